@@ -1,0 +1,2 @@
+//! The `pg` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Request signing and session-data encryption of the card payment service.

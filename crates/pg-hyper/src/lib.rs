@@ -1,0 +1,1 @@
+//! Thin hyper transports for the card payment service.

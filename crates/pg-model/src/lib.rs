@@ -1,0 +1,1 @@
+//! Wire types, validators and code tables of the card payment service; XML and JSON shapes.

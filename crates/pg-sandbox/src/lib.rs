@@ -1,0 +1,1 @@
+//! The whole card payment service, stateful, on your machine.

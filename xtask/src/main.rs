@@ -1,0 +1,2 @@
+//! The checks and the code generator of this workspace.
+fn main() {}
