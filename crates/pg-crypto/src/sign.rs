@@ -1,0 +1,13 @@
+//! Request signatures (spec 1 §5): making, checking and explaining them.
+
+mod array;
+mod feed;
+mod key;
+mod order;
+mod signature;
+mod signer;
+
+pub use array::{ArrayMember, array_value};
+pub use key::ShaKey;
+pub use signature::{Signature, SignatureFormatError, SignatureHex};
+pub use signer::{OrderedSigner, PiecewiseValue, SignatureMismatch, sign, verify};

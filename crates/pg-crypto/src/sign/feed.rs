@@ -1,0 +1,112 @@
+//! Feeds SHA-512 with many short pieces without building the string they make.
+
+use sha2::{Digest, Sha512};
+use zeroize::optimization_barrier;
+
+/// Bytes gathered before the hash sees them: eight of its blocks.
+const GATHERED: usize = 1024;
+
+/// Bytes that SHA-512 takes at a time.
+const HASH_BLOCK: usize = 128;
+
+/// A hasher behind a block on the stack: whole blocks go into the hash at once, which is what it is fast at.
+pub(crate) struct Feed {
+    hasher: Sha512,
+    gathered: Gathered,
+    used: usize,
+}
+
+impl Feed {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self {
+            hasher: Sha512::new(),
+            gathered: Gathered([0; GATHERED]),
+            used: 0,
+        }
+    }
+
+    /// Adds one piece of any length.
+    #[inline]
+    pub(crate) fn put(&mut self, piece: &[u8]) {
+        let end = self.used + piece.len();
+        match self.gathered.0.get_mut(self.used..end) {
+            Some(room) => {
+                room.copy_from_slice(piece);
+                self.used = end;
+            }
+            None => self.overflow(piece),
+        }
+    }
+
+    /// The digest of everything that was put in.
+    #[inline]
+    pub(crate) fn finish(mut self) -> [u8; 64] {
+        self.hasher.update(&self.gathered.0[..self.used]);
+        self.hasher.finalize().into()
+    }
+
+    /// Fills the block up, hashes it, hashes whole hash blocks straight from the piece, and keeps the rest.
+    #[inline(never)]
+    fn overflow(&mut self, piece: &[u8]) {
+        let (head, rest) = piece.split_at(GATHERED - self.used);
+        self.gathered.0[self.used..].copy_from_slice(head);
+        self.hasher.update(self.gathered.0);
+        let (whole, tail) = rest.split_at(rest.len() / HASH_BLOCK * HASH_BLOCK);
+        self.hasher.update(whole);
+        self.gathered.0[..tail.len()].copy_from_slice(tail);
+        self.used = tail.len();
+    }
+}
+
+/// Holds secrets in passing, so it is wiped.
+struct Gathered([u8; GATHERED]);
+
+impl Drop for Gathered {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.fill(0);
+        optimization_barrier(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+    use sha2::{Digest, Sha512};
+
+    use super::{Feed, GATHERED};
+
+    fn fed(pieces: &[Vec<u8>]) -> [u8; 64] {
+        let mut feed = Feed::new();
+        pieces.iter().for_each(|piece| feed.put(piece));
+        feed.finish()
+    }
+
+    #[test]
+    fn nothing_is_the_digest_of_nothing() {
+        assert_eq!(fed(&[]), <[u8; 64]>::from(Sha512::digest(b"")));
+    }
+
+    #[test]
+    fn pieces_around_the_size_of_the_block() {
+        for first in [0, 1, 127, 128, GATHERED - 1, GATHERED, GATHERED + 1] {
+            for second in [0, 1, 129, GATHERED, 3 * GATHERED + 5] {
+                let pieces = [alloc::vec![b'a'; first], alloc::vec![b'b'; second]];
+                let digest = <[u8; 64]>::from(Sha512::digest(pieces.concat()));
+                assert_eq!(fed(&pieces), digest, "{first} + {second}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_hash_as_their_concatenation(
+            pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..700), 0..20)
+        ) {
+            prop_assert_eq!(fed(&pieces), <[u8; 64]>::from(Sha512::digest(pieces.concat())));
+        }
+    }
+}

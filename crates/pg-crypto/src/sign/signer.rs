@@ -1,0 +1,311 @@
+//! Signing and verifying (spec 1 §5).
+
+use core::fmt;
+
+use subtle::ConstantTimeEq;
+
+use super::feed::Feed;
+use super::key::ShaKey;
+use super::order;
+use super::signature::Signature;
+
+/// The parameter that carries the signature, and is itself never signed.
+pub(crate) const SIGNATURE_NAME: &str = "shaSignature";
+
+/// Signs request parameters, given in any order as names and raw (not URL-encoded) values.
+///
+/// `shaSignature` and parameters without a value are left out; the rest is ordered by name without regard to
+/// ASCII case (names that differ only in case: by their bytes; equal names: as given), and
+/// `name=value` + key of each is hashed with SHA-512 (spec 1 §5). How ties are broken is not shown there:
+/// assumption A02.
+///
+/// Allocates nothing for up to 64 parameters.
+///
+/// ```
+/// use pg_crypto::{ShaKey, sign};
+///
+/// let key = ShaKey::new("secret");
+/// let one = sign(&[("currency", "GBP"), ("apiKey", "k"), ("formId", "")], &key);
+/// let two = sign(&[("apiKey", "k"), ("currency", "GBP")], &key);
+/// assert_eq!(one, two);
+/// assert_eq!(one.hex().as_str().len(), 128);
+/// ```
+#[must_use]
+pub fn sign(parameters: &[(&str, &str)], key: &ShaKey) -> Signature {
+    let mut signer = OrderedSigner::new(key);
+    order::in_order(parameters, is_signed, |name, value| {
+        signer.parameter(name, value);
+    });
+    signer.finish()
+}
+
+/// Checks the signature that came with a request. The time taken does not depend on where it differs.
+///
+/// # Errors
+/// [`SignatureMismatch`] if `given` is not, letter for letter, the signature of `parameters`: 128 lower-case
+/// hexadecimal digits. The service calls this error 123. [`diagnose`](crate::diagnose) looks for the reason.
+pub fn verify(
+    parameters: &[(&str, &str)],
+    key: &ShaKey,
+    given: &str,
+) -> Result<(), SignatureMismatch> {
+    let expected = sign(parameters, key).hex();
+    if expected.as_bytes().ct_eq(given.as_bytes()).into() {
+        Ok(())
+    } else {
+        Err(SignatureMismatch(()))
+    }
+}
+
+/// The signature does not belong to these parameters and this key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignatureMismatch(());
+
+impl fmt::Display for SignatureMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the signature does not match the parameters and the key")
+    }
+}
+
+impl core::error::Error for SignatureMismatch {}
+
+/// Whether a parameter takes part in the signature.
+#[inline]
+pub(crate) fn is_signed(name: &str, value: &str) -> bool {
+    !value.is_empty() && name != SIGNATURE_NAME
+}
+
+/// Signs parameters that come in signing order already, one by one, without allocating.
+///
+/// The caller answers for the order, and for leaving `shaSignature` out; debug builds check both.
+///
+/// ```
+/// use pg_crypto::{OrderedSigner, ShaKey, sign};
+///
+/// let key = ShaKey::new("secret");
+/// let mut signer = OrderedSigner::new(&key);
+/// signer.parameter("apiKey", "k");
+/// let mut keys = signer.begin("cardKeys");
+/// keys.piece("a1");
+/// keys.piece(",b2");
+/// keys.end();
+/// assert_eq!(signer.finish(), sign(&[("cardKeys", "a1,b2"), ("apiKey", "k")], &key));
+/// ```
+pub struct OrderedSigner<'key> {
+    key: &'key [u8],
+    feed: Feed,
+    #[cfg(debug_assertions)]
+    previous: alloc::string::String,
+}
+
+impl<'key> OrderedSigner<'key> {
+    /// Starts a signature.
+    #[must_use]
+    #[inline]
+    pub fn new(key: &'key ShaKey) -> Self {
+        Self {
+            key: key.expose().as_bytes(),
+            feed: Feed::new(),
+            #[cfg(debug_assertions)]
+            previous: alloc::string::String::new(),
+        }
+    }
+
+    /// Adds the next parameter; without a value it is left out.
+    #[inline]
+    pub fn parameter(&mut self, name: &str, value: &str) {
+        if value.is_empty() {
+            return;
+        }
+        self.check_order(name);
+        self.feed.put(name.as_bytes());
+        self.feed.put(b"=");
+        self.feed.put(value.as_bytes());
+        self.feed.put(self.key);
+    }
+
+    /// Begins the next parameter, whose value follows in pieces; if all are empty, it is left out.
+    #[must_use]
+    #[inline]
+    pub fn begin<'a>(&'a mut self, name: &'a str) -> PiecewiseValue<'a, 'key> {
+        PiecewiseValue {
+            signer: self,
+            name,
+            begun: false,
+        }
+    }
+
+    /// The signature of what was added.
+    #[must_use]
+    #[inline]
+    pub fn finish(self) -> Signature {
+        Signature::from_bytes(self.feed.finish())
+    }
+
+    #[cfg(debug_assertions)]
+    fn check_order(&mut self, name: &str) {
+        debug_assert!(
+            order::compare(&self.previous, name).is_le(),
+            "{name} has to be signed before {}",
+            self.previous
+        );
+        debug_assert_ne!(name, SIGNATURE_NAME, "the signature itself is never signed");
+        self.previous.clear();
+        self.previous.push_str(name);
+    }
+
+    #[cfg(not(debug_assertions))]
+    #[inline]
+    fn check_order(&mut self, _: &str) {}
+}
+
+impl fmt::Debug for OrderedSigner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OrderedSigner(****)")
+    }
+}
+
+/// A value on its way into an [`OrderedSigner`], piece by piece. It ends with [`end`](Self::end) or on drop.
+#[derive(Debug)]
+pub struct PiecewiseValue<'a, 'key> {
+    signer: &'a mut OrderedSigner<'key>,
+    name: &'a str,
+    begun: bool,
+}
+
+impl PiecewiseValue<'_, '_> {
+    /// Adds the next piece, exactly as it is.
+    #[inline]
+    pub fn piece(&mut self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
+        if !self.begun {
+            self.begun = true;
+            self.signer.check_order(self.name);
+            self.signer.feed.put(self.name.as_bytes());
+            self.signer.feed.put(b"=");
+        }
+        self.signer.feed.put(piece.as_bytes());
+    }
+
+    /// Ends the value.
+    #[inline]
+    pub fn end(self) {}
+}
+
+impl Drop for PiecewiseValue<'_, '_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.begun {
+            self.signer.feed.put(self.signer.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::{String, ToString};
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+    use sha2::{Digest, Sha512};
+
+    use super::{OrderedSigner, sign, verify};
+    use crate::ShaKey;
+
+    /// The rule, said plainly, with every string built.
+    fn plain(parameters: &[(&str, &str)], key: &str) -> String {
+        let mut kept: Vec<_> = parameters
+            .iter()
+            .filter(|(name, value)| *name != "shaSignature" && !value.is_empty())
+            .collect();
+        kept.sort_by_key(|(name, _)| (name.to_ascii_lowercase(), name.to_string()));
+        let text: String = kept
+            .iter()
+            .map(|(name, value)| format!("{name}={value}{key}"))
+            .collect();
+        Sha512::digest(text)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+
+    fn parameters() -> impl Strategy<Value = Vec<(String, String)>> {
+        let name = prop_oneof![
+            "[A-Ca-c]{1,2}",
+            "item(Name|Price)[0-9]{1,2}",
+            "[a-zA-Z]{1,30}",
+            Just("shaSignature".to_string()),
+        ];
+        let value = prop_oneof!["", "[ -~]{1,40}", any::<String>(), "[a-f0-9,-]{900,2500}"];
+        prop::collection::vec((name, value), 0..90)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn signs_as_the_plain_rule_says(parameters in parameters(), key in ".{0,40}") {
+            let pairs: Vec<_> =
+                parameters.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+            let expected = plain(&pairs, &key);
+            let key = ShaKey::new(key);
+            prop_assert_eq!(sign(&pairs, &key).to_string(), &*expected);
+            prop_assert!(verify(&pairs, &key, &expected).is_ok());
+        }
+
+        #[test]
+        fn verifies_nothing_else(parameters in parameters(), at in 0usize..128) {
+            let pairs: Vec<_> =
+                parameters.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+            let key = ShaKey::new("secret");
+            let mut other = sign(&pairs, &key).to_string().into_bytes();
+            other[at] = if other[at] == b'0' { b'1' } else { b'0' };
+            let other = String::from_utf8(other).unwrap();
+            prop_assert!(verify(&pairs, &key, &other).is_err());
+            prop_assert!(verify(&pairs, &key, &other[..at]).is_err());
+        }
+
+        #[test]
+        fn pieces_make_the_same_value(
+            pieces in prop::collection::vec("[a-f0-9,]{0,50}", 0..80), name in "[a-z]{1,1100}"
+        ) {
+            let key = ShaKey::new("secret");
+            let mut signer = OrderedSigner::new(&key);
+            let mut value = signer.begin(&name);
+            pieces.iter().for_each(|piece| value.piece(piece));
+            value.end();
+            prop_assert_eq!(signer.finish(), sign(&[(&*name, &*pieces.concat())], &key));
+        }
+    }
+
+    #[test]
+    fn upper_case_digits_do_not_verify() {
+        let key = ShaKey::new("secret");
+        let given = sign(&[("a", "1")], &key).to_string();
+        assert!(verify(&[("a", "1")], &key, &given).is_ok());
+        assert!(verify(&[("a", "1")], &key, &given.to_uppercase()).is_err());
+        assert!(verify(&[("a", "1")], &key, "").is_err());
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "a has to be signed before B")]
+    fn debug_builds_check_the_order() {
+        let key = ShaKey::new("secret");
+        let mut signer = OrderedSigner::new(&key);
+        signer.parameter("B", "1");
+        signer.parameter("a", "1");
+    }
+
+    #[test]
+    fn debug_shows_nothing() {
+        let key = ShaKey::new("canary");
+        let mut signer = OrderedSigner::new(&key);
+        signer.parameter("a", "canary");
+        assert!(!format!("{signer:?}").contains("canary"));
+        assert!(!format!("{:?}", signer.begin("b")).contains("canary"));
+    }
+}
