@@ -1,2 +1,91 @@
 //! The checks and the code generator of this workspace.
-fn main() {}
+//!
+//! `cargo xtask --help` lists the commands. Nothing here depends on the crates it checks or
+//! generates, so a broken crate never stands in the way of the command that mends it.
+
+mod bench;
+mod codegen;
+mod steps;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(
+    bin_name = "cargo xtask",
+    about = "The checks and the code generator of this workspace"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write what follows from the tables: request types, validators, reference pages, OpenAPI
+    #[command(
+        long_about = "Reads crates/pg-model/tables/*.toml and writes the request types and validators of pg-model, \
+                      docs/reference/*.md and docs/openapi.yaml. Run it after changing a table and commit both."
+    )]
+    Codegen {
+        /// Write nothing; fail if a generated file is missing, stale or left over
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check what the compiler cannot: dependency direction, pure cores, one MSRV, file sizes
+    #[command(
+        long_about = "Checks what the compiler cannot: which of our crates may depend on which, that the sans-IO cores \
+                      reach no runtime, no clock and no dice, that the MSRV is stated once, that every crate inherits \
+                      the workspace lints, that no hand-written source file is over 500 lines, that generated files \
+                      say so, and that no tracked file holds a path of somebody's machine. Each violation is one line."
+    )]
+    Tidy,
+    /// Run every test: unit, doc and integration tests, examples, bare-metal and wasm builds
+    #[command(
+        long_about = "Runs every test: cargo test of the whole workspace, every example, the builds for \
+                      wasm32-unknown-unknown and thumbv7em-none-eabihf, and an OpenAPI validator over docs/openapi.yaml. \
+                      Missing rustup targets and the validator are installed; what cannot be is left out and said so at \
+                      the end. With CI=true nothing may be left out."
+    )]
+    Test,
+    /// Run the benchmarks and write docs/performance.md from what they print
+    #[command(
+        long_about = "Runs every [[bench]] target of the workspace, collects the ratios to their floors, prints them \
+                      against their budgets and writes docs/performance.md. A benchmark reports by printing lines of \
+                      tab-separated fields: `ratio NAME VALUE BUDGET MOONSHOT` (a budget looks like <=1.30 or >=0.90, \
+                      or - for none) and `note TEXT`. A missed budget is shown, but only a benchmark that cannot run \
+                      is an error."
+    )]
+    Bench {
+        /// Few rounds (sets PG_BENCH_QUICK=1 for the benchmarks); prints, but writes no file
+        #[arg(long)]
+        quick: bool,
+        /// Only this package's benchmarks, can be repeated; prints, but writes no file
+        #[arg(short, long, value_name = "CRATE")]
+        package: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    let root = workspace::root()?;
+    match command {
+        Command::Codegen { check } => codegen::run(&root, check),
+        Command::Tidy => tidy::run(&root),
+        Command::Test => test::run(&root),
+        Command::Bench { quick, package } => bench::run(&root, quick, &package),
+    }
+}

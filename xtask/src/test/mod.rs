@@ -1,0 +1,57 @@
+//! `cargo xtask test`: everything that can be run, in numbered steps.
+
+mod examples;
+mod openapi;
+mod targets;
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::steps::{self, Outcome, Step};
+use crate::workspace;
+
+/// Runs every step and ends with a summary; on CI nothing may be left out.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let metadata = workspace::metadata(root)?;
+    let mut all = vec![
+        Step::new(
+            "independent tools that the vectors are checked with",
+            independent_tools,
+        ),
+        Step::new("unit, integration and doc tests of the workspace", || {
+            steps::execute(cargo(root).args(["test", "--workspace", "--no-fail-fast"]))
+        }),
+    ];
+    all.extend(examples::steps(root, &metadata));
+    all.extend(targets::steps(root));
+    all.push(Step::new(
+        "docs/openapi.yaml against an OpenAPI validator",
+        || openapi::validate(root, metadata.target_directory.as_std_path()),
+    ));
+    steps::run(all, workspace::on_ci())
+}
+
+/// The Cargo that runs us, in the workspace's folder.
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root);
+    command
+}
+
+/// The vector tests re-run their generator only where these exist; here the lack of one is told.
+fn independent_tools() -> Result<Outcome> {
+    let missing: Vec<&str> = [("python3", "--version"), ("openssl", "version")]
+        .into_iter()
+        .filter(|(tool, version)| !steps::succeeds(Command::new(tool).arg(version)))
+        .map(|(tool, _)| tool)
+        .collect();
+    if missing.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    Ok(Outcome::LeftOut(format!(
+        "{} not found, so the vectors are used but not made anew",
+        missing.join(" and ")
+    )))
+}

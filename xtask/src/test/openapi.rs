@@ -1,0 +1,100 @@
+//! The OpenAPI document judged by a validator that knows nothing of this project.
+//!
+//! It is Python's `openapi-spec-validator`, kept in a virtual environment under the target folder.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::steps::{self, Outcome};
+
+const VALIDATOR: &str = "openapi-spec-validator";
+const VERSION: &str = "0.9.0";
+
+/// Validates `docs/openapi.yaml`; left out where the validator cannot be had.
+pub(super) fn validate(root: &Path, target_directory: &Path) -> Result<Outcome> {
+    let document = root.join("docs/openapi.yaml");
+    if !document.is_file() {
+        bail!("docs/openapi.yaml does not exist; run `cargo xtask codegen`");
+    }
+    match validator(&target_directory.join("openapi-validator")) {
+        Ok(program) => steps::execute(
+            Command::new(program)
+                .args([
+                    "--schema",
+                    "3.1",
+                    "--validation-errors",
+                    "all",
+                    "docs/openapi.yaml",
+                ])
+                .current_dir(root),
+        ),
+        Err(why) => Ok(Outcome::LeftOut(why)),
+    }
+}
+
+/// The validator's program, installed on first use.
+fn validator(environment: &Path) -> Result<PathBuf, String> {
+    let programs = environment.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let program = programs.join(VALIDATOR);
+    if is_version(&program) {
+        return Ok(program);
+    }
+    let python = ["python3", "python"]
+        .into_iter()
+        .find(|python| steps::succeeds(Command::new(python).arg("--version")))
+        .ok_or("python3 was not found")?;
+    attempt(
+        Command::new(python)
+            .args(["-m", "venv", "--clear"])
+            .arg(environment),
+    )
+    .map_err(|why| {
+        format!("python3 could not make a virtual environment (Debian: python3-venv): {why}")
+    })?;
+    attempt(Command::new(programs.join("pip")).args([
+        "install",
+        "--quiet",
+        &format!("{VALIDATOR}=={VERSION}"),
+    ]))
+    .map_err(|why| format!("pip could not install {VALIDATOR} {VERSION}: {why}"))?;
+    if is_version(&program) {
+        Ok(program)
+    } else {
+        Err(format!(
+            "{VALIDATOR} was installed but does not answer with version {VERSION}"
+        ))
+    }
+}
+
+fn is_version(program: &Path) -> bool {
+    let output = Command::new(program).arg("--version").output();
+    output.is_ok_and(|output| {
+        output.status.success()
+            && String::from_utf8_lossy(&output.stdout)
+                .trim_end()
+                .ends_with(VERSION)
+    })
+}
+
+/// Runs a command quietly; on failure gives the last line of what it said.
+fn attempt(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(if output.stderr.is_empty() {
+        &output.stdout
+    } else {
+        &output.stderr
+    })
+    .into_owned();
+    Err(said
+        .lines()
+        .rev()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("no reason given")
+        .trim()
+        .to_owned())
+}

@@ -1,0 +1,65 @@
+//! Builds of the cores for machines without an operating system.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::cargo;
+use crate::steps::{self, Outcome, Step};
+
+const TARGETS: [&str; 2] = ["wasm32-unknown-unknown", "thumbv7em-none-eabihf"];
+
+/// The crates that promise `no_std`, with what must be switched off for it.
+const CORES: [(&str, &[&str]); 2] = [("pg-crypto", &[]), ("pg-model", &["--no-default-features"])];
+
+/// One step for each core on each target.
+pub(super) fn steps(root: &Path) -> Vec<Step<'_>> {
+    let build = move |(core, flags): (&'static str, &'static [&'static str]),
+                      target: &'static str| {
+        Step::new(format!("{core} for {target}"), move || {
+            if let Err(why) = install(target) {
+                return Ok(Outcome::LeftOut(why));
+            }
+            steps::execute(
+                cargo(root)
+                    .args(["build", "-p", core, "--lib", "--target", target])
+                    .args(flags),
+            )
+        })
+    };
+    CORES
+        .into_iter()
+        .flat_map(|core| TARGETS.into_iter().map(move |target| build(core, target)))
+        .collect()
+}
+
+/// Makes sure that the toolchain in use has the target's standard library; never fetches a toolchain.
+fn install(target: &str) -> Result<(), String> {
+    if installed(target) {
+        return Ok(());
+    }
+    println!("    rustup target add {target}");
+    let added = Command::new("rustup")
+        .args(["target", "add", target])
+        .env("RUSTUP_AUTO_INSTALL", "0")
+        .status();
+    match added {
+        Ok(status) if status.success() && installed(target) => Ok(()),
+        Ok(_) => Err(format!("`rustup target add {target}` failed")),
+        Err(_) => Err(format!(
+            "the target {target} is not installed and rustup was not found"
+        )),
+    }
+}
+
+/// Asks the compiler, not rustup, so that a distribution's own Rust counts too.
+fn installed(target: &str) -> bool {
+    let output = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", target])
+        .output();
+    output.is_ok_and(|output| {
+        output.status.success()
+            && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
+    })
+}

@@ -1,0 +1,162 @@
+//! Which of our crates may depend on which.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::Metadata;
+
+use super::Violation;
+
+/// The layers. A crate may name the crates of its row, and what those may name in turn, since they
+/// bring it along anyway. `pg-sandbox` has no way to `pg-proto`: an encoder's bug must not meet
+/// itself in the peer that it is tested against.
+const EDGES: &[(&str, &[&str])] = &[
+    ("pg-model", &[]),
+    ("pg-crypto", &[]),
+    ("pg-proto", &["pg-model", "pg-crypto"]),
+    ("pg-hyper", &["pg-proto"]),
+    ("pg-sandbox", &["pg-model", "pg-crypto"]),
+    ("pg-cli", &["pg-hyper", "pg-sandbox"]),
+    ("pg-wasm", &["pg-crypto", "pg-model"]),
+    // It generates and checks the others, so it must build when they do not.
+    ("xtask", &[]),
+];
+
+/// The member that may depend on every other, and on which none may depend.
+const JOURNEYS: &str = "pg-tests";
+
+/// A workspace member and the members that its manifest names, as dependency of any kind.
+pub(super) struct Member {
+    name: String,
+    names: BTreeSet<String>,
+}
+
+/// The members of the workspace with the edges between them.
+pub(super) fn members(metadata: &Metadata) -> Vec<Member> {
+    let packages = metadata.workspace_packages();
+    let ours: BTreeSet<String> = packages
+        .iter()
+        .map(|package| package.name.to_string())
+        .collect();
+    packages
+        .into_iter()
+        .map(|package| Member {
+            name: package.name.to_string(),
+            names: package
+                .dependencies
+                .iter()
+                .map(|edge| edge.name.clone())
+                .filter(|name| ours.contains(name))
+                .collect(),
+        })
+        .collect()
+}
+
+/// Compares the edges, dev- and build-dependencies among them, with the layers.
+pub(super) fn check(members: &[Member]) -> Vec<Violation> {
+    let layers: BTreeMap<&str, &[&str]> = EDGES.iter().copied().collect();
+    let mut violations = Vec::new();
+    for Member { name, names } in members.iter().filter(|member| member.name != JOURNEYS) {
+        if !layers.contains_key(name.as_str()) {
+            violations.push(Violation::new(
+                name,
+                "this crate has no place in the layers",
+                "give it a row in EDGES of xtask/src/tidy/direction.rs and in docs/architecture.md",
+            ));
+            continue;
+        }
+        let allowed = closure(name, &layers);
+        for edge in names.iter().filter(|edge| !allowed.contains(edge.as_str())) {
+            let list = if allowed.is_empty() {
+                "nothing of ours".to_owned()
+            } else {
+                join(&allowed)
+            };
+            violations.push(Violation::new(
+                name,
+                format!("depends on {edge}, but may depend only on {list}"),
+                format!(
+                    "remove {edge} from its manifest, or move the test that needs it to tests/"
+                ),
+            ));
+        }
+    }
+    violations
+}
+
+fn closure<'a>(name: &str, layers: &BTreeMap<&'a str, &'a [&'a str]>) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&str> = layers
+        .get(name)
+        .map_or_else(Vec::new, |edges| edges.to_vec());
+    while let Some(next) = open.pop() {
+        if found.insert(next) {
+            open.extend(layers.get(next).into_iter().flat_map(|edges| edges.iter()));
+        }
+    }
+    found
+}
+
+fn join(names: &BTreeSet<&str>) -> String {
+    names.iter().copied().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaints(graph: &[(&str, &[&str])]) -> Vec<String> {
+        let members: Vec<Member> = graph
+            .iter()
+            .map(|(name, names)| Member {
+                name: (*name).to_owned(),
+                names: names.iter().map(|name| (*name).to_owned()).collect(),
+            })
+            .collect();
+        check(&members).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_layers_themselves_pass_and_so_does_what_they_bring() {
+        assert_eq!(complaints(EDGES), Vec::<String>::new());
+        assert!(
+            complaints(&[
+                ("pg-hyper", &["pg-proto", "pg-model"]),
+                ("pg-cli", &["pg-hyper", "pg-crypto"])
+            ])
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn the_sandbox_may_not_use_the_encoder_it_judges() {
+        let complaints = complaints(&[("pg-sandbox", &["pg-model", "pg-proto"])]);
+        assert_eq!(complaints.len(), 1);
+        assert!(complaints[0].starts_with(
+            "pg-sandbox: depends on pg-proto, but may depend only on pg-crypto, pg-model;"
+        ));
+    }
+
+    #[test]
+    fn no_edge_goes_upwards_or_into_the_bottom() {
+        for (name, edge) in [
+            ("pg-model", "pg-crypto"),
+            ("pg-crypto", "pg-model"),
+            ("pg-proto", "pg-hyper"),
+            ("pg-hyper", "pg-sandbox"),
+            ("pg-sandbox", "pg-hyper"),
+            ("pg-wasm", "pg-proto"),
+            ("pg-cli", "pg-tests"),
+            ("xtask", "pg-model"),
+        ] {
+            assert_eq!(complaints(&[(name, &[edge])]).len(), 1, "{name} -> {edge}");
+        }
+    }
+
+    #[test]
+    fn the_journeys_may_use_everything_and_strangers_are_told() {
+        assert!(
+            complaints(&[("pg-tests", &["pg-cli", "pg-sandbox", "pg-proto", "xtask"])]).is_empty()
+        );
+        assert!(complaints(&[("pg-extra", &[])])[0].contains("has no place in the layers"));
+    }
+}

@@ -1,0 +1,192 @@
+//! Manifests: the minimum supported Rust version stated once, the lints inherited by every crate.
+
+use anyhow::{Context, Result};
+use toml::{Table, Value};
+
+use super::{Source, Violation};
+
+const ROOT: &str = "Cargo.toml";
+
+/// Measurements name the compiler they were made with, which is another fact than the MSRV.
+const MEASUREMENTS: &str = "docs/performance.md";
+
+/// Checks every manifest, and every place that might repeat the version.
+pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
+    let mut violations = Vec::new();
+    let root = sources
+        .iter()
+        .find(|source| source.path == ROOT)
+        .context("there is no Cargo.toml at the root")?;
+    let root_table = parse(root)?;
+    let msrv =
+        lookup(&root_table, &["workspace", "package", "rust-version"]).and_then(Value::as_str);
+    if msrv.is_none() {
+        violations.push(Violation::new(
+            ROOT,
+            "the MSRV is not stated",
+            "state it as rust-version in [workspace.package]",
+        ));
+    }
+    for source in sources {
+        if source.path.ends_with("/Cargo.toml") {
+            violations.extend(member(source)?);
+        } else if toolchain_file(&source.path) {
+            violations.push(Violation::new(
+                &source.path,
+                "pins a toolchain, a second statement of the Rust version",
+                "delete it; rust-version in the root Cargo.toml is the one place",
+            ));
+        } else if let Some(msrv) = msrv {
+            violations.extend(repetition(source, msrv));
+        }
+    }
+    Ok(violations)
+}
+
+fn member(source: &Source) -> Result<Vec<Violation>> {
+    let table = parse(source)?;
+    let mut violations = Vec::new();
+    if lookup(&table, &["lints", "workspace"]) != Some(&Value::Boolean(true)) {
+        violations.push(Violation::new(
+            &source.path,
+            "does not inherit the workspace lints",
+            "add `[lints]` with `workspace = true`",
+        ));
+    }
+    if lookup(&table, &["package", "rust-version", "workspace"]) != Some(&Value::Boolean(true)) {
+        violations.push(Violation::new(
+            &source.path,
+            "does not inherit the MSRV",
+            "write `rust-version.workspace = true` and no version",
+        ));
+    }
+    Ok(violations)
+}
+
+/// Prose and settings that state the version again.
+fn repetition(source: &Source, msrv: &str) -> Option<Violation> {
+    let remedy = "say \"the rust-version of Cargo.toml\" instead of the number";
+    let prose = source.path.ends_with(".md")
+        && !source.path.starts_with("docs/reference/")
+        && source.path != MEASUREMENTS;
+    let setting = source.path.ends_with("clippy.toml")
+        || source.path.starts_with(".ci/")
+        || source.path.starts_with(".cargo/");
+    if !(prose || setting) {
+        return None;
+    }
+    let line = source
+        .text
+        .lines()
+        .position(|line| has_version(line, msrv) || line.trim_start().starts_with("msrv"))?;
+    Some(Violation::new(
+        format!("{}:{}", source.path, line + 1),
+        "states the MSRV a second time",
+        remedy,
+    ))
+}
+
+/// True if the version stands there by itself or with a patch level behind it.
+fn has_version(line: &str, version: &str) -> bool {
+    line.match_indices(version).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + version.len()..].chars().next();
+        !before.is_some_and(|c| c.is_ascii_digit() || c == '.')
+            && !after.is_some_and(|c| c.is_ascii_digit())
+    })
+}
+
+fn toolchain_file(path: &str) -> bool {
+    matches!(
+        path.rsplit('/').next(),
+        Some("rust-toolchain" | "rust-toolchain.toml")
+    )
+}
+
+fn parse(source: &Source) -> Result<Table> {
+    source
+        .text
+        .parse()
+        .with_context(|| format!("{} is not TOML", source.path))
+}
+
+fn lookup<'a>(table: &'a Table, keys: &[&str]) -> Option<&'a Value> {
+    let (last, parents) = keys.split_last()?;
+    let parent = parents
+        .iter()
+        .try_fold(table, |table, key| table.get(*key)?.as_table())?;
+    parent.get(*last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source;
+    use super::*;
+
+    const GOOD: &str =
+        "[package]\nname = \"a\"\nrust-version.workspace = true\n[lints]\nworkspace = true\n";
+
+    fn complaints(others: &[(&str, &str)]) -> Vec<String> {
+        let mut sources = vec![source(
+            "Cargo.toml",
+            "[workspace.package]\nrust-version = \"9.87\"\n",
+        )];
+        sources.extend(others.iter().map(|(path, text)| source(path, text)));
+        check(&sources)
+            .unwrap()
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn a_manifest_that_inherits_passes() {
+        assert_eq!(
+            complaints(&[
+                ("crates/a/Cargo.toml", GOOD),
+                ("README.md", "needs Rust 19.87, 9.875 or 0.9.87")
+            ]),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn a_missing_msrv_or_root_is_told() {
+        assert!(
+            check(&[source("Cargo.toml", "[workspace]\n")]).unwrap()[0]
+                .what
+                .contains("not stated")
+        );
+        assert!(check(&[]).is_err());
+    }
+
+    #[test]
+    fn a_manifest_with_its_own_version_or_lints_is_told() {
+        let own = "[package]\nname = \"a\"\nrust-version = \"9.87\"\n[lints.rust]\nunsafe_code = \"allow\"\n";
+        let complaints = complaints(&[("crates/a/Cargo.toml", own)]);
+        assert_eq!(complaints.len(), 2);
+        assert!(
+            complaints[0].starts_with("crates/a/Cargo.toml: does not inherit the workspace lints;")
+        );
+        assert!(complaints[1].starts_with("crates/a/Cargo.toml: does not inherit the MSRV;"));
+    }
+
+    #[test]
+    fn a_second_statement_is_told_with_its_line() {
+        for (path, text) in [
+            ("README.md", "# pg\nRust 9.87 or later\n"),
+            ("docs/contributing.md", "#\nInstall Rust (9.87.0).\n"),
+            (".ci/run", "#!/bin/sh\nrustup default 9.87\n"),
+            ("crates/clippy.toml", "#\nmsrv = \"1.2\"\n"),
+        ] {
+            assert_eq!(
+                complaints(&[(path, text)]),
+                [format!(
+                    "{path}:2: states the MSRV a second time; say \"the rust-version of Cargo.toml\" instead of the number"
+                )]
+            );
+        }
+        assert!(complaints(&[("rust-toolchain.toml", "")])[0].contains("pins a toolchain"));
+        assert!(complaints(&[("docs/performance.md", "rustc 9.87.0")]).is_empty());
+    }
+}
