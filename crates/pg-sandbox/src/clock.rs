@@ -1,0 +1,252 @@
+//! The sandbox's own clock: pure state that turns the real time, an argument, into sandbox time.
+//!
+//! Everything that has a time (sessions, tokens, batches, lockouts, throttle, callbacks) asks this
+//! one clock, so that advancing or freezing it moves all of them together.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::timestamp::Timestamp;
+
+/// The fastest that the clock runs: 100,000 sandbox seconds in a real one.
+pub const MAX_SPEED: u32 = 100_000;
+/// The most that one call advances the clock: 100 years, in seconds.
+pub const MAX_ADVANCE_SECONDS: u32 = 3_155_760_000;
+
+/// Sandbox time as a straight line through one known point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    /// The real instant at which the clock was last touched.
+    real: Timestamp,
+    /// What the clock showed at that instant.
+    shown: Timestamp,
+    /// Thousandths of a sandbox second in each real second; 0 is a frozen clock.
+    speed_thousandths: u32,
+}
+
+impl Default for Clock {
+    /// A clock that shows the real time.
+    fn default() -> Self {
+        Self { real: Timestamp::MIN, shown: Timestamp::MIN, speed_thousandths: 1000 }
+    }
+}
+
+impl Clock {
+    /// What the clock shows at a real instant. A real clock that steps back does not turn it back.
+    #[must_use]
+    pub fn at(&self, real_now: Timestamp) -> Timestamp {
+        let elapsed = real_now.since(self.real).as_millis();
+        let moved = elapsed.saturating_mul(u128::from(self.speed_thousandths)) / 1000;
+        self.shown.plus(Duration::from_millis(u64::try_from(moved).unwrap_or(u64::MAX)))
+    }
+
+    /// The clock after a change that was asked for at a real instant.
+    #[must_use]
+    pub fn changed(&self, change: Change, real_now: Timestamp) -> Self {
+        let mut shown = self.at(real_now);
+        match change.step {
+            Some(Step::Advance(duration)) => shown = shown.plus(duration),
+            Some(Step::Set(instant)) => shown = instant,
+            None => {}
+        }
+        let speed_thousandths = change.speed_thousandths.unwrap_or(self.speed_thousandths);
+        Self { real: real_now, shown, speed_thousandths }
+    }
+
+    /// The clock as `GET /_sandbox/clock` shows it.
+    #[must_use]
+    pub fn view(&self, real_now: Timestamp) -> Value {
+        let now = self.at(real_now);
+        json!({
+            "now": now.to_string(),
+            "unixSeconds": now.seconds(),
+            "speed": speed_number(self.speed_thousandths),
+            "frozen": self.speed_thousandths == 0,
+            "offsetSeconds": (now.millis() - real_now.millis()) / 1000,
+        })
+    }
+}
+
+fn speed_number(thousandths: u32) -> Value {
+    if thousandths.is_multiple_of(1000) { json!(thousandths / 1000) } else { json!(f64::from(thousandths) / 1000.0) }
+}
+
+/// A change of the clock: a step, a speed, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    step: Option<Step>,
+    speed_thousandths: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Advance(Duration),
+    Set(Timestamp),
+}
+
+impl Change {
+    /// Reads the JSON body of `POST /_sandbox/clock`: `{"advanceSeconds": 1860}`,
+    /// `{"set": "2026-01-01T00:00:00Z"}` or `{"speed": 60}`; a speed may come with one of the others.
+    ///
+    /// # Errors
+    /// [`ChangeError`] names the member and what it has to be.
+    pub fn parse(body: &[u8]) -> Result<Self, ChangeError> {
+        let value: Value = serde_json::from_slice(body).map_err(|_| ChangeError::NotAnObject)?;
+        let Value::Object(members) = value else { return Err(ChangeError::NotAnObject) };
+        let mut change = Self { step: None, speed_thousandths: None };
+        for (name, value) in &members {
+            let step = match name.as_str() {
+                "advanceSeconds" => Step::Advance(advance(value)?),
+                "set" => Step::Set(set(value)?),
+                "speed" => {
+                    change.speed_thousandths = Some(speed(value)?);
+                    continue;
+                }
+                _ => return Err(ChangeError::UnknownMember),
+            };
+            if change.step.replace(step).is_some() {
+                return Err(ChangeError::TwoSteps);
+            }
+        }
+        if members.is_empty() { Err(ChangeError::NothingAsked) } else { Ok(change) }
+    }
+}
+
+fn advance(value: &Value) -> Result<Duration, ChangeError> {
+    match thousandths(value, MAX_ADVANCE_SECONDS) {
+        Some(millis) => Ok(Duration::from_millis(millis)),
+        None => Err(ChangeError::Advance),
+    }
+}
+
+fn set(value: &Value) -> Result<Timestamp, ChangeError> {
+    value.as_str().and_then(|text| Timestamp::parse(text).ok()).ok_or(ChangeError::Set)
+}
+
+fn speed(value: &Value) -> Result<u32, ChangeError> {
+    thousandths(value, MAX_SPEED).and_then(|thousandths| u32::try_from(thousandths).ok()).ok_or(ChangeError::Speed)
+}
+
+/// A number between 0 and `max` in thousandths, rounded to the nearest.
+fn thousandths(value: &Value, max: u32) -> Option<u64> {
+    if let Some(whole) = value.as_u64() {
+        return (whole <= u64::from(max)).then_some(whole * 1000);
+    }
+    let number = value.as_f64().filter(|number| (0.0..=f64::from(max)).contains(number))?;
+    // The range check bounds the product far below 2^53, where every whole number is exact.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Some((number * 1000.0).round() as u64)
+}
+
+/// Why a change of the clock cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// The body is not a JSON object.
+    #[error(r#"the body must be a JSON object such as {{"advanceSeconds": 1860}}"#)]
+    NotAnObject,
+    /// The object is empty.
+    #[error("give one of advanceSeconds, set and speed")]
+    NothingAsked,
+    /// A member that is not known.
+    #[error("unknown member: only advanceSeconds, set and speed are known")]
+    UnknownMember,
+    /// Both a set and an advance.
+    #[error("advanceSeconds and set cannot be given together")]
+    TwoSteps,
+    /// `advanceSeconds` is no number in range.
+    #[error("advanceSeconds must be a number from 0 to {MAX_ADVANCE_SECONDS}; use set to go back")]
+    Advance,
+    /// `set` is no date-time.
+    #[error("set must be an RFC 3339 date-time with an offset between 1970 and 2999")]
+    Set,
+    /// `speed` is no number in range.
+    #[error("speed must be a number from 0 (frozen) to {MAX_SPEED}")]
+    Speed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    fn change(body: &str) -> Change {
+        Change::parse(body.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_new_clock_shows_the_real_time() {
+        let real = at("2026-05-04T10:00:00.250Z");
+        assert_eq!(Clock::default().at(real), real);
+    }
+
+    #[test]
+    fn advances_and_keeps_running() {
+        let real = at("2026-05-04T10:00:00Z");
+        let clock = Clock::default().changed(change(r#"{"advanceSeconds":1860}"#), real);
+        assert_eq!(clock.at(real), at("2026-05-04T10:31:00Z"));
+        assert_eq!(clock.at(real.plus(Duration::from_secs(60))), at("2026-05-04T10:32:00Z"));
+    }
+
+    #[test]
+    fn sets_freezes_and_thaws() {
+        let real = at("2026-05-04T10:00:00Z");
+        let later = real.plus(Duration::from_secs(3600));
+        let frozen = Clock::default().changed(change(r#"{"set":"2026-01-01T00:00:00Z","speed":0}"#), real);
+        assert_eq!(frozen.at(later), at("2026-01-01T00:00:00Z"));
+        let advanced = frozen.changed(change(r#"{"advanceSeconds":0.5}"#), later);
+        assert_eq!(advanced.at(later), at("2026-01-01T00:00:00.5Z"));
+        assert_eq!(advanced.view(later)["frozen"], true);
+        let thawed = frozen.changed(change(r#"{"speed":1}"#), later);
+        assert_eq!(thawed.at(later.plus(Duration::from_secs(5))), at("2026-01-01T00:00:05Z"));
+    }
+
+    #[test]
+    fn speed_multiplies_real_time_and_does_not_jump() {
+        let real = at("2026-05-04T10:00:00Z");
+        let clock = Clock::default().changed(change(r#"{"speed":60}"#), real);
+        assert_eq!(clock.at(real), real);
+        assert_eq!(clock.at(real.plus(Duration::from_secs(2))), at("2026-05-04T10:02:00Z"));
+        assert_eq!(clock.view(real)["speed"], 60);
+        let half = Clock::default().changed(change(r#"{"speed":0.5}"#), real);
+        assert_eq!(half.at(real.plus(Duration::from_secs(2))), at("2026-05-04T10:00:01Z"));
+    }
+
+    #[test]
+    fn a_real_clock_that_steps_back_does_not_turn_it_back() {
+        let real = at("2026-05-04T10:00:00Z");
+        let clock = Clock::default().changed(change(r#"{"speed":1}"#), real);
+        assert_eq!(clock.at(at("2026-05-04T09:00:00Z")), real);
+    }
+
+    #[test]
+    fn every_wrong_change_is_named() {
+        for (body, error) in [
+            ("", ChangeError::NotAnObject),
+            ("[]", ChangeError::NotAnObject),
+            ("{}", ChangeError::NothingAsked),
+            (r#"{"jump":1}"#, ChangeError::UnknownMember),
+            (r#"{"advanceSeconds":-1}"#, ChangeError::Advance),
+            (r#"{"advanceSeconds":"60"}"#, ChangeError::Advance),
+            (r#"{"advanceSeconds":1e300}"#, ChangeError::Advance),
+            (r#"{"set":"now"}"#, ChangeError::Set),
+            (r#"{"set":0}"#, ChangeError::Set),
+            (r#"{"speed":-1}"#, ChangeError::Speed),
+            (r#"{"speed":100001}"#, ChangeError::Speed),
+            (r#"{"set":"2026-01-01T00:00:00Z","advanceSeconds":1}"#, ChangeError::TwoSteps),
+        ] {
+            assert_eq!(Change::parse(body.as_bytes()), Err(error), "{body}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_time_hold() {
+        let clock = Clock::default().changed(change(r#"{"speed":100000}"#), Timestamp::MIN);
+        assert_eq!(clock.at(Timestamp::MAX), Timestamp::MAX);
+    }
+}

@@ -1,0 +1,275 @@
+//! Merchant accounts from a file, in TOML or JSON.
+//!
+//! ```toml
+//! [[merchant]]
+//! name = "shop"
+//! apiKey = "0123456789abcdef0123456789ABCDEF"
+//! apiPassword = "password"
+//! shaKey = "secret"
+//! currencies = ["GBP"]
+//! rawCards = true
+//! ```
+//!
+//! JSON has the same members: `{"merchant": [{"name": "shop", …}]}`.
+
+use std::{fs, io, path::Path};
+
+use serde::Deserialize;
+
+use crate::{
+    merchants::{EnterpriseCredentials, Merchant},
+    secret::Secret,
+};
+
+/// Reads the merchant accounts of a config file; a name that ends in `.json` is read as JSON.
+///
+/// # Errors
+/// [`ConfigFileError`] names the place and what is wrong there.
+pub fn read_merchants(path: &Path) -> Result<Vec<Merchant>, ConfigFileError> {
+    let text = fs::read_to_string(path).map_err(|error| ConfigFileError::Io(path.display().to_string(), error))?;
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+        merchants_from_json(&text)
+    } else {
+        merchants_from_toml(&text)
+    }
+}
+
+/// Reads merchant accounts from TOML.
+///
+/// # Errors
+/// As [`read_merchants`].
+pub fn merchants_from_toml(text: &str) -> Result<Vec<Merchant>, ConfigFileError> {
+    let file: File = toml::from_str(text).map_err(|error| {
+        // The parser's own text quotes the line, which may hold a credential.
+        let before = &text[..error.span().map_or(0, |span| span.start).min(text.len())];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|&letter| letter != '\n').count() + 1;
+        syntax(line, column, error.message())
+    })?;
+    file.check()
+}
+
+/// Reads merchant accounts from JSON.
+///
+/// # Errors
+/// As [`read_merchants`].
+pub fn merchants_from_json(text: &str) -> Result<Vec<Merchant>, ConfigFileError> {
+    let file: File = serde_json::from_str(text).map_err(|error| {
+        let full = error.to_string();
+        let message = full.split(" at line ").next().unwrap_or_default();
+        syntax(error.line(), error.column(), message)
+    })?;
+    file.check()
+}
+
+fn syntax(line: usize, column: usize, problem: &str) -> ConfigFileError {
+    ConfigFileError::Invalid { place: format!("line {line}, column {column}"), problem: problem.trim().to_owned() }
+}
+
+/// What is wrong with a config file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigFileError {
+    /// It cannot be read.
+    #[error("the config file {0} cannot be read: {1}")]
+    Io(String, #[source] io::Error),
+    /// Something in it is wrong.
+    #[error("{place}: {problem}")]
+    Invalid {
+        /// Where: a line and column, or an account and its member.
+        place: String,
+        /// What: the rule that was broken.
+        problem: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    merchant: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Row {
+    name: String,
+    api_key: String,
+    api_password: String,
+    sha_key: String,
+    account_updater_key: Option<String>,
+    enterprise_api_key: Option<String>,
+    enterprise_api_password: Option<String>,
+    currencies: Vec<String>,
+    #[serde(default)]
+    raw_cards: bool,
+    #[serde(default)]
+    account_updater: bool,
+    requests_per_minute: Option<u32>,
+    #[serde(default)]
+    terminals: Vec<String>,
+}
+
+impl File {
+    fn check(self) -> Result<Vec<Merchant>, ConfigFileError> {
+        let mut merchants: Vec<Merchant> = Vec::with_capacity(self.merchant.len());
+        for (at, row) in self.merchant.into_iter().enumerate() {
+            let merchant = row.check(at + 1)?;
+            if merchants.iter().any(|held| held.name == merchant.name) {
+                let place = format!("merchant {} (\"{}\"), name", at + 1, merchant.name);
+                let problem = "an earlier merchant of this file has the same name".to_owned();
+                return Err(ConfigFileError::Invalid { place, problem });
+            }
+            merchants.push(merchant);
+        }
+        Ok(merchants)
+    }
+}
+
+impl Row {
+    fn check(self, number: usize) -> Result<Merchant, ConfigFileError> {
+        let rules: [(&str, bool, &str); 9] = [
+            (
+                "name",
+                (1..=32).contains(&self.name.len()) && self.name.bytes().all(is_name_byte),
+                "must be 1 to 32 lower-case letters, digits and hyphens",
+            ),
+            ("apiKey", is_key(&self.api_key), "must be exactly 32 letters and digits"),
+            ("apiPassword", is_plain(&self.api_password), PLAIN),
+            ("shaKey", is_plain(&self.sha_key), PLAIN),
+            (
+                "accountUpdaterKey",
+                self.account_updater_key.as_deref().is_none_or(is_plain)
+                    && (self.account_updater_key.is_some() || !self.account_updater),
+                "must be 1 to 128 printable ASCII characters, and is needed with accountUpdater = true",
+            ),
+            (
+                "enterpriseApiKey",
+                self.enterprise_api_key.as_deref().is_none_or(is_key)
+                    && self.enterprise_api_key.is_some() == self.enterprise_api_password.is_some(),
+                "must be exactly 32 letters and digits, and comes with enterpriseApiPassword",
+            ),
+            (
+                "enterpriseApiPassword",
+                self.enterprise_api_password.as_deref().is_none_or(is_key),
+                "must be exactly 32 letters and digits",
+            ),
+            (
+                "currencies",
+                !self.currencies.is_empty() && self.currencies.iter().all(|code| is_currency(code)),
+                "must be one or more ISO 4217 codes of three upper-case letters",
+            ),
+            ("requestsPerMinute", self.requests_per_minute != Some(0), "must be at least 1"),
+        ];
+        if let Some((member, _, problem)) = rules.iter().find(|(_, holds, _)| !holds) {
+            // The name is the one member that is no secret and that the reader looks for.
+            let place = format!("merchant {number} ({:?}), {member}", self.name);
+            return Err(ConfigFileError::Invalid { place, problem: (*problem).to_owned() });
+        }
+        Ok(self.accept())
+    }
+
+    fn accept(self) -> Merchant {
+        let enterprise = self.enterprise_api_key.zip(self.enterprise_api_password);
+        Merchant {
+            name: self.name,
+            api_key: Secret::new(self.api_key),
+            api_password: Secret::new(self.api_password),
+            sha_key: Secret::new(self.sha_key),
+            account_updater_key: self.account_updater_key.map(Secret::new),
+            enterprise: enterprise.map(|(key, password)| EnterpriseCredentials {
+                api_key: Secret::new(key),
+                api_password: Secret::new(password),
+            }),
+            currencies: self.currencies,
+            raw_cards: self.raw_cards,
+            account_updater: self.account_updater,
+            requests_per_minute: self.requests_per_minute,
+            terminals: self.terminals,
+        }
+    }
+}
+
+const PLAIN: &str = "must be 1 to 128 printable ASCII characters";
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
+}
+
+fn is_key(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn is_plain(text: &str) -> bool {
+    (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn is_currency(code: &str) -> bool {
+    code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+[[merchant]]
+name = "shop"
+apiKey = "0123456789abcdef0123456789ABCDEF"
+apiPassword = "password"
+shaKey = "secret"
+currencies = ["GBP", "EUR"]
+rawCards = true
+"#;
+
+    #[test]
+    fn reads_toml_and_json_alike() {
+        let json = r#"{"merchant": [{"name": "shop", "apiKey": "0123456789abcdef0123456789ABCDEF",
+            "apiPassword": "password", "shaKey": "secret", "currencies": ["GBP", "EUR"],
+            "rawCards": true}]}"#;
+        for merchants in [merchants_from_toml(GOOD), merchants_from_json(json)] {
+            let merchants = merchants.unwrap();
+            assert_eq!(merchants[0].view()["currencies"], serde_json::json!(["GBP", "EUR"]));
+            assert!(merchants[0].raw_cards && !merchants[0].account_updater);
+            assert!(merchants[0].enterprise.is_none());
+        }
+    }
+
+    #[test]
+    fn reads_by_the_name_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("merchants.toml");
+        fs::write(&path, GOOD).unwrap();
+        assert_eq!(read_merchants(&path).unwrap().len(), 1);
+        let missing = read_merchants(&folder.path().join("none.json")).unwrap_err();
+        assert!(matches!(missing, ConfigFileError::Io(..)));
+    }
+
+    #[test]
+    fn errors_name_the_place() {
+        for (from, to, place, problem) in [
+            ("\"shop\"", "\"Shop\"", "merchant 1 (\"Shop\"), name", "must be 1 to 32"),
+            ("ABCDEF\"", "ABCDE\"", "merchant 1 (\"shop\"), apiKey", "exactly 32"),
+            ("\"secret\"", "\"\"", "merchant 1 (\"shop\"), shaKey", "1 to 128"),
+            ("[\"GBP\", \"EUR\"]", "[]", "merchant 1 (\"shop\"), currencies", "ISO 4217"),
+            ("rawCards = true", "accountUpdater = true", "accountUpdaterKey", "needed"),
+            ("rawCards = true", "enterpriseApiKey = \"k\"", "enterpriseApiKey", "exactly 32"),
+            ("rawCards = true", "requestsPerMinute = 0", "requestsPerMinute", "at least 1"),
+            ("rawCards = true", "rawCard = true", "line 8, column 1", "unknown field `rawCard`"),
+            ("rawCards = true", "rawCards = ", "line 8", ""),
+            ("name = \"shop\"", "", "line 2, column 1", "missing field `name`"),
+        ] {
+            let error = merchants_from_toml(&GOOD.replace(from, to)).unwrap_err().to_string();
+            assert!(error.contains(place) && error.contains(problem), "{to}: {error}");
+        }
+        let json = merchants_from_json("{\"merchant\": [\n{]}").unwrap_err().to_string();
+        assert!(json.starts_with("line 2, column 2: "), "{json}");
+        let twice = merchants_from_toml(&format!("{GOOD}{GOOD}")).unwrap_err().to_string();
+        assert!(twice.contains("merchant 2") && twice.contains("same name"), "{twice}");
+    }
+
+    #[test]
+    fn errors_quote_no_line_of_the_file() {
+        let text = GOOD.replace("\"secret\"", "\"canary\" oops");
+        assert!(!merchants_from_toml(&text).unwrap_err().to_string().contains("canary"));
+    }
+}

@@ -1,0 +1,304 @@
+//! Any bytes → parameters, or a precise reason why not.
+//!
+//! Names and values are decoded by `form_urlencoded`; what that lets pass (a `%` without two
+//! hexadecimal digits, bytes that are no UTF-8) is refused before. No value is ever in an error.
+
+use form_urlencoded::parse;
+use http::{HeaderMap, header::CONTENT_TYPE};
+use percent_encoding::percent_decode;
+
+/// What a form may measure.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// The most bytes of a body. 5,000 card keys need about 210 KB (spec 1 §8).
+    pub body_bytes: usize,
+    /// The most parameters.
+    pub parameters: usize,
+}
+
+impl Default for Limits {
+    /// 1 MiB and 2,000 parameters.
+    fn default() -> Self {
+        Self { body_bytes: 1 << 20, parameters: 2_000 }
+    }
+}
+
+/// The parameters of a request in the order in which they were sent; each name is there once.
+#[derive(Clone, Default)]
+pub struct Form {
+    pairs: Vec<(String, String)>,
+    /// Positions ordered by name, for the search.
+    by_name: Vec<u32>,
+}
+
+impl Form {
+    /// Reads the body of a request; an empty body has no parameters and needs no content type.
+    ///
+    /// # Errors
+    /// [`FormError`] says what is wrong and where.
+    pub fn read(headers: &HeaderMap, body: &[u8], limits: &Limits) -> Result<Self, FormError> {
+        if body.is_empty() {
+            return Ok(Self::default());
+        }
+        check_content_type(headers)?;
+        Self::parse(body, limits)
+    }
+
+    /// Reads form data, whatever its content type: a body, or the query of a URL.
+    ///
+    /// # Errors
+    /// As [`Form::read`].
+    pub fn parse(body: &[u8], limits: &Limits) -> Result<Self, FormError> {
+        if body.len() > limits.body_bytes {
+            return Err(FormError::TooLarge { limit: limits.body_bytes });
+        }
+        check_encoding(body)?;
+        let mut pairs = Vec::new();
+        for (name, value) in parse(body) {
+            if pairs.len() == limits.parameters {
+                return Err(FormError::TooMany { limit: limits.parameters });
+            }
+            pairs.push((name.into_owned(), value.into_owned()));
+        }
+        let mut by_name: Vec<u32> = (0..).take(pairs.len()).collect();
+        by_name.sort_by(|&a, &b| pairs[a as usize].0.cmp(&pairs[b as usize].0));
+        let same = |pair: &&[u32]| pairs[pair[0] as usize].0 == pairs[pair[1] as usize].0;
+        if let Some(twice) = by_name.windows(2).find(same) {
+            return Err(FormError::Duplicate { name: shown(&pairs[twice[0] as usize].0) });
+        }
+        Ok(Self { pairs, by_name })
+    }
+
+    /// The value of a parameter, which may be empty; nothing when the parameter was not sent.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let key = |&at: &u32| self.pairs[at as usize].0.as_str();
+        let found = self.by_name.binary_search_by(|at| key(at).cmp(name)).ok()?;
+        self.by_name.get(found).map(|&at| self.pairs[at as usize].1.as_str())
+    }
+
+    /// The value of a parameter that was sent and is not empty.
+    #[must_use]
+    pub fn given(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|value| !value.is_empty())
+    }
+
+    /// All parameters in the order in which they were sent.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// How many parameters there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there is no parameter.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+}
+
+fn check_content_type(headers: &HeaderMap) -> Result<(), FormError> {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return Err(FormError::ContentType);
+    };
+    let text = value.to_str().map_err(|_| FormError::ContentType)?;
+    let mut parts = text.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default();
+    if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        return Err(FormError::ContentType);
+    }
+    for parameter in parts {
+        if let Some((name, value)) = parameter.split_once('=')
+            && name.trim().eq_ignore_ascii_case("charset")
+        {
+            let charset = value.trim().trim_matches('"');
+            if !["utf-8", "utf8", "us-ascii"].iter().any(|known| charset.eq_ignore_ascii_case(known)) {
+                return Err(FormError::Charset);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_encoding(body: &[u8]) -> Result<(), FormError> {
+    let plain = body.is_ascii();
+    if plain && !body.contains(&b'%') {
+        return Ok(());
+    }
+    for (position, component) in body.split(|&byte| byte == b'&').enumerate() {
+        let mut rest = component;
+        while let Some(at) = rest.iter().position(|&byte| byte == b'%') {
+            if !rest[at + 1..].iter().take(2).filter(|byte| byte.is_ascii_hexdigit()).count().eq(&2) {
+                return Err(FormError::PercentEncoding { parameter: position + 1 });
+            }
+            rest = &rest[at + 3..];
+        }
+        // A separator cannot lie inside a character, so the undivided pair can be checked at once.
+        if percent_decode(component).decode_utf8().is_err() {
+            return Err(FormError::Utf8 { parameter: position + 1 });
+        }
+    }
+    Ok(())
+}
+
+/// A name that may appear in an error: only what looks like a parameter's name, and no long run of
+/// digits, which could be a card number in the wrong place.
+fn shown(name: &str) -> String {
+    let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    if name.len() <= 64 && digits <= 6 && name.bytes().all(harmless) {
+        name.to_owned()
+    } else {
+        "(name not shown)".to_owned()
+    }
+}
+
+/// Why bytes are no form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormError {
+    /// The content type is missing, repeated, or another one.
+    #[error("Content-Type must be application/x-www-form-urlencoded")]
+    ContentType,
+    /// The content type names a character set other than UTF-8.
+    #[error("the character set must be UTF-8")]
+    Charset,
+    /// The body is too long.
+    #[error("the body is longer than {limit} bytes")]
+    TooLarge {
+        /// The most bytes.
+        limit: usize,
+    },
+    /// The body ended before the announced length, or its transfer coding is broken.
+    #[error("the body is incomplete")]
+    Incomplete,
+    /// A `%` is not followed by two hexadecimal digits.
+    #[error("invalid percent-encoding in parameter number {parameter}")]
+    PercentEncoding {
+        /// Which parameter, counted from 1.
+        parameter: usize,
+    },
+    /// A name or value is not UTF-8.
+    #[error("parameter number {parameter} is not UTF-8")]
+    Utf8 {
+        /// Which parameter, counted from 1.
+        parameter: usize,
+    },
+    /// A name was sent twice.
+    #[error("parameter {name} was sent more than once")]
+    Duplicate {
+        /// The name, if it is harmless to repeat.
+        name: String,
+    },
+    /// There are too many parameters.
+    #[error("there are more than {limit} parameters")]
+    TooMany {
+        /// The most parameters.
+        limit: usize,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn form(body: &[u8]) -> Result<Form, FormError> {
+        Form::parse(body, &Limits::default())
+    }
+
+    fn error(body: &[u8]) -> FormError {
+        form(body).err().unwrap()
+    }
+
+    fn with_type(content_type: &'static str) -> Result<Form, FormError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        Form::read(&headers, b"a=1", &Limits::default())
+    }
+
+    #[test]
+    fn decodes_and_keeps_the_order() {
+        let form = form("b=2&a=caf%C3%A9+%26+tea&&c&d==x&e=ü".as_bytes()).unwrap();
+        let pairs: Vec<_> = form.iter().collect();
+        assert_eq!(pairs, [("b", "2"), ("a", "café & tea"), ("c", ""), ("d", "=x"), ("e", "ü")]);
+        assert_eq!((form.get("a"), form.get("c")), (Some("café & tea"), Some("")));
+        assert_eq!((form.given("c"), form.get("A")), (None, None));
+    }
+
+    #[test]
+    fn names_what_is_wrong() {
+        assert_eq!(error(b"a=1&b=%4"), FormError::PercentEncoding { parameter: 2 });
+        assert_eq!(error(b"a=%zz"), FormError::PercentEncoding { parameter: 1 });
+        assert_eq!(error(b"a=1&%=1"), FormError::PercentEncoding { parameter: 2 });
+        assert_eq!(error(b"a=%4&6=1"), FormError::PercentEncoding { parameter: 1 });
+        assert_eq!(error(b"a=1&b=2&c=%ff"), FormError::Utf8 { parameter: 3 });
+        assert_eq!(error(b"a=\xc3&\xa9=1"), FormError::Utf8 { parameter: 1 });
+        assert_eq!(error(b"a=1&b=2&a=1"), FormError::Duplicate { name: "a".to_owned() });
+        assert_eq!(error(b"a=1&%61=2"), FormError::Duplicate { name: "a".to_owned() });
+    }
+
+    #[test]
+    fn a_card_number_as_a_name_is_not_repeated() {
+        let text = error(b"4111111111111111=1&4111111111111111=2").to_string();
+        assert!(!text.contains("4111"), "{text}");
+    }
+
+    #[test]
+    fn the_content_type_is_checked() {
+        assert!(with_type("application/x-www-form-urlencoded").is_ok());
+        assert!(with_type("Application/X-WWW-Form-URLencoded; charset=\"UTF-8\"").is_ok());
+        assert_eq!(with_type("application/json").err(), Some(FormError::ContentType));
+        assert_eq!(with_type("multipart/form-data; boundary=x").err(), Some(FormError::ContentType));
+        let latin = with_type("application/x-www-form-urlencoded; charset=iso-8859-1");
+        assert_eq!(latin.err(), Some(FormError::Charset));
+        let none = Form::read(&HeaderMap::new(), b"a=1", &Limits::default());
+        assert_eq!(none.err(), Some(FormError::ContentType));
+        assert!(Form::read(&HeaderMap::new(), b"", &Limits::default()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn limits_hold_and_5_000_card_keys_pass() {
+        let key = "01234567-89ab-cdef-0123-456789abcdef0123%2C";
+        let keys = format!("cardKey={}", key.repeat(5_000));
+        assert_eq!(form(keys.as_bytes()).unwrap().get("cardKey").map(str::len), Some(5_000 * 41));
+        let many: String = (0..2_001).map(|n| format!("p{n}=1&")).collect();
+        assert_eq!(error(many.as_bytes()), FormError::TooMany { limit: 2_000 });
+        let large = vec![b'a'; (1 << 20) + 1];
+        assert_eq!(error(&large), FormError::TooLarge { limit: 1 << 20 });
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_give_a_form_or_an_error(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = form(&body);
+        }
+
+        #[test]
+        fn bytes_near_a_form_agree_with_the_forgiving_decoder(
+            body in "[ab=&+%0-9cCé\u{fffd}]{0,60}"
+        ) {
+            if let Ok(form) = form(body.as_bytes()) {
+                let pairs: Vec<(String, String)> = serde_urlencoded::from_str(&body).unwrap();
+                prop_assert!(form.iter().eq(pairs.iter().map(|(n, v)| (n.as_str(), v.as_str()))));
+            }
+        }
+
+        #[test]
+        fn what_was_encoded_is_read_back(pairs in proptest::collection::btree_map(".{1,20}", ".{0,40}", 0..20)) {
+            let body = serde_urlencoded::to_string(&pairs).unwrap();
+            let form = form(body.as_bytes()).unwrap();
+            prop_assert_eq!(form.len(), pairs.len());
+            for (name, value) in &pairs {
+                prop_assert_eq!(form.get(name), Some(value.as_str()));
+            }
+        }
+    }
+}

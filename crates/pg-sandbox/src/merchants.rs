@@ -1,0 +1,264 @@
+//! The merchant accounts of a sandbox: three that are always there, and those of a config file.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::{config_file::ConfigFileError, secret::Secret};
+
+/// A merchant account: its credentials and what it may do.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Merchant {
+    /// The account's name, unique in its sandbox: 1 to 32 lower-case letters, digits and hyphens.
+    pub name: String,
+    /// `apiKey` of version 3, and the AES key of redirect data: 32 letters and digits (spec 2 §4.2).
+    pub api_key: Secret,
+    /// `apiPassword` of version 3.
+    pub api_password: Secret,
+    /// The secret of request signatures (spec 1 §5).
+    pub sha_key: Secret,
+    /// `accountUpdaterKey` (spec 1 §4.8), if the account has a configuration for it.
+    pub account_updater_key: Option<Secret>,
+    /// `api_key` and `api_password` of version 5, 32 characters each (spec 3 §4), if it is enabled.
+    pub enterprise: Option<EnterpriseCredentials>,
+    /// The currencies the account may use, ISO 4217; the first is the default of version 5.
+    pub currencies: Vec<String>,
+    /// Whether raw card numbers are accepted (spec 2 §1.2); otherwise error 106.
+    pub raw_cards: bool,
+    /// Whether the account updater is enabled (spec 1 §1); otherwise error 106.
+    pub account_updater: bool,
+    /// The most requests a minute (spec 1 §8), if there is a limit.
+    pub requests_per_minute: Option<u32>,
+    /// The terminals that `terminalKey` may choose; empty when the account has only one.
+    pub terminals: Vec<String>,
+}
+
+/// The credentials of the version 5 service.
+#[derive(Debug, Clone)]
+pub struct EnterpriseCredentials {
+    /// `api_key`.
+    pub api_key: Secret,
+    /// `api_password`.
+    pub api_password: Secret,
+}
+
+impl Merchant {
+    /// The account as `GET /_sandbox/merchants` shows it, credentials included: they are test data.
+    #[must_use]
+    pub fn view(&self) -> Value {
+        let enterprise = self.enterprise.as_ref();
+        json!({
+            "name": self.name,
+            "apiKey": self.api_key.expose(),
+            "apiPassword": self.api_password.expose(),
+            "shaKey": self.sha_key.expose(),
+            "accountUpdaterKey": self.account_updater_key.as_ref().map(Secret::expose),
+            "enterpriseApiKey": enterprise.map(|held| held.api_key.expose()),
+            "enterpriseApiPassword": enterprise.map(|held| held.api_password.expose()),
+            "currencies": self.currencies,
+            "rawCards": self.raw_cards,
+            "accountUpdater": self.account_updater,
+            "requestsPerMinute": self.requests_per_minute,
+            "terminals": self.terminals,
+        })
+    }
+}
+
+/// All accounts of a sandbox, found by name or by key.
+#[derive(Debug, Clone)]
+pub struct Merchants {
+    all: Vec<Merchant>,
+    by_api_key: HashMap<String, usize>,
+    by_enterprise_key: HashMap<String, usize>,
+}
+
+impl Default for Merchants {
+    /// The accounts `main`, `strict` and `other`.
+    fn default() -> Self {
+        Self::indexed(built_in())
+    }
+}
+
+impl Merchants {
+    /// The accounts that are always there and those of a config file; an account there that has the
+    /// name of a built-in one takes its place.
+    ///
+    /// # Errors
+    /// [`ConfigFileError::Invalid`] when two accounts share a key.
+    pub fn with(more: Vec<Merchant>) -> Result<Self, ConfigFileError> {
+        let mut all = built_in();
+        for merchant in more {
+            match all.iter_mut().find(|held| held.name == merchant.name) {
+                Some(held) => *held = merchant,
+                None => all.push(merchant),
+            }
+        }
+        let merchants = Self::indexed(all);
+        merchants.refuse_shared_keys()?;
+        Ok(merchants)
+    }
+
+    fn indexed(all: Vec<Merchant>) -> Self {
+        let keys = |key: fn(&Merchant) -> Option<&Secret>| {
+            let found = all.iter().enumerate().filter_map(|(at, held)| Some((key(held)?, at)));
+            found.map(|(key, at)| (key.expose().to_owned(), at)).collect::<HashMap<_, _>>()
+        };
+        let by_api_key = keys(|held| Some(&held.api_key));
+        let by_enterprise_key = keys(|held| held.enterprise.as_ref().map(|held| &held.api_key));
+        Self { all, by_api_key, by_enterprise_key }
+    }
+
+    fn refuse_shared_keys(&self) -> Result<(), ConfigFileError> {
+        let with_enterprise = self.all.iter().filter(|held| held.enterprise.is_some()).count();
+        let invalid = |member: &str| {
+            let place = "merchant list".to_owned();
+            Err(ConfigFileError::Invalid { place, problem: format!("two accounts share their {member}") })
+        };
+        if self.by_api_key.len() != self.all.len() {
+            invalid("apiKey")
+        } else if self.by_enterprise_key.len() != with_enterprise {
+            invalid("enterpriseApiKey")
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The accounts in order.
+    #[must_use]
+    pub fn all(&self) -> &[Merchant] {
+        &self.all
+    }
+
+    /// The account of this name.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<&Merchant> {
+        self.all.iter().find(|held| held.name == name)
+    }
+
+    /// The account of this version 3 `apiKey`.
+    #[must_use]
+    pub fn by_api_key(&self, key: &str) -> Option<&Merchant> {
+        self.by_api_key.get(key).and_then(|&at| self.all.get(at))
+    }
+
+    /// The account of this version 5 `api_key`.
+    #[must_use]
+    pub fn by_enterprise_key(&self, key: &str) -> Option<&Merchant> {
+        self.by_enterprise_key.get(key).and_then(|&at| self.all.get(at))
+    }
+
+    /// All accounts as `GET /_sandbox/merchants` shows them.
+    #[must_use]
+    pub fn view(&self) -> Value {
+        self.all.iter().map(Merchant::view).collect()
+    }
+}
+
+/// The test credentials are fixed and published: they open nothing but a sandbox.
+fn built_in() -> Vec<Merchant> {
+    let everything = &["GBP", "EUR", "USD", "JPY", "BHD"];
+    vec![
+        Merchant {
+            terminals: vec!["main-web".to_owned(), "main-phone".to_owned()],
+            ..test_account("main", "Main", everything)
+        },
+        Merchant {
+            raw_cards: false,
+            account_updater: false,
+            requests_per_minute: Some(100),
+            ..test_account("strict", "Strict", &["GBP"])
+        },
+        test_account("other", "Other", everything),
+    ]
+}
+
+/// An account with everything enabled; its credentials are its name and a purpose, padded to 32.
+fn test_account(name: &str, title: &str, currencies: &[&str]) -> Merchant {
+    let credential = |purpose: &str| Secret::new(format!("{:0<32}", format!("{title}{purpose}")));
+    Merchant {
+        name: name.to_owned(),
+        api_key: credential("SandboxApiKey"),
+        api_password: credential("SandboxApiPassword"),
+        sha_key: credential("SandboxShaKey"),
+        account_updater_key: Some(credential("SandboxUpdaterKey")),
+        enterprise: Some(EnterpriseCredentials {
+            api_key: credential("SandboxV5ApiKey"),
+            api_password: credential("SandboxV5ApiPassword"),
+        }),
+        currencies: currencies.iter().map(ToString::to_string).collect(),
+        raw_cards: true,
+        account_updater: true,
+        requests_per_minute: None,
+        terminals: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_accounts_have_keys_of_32_letters_and_digits() {
+        let merchants = Merchants::default();
+        assert!(merchants.refuse_shared_keys().is_ok());
+        for merchant in merchants.all() {
+            let enterprise = merchant.enterprise.as_ref().unwrap();
+            for secret in [
+                &merchant.api_key,
+                &merchant.api_password,
+                &merchant.sha_key,
+                &enterprise.api_key,
+                &enterprise.api_password,
+            ] {
+                let text = secret.expose();
+                assert!(text.len() == 32 && text.bytes().all(|b| b.is_ascii_alphanumeric()), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn accounts_are_found_by_their_keys() {
+        let merchants = Merchants::default();
+        let main = merchants.by_name("main").unwrap();
+        assert_eq!(merchants.by_api_key(main.api_key.expose()).unwrap().name, "main");
+        let v5 = main.enterprise.as_ref().unwrap().api_key.expose();
+        assert_eq!(merchants.by_enterprise_key(v5).unwrap().name, "main");
+        assert!(merchants.by_api_key(v5).is_none());
+        assert!(merchants.by_api_key("").is_none());
+    }
+
+    #[test]
+    fn the_view_has_the_published_members() {
+        let view = Merchants::default().view();
+        let names: Vec<_> = view.as_array().unwrap().iter().map(|one| &one["name"]).collect();
+        assert_eq!(names, ["main", "strict", "other"]);
+        for one in view.as_array().unwrap() {
+            for member in
+                ["apiKey", "apiPassword", "shaKey", "accountUpdaterKey", "enterpriseApiKey", "enterpriseApiPassword"]
+            {
+                assert!(one[member].is_string(), "{member}");
+            }
+        }
+        assert_eq!(view[0]["currencies"], json!(["GBP", "EUR", "USD", "JPY", "BHD"]));
+        assert_eq!(view[1]["rawCards"], false);
+        assert_eq!(view[1]["requestsPerMinute"], 100);
+    }
+
+    #[test]
+    fn debug_shows_no_credential() {
+        let merchant = test_account("main", "Main", &["GBP"]);
+        let shown = format!("{merchant:?}");
+        assert!(!shown.contains("MainSandbox"), "{shown}");
+    }
+
+    #[test]
+    fn a_replacement_takes_the_place_and_a_shared_key_is_refused() {
+        let replaced = Merchant { raw_cards: false, ..test_account("main", "Fresh", &["EUR"]) };
+        let merchants = Merchants::with(vec![replaced]).unwrap();
+        assert_eq!(merchants.all().len(), 3);
+        assert!(!merchants.by_name("main").unwrap().raw_cards);
+        let error = Merchants::with(vec![test_account("copy", "Main", &["GBP"])]).unwrap_err();
+        assert_eq!(error.to_string(), "merchant list: two accounts share their apiKey");
+    }
+}

@@ -1,0 +1,97 @@
+//! A card as sessions, tokens and transactions hold it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    cards,
+    key::Dice,
+    secret::Secret,
+    vault::{NotOurs, Sealed, Vault},
+};
+
+/// Texts of a customer, an address or a card by their wire names; an absent one was never given.
+pub type Details = BTreeMap<String, String>;
+
+/// A card at rest: its number sealed for the record that holds it, and what may be shown of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldCard {
+    /// The number, sealed for the key of the record that holds this.
+    pub sealed: Sealed,
+    /// The first six and last four digits (spec 2 §2.2).
+    pub masked: String,
+    /// Two digits.
+    pub expiry_month: String,
+    /// Four digits.
+    pub expiry_year: String,
+    /// `cardType` (spec 1 §2.1), empty when not resolved.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub card_type: String,
+    /// `cardScheme` (spec 1 §2.1), empty when not resolved.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scheme: String,
+    /// `cardBank` (spec 1 §2.1), empty when not resolved.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub bank: String,
+}
+
+impl HeldCard {
+    /// Seals a card for the record with the key `owner`.
+    pub fn seal(
+        vault: &Vault,
+        dice: &mut dyn Dice,
+        owner: &str,
+        number: &str,
+        (expiry_month, expiry_year): (&str, &str),
+    ) -> Self {
+        Self {
+            sealed: vault.seal(dice, owner, number),
+            masked: cards::mask(number),
+            expiry_month: expiry_month.to_owned(),
+            expiry_year: expiry_year.to_owned(),
+            card_type: cards::card_type(number).unwrap_or_default().to_owned(),
+            scheme: cards::Scheme::of(number).map(cards::Scheme::wire).unwrap_or_default().to_owned(),
+            bank: cards::bank(number).unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// The card's number, for the record with the key `owner`.
+    ///
+    /// # Errors
+    /// When this card was sealed for another record.
+    pub fn number(&self, vault: &Vault, owner: &str) -> Result<Secret, NotOurs> {
+        vault.open(owner, &self.sealed)
+    }
+
+    /// The same card sealed for another record: from a session to a transaction, from a transaction
+    /// to a token.
+    ///
+    /// # Errors
+    /// When this card was not sealed for `owner`.
+    pub fn moved(&self, vault: &Vault, dice: &mut dyn Dice, owner: &str, new_owner: &str) -> Result<Self, NotOurs> {
+        let number = self.number(vault, owner)?;
+        let sealed = vault.seal(dice, new_owner, number.expose());
+        Ok(Self { sealed, ..self.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::SeededDice;
+
+    #[test]
+    fn a_card_moves_to_its_next_record() {
+        let (vault, mut dice) = (Vault::new(&[1; 32]), SeededDice::new([2; 32]));
+        let expiry = ("01", "2030");
+        let held = HeldCard::seal(&vault, &mut dice, "session", "4111111111111111", expiry);
+        let moved = held.moved(&vault, &mut dice, "session", "token").unwrap();
+        assert_eq!(moved.number(&vault, "token").unwrap().expose(), "4111111111111111");
+        assert!(moved.number(&vault, "session").is_err());
+        assert!(held.moved(&vault, &mut dice, "token", "x").is_err());
+        assert_eq!((moved.masked.as_str(), moved.scheme.as_str()), ("411111******1111", "VISA"));
+        let shown = serde_json::to_string(&moved).unwrap() + &format!("{moved:?}");
+        assert!(!shown.contains("4111111111111111"));
+    }
+}

@@ -1,0 +1,122 @@
+//! Failed credentials by address, and the lockouts that follow (spec 1 §5, spec 2 §5).
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    store::{Kind, Record},
+    timestamp::Timestamp,
+};
+
+const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
+/// Failures of one window after which the address is refused for one minute: more than five.
+const SHORT_AFTER: usize = 6;
+const SHORT_BLOCK: Duration = Duration::from_secs(60);
+/// Failures of one window after which the address is blocked for five minutes.
+const LONG_AFTER: usize = 10;
+const LONG_BLOCK: Duration = Duration::from_secs(5 * 60);
+
+/// The failed credentials of one address within a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedAttempts {
+    address: String,
+    /// When they happened, oldest first; no more than [`LONG_AFTER`].
+    times: Vec<Timestamp>,
+    blocked_until: Timestamp,
+}
+
+/// Why an address is refused at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Block {
+    /// For one minute: error 121.
+    OneMinute,
+    /// For five minutes: error 122.
+    FiveMinutes,
+}
+
+impl FailedAttempts {
+    /// An address without failures.
+    #[must_use]
+    pub fn none(address: &str) -> Self {
+        Self { address: address.to_owned(), times: Vec::new(), blocked_until: Timestamp::MIN }
+    }
+
+    /// Counts a failure; a request that was refused because of a block is not to be counted.
+    pub fn count(&mut self, now: Timestamp) {
+        self.times.retain(|&time| time <= now && now.since(time) < WINDOW);
+        if self.times.len() == LONG_AFTER {
+            self.times.remove(0);
+        }
+        self.times.push(now);
+        self.blocked_until = match self.times.len() {
+            LONG_AFTER.. => now.plus(LONG_BLOCK),
+            SHORT_AFTER.. => now.plus(SHORT_BLOCK),
+            _ => self.blocked_until,
+        };
+    }
+
+    /// Whether and why the address is refused now.
+    #[must_use]
+    pub fn block(&self, now: Timestamp) -> Option<Block> {
+        // A clock that was set back does not make a block longer than it was.
+        let left = self.blocked_until.since(now);
+        if left.is_zero() || left > LONG_BLOCK {
+            None
+        } else if self.times.len() >= LONG_AFTER {
+            Some(Block::FiveMinutes)
+        } else {
+            Some(Block::OneMinute)
+        }
+    }
+}
+
+impl Record for FailedAttempts {
+    const KIND: &'static Kind = &Kind { table: "failed_attempts", columns: &[] };
+
+    fn key(&self) -> &str {
+        &self.address
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(1_800_000_000_000 + seconds * 1000)
+    }
+
+    fn failed(times: usize) -> FailedAttempts {
+        let mut attempts = FailedAttempts::none("127.0.0.1");
+        (0..times).for_each(|_| attempts.count(at(0)));
+        attempts
+    }
+
+    #[test]
+    fn more_than_five_block_a_minute_and_ten_block_five() {
+        assert_eq!(failed(5).block(at(0)), None);
+        assert_eq!(failed(6).block(at(0)), Some(Block::OneMinute));
+        assert_eq!(failed(6).block(at(59)), Some(Block::OneMinute));
+        assert_eq!(failed(6).block(at(60)), None);
+        assert_eq!(failed(9).block(at(0)), Some(Block::OneMinute));
+        assert_eq!(failed(10).block(at(299)), Some(Block::FiveMinutes));
+        assert_eq!(failed(10).block(at(300)), None);
+        assert_eq!(failed(500).times.len(), 10);
+    }
+
+    #[test]
+    fn a_day_later_the_count_starts_again() {
+        let mut attempts = failed(10);
+        attempts.count(at(86_400));
+        assert_eq!((attempts.times.len(), attempts.block(at(86_400))), (1, None));
+    }
+
+    #[test]
+    fn a_clock_set_back_ends_the_block() {
+        let mut attempts = failed(10);
+        assert_eq!(attempts.block(at(-86_400)), None);
+        attempts.count(at(-86_400));
+        assert_eq!(attempts.times.len(), 1);
+    }
+}

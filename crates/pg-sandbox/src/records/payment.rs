@@ -1,0 +1,155 @@
+//! Transactions of both services (spec 2 §2.3, spec 3 §2.2).
+//!
+//! The type is called a payment so that it is not taken for a transaction of the store.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Details, HeldCard};
+use crate::{
+    store::{Index, Kind, Record},
+    timestamp::Timestamp,
+};
+
+/// What a transaction did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PaymentKind {
+    /// Authorised and settled at once.
+    Auth,
+    /// Reserved.
+    PreAuth,
+    /// Settled from a reservation.
+    Capture,
+    /// Gave a reservation back.
+    CancelPreAuth,
+    /// Credited the card.
+    Refund,
+    /// Asked whether the card takes part in 3-D Secure.
+    ThreeDSecureCheck,
+    /// Authenticated the customer without paying.
+    ThreeDsAuthenticatedOnly,
+}
+
+impl PaymentKind {
+    /// The text of `transactionType` (spec 2 §2.3).
+    #[must_use]
+    pub const fn wire(self) -> &'static str {
+        match self {
+            Self::Auth => "Auth",
+            Self::PreAuth => "PreAuth",
+            Self::Capture => "Capture",
+            Self::CancelPreAuth => "CancelPreAuth",
+            Self::Refund => "Refund",
+            Self::ThreeDSecureCheck => "3DSecureCheck",
+            Self::ThreeDsAuthenticatedOnly => "3DSAuthenticatedOnly",
+        }
+    }
+}
+
+/// Which service a transaction was made through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Service {
+    /// The payment gateway.
+    V3,
+    /// The hosted checkout and its later operations.
+    V5,
+}
+
+/// A transaction. Amounts are whole minor units of its currency.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Payment {
+    /// `transactionKey`, `trans_key` in version 5.
+    pub key: String,
+    /// The merchant's name.
+    pub merchant: String,
+    /// What it did.
+    pub kind: PaymentKind,
+    /// The service it was made through.
+    pub service: Service,
+    /// `transactionStatusCode`; 600 is approved.
+    pub status_code: String,
+    /// `transactionStatus`.
+    pub status: String,
+    /// How much it was for.
+    pub amount: u64,
+    /// ISO 4217.
+    pub currency: String,
+    /// The transaction that this one captures, cancels, refunds or repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// `merchantReference`, `trans_reference` in version 5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merchant_reference: Option<String>,
+    /// `uniqueMerchantReference`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unique_reference: Option<String>,
+    /// `merchantCustomerReference`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub customer_reference: Option<String>,
+    /// How much of a reservation was captured.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub captured: u64,
+    /// How much of a reservation was cancelled.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cancelled: u64,
+    /// How much was refunded.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refunded: u64,
+    /// The card that paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card: Option<HeldCard>,
+    /// The token that paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card_key: Option<String>,
+    /// The `bank*` parameters and every other text that was recorded, by wire name.
+    #[serde(default, skip_serializing_if = "Details::is_empty")]
+    pub details: Details,
+    /// When it was made.
+    pub created: Timestamp,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(amount: &u64) -> bool {
+    *amount == 0
+}
+
+impl Payment {
+    /// The index column of `merchantReference` for [`crate::store::Query::equal`].
+    pub const MERCHANT_REFERENCE: &'static str = "merchant_reference";
+    /// The index column of the parent's key for [`crate::store::Query::equal`].
+    pub const PARENT: &'static str = "parent";
+
+    /// What is left of a reservation to capture or cancel.
+    #[must_use]
+    pub fn reserved(&self) -> u64 {
+        match self.kind {
+            PaymentKind::PreAuth => self.amount.saturating_sub(self.captured).saturating_sub(self.cancelled),
+            _ => 0,
+        }
+    }
+
+    /// What is left of a debit to refund.
+    #[must_use]
+    pub fn refundable(&self) -> u64 {
+        match self.kind {
+            PaymentKind::Auth | PaymentKind::Capture => self.amount.saturating_sub(self.refunded),
+            _ => 0,
+        }
+    }
+}
+
+impl Record for Payment {
+    const KIND: &'static Kind = &Kind { table: "transactions", columns: &[Self::MERCHANT_REFERENCE, Self::PARENT] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
+    }
+
+    fn index(&self) -> Index<'_> {
+        let reference = self.merchant_reference.as_deref().map(Into::into);
+        [reference, self.parent.as_deref().map(Into::into), None]
+    }
+}

@@ -1,0 +1,58 @@
+//! Client sessions (spec 2 §2.1, §3.1).
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Details, HeldCard};
+use crate::{
+    store::{Kind, Record},
+    timestamp::Timestamp,
+};
+
+/// How long a session key is valid after initiation (spec 2 §8).
+pub const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 60);
+
+/// A session that a customer's browser posts card data to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// `sessionKey`.
+    pub key: String,
+    /// The merchant's name.
+    pub merchant: String,
+    /// Where the browser goes when a required field is missing.
+    pub error_page_url: String,
+    /// `merchantCustomerReference`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub customer_reference: Option<String>,
+    /// When it was initiated.
+    pub created: Timestamp,
+    /// When its key stops being valid.
+    pub expires: Timestamp,
+    /// The card of the last valid post; its CV2 is in memory only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card: Option<HeldCard>,
+    /// Card, customer and address texts of the posts by wire name.
+    #[serde(default, skip_serializing_if = "Details::is_empty")]
+    pub details: Details,
+}
+
+impl Session {
+    /// Whether the session key is valid no more (error 136).
+    #[must_use]
+    pub fn expired(&self, now: Timestamp) -> bool {
+        now >= self.expires
+    }
+}
+
+impl Record for Session {
+    const KIND: &'static Kind = &Kind { table: "sessions", columns: &[] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
+    }
+}

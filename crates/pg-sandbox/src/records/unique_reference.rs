@@ -1,0 +1,42 @@
+//! References that are accepted once (`uniqueMerchantReference`, spec 2 §4.3).
+
+use serde::{Deserialize, Serialize};
+
+use crate::store::{Kind, Record};
+
+/// A reference that a merchant has used up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UniqueReference {
+    key: String,
+    merchant: String,
+    /// The transaction that was made with it; nothing when the request was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<String>,
+}
+
+impl UniqueReference {
+    /// A merchant's reference and the transaction that used it.
+    #[must_use]
+    pub fn new(merchant: &str, reference: &str, transaction: Option<String>) -> Self {
+        let key = Self::key_of(merchant, reference);
+        Self { key, merchant: merchant.to_owned(), transaction }
+    }
+
+    /// The primary key. A merchant's name holds no slash, so two merchants never share one.
+    #[must_use]
+    pub fn key_of(merchant: &str, reference: &str) -> String {
+        format!("{merchant}/{reference}")
+    }
+}
+
+impl Record for UniqueReference {
+    const KIND: &'static Kind = &Kind { table: "unique_references", columns: &[] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
+    }
+}

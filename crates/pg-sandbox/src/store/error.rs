@@ -1,0 +1,51 @@
+//! What can be wrong with a store.
+
+/// Why a store cannot be opened or did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process, or another sandbox of this process, has the file open.
+    #[error("the store is in use by another process")]
+    InUse,
+    /// The file was not made by this program.
+    #[error("the file is not a sandbox store; it was left as it is")]
+    Foreign,
+    /// The file was made by a later version of this program.
+    #[error("the store has format {found}, this program knows formats up to {known}; it was left as it is")]
+    Newer {
+        /// The format of the file.
+        found: i64,
+        /// The newest format that this program knows.
+        known: i64,
+    },
+    /// The disk, or the quota of the file, is full.
+    #[error("the disk is full")]
+    Full,
+    /// The file is damaged.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// A record cannot be written or read as JSON.
+    #[error("a record of {table} cannot be written or read: {problem}")]
+    Body {
+        /// The table of the record.
+        table: &'static str,
+        /// What is wrong; the record itself is not shown.
+        problem: String,
+    },
+    /// Anything else that the engine reports.
+    #[error("the store failed: {0}")]
+    Engine(String),
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::InUse,
+            Some(ErrorCode::NotADatabase) => Self::Foreign,
+            Some(ErrorCode::DiskFull) => Self::Full,
+            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged(error.to_string()),
+            _ => Self::Engine(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Durable records behind one small trait, so that another engine can carry them.
+//!
+//! The core makes time-ordered keys itself, so an engine needs no sequences, no time and no
+//! randomness: it holds rows of text by primary key with a few index columns, inside transactions
+//! with savepoints. Text must order by its bytes (SQLite's default; collation "C" in PostgreSQL).
+//!
+//! Adding a kind of record is one type with [`Record`] and one table in `store/schema/`.
+
+use std::borrow::Cow;
+
+mod error;
+mod record;
+mod schema;
+mod sqlite;
+mod transaction;
+
+pub use error::StoreError;
+pub use record::{Kind, Query, Record};
+pub use sqlite::Sqlite;
+pub use transaction::Transaction;
+
+/// How many index columns a kind of record may have.
+pub const INDEX_COLUMNS: usize = 3;
+
+/// The values of the index columns, in the order of [`Kind::columns`].
+pub type Index<'a> = [Option<Cow<'a, str>>; INDEX_COLUMNS];
+
+/// A record as an engine holds it.
+#[derive(Debug)]
+pub struct Row<'a> {
+    /// The primary key, unique in its kind.
+    pub key: &'a str,
+    /// The name of the merchant that owns the record; empty when none does.
+    pub merchant: &'a str,
+    /// The values of the index columns.
+    pub index: Index<'a>,
+    /// The record as JSON.
+    pub body: &'a str,
+}
+
+/// An engine that holds rows. One writer owns it; nothing is durable before [`Store::commit`].
+pub trait Store: Send {
+    /// Opens a transaction.
+    ///
+    /// # Errors
+    /// When the engine refuses; no transaction is open then.
+    fn begin(&mut self) -> Result<(), StoreError>;
+
+    /// Makes everything since [`Store::begin`] durable before it returns.
+    ///
+    /// # Errors
+    /// When the engine could not; everything since [`Store::begin`] is undone then.
+    fn commit(&mut self) -> Result<(), StoreError>;
+
+    /// Undoes everything since [`Store::begin`].
+    fn rollback(&mut self);
+
+    /// Whether a transaction is open. An engine may close one by itself after a serious error,
+    /// such as a full disk.
+    fn in_transaction(&self) -> bool;
+
+    /// Marks a place inside the transaction. Marks do not nest.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn mark(&mut self) -> Result<(), StoreError>;
+
+    /// Forgets the mark and keeps what was written since.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn keep(&mut self) -> Result<(), StoreError>;
+
+    /// Undoes everything since the mark and forgets it.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn undo(&mut self) -> Result<(), StoreError>;
+
+    /// The body of a record.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError>;
+
+    /// Writes a record whether or not its key is there.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError>;
+
+    /// Writes a record unless its key is there, and says whether it was written.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn insert(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError>;
+
+    /// Removes a record and says whether it was there.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError>;
+
+    /// The bodies of the records that a query describes, in its order.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError>;
+}

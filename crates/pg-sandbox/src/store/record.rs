@@ -1,0 +1,90 @@
+//! Typed records, and queries for them.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::Index;
+
+/// A kind of record: its table and the index columns that queries may name.
+#[derive(Debug)]
+pub struct Kind {
+    /// The table.
+    pub table: &'static str,
+    /// The index columns, at most [`super::INDEX_COLUMNS`], in the order of [`Record::index`].
+    pub columns: &'static [&'static str],
+}
+
+/// A type whose values the store holds, as JSON.
+///
+/// A change of a type must go on reading what older versions wrote: new members need a default.
+pub trait Record: Serialize + DeserializeOwned {
+    /// Table and index columns.
+    const KIND: &'static Kind;
+
+    /// The primary key: time-ordered wherever the record's key can be chosen (see [`crate::key`]).
+    fn key(&self) -> &str;
+
+    /// The name of the merchant that owns the record; empty when none does.
+    fn merchant(&self) -> &str {
+        ""
+    }
+
+    /// The values of the index columns.
+    fn index(&self) -> Index<'_> {
+        [None, None, None]
+    }
+}
+
+/// Which records of a kind, in which order.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'a> {
+    pub(super) merchant: Option<&'a str>,
+    pub(super) column: Option<(&'static str, Match<'a>)>,
+    pub(super) before: Option<&'a str>,
+    pub(super) oldest_first: bool,
+    pub(super) limit: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Match<'a> {
+    Equal(&'a str),
+    AtMost(&'a str),
+}
+
+impl<'a> Query<'a> {
+    /// The newest records, newest first, by the order of their keys.
+    #[must_use]
+    pub const fn newest(limit: u32) -> Self {
+        Self { merchant: None, column: None, before: None, oldest_first: false, limit }
+    }
+
+    /// The oldest records, oldest first, by the order of their keys.
+    #[must_use]
+    pub const fn oldest(limit: u32) -> Self {
+        Self { oldest_first: true, ..Self::newest(limit) }
+    }
+
+    /// Only the records of this merchant.
+    #[must_use]
+    pub const fn of(self, merchant: &'a str) -> Self {
+        Self { merchant: Some(merchant), ..self }
+    }
+
+    /// Only records whose index column has this value.
+    #[must_use]
+    pub const fn equal(self, column: &'static str, value: &'a str) -> Self {
+        Self { column: Some((column, Match::Equal(value))), ..self }
+    }
+
+    /// Only records whose index column is not above this value, ordered by that column first:
+    /// what is due at an instant, with [`crate::Timestamp::sortable`] as the column.
+    #[must_use]
+    pub const fn at_most(self, column: &'static str, value: &'a str) -> Self {
+        Self { column: Some((column, Match::AtMost(value))), ..self }
+    }
+
+    /// Only records whose key is below this one: the next page of a newest-first list.
+    #[must_use]
+    pub const fn before(self, key: &'a str) -> Self {
+        Self { before: Some(key), ..self }
+    }
+}

@@ -1,0 +1,278 @@
+use std::{borrow::Cow, fs, path::PathBuf, process::Command};
+
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use super::*;
+use crate::{
+    records::{CardToken, FailedAttempts, Meta, Payment, Session, UniqueReference},
+    store::{Index, Record, Transaction},
+};
+
+/// A record with both index columns of the transactions' table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Note {
+    key: String,
+    merchant: String,
+    reference: Option<String>,
+    parent: Option<String>,
+}
+
+impl Record for Note {
+    const KIND: &'static Kind = Payment::KIND;
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
+    }
+
+    fn index(&self) -> Index<'_> {
+        let text = |held: &'_ Option<String>| held.clone().map(Cow::Owned);
+        [text(&self.reference), text(&self.parent), None]
+    }
+}
+
+fn note(key: &str, merchant: &str, reference: &str) -> Note {
+    let reference = Some(reference.to_owned());
+    Note { key: key.to_owned(), merchant: merchant.to_owned(), reference, parent: None }
+}
+
+fn file() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    (folder, path)
+}
+
+fn write(store: &mut Sqlite, notes: &[Note]) {
+    store.begin().unwrap();
+    let mut transaction = Transaction::new(store);
+    notes.iter().for_each(|note| transaction.put(note).unwrap());
+    transaction.keep().unwrap();
+    store.commit().unwrap();
+}
+
+fn keys(store: &mut Sqlite, query: &Query<'_>) -> Vec<String> {
+    let found = Transaction::new(store).find::<Note>(query).unwrap();
+    found.into_iter().map(|note| note.key).collect()
+}
+
+#[test]
+fn what_was_committed_is_there_after_opening_again() {
+    let (_folder, path) = file();
+    let mut store = Sqlite::open(&path).unwrap();
+    write(&mut store, &[note("k1", "main", "r1")]);
+    store.begin().unwrap();
+    Transaction::new(&mut store).put(&note("k2", "main", "r2")).unwrap();
+    drop(store);
+    let mut store = Sqlite::open(&path).unwrap();
+    assert_eq!(keys(&mut store, &Query::newest(10)), ["k1"]);
+}
+
+#[test]
+fn a_copy_taken_without_closing_holds_every_commit() {
+    // What a crash leaves behind: the file and its log as they are at that moment.
+    let (_folder, path) = file();
+    let (_other, copy) = file();
+    let mut store = Sqlite::open(&path).unwrap();
+    for number in 0..50 {
+        write(&mut store, &[note(&format!("k{number:02}"), "main", "r")]);
+    }
+    store.begin().unwrap();
+    Transaction::new(&mut store).put(&note("unfinished", "main", "r")).unwrap();
+    fs::copy(&path, &copy).unwrap();
+    let log = |path: &PathBuf| PathBuf::from(format!("{}-wal", path.display()));
+    fs::copy(log(&path), log(&copy)).unwrap();
+    let mut crashed = Sqlite::open(&copy).unwrap();
+    assert_eq!(keys(&mut crashed, &Query::oldest(100)).len(), 50);
+}
+
+#[test]
+fn one_request_is_undone_alone() {
+    let mut store = Sqlite::in_memory().unwrap();
+    store.begin().unwrap();
+    let mut first = Transaction::new(&mut store);
+    first.put(&note("k1", "main", "r")).unwrap();
+    first.keep().unwrap();
+    let mut second = Transaction::new(&mut store);
+    second.put(&note("k2", "main", "r")).unwrap();
+    second.keep().unwrap();
+    second.put(&note("k3", "main", "r")).unwrap();
+    second.remove::<Note>("k1").unwrap();
+    second.undo().unwrap();
+    let mut third = Transaction::new(&mut store);
+    third.put(&note("k4", "main", "r")).unwrap();
+    third.keep().unwrap();
+    store.commit().unwrap();
+    assert_eq!(keys(&mut store, &Query::oldest(10)), ["k1", "k2", "k4"]);
+}
+
+#[test]
+fn a_key_is_inserted_once_and_put_again() {
+    let mut store = Sqlite::in_memory().unwrap();
+    let mut transaction = Transaction::new(&mut store);
+    assert!(transaction.insert(&note("k", "main", "first")).unwrap());
+    assert!(!transaction.insert(&note("k", "other", "second")).unwrap());
+    assert_eq!(transaction.get::<Note>("k").unwrap().unwrap(), note("k", "main", "first"));
+    transaction.put(&note("k", "main", "third")).unwrap();
+    let found = transaction.find::<Note>(&Query::newest(9).of("main").equal("merchant_reference", "third"));
+    assert_eq!(found.unwrap().len(), 1);
+    assert!(transaction.remove::<Note>("k").unwrap());
+    assert!(!transaction.remove::<Note>("k").unwrap());
+    assert_eq!(transaction.get::<Note>("k").unwrap(), None);
+}
+
+#[test]
+fn nothing_of_one_merchant_is_visible_to_another() {
+    let mut store = Sqlite::in_memory().unwrap();
+    write(&mut store, &[note("k1", "main", "same"), note("k2", "other", "same")]);
+    let mut transaction = Transaction::new(&mut store);
+    assert!(transaction.get_of::<Note>("other", "k1").unwrap().is_none());
+    assert!(transaction.get_of::<Note>("main", "k1").unwrap().is_some());
+    let query = Query::newest(9).of("other").equal("merchant_reference", "same");
+    assert_eq!(keys(&mut store, &query), ["k2"]);
+}
+
+#[test]
+fn queries_page_in_the_order_of_keys() {
+    let mut store = Sqlite::in_memory().unwrap();
+    let notes: Vec<Note> = (1..=5).map(|n| note(&format!("k{n}"), "main", &n.to_string())).collect();
+    write(&mut store, &notes);
+    assert_eq!(keys(&mut store, &Query::newest(2)), ["k5", "k4"]);
+    assert_eq!(keys(&mut store, &Query::newest(2).before("k4")), ["k3", "k2"]);
+    assert_eq!(keys(&mut store, &Query::oldest(2)), ["k1", "k2"]);
+    let due = Query::oldest(9).at_most("merchant_reference", "3");
+    assert_eq!(keys(&mut store, &due), ["k1", "k2", "k3"]);
+}
+
+#[test]
+fn queries_by_reference_use_their_index() {
+    let store = Sqlite::in_memory().unwrap();
+    let by_reference = Query::newest(9).of("main").equal(Payment::MERCHANT_REFERENCE, "r");
+    let by_parent = Query::oldest(9).equal(Payment::PARENT, "k");
+    let by_customer = Query::oldest(9).of("main").equal(CardToken::CUSTOMER_REFERENCE, "c");
+    for (kind, query, index) in [
+        (Payment::KIND, by_reference, "transactions_merchant_reference"),
+        (Payment::KIND, by_parent, "transactions_parent"),
+        (CardToken::KIND, by_customer, "card_tokens_customer_reference"),
+    ] {
+        let (text, values) = selection(kind, &query);
+        let mut statement = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
+        let rows = statement.query_map(&*values, |row| row.get(3)).unwrap();
+        let plan: Vec<String> = rows.map(Result::unwrap).collect();
+        assert!(plan.len() == 1 && plan[0].contains(index), "{plan:?}");
+    }
+}
+
+#[test]
+fn every_kind_of_record_has_its_table() {
+    let mut store = Sqlite::in_memory().unwrap();
+    for kind in [CardToken::KIND, FailedAttempts::KIND, Meta::KIND, Payment::KIND, Session::KIND, UniqueReference::KIND]
+    {
+        for operation in [Operation::Get, Operation::Put, Operation::Insert, Operation::Remove] {
+            store.statement(kind, operation).unwrap();
+        }
+        for column in kind.columns {
+            let query = Query::newest(1).of("m").equal(column, "v").before("k");
+            assert!(store.select(kind, &query).unwrap().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_foreign_file_is_refused_and_left_alone() {
+    let (_folder, path) = file();
+    fs::write(&path, b"this is a text, not a store. ".repeat(50)).unwrap();
+    assert!(matches!(Sqlite::open(&path), Err(StoreError::Foreign)));
+    assert!(fs::read(&path).unwrap().starts_with(b"this is a text"));
+
+    let (_folder, path) = file();
+    let theirs = Connection::open(&path).unwrap();
+    theirs.execute_batch("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)").unwrap();
+    drop(theirs);
+    let before = fs::read(&path).unwrap();
+    assert!(matches!(Sqlite::open(&path), Err(StoreError::Foreign)));
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_newer_file_is_refused_and_left_alone() {
+    let (_folder, path) = file();
+    drop(Sqlite::open(&path).unwrap());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 999).unwrap();
+    let before = fs::read(&path).unwrap();
+    let error = Sqlite::open(&path).err().unwrap();
+    assert!(matches!(error, StoreError::Newer { found: 999, .. }), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_folder_or_a_missing_folder_is_a_clear_error() {
+    let (folder, path) = file();
+    assert!(matches!(Sqlite::open(folder.path()), Err(StoreError::Engine(_))));
+    assert!(matches!(Sqlite::open(&path.join("deeper")), Err(StoreError::Engine(_))));
+}
+
+#[test]
+fn a_second_opener_is_refused() {
+    let (_folder, path) = file();
+    let store = Sqlite::open(&path).unwrap();
+    assert!(matches!(Sqlite::open(&path), Err(StoreError::InUse)));
+    drop(store);
+    assert!(Sqlite::open(&path).is_ok());
+}
+
+const HELD_STORE: &str = "PG_SANDBOX_TEST_HELD_STORE";
+
+#[test]
+fn a_second_process_is_refused() {
+    if let Some(path) = std::env::var_os(HELD_STORE) {
+        // This is the second process: the test below has started this test again.
+        assert!(matches!(Sqlite::open(path.as_ref()), Err(StoreError::InUse)));
+        return;
+    }
+    let (_folder, path) = file();
+    let mut store = Sqlite::open(&path).unwrap();
+    write(&mut store, &[note("k", "main", "r")]);
+    let second = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "store::sqlite::tests::a_second_process_is_refused"])
+        .env(HELD_STORE, &path)
+        .output()
+        .unwrap();
+    let report = String::from_utf8_lossy(&second.stdout);
+    assert!(second.status.success() && report.contains("1 passed"), "{report}");
+    write(&mut store, &[note("k2", "main", "r")]);
+}
+
+#[test]
+fn a_full_disk_is_an_error_that_undoes_the_transaction() {
+    let (_folder, path) = file();
+    let mut store = Sqlite::open(&path).unwrap();
+    write(&mut store, &[note("before", "main", "r")]);
+    let pages: i64 = store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    store.connection.pragma_update(None, "max_page_count", pages + 2).unwrap();
+    store.begin().unwrap();
+    let mut transaction = Transaction::new(&mut store);
+    let long = "x".repeat(3_000);
+    let full = (0..100).find_map(|n| transaction.put(&note(&format!("k{n}"), "main", &long)).err());
+    assert!(matches!(full, Some(StoreError::Full)), "{full:?}");
+    store.rollback();
+    assert!(!store.in_transaction());
+    write(&mut store, &[note("after", "main", "r")]);
+    assert_eq!(keys(&mut store, &Query::oldest(10)), ["after", "before"]);
+}
+
+#[test]
+fn a_body_that_is_no_record_is_an_error_that_shows_nothing_of_it() {
+    let mut store = Sqlite::in_memory().unwrap();
+    store
+        .put(
+            Meta::KIND,
+            &Row { key: "k", merchant: "", index: [None, None, None], body: r#"{"canary": 4111111111111111}"# },
+        )
+        .unwrap();
+    let error = Transaction::new(&mut store).get::<Meta>("k").unwrap_err().to_string();
+    assert!(error.contains("meta") && !error.contains("4111"), "{error}");
+}

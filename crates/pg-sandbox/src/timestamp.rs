@@ -1,0 +1,155 @@
+//! An instant, as milliseconds since the Unix epoch. Pure: nothing here reads a clock.
+
+use std::{fmt, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+/// An instant in milliseconds since 1970-01-01T00:00:00Z, between 1970 and the end of 2999.
+///
+/// The range is bounded so that every instant has the same width in a time-ordered key and in an
+/// index of the store; values outside are moved to the nearer end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "i64", into = "i64")]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The first instant that can be held: 1970-01-01T00:00:00Z.
+    pub const MIN: Self = Self(0);
+    /// The last instant that can be held: 2999-12-31T23:59:59.999Z.
+    pub const MAX: Self = Self(32_503_679_999_999);
+
+    /// The instant so many milliseconds after the Unix epoch, moved into the range that is held.
+    #[must_use]
+    pub const fn from_millis(millis: i64) -> Self {
+        if millis < Self::MIN.0 {
+            Self::MIN
+        } else if millis > Self::MAX.0 {
+            Self::MAX
+        } else {
+            Self(millis)
+        }
+    }
+
+    /// Milliseconds since the Unix epoch.
+    #[must_use]
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since the Unix epoch, as version 5 writes its times (spec 3 §4.1).
+    #[must_use]
+    pub const fn seconds(self) -> i64 {
+        self.0 / 1000
+    }
+
+    /// This instant and so much more; stops at [`Timestamp::MAX`].
+    #[must_use]
+    pub fn plus(self, duration: Duration) -> Self {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Self::from_millis(self.0.saturating_add(millis))
+    }
+
+    /// How much time passed since `earlier`; nothing if that is not earlier.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// Reads an RFC 3339 date-time with an offset, for example `2026-01-01T00:00:00Z`.
+    ///
+    /// # Errors
+    /// When the text is no such date-time or lies outside the range that is held.
+    pub fn parse(text: &str) -> Result<Self, NotATimestamp> {
+        let instant: jiff::Timestamp = text.trim().parse().map_err(|_| NotATimestamp)?;
+        let millis = instant.as_millisecond();
+        if (Self::MIN.0..=Self::MAX.0).contains(&millis) { Ok(Self(millis)) } else { Err(NotATimestamp) }
+    }
+
+    /// Text that sorts as the instants do, for an index column of the store.
+    #[must_use]
+    pub fn sortable(self) -> String {
+        format!("{:014}", self.0)
+    }
+
+    /// The calendar date in UTC as `(year, month)`, which is what a card's expiry is compared with.
+    #[must_use]
+    pub fn year_and_month(self) -> (u16, u8) {
+        // Days since the epoch to a civil date, counting years from March so that the leap day is last.
+        let days = self.0 / 86_400_000 + 719_468;
+        let era = days / 146_097;
+        let day_of_era = days % 146_097;
+        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let from_march = (5 * day_of_year + 2) / 153;
+        let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+        let year = year_of_era + era * 400 + i64::from(month <= 2);
+        (u16::try_from(year).unwrap_or(u16::MAX), u8::try_from(month).unwrap_or(12))
+    }
+}
+
+/// RFC 3339 in UTC with milliseconds when there are any: `2026-01-01T00:00:00Z`.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(instant) => instant.fmt(f),
+            Err(_) => Err(fmt::Error),
+        }
+    }
+}
+
+impl From<i64> for Timestamp {
+    fn from(millis: i64) -> Self {
+        Self::from_millis(millis)
+    }
+}
+
+impl From<Timestamp> for i64 {
+    fn from(timestamp: Timestamp) -> Self {
+        timestamp.0
+    }
+}
+
+/// The text is no RFC 3339 date-time between 1970 and 2999.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an RFC 3339 date-time with an offset between 1970 and 2999, such as 2026-01-01T00:00:00Z")]
+pub struct NotATimestamp;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_back() {
+        for text in ["2026-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2999-12-31T23:59:59.999Z"] {
+            assert_eq!(Timestamp::parse(text).unwrap().to_string(), text);
+        }
+        let offset = Timestamp::parse("2026-01-01T02:00:00+02:00").unwrap();
+        assert_eq!(offset.to_string(), "2026-01-01T00:00:00Z");
+        assert_eq!(offset.seconds(), 1_767_225_600);
+    }
+
+    #[test]
+    fn refuses_what_is_not_an_instant() {
+        for text in ["", "tomorrow", "2026-01-01", "2026-01-01T00:00:00", "3000-01-01T00:00:00Z"] {
+            assert_eq!(Timestamp::parse(text), Err(NotATimestamp), "{text}");
+        }
+    }
+
+    #[test]
+    fn arithmetic_stays_in_range() {
+        assert_eq!(Timestamp::MAX.plus(Duration::from_secs(1)), Timestamp::MAX);
+        assert_eq!(Timestamp::from_millis(-1), Timestamp::MIN);
+        assert_eq!(Timestamp::MIN.since(Timestamp::MAX), Duration::ZERO);
+        assert_eq!(Timestamp::MAX.sortable().len(), Timestamp::MIN.sortable().len());
+    }
+
+    #[test]
+    fn months_agree_with_the_calendar_text() {
+        for day in 0..36_525 {
+            let instant = Timestamp::from_millis(day * 86_400_000 + 7);
+            let text = instant.to_string();
+            let (year, month) = instant.year_and_month();
+            assert_eq!(format!("{year:04}-{month:02}"), text[..7], "{text}");
+        }
+    }
+}

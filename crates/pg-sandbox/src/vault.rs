@@ -1,0 +1,328 @@
+//! Card numbers at rest are sealed; CV2 never comes to rest.
+//!
+//! A card number is sealed with XChaCha20-Poly1305 under a key that lives in a file of its own
+//! beside the store, bound to the record that holds it: a sealed number moved to another record
+//! does not open. A CV2 is held in memory only, by session key, until the first authorisation
+//! takes it or the session ends; after a restart it is simply absent.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
+use chacha20poly1305::{
+    KeyInit as _, XChaCha20Poly1305, XNonce,
+    aead::{Aead as _, Payload},
+};
+use hmac::{Hmac, Mac as _};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use crate::{key::Dice, secret::Secret, timestamp::Timestamp};
+
+const NONCE_LENGTH: usize = 24;
+
+/// A sealed card number as a record holds it: Base64 of nonce and ciphertext.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Sealed(String);
+
+impl std::fmt::Debug for Sealed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[sealed]")
+    }
+}
+
+/// Seals and opens card numbers.
+pub struct Vault {
+    cipher: XChaCha20Poly1305,
+    identifiers: Hmac<Sha256>,
+}
+
+impl Vault {
+    /// A vault over a key of 32 bytes.
+    #[must_use]
+    pub fn new(key: &[u8; 32]) -> Self {
+        // The two uses get keys of their own, so that neither can help against the other.
+        let sealing = derived(key, b"pg-sandbox seal");
+        let identifying = derived(key, b"pg-sandbox card identifier");
+        Self { cipher: XChaCha20Poly1305::new((&*sealing).into()), identifiers: keyed(&*identifying) }
+    }
+
+    /// The `cardUniqueIdentifier` of a card (spec 1 §2.1): 15 digits, the same for every token of
+    /// one card at one merchant, and telling nothing about the card's number.
+    #[must_use]
+    pub fn card_identifier(&self, merchant: &str, number: &str) -> u64 {
+        let mut mac = self.identifiers.clone();
+        mac.update(merchant.as_bytes());
+        mac.update(&[0]);
+        mac.update(number.as_bytes());
+        let digest: [u8; 32] = mac.finalize().into_bytes().into();
+        let (head, _) = digest.split_at(8);
+        let value = head.iter().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
+        100_000_000_000_000 + value % 900_000_000_000_000
+    }
+
+    /// Seals a text for the record with the key `owner`.
+    pub fn seal(&self, dice: &mut dyn Dice, owner: &str, text: &str) -> Sealed {
+        let mut nonce = [0_u8; NONCE_LENGTH];
+        dice.fill(&mut nonce);
+        let payload = Payload { msg: text.as_bytes(), aad: owner.as_bytes() };
+        let sealed = self
+            .cipher
+            .encrypt(&XNonce::from(nonce), payload)
+            .expect("the cipher only refuses texts of more than 256 GiB");
+        let mut bytes = nonce.to_vec();
+        bytes.extend_from_slice(&sealed);
+        Sealed(STANDARD_NO_PAD.encode(bytes))
+    }
+
+    /// Opens what was sealed for the record with the key `owner`.
+    ///
+    /// # Errors
+    /// When the text was altered, belongs to another record, or was sealed under another key.
+    pub fn open(&self, owner: &str, sealed: &Sealed) -> Result<Secret, NotOurs> {
+        let bytes = STANDARD_NO_PAD.decode(&sealed.0).map_err(|_| NotOurs)?;
+        let (nonce, text) = bytes.split_first_chunk::<NONCE_LENGTH>().ok_or(NotOurs)?;
+        let payload = Payload { msg: text, aad: owner.as_bytes() };
+        let opened = self.cipher.decrypt(&XNonce::from(*nonce), payload).map_err(|_| NotOurs)?;
+        String::from_utf8(opened).map(Secret::new).map_err(|_| NotOurs)
+    }
+}
+
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("HMAC takes a key of any length")
+}
+
+fn derived(key: &[u8; 32], purpose: &[u8]) -> Zeroizing<[u8; 32]> {
+    Zeroizing::new(keyed(key).chain_update(purpose).finalize().into_bytes().into())
+}
+
+/// What was to be opened was altered, or sealed for another record or under another key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the sealed text was altered, or sealed for another record or under another key")]
+pub struct NotOurs;
+
+/// Where the key of a store file lives: beside it, with `.key` appended to its name.
+#[must_use]
+pub fn key_path(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".key");
+    PathBuf::from(name)
+}
+
+/// Reads the key file, or makes one with the given random bytes when there is none.
+///
+/// The file holds 64 hexadecimal digits, readable by its owner only.
+///
+/// # Errors
+/// [`KeyFileError`] says what is wrong with the file and what to do.
+pub fn load_or_create_key(path: &Path, fresh: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, KeyFileError> {
+    match fs::read_to_string(path) {
+        Ok(text) => {
+            let text = Zeroizing::new(text);
+            refuse_shared(path)?;
+            parse_key(text.trim()).ok_or_else(|| KeyFileError::Unreadable(path.to_owned()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_key(path, fresh).map_err(|error| KeyFileError::Io(path.to_owned(), error))?;
+            Ok(Zeroizing::new(*fresh))
+        }
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(KeyFileError::Unreadable(path.to_owned())),
+        Err(error) => Err(KeyFileError::Io(path.to_owned(), error)),
+    }
+}
+
+fn create_key(path: &Path, key: &[u8; 32]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    let mut file = options.open(path)?;
+    let mut text = Zeroizing::new(String::with_capacity(65));
+    for byte in key {
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text.push('\n');
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    // The name has to be as durable as the content: a lost key loses every sealed card.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[cfg(unix)]
+fn refuse_shared(path: &Path) -> Result<(), KeyFileError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let metadata = fs::metadata(path).map_err(|error| KeyFileError::Io(path.to_owned(), error))?;
+    if metadata.permissions().mode() & 0o077 == 0 { Ok(()) } else { Err(KeyFileError::Shared(path.to_owned())) }
+}
+
+#[cfg(not(unix))]
+fn refuse_shared(_path: &Path) -> Result<(), KeyFileError> {
+    Ok(())
+}
+
+fn parse_key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
+    let digits = text.as_bytes();
+    if digits.len() != 64 {
+        return None;
+    }
+    let mut key = Zeroizing::new([0_u8; 32]);
+    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
+        let high = char::from(pair[0]).to_digit(16)?;
+        let low = char::from(pair[1]).to_digit(16)?;
+        *byte = u8::try_from(high * 16 + low).ok()?;
+    }
+    Some(key)
+}
+
+/// What is wrong with a key file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFileError {
+    /// It cannot be read or made.
+    #[error("the key file {path} cannot be read or made: {problem}", path = .0.display(), problem = .1)]
+    Io(PathBuf, #[source] io::Error),
+    /// Its content is not 64 hexadecimal digits.
+    #[error("the key file {path} does not hold 64 hexadecimal digits", path = .0.display())]
+    Unreadable(PathBuf),
+    /// Others than its owner may read or write it.
+    #[error("others than its owner may use the key file; run: chmod 600 {path}", path = .0.display())]
+    Shared(PathBuf),
+}
+
+/// The CV2 of sessions, in memory only.
+#[derive(Default)]
+pub struct Cv2Memory {
+    held: HashMap<String, (Secret, Timestamp)>,
+}
+
+impl Cv2Memory {
+    /// Keeps the CV2 that was posted to a session until the session ends.
+    pub fn keep(&mut self, session_key: &str, cv2: Secret, until: Timestamp) {
+        self.held.insert(session_key.to_owned(), (cv2, until));
+    }
+
+    /// Hands the CV2 out once; a second authorisation finds none.
+    pub fn take(&mut self, session_key: &str) -> Option<Secret> {
+        self.held.remove(session_key).map(|(cv2, _)| cv2)
+    }
+
+    /// Forgets the CV2 of sessions that have ended.
+    pub fn forget_ended(&mut self, now: Timestamp) {
+        self.held.retain(|_, (_, until)| now < *until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::SeededDice;
+
+    const PAN: &str = "4111111111111111";
+
+    fn dice() -> SeededDice {
+        SeededDice::new([1; 32])
+    }
+
+    #[test]
+    fn opens_only_what_it_sealed_for_that_record() {
+        let vault = Vault::new(&[9; 32]);
+        let sealed = vault.seal(&mut dice(), "card-1", PAN);
+        assert_eq!(vault.open("card-1", &sealed).unwrap().expose(), PAN);
+        assert_eq!(vault.open("card-2", &sealed).err(), Some(NotOurs));
+        assert_eq!(Vault::new(&[8; 32]).open("card-1", &sealed).err(), Some(NotOurs));
+        assert_eq!(format!("{sealed:?}"), "[sealed]");
+        assert!(!serde_json::to_string(&sealed).unwrap().contains(PAN));
+    }
+
+    #[test]
+    fn altered_text_is_refused() {
+        let vault = Vault::new(&[9; 32]);
+        let sealed = vault.seal(&mut dice(), "card-1", PAN);
+        for position in 0..sealed.0.len() {
+            let mut bytes = sealed.0.clone().into_bytes();
+            bytes[position] = if bytes[position] == b'A' { b'B' } else { b'A' };
+            let altered = Sealed(String::from_utf8(bytes).unwrap());
+            assert!(vault.open("card-1", &altered).is_err(), "{position}");
+        }
+        for text in ["", "A", "not base64!", "AAAA"] {
+            assert!(vault.open("card-1", &Sealed(text.to_owned())).is_err());
+        }
+    }
+
+    #[test]
+    fn two_seals_of_one_number_differ() {
+        let (vault, mut dice) = (Vault::new(&[9; 32]), dice());
+        assert_ne!(vault.seal(&mut dice, "a", PAN), vault.seal(&mut dice, "a", PAN));
+    }
+
+    #[test]
+    fn a_card_has_one_identifier_at_each_merchant() {
+        let vault = Vault::new(&[9; 32]);
+        let identifier = vault.card_identifier("main", PAN);
+        assert_eq!(identifier, vault.card_identifier("main", PAN));
+        assert_ne!(identifier, vault.card_identifier("other", PAN));
+        assert_ne!(identifier, vault.card_identifier("main", "4111111111111129"));
+        assert_eq!(identifier.to_string().len(), 15);
+    }
+
+    #[test]
+    fn the_key_file_is_made_once_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = key_path(&folder.path().join("store.sqlite"));
+        assert!(path.ends_with("store.sqlite.key"));
+        let made = load_or_create_key(&path, &[0xa5; 32]).unwrap();
+        let read = load_or_create_key(&path, &[0; 32]).unwrap();
+        assert_eq!((*made, *read), ([0xa5; 32], [0xa5; 32]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_key_file_is_for_its_owner_only() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.key");
+        load_or_create_key(&path, &[1; 32]).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(load_or_create_key(&path, &[1; 32]), Err(KeyFileError::Shared(_))));
+    }
+
+    #[test]
+    fn a_damaged_key_file_is_refused_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.key");
+        for content in [&b"short"[..], b"\xff\xfe", &[b'g'; 64]] {
+            fs::write(&path, content).unwrap();
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt as _;
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            }
+            let error = load_or_create_key(&path, &[1; 32]).unwrap_err();
+            assert!(matches!(error, KeyFileError::Unreadable(_)), "{error}");
+            assert_eq!(fs::read(&path).unwrap(), content);
+        }
+    }
+
+    #[test]
+    fn a_cv2_is_handed_out_once_and_forgotten_with_its_session() {
+        let now = Timestamp::from_millis(1000);
+        let mut memory = Cv2Memory::default();
+        memory.keep("s1", Secret::new("123"), Timestamp::from_millis(2000));
+        memory.keep("s2", Secret::new("456"), Timestamp::from_millis(1000));
+        memory.forget_ended(now);
+        assert!(memory.take("s2").is_none());
+        assert_eq!(memory.take("s1").unwrap().expose(), "123");
+        assert!(memory.take("s1").is_none());
+    }
+}
