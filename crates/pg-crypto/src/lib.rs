@@ -5,6 +5,6 @@ extern crate alloc;
 mod sign;
 
 pub use sign::{
-    ArrayMember, OrderedSigner, PiecewiseValue, ShaKey, Signature, SignatureFormatError,
-    SignatureHex, SignatureMismatch, array_value, sign, verify,
+    ArrayMember, OrderedSigner, PiecewiseValue, ShaKey, Signature, SignatureFormatError, SignatureHex,
+    SignatureMismatch, array_value, sign, verify,
 };

@@ -1,1 +1,71 @@
-//! Wire types, validators and code tables of the card payment service; XML and JSON shapes.
+//! Wire types of a card payment service: requests, replies, validators and code tables.
+//!
+//! What this crate is: the five APIs of the service as Rust types, generated from the tables in `tables/`, which carry
+//! every parameter with its format, length and source. It checks requests, hands them out as ordered parameters and
+//! reads them back; it reads and writes replies in XML and JSON.
+//!
+//! What it is not: it neither signs nor sends anything, and it knows no clock, no socket and no dice.
+//!
+//! Limits: lengths are counted in characters; a scalar of a reply that is empty, null or absent reads as an empty text;
+//! replies nest at most 32 levels deep in XML and 128 in JSON. Without the default feature `xml` the crate is
+//! `no_std` + `alloc`.
+//!
+//! ```
+//! use pg_model::{AuthSessionKey, Currency, Item, Method, Order};
+//!
+//! let order = Order::new(Currency::GBP)
+//!     .item(Item::new("Tea", 499).quantity(2))
+//!     .unique_merchant_reference("order-7");
+//! let auth = AuthSessionKey::new("0123456789abcdef0123456789abcdef", order);
+//! assert!(auth.check().is_empty());
+//!
+//! let wrong = AuthSessionKey::new("", Order::new("pounds").item(Item::new("", 1)));
+//! let names: Vec<_> = wrong.check().iter().map(|violation| violation.name.clone()).collect();
+//! assert_eq!(names, ["sessionKey", "currency", "itemName0"]);
+//! ```
+
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+extern crate alloc;
+
+mod amount;
+mod check;
+mod cross;
+mod decode;
+mod emit;
+pub mod field;
+pub mod format;
+mod generated;
+pub mod json;
+pub mod mask;
+pub mod method;
+mod outcome;
+mod parameters;
+mod read;
+mod record;
+mod remedy;
+mod secret;
+mod text;
+mod value;
+mod violation;
+mod write;
+#[cfg(feature = "xml")]
+pub mod xml;
+
+pub use amount::{Amount, AmountError, Decimal};
+#[cfg(feature = "xml")]
+pub use decode::encode;
+pub use decode::{DecodeError, Encoding, decode, decode_into};
+pub use emit::order_of_names;
+pub use generated::{assumptions::ASSUMPTIONS, codes::*, groups::*, methods::*, records::*, types::*};
+pub use method::Method;
+pub use outcome::{Outcome, Settled, Verdict};
+pub use parameters::{Named, ParameterSink, Parameters};
+pub use record::{Keyed, ListShape, Record, RecordList, RecordMap, RecordWriter, Reply, Slot};
+pub use remedy::Remedy;
+pub use secret::{CardNumber, Cv2, Secret};
+pub use text::Text;
+pub use value::{Extra, Value};
+pub use violation::{Rule, Violation, Violations};

@@ -69,8 +69,7 @@ fn push_escaped(json: &mut String, c: char) {
 }
 
 fn push_formatted(json: &mut String, arguments: core::fmt::Arguments<'_>) {
-    json.write_fmt(arguments)
-        .expect("writing to a String cannot fail");
+    json.write_fmt(arguments).expect("writing to a String cannot fail");
 }
 
 #[cfg(test)]
@@ -81,11 +80,7 @@ mod tests {
     fn numbers_become_strings() {
         assert_eq!(array_value([]), "[]");
         assert_eq!(
-            array_value([
-                ArrayMember::Integer(-7),
-                ArrayMember::from(i64::MAX),
-                "4.50".into()
-            ]),
+            array_value([ArrayMember::Integer(-7), ArrayMember::from(i64::MAX), "4.50".into()]),
             r#"["-7","9223372036854775807","4.50"]"#
         );
     }

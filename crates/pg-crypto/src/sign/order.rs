@@ -7,8 +7,14 @@ use core::cmp::Ordering;
 /// Up to so many parameters are ordered on the stack. No method of the service names more than about fifty.
 const ON_STACK: usize = 64;
 
-/// Bytes of a name that one comparison looks at.
-const WINDOW: usize = 16;
+/// Bytes of a name that fit into one number.
+const WINDOW: usize = 8;
+
+/// Bytes of a name that fit into a slot, beside the position.
+const STEP: usize = WINDOW - 1;
+
+/// Names that still agree after so many bytes are compared one with another.
+const DEEP: usize = 8 * STEP;
 
 /// Compares two names the way the signature orders them.
 #[inline]
@@ -16,7 +22,7 @@ pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     ignoring_case(a.as_bytes(), b.as_bytes()).then_with(|| a.cmp(b))
 }
 
-/// Visits the positions of `parameters` in signing order; those that `wanted` refuses are left out.
+/// Visits `parameters` in signing order; those that `wanted` refuses are left out.
 #[inline]
 pub(crate) fn in_order<'a>(
     parameters: &[(&'a str, &'a str)],
@@ -24,10 +30,7 @@ pub(crate) fn in_order<'a>(
     mut visit: impl FnMut(&'a str, &'a str),
 ) {
     if parameters.len() > ON_STACK {
-        let mut order: Vec<_> = parameters
-            .iter()
-            .filter(|(name, value)| wanted(name, value))
-            .collect();
+        let mut order: Vec<_> = parameters.iter().filter(|(name, value)| wanted(name, value)).collect();
         order.sort_by(|a, b| compare(a.0, b.0));
         order.iter().for_each(|(name, value)| visit(name, value));
         return;
@@ -36,45 +39,46 @@ pub(crate) fn in_order<'a>(
     let mut used = 0;
     for (at, (name, value)) in parameters.iter().enumerate() {
         if wanted(name, value) {
-            slots[used] = slot(name, at);
+            slots[used] = slot(name, 0, at);
             used += 1;
         }
     }
-    let order = &mut slots[..used];
-    order.sort_unstable();
-    settle_ties(order, parameters);
-    for &slot in order.iter() {
-        let (name, value) = parameters[position(slot)];
+    let slots = &mut slots[..used];
+    sort(slots, parameters, 0);
+    for slot in slots {
+        let (name, value) = parameters[position(*slot)];
         visit(name, value);
     }
 }
 
-/// One number that orders as the first 15 bytes of a lower-cased name do, and then as the position.
+/// One number that orders as seven bytes of the lower-cased name do, from byte `from`, and then as the
+/// position `at`. Numbers sort several times faster than the names themselves.
 #[inline]
-fn slot(name: &str, at: usize) -> u128 {
-    (window(name.as_bytes()) & !0xff) | at as u128
+fn slot(name: &str, from: usize, at: usize) -> u64 {
+    (window(&name.as_bytes()[from..]) & !0xff) | at as u64
 }
 
 #[inline]
-fn position(slot: u128) -> usize {
+fn position(slot: u64) -> usize {
     (slot & 0xff) as usize
 }
 
-/// Names that share their first 15 bytes stand side by side by now, in the order they came.
-#[inline]
-fn settle_ties(order: &mut [u128], parameters: &[(&str, &str)]) {
+/// Sorts slots made at byte `from`, and then each run of names that still agree by the bytes that follow.
+fn sort(slots: &mut [u64], parameters: &[(&str, &str)], from: usize) {
+    slots.sort_unstable();
     let name = |slot| parameters[position(slot)].0;
-    let mut rest = order;
-    while let Some(first) = rest.first() {
-        let tied = rest
-            .iter()
-            .take_while(|slot| **slot >> 8 == first >> 8)
-            .count();
-        let (run, after) = rest.split_at_mut(tied);
-        if tied > 1 {
-            run.sort_unstable_by(|a, b| compare(name(*a), name(*b)).then(a.cmp(b)));
+    for run in slots.chunk_by_mut(|a, b| a >> 8 == b >> 8) {
+        let [first, _, ..] = run else { continue };
+        // A zero stands for the end of the name, or for a NUL character in it.
+        let ended = (*first >> 8) & 0xff == 0;
+        if ended || from >= DEEP {
+            run.sort_unstable_by(|a, b| compare(name(*a), name(*b)).then(position(*a).cmp(&position(*b))));
+        } else {
+            for each in run.iter_mut() {
+                *each = slot(name(*each), from + STEP, position(*each));
+            }
+            sort(run, parameters, from + STEP);
         }
-        rest = after;
     }
 }
 
@@ -93,36 +97,71 @@ fn ignoring_case(mut a: &[u8], mut b: &[u8]) -> Ordering {
     }
 }
 
-/// The first 16 bytes, lower-cased, as a number that orders as they do; zeros stand for missing bytes.
+/// The first 8 bytes, lower-cased, as a number that orders as they do; zeros stand for missing bytes.
 #[inline]
-fn window(bytes: &[u8]) -> u128 {
-    let raw = if let Some(whole) = bytes.first_chunk::<16>() {
-        u128::from_be_bytes(*whole)
-    } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+fn window(bytes: &[u8]) -> u64 {
+    let raw = if let Some(whole) = bytes.first_chunk::<8>() {
+        u64::from_be_bytes(*whole)
+    } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         // The two reads overlap; the bytes that both see agree.
         let missing = 8 * (WINDOW - bytes.len());
-        (u128::from(u64::from_be_bytes(*head)) << 64)
-            | (u128::from(u64::from_be_bytes(*tail)) << missing)
+        (u64::from(u32::from_be_bytes(*head)) << 32) | (u64::from(u32::from_be_bytes(*tail)) << missing)
     } else {
-        let gathered = bytes
-            .iter()
-            .fold(0, |sum, byte| sum << 8 | u128::from(*byte));
+        let gathered = bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
         // Two steps, as an empty name would shift by the whole width.
         gathered << 8 << (8 * (WINDOW - 1 - bytes.len()))
     };
     lower_case(raw)
 }
 
-/// Lower-cases the ASCII letters among 16 bytes at once: bit 5 is set in those between `A` and `Z`.
+/// Lower-cases the ASCII letters among 8 bytes at once: bit 5 is set in those between `A` and `Z`.
 #[inline]
-const fn lower_case(bytes: u128) -> u128 {
-    const ONES: u128 = u128::MAX / 0xff;
-    const HIGH: u128 = ONES * 0x80;
+const fn lower_case(bytes: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 0xff;
+    const HIGH: u64 = ONES * 0x80;
     let low_bits = bytes & !HIGH;
-    let from_a = low_bits + ONES * (0x80 - b'A' as u128);
-    let past_z = low_bits + ONES * (0x7f - b'Z' as u128);
+    let from_a = low_bits + ONES * (0x80 - b'A' as u64);
+    let past_z = low_bits + ONES * (0x7f - b'Z' as u64);
     let letters = !bytes & (from_a ^ past_z) & HIGH;
     bytes | (letters >> 2)
+}
+
+/// The start of a name, kept without allocating so that debug builds can check the order of the next one.
+#[cfg(debug_assertions)]
+pub(crate) struct NameStart {
+    bytes: [u8; Self::KEPT],
+    len: usize,
+}
+
+#[cfg(debug_assertions)]
+impl NameStart {
+    const KEPT: usize = 64;
+
+    pub(crate) fn new(name: &str) -> Self {
+        let len = name.floor_char_boundary(Self::KEPT);
+        let mut bytes = [0; Self::KEPT];
+        bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
+        Self { bytes, len }
+    }
+
+    /// Whether `next` may follow, as far as the part kept tells.
+    pub(crate) fn may_precede(&self, next: &str) -> bool {
+        ignoring_case(&self.bytes[..self.len], next.as_bytes()).is_le()
+    }
+}
+
+#[cfg(debug_assertions)]
+impl Default for NameStart {
+    fn default() -> Self {
+        Self::new("")
+    }
+}
+
+#[cfg(debug_assertions)]
+impl core::fmt::Display for NameStart {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(core::str::from_utf8(&self.bytes[..self.len]).unwrap_or("?"))
+    }
 }
 
 #[cfg(test)]
@@ -137,11 +176,7 @@ mod tests {
 
     /// The rule, said plainly.
     fn plain(a: &str, b: &str) -> Ordering {
-        let lower = |s: &str| {
-            s.bytes()
-                .map(|b| b.to_ascii_lowercase())
-                .collect::<Vec<_>>()
-        };
+        let lower = |s: &str| s.bytes().map(|b| b.to_ascii_lowercase()).collect::<Vec<_>>();
         lower(a).cmp(&lower(b)).then(a.as_bytes().cmp(b.as_bytes()))
     }
 
@@ -159,11 +194,7 @@ mod tests {
             ("Z_", "za"),
             ("z", "é"),
         ] {
-            assert_eq!(
-                compare(smaller, larger),
-                Ordering::Less,
-                "{smaller} {larger}"
-            );
+            assert_eq!(compare(smaller, larger), Ordering::Less, "{smaller} {larger}");
             assert_eq!(compare(larger, smaller), Ordering::Greater);
             assert_eq!(plain(smaller, larger), Ordering::Less);
         }
@@ -174,6 +205,7 @@ mod tests {
             "[a-cA-C]{0,3}",
             "(cardholderAddress|CardHolderAddress|itemName)[A-Ca-c0-9_]{0,12}",
             any::<String>(),
+            "[aA]{50,64}[bB]?",
             "[@A-Z\\[`a-z{\u{0}\u{7f}é]{0,20}",
         ]
     }

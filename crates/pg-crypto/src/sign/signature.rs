@@ -28,9 +28,7 @@ impl Signature {
     /// What is wrong with the text: its length, a character, or its case.
     pub fn parse(text: &str) -> Result<Self, SignatureFormatError> {
         if text.len() != 2 * BYTES {
-            return Err(SignatureFormatError::Length {
-                found: text.chars().count(),
-            });
+            return Err(SignatureFormatError::Length { found: text.chars().count() });
         }
         if let Some(at) = text.bytes().position(|b| !b.is_ascii_hexdigit()) {
             return Err(SignatureFormatError::NotHex { at });
@@ -152,10 +150,7 @@ impl fmt::Display for SignatureFormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Length { found } => {
-                write!(
-                    f,
-                    "a signature has 128 hexadecimal digits, this text has {found} characters"
-                )?;
+                write!(f, "a signature has 128 hexadecimal digits, this text has {found} characters")?;
                 match found {
                     0 => f.write_str(" (it is missing)"),
                     32 => f.write_str(" (as many as MD5 gives)"),
@@ -199,22 +194,10 @@ mod tests {
     fn refuses_what_is_no_signature() {
         let good = "ab".repeat(64);
         assert!(Signature::parse(&good).is_ok());
-        assert_eq!(
-            Signature::parse(&good.to_uppercase()),
-            Err(SignatureFormatError::UpperCase)
-        );
-        assert_eq!(
-            Signature::parse(&good[1..]),
-            Err(SignatureFormatError::Length { found: 127 })
-        );
-        assert_eq!(
-            Signature::parse(&format!("{}g", &good[1..])),
-            Err(SignatureFormatError::NotHex { at: 127 })
-        );
-        assert_eq!(
-            Signature::parse(&"é".repeat(64)),
-            Err(SignatureFormatError::Length { found: 64 })
-        );
+        assert_eq!(Signature::parse(&good.to_uppercase()), Err(SignatureFormatError::UpperCase));
+        assert_eq!(Signature::parse(&good[1..]), Err(SignatureFormatError::Length { found: 127 }));
+        assert_eq!(Signature::parse(&format!("{}g", &good[1..])), Err(SignatureFormatError::NotHex { at: 127 }));
+        assert_eq!(Signature::parse(&"é".repeat(64)), Err(SignatureFormatError::NotHex { at: 0 }));
     }
 
     #[test]

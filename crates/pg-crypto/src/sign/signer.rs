@@ -44,17 +44,9 @@ pub fn sign(parameters: &[(&str, &str)], key: &ShaKey) -> Signature {
 /// # Errors
 /// [`SignatureMismatch`] if `given` is not, letter for letter, the signature of `parameters`: 128 lower-case
 /// hexadecimal digits. The service calls this error 123. [`diagnose`](crate::diagnose) looks for the reason.
-pub fn verify(
-    parameters: &[(&str, &str)],
-    key: &ShaKey,
-    given: &str,
-) -> Result<(), SignatureMismatch> {
+pub fn verify(parameters: &[(&str, &str)], key: &ShaKey, given: &str) -> Result<(), SignatureMismatch> {
     let expected = sign(parameters, key).hex();
-    if expected.as_bytes().ct_eq(given.as_bytes()).into() {
-        Ok(())
-    } else {
-        Err(SignatureMismatch(()))
-    }
+    if expected.as_bytes().ct_eq(given.as_bytes()).into() { Ok(()) } else { Err(SignatureMismatch(())) }
 }
 
 /// The signature does not belong to these parameters and this key.
@@ -95,7 +87,7 @@ pub struct OrderedSigner<'key> {
     key: &'key [u8],
     feed: Feed,
     #[cfg(debug_assertions)]
-    previous: alloc::string::String,
+    previous: order::NameStart,
 }
 
 impl<'key> OrderedSigner<'key> {
@@ -107,7 +99,7 @@ impl<'key> OrderedSigner<'key> {
             key: key.expose().as_bytes(),
             feed: Feed::new(),
             #[cfg(debug_assertions)]
-            previous: alloc::string::String::new(),
+            previous: order::NameStart::default(),
         }
     }
 
@@ -128,11 +120,7 @@ impl<'key> OrderedSigner<'key> {
     #[must_use]
     #[inline]
     pub fn begin<'a>(&'a mut self, name: &'a str) -> PiecewiseValue<'a, 'key> {
-        PiecewiseValue {
-            signer: self,
-            name,
-            begun: false,
-        }
+        PiecewiseValue { signer: self, name, begun: false }
     }
 
     /// The signature of what was added.
@@ -144,14 +132,9 @@ impl<'key> OrderedSigner<'key> {
 
     #[cfg(debug_assertions)]
     fn check_order(&mut self, name: &str) {
-        debug_assert!(
-            order::compare(&self.previous, name).is_le(),
-            "{name} has to be signed before {}",
-            self.previous
-        );
-        debug_assert_ne!(name, SIGNATURE_NAME, "the signature itself is never signed");
-        self.previous.clear();
-        self.previous.push_str(name);
+        assert!(self.previous.may_precede(name), "{name} has to be signed before {}", self.previous);
+        assert_ne!(name, SIGNATURE_NAME, "the signature itself is never signed");
+        self.previous = order::NameStart::new(name);
     }
 
     #[cfg(not(debug_assertions))]
@@ -217,19 +200,11 @@ mod tests {
 
     /// The rule, said plainly, with every string built.
     fn plain(parameters: &[(&str, &str)], key: &str) -> String {
-        let mut kept: Vec<_> = parameters
-            .iter()
-            .filter(|(name, value)| *name != "shaSignature" && !value.is_empty())
-            .collect();
+        let mut kept: Vec<_> =
+            parameters.iter().filter(|(name, value)| *name != "shaSignature" && !value.is_empty()).collect();
         kept.sort_by_key(|(name, _)| (name.to_ascii_lowercase(), name.to_string()));
-        let text: String = kept
-            .iter()
-            .map(|(name, value)| format!("{name}={value}{key}"))
-            .collect();
-        Sha512::digest(text)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        let text: String = kept.iter().map(|(name, value)| format!("{name}={value}{key}")).collect();
+        Sha512::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     fn parameters() -> impl Strategy<Value = Vec<(String, String)>> {

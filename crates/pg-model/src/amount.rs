@@ -1,0 +1,195 @@
+//! Exact amounts: whole minor units in version 3, decimals in version 5, never a float.
+
+use alloc::{borrow::Cow, format, string::String};
+use core::fmt;
+
+use crate::{Currency, text::text_traits};
+
+/// A sum of money: a whole number of the currency's smallest unit.
+///
+/// ```
+/// use pg_model::{Amount, Currency};
+/// let tea = Amount::new(499, Currency::GBP);
+/// let total = tea.times(2).and_then(|two| two.plus(&Amount::new(100, Currency::GBP)));
+/// assert_eq!(total.map(|t| t.to_decimal().to_string()).as_deref(), Some("10.98"));
+/// assert_eq!(Amount::new(500, Currency::JPY).to_decimal().as_str(), "500");
+/// assert_eq!(Amount::parse("1.234", &Currency::BHD)?.minor(), 1234);
+/// # Ok::<(), pg_model::AmountError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Amount {
+    minor: u64,
+    currency: Currency,
+}
+
+/// An amount as version 5 writes it: units of the currency with a decimal point, such as `5.95` (spec 3 §2).
+///
+/// Holds any text; [`Amount::parse`] says what it is worth in a currency.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Decimal(String);
+
+text_traits!(Decimal);
+
+impl From<Cow<'_, str>> for Decimal {
+    fn from(text: Cow<'_, str>) -> Self {
+        Self(text.into_owned())
+    }
+}
+
+impl From<Amount> for Decimal {
+    fn from(amount: Amount) -> Self {
+        amount.to_decimal()
+    }
+}
+
+impl Currency {
+    /// Decimals of the currency; two for one that ISO 4217 does not list.
+    #[must_use]
+    pub fn decimals(&self) -> u8 {
+        self.exponent().unwrap_or(2)
+    }
+}
+
+/// Why a decimal is no amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AmountError {
+    /// It is not digits with at most one point between them.
+    #[error("an amount is digits with at most one decimal point between them, such as 5.95")]
+    NotDecimal,
+    /// It has more decimals than the currency.
+    #[error("the amount has more decimals than its currency, which has {0}")]
+    TooPrecise(u8),
+    /// It does not fit 64 bits of minor units.
+    #[error("the amount is too large")]
+    TooLarge,
+}
+
+impl Amount {
+    /// So many of the currency's smallest unit.
+    #[must_use]
+    pub fn new(minor: u64, currency: Currency) -> Self {
+        Self { minor, currency }
+    }
+
+    /// Reads a decimal in units of the currency. Decimals that are missing are zero, also those of `5`.
+    ///
+    /// A currency that ISO 4217 does not list counts as having two decimals.
+    ///
+    /// # Errors
+    /// When the text is no decimal, has decimals that the currency lacks, or is too large.
+    pub fn parse(text: &str, currency: &Currency) -> Result<Self, AmountError> {
+        let decimals = currency.decimals();
+        let (whole, fraction) = text.split_once('.').map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        if !digits(whole) || !fraction.is_none_or(digits) {
+            return Err(AmountError::NotDecimal);
+        }
+        let fraction = fraction.unwrap_or_default();
+        let (kept, beyond) = fraction.split_at(fraction.len().min(usize::from(decimals)));
+        if beyond.bytes().any(|b| b != b'0') {
+            return Err(AmountError::TooPrecise(decimals));
+        }
+        let missing = usize::from(decimals) - kept.len();
+        let minor = whole
+            .bytes()
+            .chain(kept.bytes())
+            .chain(core::iter::repeat_n(b'0', missing))
+            .try_fold(0_u64, |sum, digit| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')))
+            .ok_or(AmountError::TooLarge)?;
+        Ok(Self::new(minor, currency.clone()))
+    }
+
+    /// Whole minor units.
+    #[must_use]
+    pub const fn minor(&self) -> u64 {
+        self.minor
+    }
+
+    /// The currency.
+    #[must_use]
+    pub const fn currency(&self) -> &Currency {
+        &self.currency
+    }
+
+    /// Units with all decimals of the currency: `5.95`, `500` (JPY), `1.234` (BHD).
+    #[must_use]
+    pub fn to_decimal(&self) -> Decimal {
+        let decimals = usize::from(self.currency.decimals());
+        if decimals == 0 {
+            return Decimal(format!("{}", self.minor));
+        }
+        let digits = format!("{:0>width$}", self.minor, width = decimals + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - decimals);
+        Decimal(format!("{whole}.{fraction}"))
+    }
+
+    /// The sum; `None` when the currencies differ or it is too large.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Option<Self> {
+        let minor = (self.currency == other.currency).then(|| self.minor.checked_add(other.minor)).flatten()?;
+        Some(Self::new(minor, self.currency.clone()))
+    }
+
+    /// So many times the amount; `None` when that is too large.
+    #[must_use]
+    pub fn times(&self, quantity: u64) -> Option<Self> {
+        Some(Self::new(self.minor.checked_mul(quantity)?, self.currency.clone()))
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.to_decimal(), self.currency)
+    }
+}
+
+impl fmt::Debug for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Amount({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn decimals_follow_the_currency() {
+        for (text, currency, minor, written) in [
+            ("5.95", Currency::GBP, 595, "5.95"),
+            ("5", Currency::GBP, 500, "5.00"),
+            ("0.95", Currency::GBP, 95, "0.95"),
+            ("5.0", Currency::JPY, 5, "5"),
+            ("0.001", Currency::BHD, 1, "0.001"),
+            ("5.9500", Currency::GBP, 595, "5.95"),
+        ] {
+            let amount = Amount::parse(text, &currency).expect("an amount");
+            assert_eq!((amount.minor(), amount.to_decimal().to_string().as_str()), (minor, written), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_amount_is_refused() {
+        for (text, error) in [
+            ("5.951", AmountError::TooPrecise(2)),
+            ("", AmountError::NotDecimal),
+            (".5", AmountError::NotDecimal),
+            ("5.", AmountError::NotDecimal),
+            ("-5", AmountError::NotDecimal),
+            ("1e3", AmountError::NotDecimal),
+            ("184467440737095517", AmountError::TooLarge),
+        ] {
+            assert_eq!(Amount::parse(text, &Currency::GBP), Err(error), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn sums_are_checked() {
+        let most = Amount::new(u64::MAX, Currency::GBP);
+        assert_eq!(most.plus(&Amount::new(1, Currency::GBP)), None);
+        assert_eq!(most.times(2), None);
+        assert_eq!(Amount::new(1, Currency::GBP).plus(&Amount::new(1, Currency::USD)), None);
+    }
+}

@@ -1,0 +1,62 @@
+//! How generated requests check what is not a single text.
+
+use core::fmt;
+
+use crate::{
+    field::Field,
+    parameters::Named,
+    text::Text,
+    violation::{Rule, Violation, Violations},
+};
+
+/// The name of item `.1`'s field.
+pub(crate) struct Numbered<'f>(pub(crate) &'f Field, pub(crate) usize);
+
+impl fmt::Display for Numbered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((before, after)) = self.0.wire.split_once("{n}") else { return f.write_str(self.0.wire) };
+        write!(f, "{before}{}{after}", self.1)
+    }
+}
+
+/// A whole number.
+pub(crate) fn number(
+    field: &'static Field,
+    name: &dyn fmt::Display,
+    value: impl itoa::Integer,
+    violations: &mut Violations,
+) {
+    field.check(name, itoa::Buffer::new().format(value), violations);
+}
+
+/// A list that is joined by commas: at least one where it is required, none empty, none twice, none with a comma.
+pub(crate) fn list<T: Text>(field: &'static Field, values: &[T], violations: &mut Violations) {
+    let mut note = |rule, found: &str| violations.push(Violation::new(field, &field.wire, rule, found));
+    if values.is_empty() {
+        if field.required {
+            note(Rule::Required, "");
+        }
+        return;
+    }
+    if values.len() > crate::format::MAX_CARD_KEYS {
+        note(Rule::Together("must hold at most 5,000 card keys"), itoa::Buffer::new().format(values.len()));
+    }
+    if let Some(bad) = values.iter().find(|value| value.text().is_empty() || value.text().contains(',')) {
+        note(Rule::Together("must hold card keys that are not empty and have no comma"), bad.text());
+    }
+    let mut sorted: alloc::vec::Vec<&str> = values.iter().map(Text::text).collect();
+    sorted.sort_unstable();
+    if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        note(Rule::Together("must hold no card key twice"), twice[0]);
+    }
+}
+
+/// Parameters that share a prefix: each must have it, and a value as the field asks.
+pub(crate) fn named(field: &'static Field, values: &Named, violations: &mut Violations) {
+    for (name, value) in values.iter() {
+        if !field.is_named(name) {
+            violations.push(Violation::new(field, &name, Rule::Unknown, value));
+        }
+        field.check(&name, value, violations);
+    }
+}

@@ -1,0 +1,150 @@
+//! How generated requests hand their fields to a sink, without an allocation.
+
+use alloc::vec::Vec;
+
+use crate::{
+    field::Field,
+    parameters::{Named, ParameterSink},
+    text::Text,
+};
+
+/// The longest name of an item's parameter: a wire name of 40 characters, which the generator checks, plus a number.
+const NAME_LIMIT: usize = 64;
+
+/// A required field.
+pub(crate) fn text(sink: &mut dyn ParameterSink, field: &'static Field, value: &dyn Text) {
+    sink.parameter(field, field.wire, value.text());
+}
+
+/// An optional field; an empty value that was set is sent, since it can mean "remove what is stored".
+pub(crate) fn optional<T: Text>(sink: &mut dyn ParameterSink, field: &'static Field, value: &Option<T>) {
+    if let Some(value) = value {
+        text(sink, field, value);
+    }
+}
+
+/// A whole number.
+pub(crate) fn number(sink: &mut dyn ParameterSink, field: &'static Field, value: impl itoa::Integer) {
+    sink.parameter(field, field.wire, itoa::Buffer::new().format(value));
+}
+
+/// An optional whole number.
+pub(crate) fn optional_number(sink: &mut dyn ParameterSink, field: &'static Field, value: Option<impl itoa::Integer>) {
+    if let Some(value) = value {
+        number(sink, field, value);
+    }
+}
+
+/// Parameters of one prefix, ordered by name.
+pub(crate) fn named(sink: &mut dyn ParameterSink, field: &'static Field, values: &Named) {
+    let mut ordered: Vec<(&str, &str)> = values.iter().collect();
+    ordered.sort_by(|(a, _), (b, _)| order_of_names(a, b));
+    for (name, value) in ordered {
+        sink.parameter(field, name, value);
+    }
+}
+
+/// The order of parameters for signing: by name, ignoring ASCII case; equal names by their bytes (assumption A02).
+#[must_use]
+pub fn order_of_names(a: &str, b: &str) -> core::cmp::Ordering {
+    let folded = a.bytes().map(|b| b.to_ascii_lowercase()).cmp(b.bytes().map(|b| b.to_ascii_lowercase()));
+    folded.then_with(|| a.cmp(b))
+}
+
+/// A text field of every item, in the order of names: `0 1 10 11 2 …`, since names are compared as text.
+pub(crate) fn item_texts<I, T: Text>(
+    sink: &mut dyn ParameterSink,
+    field: &'static Field,
+    items: &[I],
+    of: impl Fn(&I) -> Option<&T>,
+) {
+    each_item(field, items.len(), |name, at| {
+        if let Some(value) = of(&items[at]) {
+            sink.parameter(field, name, value.text());
+        }
+    });
+}
+
+/// A whole number of every item, in the same order.
+pub(crate) fn item_numbers<I, N: itoa::Integer>(
+    sink: &mut dyn ParameterSink,
+    field: &'static Field,
+    items: &[I],
+    of: impl Fn(&I) -> Option<N>,
+) {
+    each_item(field, items.len(), |name, at| {
+        if let Some(value) = of(&items[at]) {
+            sink.parameter(field, name, itoa::Buffer::new().format(value));
+        }
+    });
+}
+
+fn each_item(field: &Field, count: usize, mut visit: impl FnMut(&str, usize)) {
+    let Some((before, after)) = field.wire.split_once("{n}") else { return };
+    in_order_of_text(count, |at| {
+        let mut name = NameBuffer::new();
+        name.push(before);
+        name.push(itoa::Buffer::new().format(at));
+        name.push(after);
+        visit(name.as_str(), at);
+    });
+}
+
+/// Calls `visit` with every number below `count`, ordered as their decimal texts are.
+fn in_order_of_text(count: usize, mut visit: impl FnMut(usize)) {
+    if count > 0 {
+        visit(0);
+    }
+    let mut at = 1;
+    for _ in 1..count {
+        visit(at);
+        if at * 10 < count {
+            at *= 10;
+        } else {
+            while at % 10 == 9 || at + 1 >= count {
+                at /= 10;
+            }
+            at += 1;
+        }
+    }
+}
+
+/// A short name on the stack.
+struct NameBuffer {
+    bytes: [u8; NAME_LIMIT],
+    length: usize,
+}
+
+impl NameBuffer {
+    const fn new() -> Self {
+        Self { bytes: [0; NAME_LIMIT], length: 0 }
+    }
+
+    fn push(&mut self, part: &str) {
+        let end = self.length + part.len();
+        self.bytes[self.length..end].copy_from_slice(part.as_bytes());
+        self.length = end;
+    }
+
+    fn as_str(&self) -> &str {
+        // Only whole `str`s were pushed.
+        core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::{String, ToString};
+
+    #[test]
+    fn item_numbers_come_in_the_order_of_their_texts() {
+        for count in [0, 1, 2, 9, 10, 11, 20, 99, 100, 101, 1234] {
+            let mut expected: Vec<String> = (0..count).map(|n: usize| n.to_string()).collect();
+            expected.sort();
+            let mut found = Vec::new();
+            in_order_of_text(count, |n| found.push(n.to_string()));
+            assert_eq!(found, expected, "{count} items");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What the tables know of one parameter, and the rule that a value of it must meet.
+
+use crate::{
+    format::Format,
+    violation::{Rule, Violation, Violations},
+};
+
+/// One parameter of a method, as its row of the tables says.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Name on the wire; `{n}` stands for the number of a repeated item.
+    pub wire: &'static str,
+    /// Name in Rust.
+    pub rust: &'static str,
+    /// What a value has to look like.
+    pub format: Format,
+    /// How many characters it may have.
+    pub length: Length,
+    /// The least and the greatest number that it may be.
+    pub range: Option<(i64, i64)>,
+    /// Whether a request without it is invalid.
+    pub required: bool,
+    /// Whether its value must never be shown.
+    pub sensitive: bool,
+    /// What the service takes when it is not sent.
+    pub default: Option<&'static str>,
+    /// The allowed values of a [`Format::OneOf`].
+    pub values: &'static [&'static str],
+    /// Other spellings that readers accept.
+    pub aliases: &'static [&'static str],
+    /// What the documents say of its form, in a few words; empty when they say nothing.
+    pub spec: &'static str,
+    /// Document and section, such as `2 §4.3`.
+    pub source: &'static str,
+    /// What it is for, in one sentence.
+    pub doc: &'static str,
+}
+
+/// How many characters (not bytes) a value may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// The documents give no limit.
+    Any,
+    /// At least and at most so many; the two are the same for an exact length.
+    Between(u16, u16),
+}
+
+impl Length {
+    /// Whether a text of so many characters fits.
+    #[must_use]
+    pub fn admits(self, characters: usize) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Between(least, most) => (usize::from(least)..=usize::from(most)).contains(&characters),
+        }
+    }
+}
+
+impl Field {
+    /// Checks one value; what is wrong is added to `violations` under `name`.
+    ///
+    /// An empty value counts as not given: it is wrong only where the field is required.
+    #[inline]
+    pub fn check(&'static self, name: &dyn core::fmt::Display, value: &str, violations: &mut Violations) {
+        if let Some(rule) = self.broken_rule(value) {
+            violations.push(Violation::new(self, name, rule, value));
+        }
+    }
+
+    /// The first rule that a value breaks: required, then length, then format.
+    #[must_use]
+    pub fn broken_rule(&'static self, value: &str) -> Option<Rule> {
+        if value.is_empty() {
+            return self.required.then_some(Rule::Required);
+        }
+        if self.length != Length::Any {
+            // Counting is only needed where there are more bytes than characters.
+            let characters = if value.is_ascii() { value.len() } else { value.chars().count() };
+            if !self.length.admits(characters) {
+                return Some(Rule::Length(self.length));
+            }
+        }
+        match self.format {
+            Format::OneOf if !self.values.contains(&value) => Some(Rule::OneOf(self.values)),
+            format if !format.admits(value) => Some(Rule::Format(format)),
+            _ => self.range.filter(|&range| !in_range(value, range)).map(|(least, most)| Rule::Range(least, most)),
+        }
+    }
+
+    /// Whether a name on the wire, or one of its other spellings, is this field's.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
+        core::iter::once(&self.wire).chain(self.aliases).any(|wire| match wire.split_once("{n}") {
+            None => wire.strip_suffix('*').map_or(*wire == name, |prefix| name.starts_with(prefix)),
+            Some((before, after)) => name
+                .strip_prefix(before)
+                .and_then(|rest| rest.strip_suffix(after))
+                .is_some_and(|number| item_number(number).is_some()),
+        })
+    }
+}
+
+fn in_range(value: &str, (least, most): (i64, i64)) -> bool {
+    value.parse::<i64>().is_ok_and(|number| (least..=most).contains(&number))
+}
+
+/// The number of an item as it stands in a parameter's name: digits without leading zeros, at most six.
+#[must_use]
+pub fn item_number(digits: &str) -> Option<usize> {
+    let plain = digits == "0" || !digits.starts_with('0');
+    (plain && (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| digits.parse().ok())
+        .flatten()
+}

@@ -1,0 +1,217 @@
+//! The formats of parameters: what a value has to look like, apart from its length.
+
+use core::fmt;
+
+/// What a value has to look like. Lengths are a rule of their own, see [`Length`](crate::field::Length).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Any characters but control characters.
+    Text,
+    /// ASCII letters and digits.
+    Alphanumeric,
+    /// ASCII digits.
+    Digits,
+    /// A whole number, with `-` in front when it is negative.
+    Integer,
+    /// A whole number of the currency's smallest unit.
+    Minor,
+    /// An amount in units of the currency, such as `5.95`.
+    Decimal,
+    /// An absolute `http` or `https` address.
+    Url,
+    /// An ISO 4217 code: three ASCII letters.
+    Currency,
+    /// An ISO 3166-1 alpha-2 code: two ASCII letters.
+    Country,
+    /// A month in two digits, `01` to `12`.
+    Month,
+    /// A year in two or four digits.
+    Year,
+    /// A year in two digits.
+    Year2,
+    /// Month and year: `MMYY` or `MMYYYY`.
+    Expiry,
+    /// A date as `YYYYMMDD`.
+    DateYmd,
+    /// A date as `DDMMYYYY`.
+    DateDmy,
+    /// Seconds since 1970.
+    UnixTime,
+    /// Digits of a card number; how many is a rule of length.
+    CardNumber,
+    /// Three or four digits.
+    Cv2,
+    /// One of a list of values, see [`Field::values`](crate::field::Field::values).
+    OneOf,
+    /// `1` or `0`.
+    Flag,
+    /// Card keys separated by commas: at most 5,000, none twice.
+    CardKeys,
+    /// A telephone number in international format: `+`, `00` or the country code in front.
+    Msisdn,
+    /// Digits with the country code, without a leading zero.
+    Phone,
+    /// An e-mail address: one `@` with something on both sides.
+    Email,
+}
+
+/// Most card keys in one account updater request (spec 1 §4.8).
+pub const MAX_CARD_KEYS: usize = 5_000;
+
+impl Format {
+    /// Whether a value that is not empty looks as it must.
+    #[must_use]
+    pub fn admits(self, value: &str) -> bool {
+        let bytes = value.as_bytes();
+        match self {
+            Self::Text => is_text(value),
+            Self::Alphanumeric => bytes.iter().all(u8::is_ascii_alphanumeric),
+            Self::Digits | Self::UnixTime | Self::CardNumber => are_digits(bytes),
+            Self::Minor => are_digits(bytes) && value.parse::<u64>().is_ok(),
+            Self::Integer => value.parse::<i64>().is_ok() && !value.starts_with('+'),
+            Self::Decimal => is_decimal(bytes),
+            Self::Url => is_url(value),
+            Self::Currency => bytes.len() == 3 && bytes.iter().all(u8::is_ascii_alphabetic),
+            Self::Country => bytes.len() == 2 && bytes.iter().all(u8::is_ascii_alphabetic),
+            Self::Month => is_month(bytes),
+            Self::Year => matches!(bytes.len(), 2 | 4) && are_digits(bytes),
+            Self::Year2 => bytes.len() == 2 && are_digits(bytes),
+            Self::Expiry => matches!(bytes.len(), 4 | 6) && are_digits(bytes) && is_month(&bytes[..2]),
+            Self::DateYmd => bytes.len() == 8 && are_digits(bytes) && is_date(&bytes[4..6], &bytes[6..]),
+            Self::DateDmy => bytes.len() == 8 && are_digits(bytes) && is_date(&bytes[2..4], &bytes[..2]),
+            Self::Cv2 => matches!(bytes.len(), 3 | 4) && are_digits(bytes),
+            // The list of values belongs to the field, which checks it.
+            Self::OneOf => true,
+            Self::Flag => matches!(bytes, b"0" | b"1"),
+            Self::CardKeys => are_card_keys(value),
+            Self::Msisdn => are_digits(value.strip_prefix('+').unwrap_or(value).as_bytes()),
+            Self::Phone => are_digits(bytes) && bytes[0] != b'0',
+            Self::Email => {
+                is_text(value)
+                    && value.split_once('@').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty() && !b.contains('@'))
+            }
+        }
+    }
+
+    /// The words that complete "must be …".
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Text => "text without control characters",
+            Self::Alphanumeric => "letters and digits only",
+            Self::Digits => "digits only",
+            Self::Integer => "a whole number",
+            Self::Minor => "a whole number of the currency's smallest unit",
+            Self::Decimal => "a decimal amount in units of the currency, such as 5.95",
+            Self::Url => "an absolute http or https URL",
+            Self::Currency => "a currency code of three letters (ISO 4217)",
+            Self::Country => "a country code of two letters (ISO 3166-1)",
+            Self::Month => "a month in two digits, 01 to 12",
+            Self::Year => "a year in two or four digits",
+            Self::Year2 => "a year in two digits",
+            Self::Expiry => "an expiry date as MMYY or MMYYYY",
+            Self::DateYmd => "a date as YYYYMMDD",
+            Self::DateDmy => "a date as DDMMYYYY",
+            Self::UnixTime => "a Unix timestamp in seconds",
+            Self::CardNumber => "a card number: digits only, no separators",
+            Self::Cv2 => "a CV2 of three or four digits",
+            Self::OneOf => "one of the allowed values",
+            Self::Flag => "1 or 0",
+            Self::CardKeys => "1 to 5,000 card keys separated by commas, none twice",
+            Self::Msisdn => "a telephone number in international format",
+            Self::Phone => "a telephone number in digits with the country code, without a leading zero",
+            Self::Email => "an e-mail address",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.description())
+    }
+}
+
+fn are_digits(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit)
+}
+
+fn is_text(value: &str) -> bool {
+    // C1 control characters are the only ones outside ASCII; their encoding starts with 0xC2.
+    !value.bytes().any(|b| b.is_ascii_control()) && (value.is_ascii() || !value.chars().any(char::is_control))
+}
+
+fn is_month(bytes: &[u8]) -> bool {
+    matches!(bytes, [b'0', b'1'..=b'9'] | [b'1', b'0'..=b'2'])
+}
+
+/// A day that some month can have; which years are leap years is not asked.
+fn is_date(month: &[u8], day: &[u8]) -> bool {
+    is_month(month) && matches!(day, [b'0', b'1'..=b'9'] | [b'1' | b'2', _] | [b'3', b'0' | b'1'])
+}
+
+fn is_decimal(bytes: &[u8]) -> bool {
+    let mut parts = bytes.split(|b| *b == b'.');
+    let whole = parts.next().is_some_and(are_digits);
+    let fraction = parts.next().is_none_or(are_digits);
+    whole && fraction && parts.next().is_none()
+}
+
+fn is_url(value: &str) -> bool {
+    let Some((scheme, rest)) = value.split_once("://") else { return false };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    (scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http"))
+        && !host.is_empty()
+        && !host.starts_with(':')
+        && !value.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '\\'))
+}
+
+fn are_card_keys(value: &str) -> bool {
+    let keys: alloc::vec::Vec<&str> = value.split(',').collect();
+    let mut sorted = keys.clone();
+    sorted.sort_unstable();
+    keys.len() <= MAX_CARD_KEYS
+        && keys.iter().all(|key| !key.is_empty())
+        && sorted.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_format_takes_what_it_names_and_nothing_else() {
+        let cases: &[(Format, &[&str], &[&str])] = &[
+            (Format::Text, &["O'Neill", "Grüße 7"], &["a\nb", "a\u{85}b", "\0"]),
+            (Format::Alphanumeric, &["aZ09"], &["a-b", "é", "a b"]),
+            (Format::Integer, &["0", "-1", "127"], &["+1", "1.0", "x", "99999999999999999999"]),
+            (Format::Minor, &["0", "499"], &["4.99", "-1", "18446744073709551616", "1e3"]),
+            (Format::Decimal, &["5.95", "5", "0.95"], &[".5", "5.", "1.2.3", "-1", "1,5"]),
+            (
+                Format::Url,
+                &["https://shop.example/a?b=c#d", "http://127.0.0.1:80/"],
+                &["shop.example", "ftp://a/", "https://", "javascript://a b", "https:///x", "https://:80/"],
+            ),
+            (Format::Currency, &["GBP"], &["GB", "GB1", "GBPX"]),
+            (Format::Month, &["01", "12"], &["1", "13", "00", "1a"]),
+            (Format::Year, &["26", "2026"], &["026", "202a"]),
+            (Format::Expiry, &["1226", "122026"], &["1326", "12262", "126"]),
+            (Format::DateYmd, &["19700131"], &["19701301", "19700132", "1970131"]),
+            (Format::DateDmy, &["31011970"], &["19700131"]),
+            (Format::Cv2, &["123", "1234"], &["12", "12345", "12a"]),
+            (Format::Flag, &["0", "1"], &["2", "true"]),
+            (Format::CardKeys, &["a", "a,b"], &["a,a", "a,,b", ","]),
+            (Format::Msisdn, &["+447700900000", "00447700900000", "447700900000"], &["+", "07700 900"]),
+            (Format::Phone, &["447700900000"], &["07700900000", "+44"]),
+            (Format::Email, &["a@b.example"], &["a@", "@b", "ab", "a@b@c"]),
+        ];
+        for (format, good, bad) in cases {
+            for value in *good {
+                assert!(format.admits(value), "{format:?} refuses {value:?}");
+            }
+            for value in *bad {
+                assert!(!format.admits(value), "{format:?} takes {value:?}");
+            }
+        }
+    }
+}

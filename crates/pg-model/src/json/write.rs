@@ -1,0 +1,149 @@
+//! Writes a record as JSON: one object, in the order of the tables.
+
+use alloc::string::String;
+
+use crate::{
+    record::{ListShape, Record, RecordWriter},
+    value::{Extra, Value},
+};
+
+/// The record as a JSON object.
+#[must_use]
+pub fn write(record: &dyn Record) -> String {
+    let mut writer = Writer { out: String::from("{"), first: true };
+    record.write(&mut writer);
+    writer.out.push('}');
+    writer.out
+}
+
+struct Writer {
+    out: String,
+    /// Whether the next name is the first of its object.
+    first: bool,
+}
+
+impl Writer {
+    fn name(&mut self, name: &str) {
+        if !self.first {
+            self.out.push(',');
+        }
+        self.first = false;
+        string(&mut self.out, name);
+        self.out.push(':');
+    }
+
+    fn object(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.out.push('{');
+        self.first = true;
+        inside(self);
+        self.first = false;
+        self.out.push('}');
+    }
+
+    fn unknown(&mut self, value: &Value) {
+        match value {
+            Value::Text(text) => string(&mut self.out, text),
+            Value::List(values) => {
+                self.out.push('[');
+                for (at, value) in values.iter().enumerate() {
+                    if at > 0 {
+                        self.out.push(',');
+                    }
+                    self.unknown(value);
+                }
+                self.out.push(']');
+            }
+            Value::Record(record) => self.unknown_record(record),
+        }
+    }
+
+    fn unknown_record(&mut self, record: &Extra) {
+        self.object(|writer| {
+            for (name, value) in record.iter() {
+                writer.value(name, value);
+            }
+        });
+    }
+}
+
+impl RecordWriter for Writer {
+    fn text(&mut self, name: &str, value: &str) {
+        self.name(name);
+        string(&mut self.out, value);
+    }
+
+    fn number(&mut self, name: &str, value: &str) {
+        let plain =
+            value == "0" || (!value.starts_with('0') && !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()));
+        if plain {
+            self.name(name);
+            self.out.push_str(value);
+        } else {
+            self.text(name, value);
+        }
+    }
+
+    fn record(&mut self, name: &str, record: &dyn Record) {
+        self.name(name);
+        self.object(|writer| record.write(writer));
+    }
+
+    fn list(&mut self, name: &str, _item: &str, shape: ListShape, records: &mut dyn Iterator<Item = &dyn Record>) {
+        self.name(name);
+        match shape {
+            ListShape::Indexed => self.object(|writer| {
+                for (at, record) in records.enumerate() {
+                    writer.record(itoa::Buffer::new().format(at), record);
+                }
+            }),
+            ListShape::Array => {
+                self.out.push('[');
+                for (at, record) in records.enumerate() {
+                    if at > 0 {
+                        self.out.push(',');
+                    }
+                    self.object(|writer| record.write(writer));
+                }
+                self.out.push(']');
+            }
+        }
+    }
+
+    fn map(&mut self, name: &str, records: &mut dyn Iterator<Item = (&str, &dyn Record)>) {
+        self.name(name);
+        self.object(|writer| {
+            for (name, record) in records {
+                writer.record(name, record);
+            }
+        });
+    }
+
+    fn value(&mut self, name: &str, value: &Value) {
+        self.name(name);
+        self.unknown(value);
+    }
+}
+
+fn string(out: &mut String, text: &str) {
+    use core::fmt::Write as _;
+    out.push('"');
+    let mut plain_from = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if byte >= b' ' && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        out.push_str(&text[plain_from..at]);
+        plain_from = at + 1;
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            // Writing to a `String` cannot fail.
+            other => drop(write!(out, "\\u{other:04x}")),
+        }
+    }
+    out.push_str(&text[plain_from..]);
+    out.push('"');
+}

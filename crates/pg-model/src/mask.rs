@@ -1,0 +1,101 @@
+//! Masking: what may be shown of a card number, and how to find one in text of unknown content.
+
+use alloc::{borrow::ToOwned, string::String, vec::Vec};
+
+/// Digits that a masked card number shows at its start (spec 2 §2.2).
+const SHOWN_FIRST: usize = 6;
+/// Digits that a masked card number shows at its end (spec 2 §2.2).
+const SHOWN_LAST: usize = 4;
+/// The shortest and longest card numbers that the service takes (spec 2 §8).
+const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
+
+/// A card number with its first six and last four characters; everything between is `*`.
+///
+/// A text too short to hide anything in that way becomes all `*`.
+///
+/// ```
+/// assert_eq!(pg_model::mask::card_number("4111111111111111"), "411111******1111");
+/// assert_eq!(pg_model::mask::card_number("12345"), "*****");
+/// ```
+#[must_use]
+pub fn card_number(number: &str) -> String {
+    let length = number.chars().count();
+    let hides = length >= *CARD_NUMBER_DIGITS.start();
+    number
+        .chars()
+        .enumerate()
+        .map(|(at, c)| if hides && (at < SHOWN_FIRST || at + SHOWN_LAST >= length) { c } else { '*' })
+        .collect()
+}
+
+/// A text in which every run of 12 to 19 digits, also when grouped by single blanks or hyphens, is masked like a
+/// card number. Used wherever text of unknown content could reach a person: error excerpts, logs, journals.
+///
+/// ```
+/// assert_eq!(pg_model::mask::text("pan=4111 1111 1111 1111;"), "pan=4111 11** **** 1111;");
+/// assert_eq!(pg_model::mask::text("order 12345"), "order 12345");
+/// ```
+#[must_use]
+pub fn text(text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at].is_ascii_digit() {
+            let run = digit_run(&bytes, at);
+            let end = run.last().map_or(at, |last| last + 1);
+            if run.len() >= *CARD_NUMBER_DIGITS.start() {
+                hide_middle(&mut bytes, &run);
+            }
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
+    // Only ASCII digits were replaced, by an ASCII byte, so the text is still UTF-8.
+    String::from_utf8(bytes).unwrap_or_else(|_| "*".to_owned())
+}
+
+/// Where the digits stand that begin at `start` and go on across single blanks and hyphens.
+fn digit_run(bytes: &[u8], start: usize) -> Vec<usize> {
+    let mut run = Vec::new();
+    let mut at = start;
+    while at < bytes.len() {
+        if bytes[at].is_ascii_digit() {
+            run.push(at);
+        } else if !(matches!(bytes[at], b' ' | b'-') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)) {
+            break;
+        }
+        at += 1;
+    }
+    run
+}
+
+fn hide_middle(bytes: &mut [u8], run: &[usize]) {
+    for &at in &run[SHOWN_FIRST..run.len() - SHOWN_LAST] {
+        bytes[at] = b'*';
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_number_shows_six_and_four() {
+        assert_eq!(card_number("411111111111"), "411111**1111");
+        assert_eq!(card_number("6304000000000000000"), "630400*********0000");
+        assert_eq!(card_number(""), "");
+    }
+
+    #[test]
+    fn text_hides_every_card_number_and_nothing_else() {
+        assert_eq!(text("<cardNumber>4111111111111111</cardNumber>"), "<cardNumber>411111******1111</cardNumber>");
+        assert_eq!(text("4111-1111-1111-1111, 5555555555554444"), "4111-11**-****-1111, 555555******4444");
+        assert_eq!(text("2026-11-21 10:00 é 123"), "2026-11-21 10:00 é 123");
+    }
+
+    #[test]
+    fn a_longer_run_is_hidden_too() {
+        assert_eq!(text("00004111111111111111"), "000041**********1111");
+    }
+}

@@ -1,0 +1,147 @@
+//! Parameters by name: what a request becomes on the wire, and what it is read from.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::field::{Field, item_number};
+
+/// Receives the parameters of a request one by one, in signing order: by name, ignoring ASCII case (spec 1 §5).
+pub trait ParameterSink {
+    /// The account's credentials belong here in the order of names.
+    fn credentials(&mut self);
+
+    /// One parameter. `name` is the field's wire name, with the item's number filled in.
+    fn parameter(&mut self, field: &'static Field, name: &str, value: &str);
+
+    /// One parameter whose value is a list, joined by commas.
+    fn list(&mut self, field: &'static Field, name: &str, values: &mut dyn Iterator<Item = &str>);
+}
+
+/// Names and values in the order in which they came.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    /// None yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Adds one at the end.
+    pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.0.push((name.into(), value.into()));
+    }
+
+    /// The value of the first one of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of a field under its own name or one of its other spellings.
+    #[must_use]
+    pub fn of(&self, field: &Field) -> Option<&str> {
+        core::iter::once(&field.wire).chain(field.aliases).find_map(|name| self.get(name))
+    }
+
+    /// The numbers of all items that have at least one of these fields, in ascending order.
+    #[must_use]
+    pub fn item_numbers(&self, fields: &[&Field]) -> Vec<usize> {
+        let mut numbers: Vec<usize> =
+            self.iter().filter_map(|(name, _)| fields.iter().find_map(|field| number_in(field.wire, name))).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// The value of item `number`'s field.
+    #[must_use]
+    pub fn of_item(&self, field: &Field, number: usize) -> Option<&str> {
+        self.iter().find(|(name, _)| number_in(field.wire, name) == Some(number)).map(|(_, value)| value)
+    }
+
+    /// All parameters whose name begins with a prefix.
+    #[must_use]
+    pub fn with_prefix(&self, prefix: &str) -> Named {
+        let mut named = Named::default();
+        for (name, value) in self.iter().filter(|(name, _)| name.starts_with(prefix)) {
+            named.push(name, value);
+        }
+        named
+    }
+}
+
+fn number_in(wire: &str, name: &str) -> Option<usize> {
+    let (before, after) = wire.split_once("{n}")?;
+    item_number(name.strip_prefix(before)?.strip_suffix(after)?)
+}
+
+impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Parameters {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+impl core::fmt::Debug for Parameters {
+    /// Names only: values of unknown fields could be anything.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+/// Parameters that share a prefix, such as `bank…` or `collect…`: whole names and texts, in order.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Named(Vec<(String, String)>);
+
+impl Named {
+    /// Adds one; `name` includes the prefix.
+    pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.0.push((name.into(), value.into()));
+    }
+
+    /// The value of the first one of that whole name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl core::fmt::Debug for Named {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_map().entries(self.iter().map(|(name, value)| (name, crate::mask::text(value)))).finish()
+    }
+}
+
+impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Named {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}

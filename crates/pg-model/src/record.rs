@@ -1,0 +1,161 @@
+//! Replies as records: one description of a shape serves reading and writing, in XML and in JSON.
+//!
+//! A reader asks a record for the [`Slot`] of each name that it meets and fills it. A [`RecordWriter`] is handed the
+//! fields in the order of the tables. The records themselves are generated.
+
+use alloc::{borrow::Cow, string::String, vec::Vec};
+
+use crate::{
+    parameters::Named,
+    text::Text,
+    value::{Extra, Value},
+};
+
+/// A reply, or a part of one.
+pub trait Record {
+    /// Where the child of that name goes. Names that the record does not know get [`Slot::Extra`].
+    fn slot(&mut self, name: &str) -> Slot<'_>;
+
+    /// The children that the record does not know.
+    fn extra(&mut self) -> &mut Extra;
+
+    /// Hands every field to `out`, in the order of the tables.
+    fn write(&self, out: &mut dyn RecordWriter);
+
+    /// The first field that is missing without which the record means nothing.
+    fn missing(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// Where a child of a record goes.
+pub enum Slot<'a> {
+    /// A scalar.
+    Text(&'a mut dyn Text),
+    /// A nested record.
+    Record(&'a mut dyn Record),
+    /// A repeated record.
+    List(&'a mut dyn RecordList),
+    /// Records under names that the service chooses.
+    Map(&'a mut dyn RecordMap),
+    /// A scalar whose name only begins in a known way.
+    Named(&'a mut Named),
+    /// A name that the tables do not know.
+    Extra,
+}
+
+/// A repeated record.
+pub trait RecordList {
+    /// Adds an empty record at the end.
+    fn grow(&mut self) -> &mut dyn Record;
+}
+
+impl<R: Record + Default> RecordList for Vec<R> {
+    fn grow(&mut self) -> &mut dyn Record {
+        self.push(R::default());
+        let last = self.len() - 1;
+        &mut self[last]
+    }
+}
+
+/// Records under names that the service chooses.
+pub trait RecordMap {
+    /// Adds an empty record under a name.
+    fn entry(&mut self, name: &str) -> &mut dyn Record;
+}
+
+/// Records by name, in the order in which they came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keyed<R>(Vec<(String, R)>);
+
+impl<R> Keyed<R> {
+    /// Adds one at the end.
+    pub fn push(&mut self, name: impl Into<String>, record: R) {
+        self.0.push((name.into(), record));
+    }
+
+    /// The first one of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&R> {
+        self.iter().find(|(found, _)| *found == name).map(|(_, record)| record)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &R)> {
+        self.0.iter().map(|(name, record)| (name.as_str(), record))
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<R: Record + Default> RecordMap for Keyed<R> {
+    fn entry(&mut self, name: &str) -> &mut dyn Record {
+        self.push(name, R::default());
+        let last = self.0.len() - 1;
+        &mut self.0[last].1
+    }
+}
+
+/// How a repeated record looks in JSON (spec 1 §2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListShape {
+    /// An object whose keys are the indices from zero.
+    Indexed,
+    /// An array.
+    Array,
+}
+
+/// Writes the fields of a record in one encoding.
+pub trait RecordWriter {
+    /// A scalar.
+    fn text(&mut self, name: &str, value: &str);
+    /// A scalar that JSON writes as a number where its text is one.
+    fn number(&mut self, name: &str, value: &str);
+    /// A nested record.
+    fn record(&mut self, name: &str, record: &dyn Record);
+    /// A repeated record; `item` names each one in XML.
+    fn list(&mut self, name: &str, item: &str, shape: ListShape, records: &mut dyn Iterator<Item = &dyn Record>);
+    /// Records by name.
+    fn map(&mut self, name: &str, records: &mut dyn Iterator<Item = (&str, &dyn Record)>);
+    /// A field that the tables do not know.
+    fn value(&mut self, name: &str, value: &Value);
+}
+
+/// A reply as it came: the record, and the error fields that may stand in its place (spec 2 §7, 3 §7).
+#[derive(Clone, Debug, Default)]
+pub struct Reply<R> {
+    /// The record; all empty when the service refused.
+    pub record: R,
+    /// What the service refused with; its code is empty when it did not.
+    pub error: crate::ServiceError,
+}
+
+impl<R: Record> Record for Reply<R> {
+    fn slot(&mut self, name: &str) -> Slot<'_> {
+        match name {
+            "errorCode" | "errorcode" => Slot::Text(&mut self.error.error_code),
+            "traceCode" => Slot::Text(&mut self.error.trace_code),
+            "errorMessage" => Slot::Text(&mut self.error.error_message),
+            _ => self.record.slot(name),
+        }
+    }
+
+    fn extra(&mut self) -> &mut Extra {
+        self.record.extra()
+    }
+
+    fn write(&self, out: &mut dyn RecordWriter) {
+        if self.error.error_code.is_empty() { self.record.write(out) } else { self.error.write(out) }
+    }
+}
+
+/// Fills a scalar that is not generated: used by readers for one piece of text.
+pub(crate) fn set(text: &mut dyn Text, value: Cow<'_, str>) {
+    if !value.is_empty() {
+        text.set(value);
+    }
+}

@@ -1,0 +1,103 @@
+//! Scalars: everything on the wire is text, and an empty text means "not given".
+
+use alloc::{borrow::Cow, string::String};
+
+/// A scalar that can be read from, and written as, the text of a parameter or of a reply field.
+pub trait Text {
+    /// Replaces the value with what the service sent. Never fails: a value that is not understood is kept as it is.
+    fn set(&mut self, text: Cow<'_, str>);
+
+    /// The value as it stands on the wire; empty when nothing was given.
+    fn text(&self) -> &str;
+}
+
+impl Text for String {
+    fn set(&mut self, text: Cow<'_, str>) {
+        *self = text.into_owned();
+    }
+
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+/// Gives a one-field struct over `String` or `Cow<'static, str>` the traits of a wire text.
+///
+/// The struct itself is always written out in full beside the call, so that a search finds it.
+macro_rules! text_traits {
+    ($name:ident) => {
+        impl $name {
+            /// The text as it stands on the wire.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// Whether the service, or the caller, gave nothing.
+            #[must_use]
+            pub fn is_empty(&self) -> bool {
+                self.0.is_empty()
+            }
+        }
+
+        impl $crate::text::Text for $name {
+            fn set(&mut self, text: alloc::borrow::Cow<'_, str>) {
+                *self = Self::from(text);
+            }
+
+            fn text(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::from(alloc::borrow::Cow::Borrowed(text))
+            }
+        }
+
+        impl From<alloc::string::String> for $name {
+            fn from(text: alloc::string::String) -> Self {
+                Self::from(alloc::borrow::Cow::<'_, str>::Owned(text))
+            }
+        }
+
+        impl From<&$name> for $name {
+            fn from(other: &$name) -> Self {
+                other.clone()
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_tuple(stringify!($name)).field(&self.as_str()).finish()
+            }
+        }
+
+        impl PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                self.as_str() == other
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                self.as_str() == *other
+            }
+        }
+    };
+}
+
+pub(crate) use text_traits;

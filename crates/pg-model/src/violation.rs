@@ -1,0 +1,168 @@
+//! What is wrong with a request: every broken rule at once, by wire name, with the rule and its source.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::fmt;
+
+use crate::{
+    field::{Field, Length},
+    format::Format,
+    mask,
+};
+
+/// Everything that is wrong with one request. Empty means that it may be sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Violations(Vec<Violation>);
+
+/// One broken rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The parameter, by its name on the wire, such as `itemPrice3`.
+    pub name: String,
+    /// The rule that it breaks.
+    pub rule: Rule,
+    /// What was found; for a sensitive parameter only how long it was.
+    pub found: String,
+    /// Where the rule stands: document and section.
+    pub source: &'static str,
+}
+
+/// A rule that a parameter can break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// It has to be there.
+    Required,
+    /// It has too few or too many characters.
+    Length(Length),
+    /// It does not look as it must.
+    Format(Format),
+    /// It is a number below or above what is allowed.
+    Range(i64, i64),
+    /// It is none of the allowed values.
+    OneOf(&'static [&'static str]),
+    /// The method has no such parameter.
+    Unknown,
+    /// It concerns several parameters together; the text says what is asked for.
+    Together(&'static str),
+}
+
+/// The longest text of a value that a violation repeats, in characters.
+const FOUND_LIMIT: usize = 40;
+
+impl Violation {
+    /// A violation of a field's rule. The value is shortened, and hidden where the field is sensitive.
+    #[must_use]
+    pub fn new(field: &'static Field, name: &dyn fmt::Display, rule: Rule, value: &str) -> Self {
+        Self { name: name.to_string(), rule, found: shown(value, field.sensitive), source: field.source }
+    }
+}
+
+/// A value as an error may show it.
+fn shown(value: &str, sensitive: bool) -> String {
+    if value.is_empty() {
+        return "nothing".into();
+    }
+    let characters = value.chars().count();
+    if sensitive {
+        return format!("{characters} characters (hidden)");
+    }
+    let masked = mask::text(value);
+    let start: String = masked.chars().take(FOUND_LIMIT).collect();
+    if characters > FOUND_LIMIT { format!("{start:?}… ({characters} characters)") } else { format!("{start:?}") }
+}
+
+impl Violations {
+    /// None yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, violation: Violation) {
+        self.0.push(violation);
+    }
+
+    /// Adds one that concerns several parameters together.
+    pub fn together(&mut self, name: &str, rule: &'static str, source: &'static str) {
+        self.push(Violation { name: name.into(), rule: Rule::Together(rule), found: "nothing".into(), source });
+    }
+
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them, in the order of the tables.
+    pub fn iter(&self) -> core::slice::Iter<'_, Violation> {
+        self.0.iter()
+    }
+
+    /// `Ok` when nothing is wrong.
+    ///
+    /// # Errors
+    /// All violations, when there are any.
+    pub fn into_result(self) -> Result<(), Self> {
+        if self.is_empty() { Ok(()) } else { Err(self) }
+    }
+}
+
+impl<'a> IntoIterator for &'a Violations {
+    type Item = &'a Violation;
+    type IntoIter = core::slice::Iter<'a, Violation>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Violations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, violation) in self.iter().enumerate() {
+            if at > 0 {
+                f.write_str("; ")?;
+            }
+            violation.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for Violations {}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}, found {}", self.name, self.rule, self.found)?;
+        if self.source.is_empty() { Ok(()) } else { write!(f, " (spec {})", self.source) }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Required => f.write_str("is required"),
+            Self::Length(length) => write!(f, "must have {length}"),
+            Self::Format(format) => write!(f, "must be {format}"),
+            Self::Range(least, most) => write!(f, "must be from {least} to {most}"),
+            Self::OneOf(values) => write!(f, "must be one of {}", values.join(", ")),
+            Self::Unknown => f.write_str("is no parameter of this method"),
+            Self::Together(rule) => f.write_str(rule),
+        }
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Any => f.write_str("any length"),
+            Self::Between(0 | 1, most) => write!(f, "at most {most} characters"),
+            Self::Between(least, most) if least == most => write!(f, "exactly {most} characters"),
+            Self::Between(least, most) => write!(f, "{least} to {most} characters"),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! How generated records hand over what is more than one scalar.
+
+use crate::{
+    parameters::Named,
+    record::{Keyed, ListShape, Record, RecordWriter},
+    value::Extra,
+};
+
+/// Unknown fields, as they came.
+pub(crate) fn extra(out: &mut dyn RecordWriter, extra: &Extra) {
+    for (name, value) in extra.iter() {
+        out.value(name, value);
+    }
+}
+
+/// Scalars that share a prefix.
+pub(crate) fn named(out: &mut dyn RecordWriter, named: &Named) {
+    for (name, value) in named.iter() {
+        out.text(name, value);
+    }
+}
+
+/// A repeated record.
+pub(crate) fn list<R: Record>(out: &mut dyn RecordWriter, name: &str, item: &str, shape: ListShape, records: &[R]) {
+    out.list(name, item, shape, &mut records.iter().map(|record| record as &dyn Record));
+}
+
+/// Records by name.
+pub(crate) fn map<R: Record>(out: &mut dyn RecordWriter, name: &str, records: &Keyed<R>) {
+    out.map(name, &mut records.iter().map(|(name, record)| (name, record as &dyn Record)));
+}

@@ -1,0 +1,10 @@
+//! Replies in XML, with the root element `serviceResponse` (spec 1 §2).
+
+mod read;
+mod write;
+
+pub use read::read;
+pub use write::write;
+
+/// The root element of every reply.
+pub const ROOT: &str = "serviceResponse";

@@ -1,0 +1,141 @@
+//! `cargo xtask codegen`: everything that follows from the tables.
+//!
+//! `tables` reads and checks them; `rust`, `reference`, `openapi` and `assumptions` each turn them into files; this
+//! module writes the files, or compares them.
+
+mod assumptions;
+mod check;
+mod names;
+mod openapi;
+mod reference;
+mod rust;
+mod tables;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, bail};
+
+/// Where the tables are.
+const TABLES: &str = "crates/pg-model/tables";
+/// Where the generated Rust goes. Nothing else is in there.
+const RUST: &str = "crates/pg-model/src/generated";
+/// Where the generated pages go. Nothing else is in there.
+const REFERENCE: &str = "docs/reference";
+
+/// Generated files by their path below the root.
+type Files = BTreeMap<PathBuf, String>;
+
+/// Writes, or with `check` compares, every generated file.
+///
+/// # Errors
+/// When a table is wrong (every mistake, with file and row), when a file can't be written, or with `check` when a
+/// file is missing, stale or left over.
+pub(crate) fn run(root: &Path, check: bool) -> anyhow::Result<()> {
+    let files = generate(root)?;
+    let stale = stale(root, &files)?;
+    if check {
+        if stale.is_empty() {
+            println!("{} generated files are up to date", files.len());
+            return Ok(());
+        }
+        let list: Vec<String> = stale.iter().map(|path| format!("  {}", path.display())).collect();
+        bail!("stale, run `cargo xtask codegen`:\n{}", list.join("\n"));
+    }
+    for path in &stale {
+        let target = root.join(path);
+        match files.get(path) {
+            Some(text) => {
+                fs::create_dir_all(target.parent().unwrap_or(root))?;
+                fs::write(&target, text).with_context(|| format!("cannot write {}", path.display()))?;
+            }
+            None => fs::remove_file(&target).with_context(|| format!("cannot remove {}", path.display()))?,
+        }
+        println!("{}", path.display());
+    }
+    println!("{} generated files, {} changed", files.len(), stale.len());
+    Ok(())
+}
+
+/// All generated files, formatted.
+///
+/// # Errors
+/// When a table is wrong or `rustfmt` is missing.
+pub(crate) fn generate(root: &Path) -> anyhow::Result<Files> {
+    let tables = tables::load(&root.join(TABLES))?;
+    check::check(&tables)?;
+    let mut files = Files::new();
+    for (name, text) in rust::generate(&tables) {
+        files.insert(Path::new(RUST).join(name), text);
+    }
+    format_rust(root, &mut files)?;
+    for (name, text) in reference::generate(&tables) {
+        files.insert(Path::new(REFERENCE).join(name), text);
+    }
+    files.insert("docs/openapi.yaml".into(), openapi::generate(&tables));
+    files.insert("docs/assumptions.md".into(), assumptions::generate(&tables));
+    Ok(files)
+}
+
+/// The paths that differ from what is on disk, are missing there, or should not be there.
+fn stale(root: &Path, files: &Files) -> anyhow::Result<Vec<PathBuf>> {
+    let mut stale = Vec::new();
+    for (path, text) in files {
+        let same = fs::read_to_string(root.join(path)).is_ok_and(|found| found == *text);
+        if !same {
+            stale.push(path.clone());
+        }
+    }
+    for folder in [RUST, REFERENCE] {
+        for path in files_below(root, Path::new(folder))? {
+            if !files.contains_key(&path) {
+                stale.push(path);
+            }
+        }
+    }
+    Ok(stale)
+}
+
+fn files_below(root: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let Ok(entries) = fs::read_dir(root.join(folder)) else { return Ok(found) };
+    for entry in entries {
+        let entry = entry?;
+        let path = folder.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            found.extend(files_below(root, &path)?);
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// Runs `rustfmt` over all Rust files at once, in a folder of their own.
+fn format_rust(root: &Path, files: &mut Files) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut paths = Vec::new();
+    for (path, text) in files.iter() {
+        let target = folder.path().join(path);
+        fs::create_dir_all(target.parent().unwrap_or(folder.path()))?;
+        fs::write(&target, text)?;
+        paths.push((path.clone(), target));
+    }
+    let output = Command::new("rustfmt")
+        .args(["--edition", "2024", "--config-path"])
+        .arg(root.join("rustfmt.toml"))
+        .args(paths.iter().filter(|(path, _)| !path.ends_with("mod.rs")).map(|(_, target)| target))
+        .output()
+        .context("cannot run rustfmt: install it with `rustup component add rustfmt`")?;
+    if !output.status.success() {
+        bail!("rustfmt refuses the generated code:\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+    for (path, target) in paths {
+        files.insert(path, fs::read_to_string(target)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! Names and texts of generated code.
+
+/// `cardKeyDetails` → `card_key_details`; runs of capitals stay together: `cardCV2` → `card_cv2`.
+pub(super) fn snake(name: &str) -> String {
+    let chars: Vec<char> = name.chars().collect();
+    let mut snake = String::new();
+    for (at, c) in chars.iter().enumerate() {
+        let starts_word = c.is_ascii_uppercase()
+            && at > 0
+            && chars[at - 1] != '_'
+            && (!chars[at - 1].is_ascii_uppercase() || chars.get(at + 1).is_some_and(|next| next.is_ascii_lowercase()));
+        if starts_word {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+/// The name of a static: `cardKey` → `CARD_KEY`.
+pub(super) fn shout(rust_name: &str) -> String {
+    rust_name.to_ascii_uppercase()
+}
+
+/// A Rust string literal.
+pub(super) fn literal(text: &str) -> String {
+    format!("{text:?}")
+}
+
+/// A doc comment, one line of text.
+pub(super) fn doc(prefix: &str, text: &str) -> String {
+    text.lines().map(|line| format!("{prefix} {line}").trim_end().to_owned() + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snake;
+
+    #[test]
+    fn wire_names_become_rust_names() {
+        for (wire, rust) in [
+            ("cardKeyDetails", "card_key_details"),
+            ("cardCV2", "card_cv2"),
+            ("bankECIValue", "bank_eci_value"),
+            ("trans_key", "trans_key"),
+            ("AuthThreeDSecure", "auth_three_d_secure"),
+            ("mccDateOfBirth", "mcc_date_of_birth"),
+        ] {
+            assert_eq!(snake(wire), rust);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Fields of requests: their types, statics, and how each is checked, read and set.
+
+use super::super::{
+    check::{FORMATS, bounds, range_bounds},
+    names::{literal, shout, snake},
+    tables::{Field, GroupRow, Row, Tables},
+};
+
+/// How a field's value is held in Rust.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    Text,
+    Number,
+    List,
+    /// Name and text of every parameter with a prefix.
+    Named,
+}
+
+impl Field {
+    pub(super) fn holds(&self) -> Holds {
+        match self.kind.as_str() {
+            _ if self.prefix.is_some() => Holds::Named,
+            "u64" | "i64" => Holds::Number,
+            kind if kind.starts_with("Vec<") => Holds::List,
+            _ => Holds::Text,
+        }
+    }
+
+    /// The Rust type of a value that is there.
+    pub(super) fn value_type(&self) -> String {
+        match self.holds() {
+            Holds::Named => "Named".to_owned(),
+            Holds::Text if self.sensitive && self.kind == "String" => "Secret".to_owned(),
+            _ => self.kind.clone(),
+        }
+    }
+
+    /// The Rust type of the struct's field.
+    fn struct_type(&self) -> String {
+        let optional = !self.required && matches!(self.holds(), Holds::Text | Holds::Number);
+        if optional { format!("Option<{}>", self.value_type()) } else { self.value_type() }
+    }
+
+    pub(super) fn rust_name(&self) -> String {
+        self.rust.clone().unwrap_or_else(|| snake(&self.wire))
+    }
+
+    /// The name of its static.
+    pub(super) fn static_name(&self) -> String {
+        shout(&self.rust_name())
+    }
+
+    fn doc_lines(&self) -> String {
+        let mut text = format!("    /// {}", self.doc);
+        if !self.required
+            && let Some(default) = &self.default
+        {
+            text += &format!(" Default: {default}.");
+        }
+        text += &format!("\n    ///\n    /// `{}`", self.name());
+        if let Some(spec) = &self.spec {
+            text += &format!(": {spec}");
+        }
+        text + &format!(" (spec {}).\n", self.source)
+    }
+}
+
+/// `static CARD_KEY: Field = …`
+pub(super) fn statics(rows: &[Row]) -> String {
+    rows.iter()
+        .filter_map(|row| match row {
+            Row::Field(field) => Some(field),
+            Row::Group(_) => None,
+        })
+        .map(one_static)
+        .collect()
+}
+
+fn one_static(field: &Field) -> String {
+    let format = FORMATS.iter().find(|(name, _)| *name == field.format).map_or("Text", |(_, variant)| variant);
+    let length = field
+        .length
+        .as_deref()
+        .and_then(bounds)
+        .map_or_else(|| "Length::Any".to_owned(), |(least, most)| format!("Length::Between({least}, {most})"));
+    let range = field.range.as_deref().and_then(range_bounds);
+    let texts = |texts: &[String]| texts.iter().map(|text| literal(text)).collect::<Vec<_>>().join(", ");
+    format!(
+        "/// {doc_name}\npub(crate) static {name}: Field = Field {{ wire: {wire}, rust: {rust}, format: Format::{format}, \
+         length: {length}, range: {range:?}, required: {required}, sensitive: {sensitive}, default: {default:?}, \
+         values: &[{values}], aliases: &[{aliases}], spec: {spec}, source: {source}, doc: {doc} }};\n\n",
+        doc_name = format_args!("`{}`.", field.name()),
+        name = field.static_name(),
+        wire = literal(&field.name()),
+        rust = literal(&field.rust_name()),
+        required = field.required,
+        sensitive = field.sensitive,
+        default = field.default,
+        values = texts(&field.values),
+        aliases = texts(&field.aliases),
+        spec = literal(field.spec.as_deref().unwrap_or_default()),
+        source = literal(&field.source),
+        doc = literal(&field.doc),
+    )
+}
+
+/// A member of a request struct: a field of its own, or a group.
+pub(super) enum Member<'t> {
+    Field(&'t Field, /* the module of its static */ String),
+    Group { name: String, rust: &'t str, row: &'t GroupRow, doc: &'t str },
+}
+
+/// The members of a struct, groups that are inlined replaced by their fields.
+pub(super) fn members<'t>(tables: &'t Tables, rows: &'t [Row]) -> Vec<Member<'t>> {
+    let mut members = Vec::new();
+    for row in rows {
+        match row {
+            Row::Field(field) => members.push(Member::Field(field, String::new())),
+            Row::Group(row) => {
+                let Some(group) = tables.group(&row.group) else { continue };
+                if row.inline {
+                    for member in members_of_group(tables, group) {
+                        members.push(member);
+                    }
+                } else {
+                    let single = row.rust.clone().unwrap_or_else(|| row.group.clone());
+                    let name = if row.repeat { format!("{single}s") } else { single };
+                    members.push(Member::Group { name, rust: &group.rust, row, doc: &group.doc });
+                }
+            }
+        }
+    }
+    members
+}
+
+fn members_of_group<'t>(tables: &'t Tables, group: &'t super::super::tables::Group) -> Vec<Member<'t>> {
+    members(tables, &group.fields)
+        .into_iter()
+        .map(|member| match member {
+            Member::Field(field, _) => Member::Field(field, format!("{}::", group.name)),
+            other => other,
+        })
+        .collect()
+}
+
+impl Member<'_> {
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Field(field, _) => field.rust_name(),
+            Self::Group { name, .. } => name.clone(),
+        }
+    }
+
+    pub(super) fn required(&self) -> bool {
+        match self {
+            Self::Field(field, _) => field.required,
+            Self::Group { row, .. } => row.required,
+        }
+    }
+
+    /// The line of the struct.
+    pub(super) fn declaration(&self) -> String {
+        match self {
+            Self::Field(field, _) => {
+                format!("{}    pub {}: {},\n", field.doc_lines(), field.rust_name(), field.struct_type())
+            }
+            Self::Group { name, rust, row, doc, .. } if row.repeat => {
+                format!("    /// {doc}\n    pub {name}: Vec<{rust}>,\n")
+            }
+            Self::Group { name, rust, doc, .. } => format!("    /// {doc}\n    pub {name}: {rust},\n"),
+        }
+    }
+
+    /// The argument of the constructor.
+    pub(super) fn argument(&self) -> String {
+        match self {
+            Self::Field(field, _) => match field.holds() {
+                Holds::Number => format!("{}: {}", field.rust_name(), field.value_type()),
+                Holds::List => {
+                    let item = field.kind.trim_start_matches("Vec<").trim_end_matches('>');
+                    format!("{}: impl IntoIterator<Item = impl Into<{item}>>", field.rust_name())
+                }
+                Holds::Text | Holds::Named => format!("{}: impl Into<{}>", field.rust_name(), field.value_type()),
+            },
+            Self::Group { name, rust, .. } => format!("{name}: {rust}"),
+        }
+    }
+
+    /// What the constructor puts into the struct.
+    pub(super) fn initial(&self) -> String {
+        let name = self.name();
+        match self {
+            Self::Field(field, _) if field.required => match field.holds() {
+                Holds::Number => name,
+                Holds::List => format!("{name}: {name}.into_iter().map(Into::into).collect()"),
+                Holds::Text | Holds::Named => format!("{name}: {name}.into()"),
+            },
+            Self::Group { row, .. } if row.required => name,
+            Self::Field(field, _) if matches!(field.holds(), Holds::Text | Holds::Number) => format!("{name}: None"),
+            Self::Group { rust, row, .. } if !row.repeat => format!("{name}: {rust}::new()"),
+            Self::Field(_, _) => format!("{name}: Named::default()"),
+            Self::Group { .. } => format!("{name}: Vec::new()"),
+        }
+    }
+
+    /// The setter of an optional member.
+    pub(super) fn setter(&self) -> String {
+        let name = self.name();
+        match self {
+            Self::Field(field, _) => {
+                let doc = field.doc_lines();
+                match field.holds() {
+                    Holds::Named => format!(
+                        "{doc}    #[must_use]\n    pub fn {name}(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {{\n\
+                         self.{name}.push(name, value); self }}\n\n"
+                    ),
+                    Holds::Number => format!(
+                        "{doc}    #[must_use]\n    pub fn {name}(mut self, {name}: {}) -> Self {{ self.{name} = Some({name}); self }}\n\n",
+                        field.value_type()
+                    ),
+                    _ => format!(
+                        "{doc}    #[must_use]\n    pub fn {name}(mut self, {name}: impl Into<{}>) -> Self {{ self.{name} = Some({name}.into()); self }}\n\n",
+                        field.value_type()
+                    ),
+                }
+            }
+            Self::Group { rust, row, doc, .. } if row.repeat => {
+                let single = row.rust.as_deref().unwrap_or(&row.group);
+                format!(
+                    "    /// Adds one. {doc}\n    #[must_use]\n    pub fn {single}(mut self, {single}: {rust}) -> Self {{ self.{name}.push({single}); self }}\n\n"
+                )
+            }
+            Self::Group { rust, doc, .. } => format!(
+                "    /// {doc}\n    #[must_use]\n    pub fn {name}(mut self, {name}: {rust}) -> Self {{ self.{name} = {name}; self }}\n\n"
+            ),
+        }
+    }
+
+    /// The line that checks it; `numbered` inside a repeated group.
+    pub(super) fn check(&self, numbered: bool) -> String {
+        match self {
+            Self::Field(field, module) => {
+                let (name, of) = (field.rust_name(), format!("{module}{}", field.static_name()));
+                let label = if numbered { format!("&Numbered(&{of}, number)") } else { format!("&{of}.wire") };
+                match (field.holds(), field.required) {
+                    (Holds::Number, _) if field.range.is_none() => String::new(),
+                    (Holds::Number, true) => format!("check::number(&{of}, {label}, self.{name}, violations);\n"),
+                    (Holds::Number, false) => {
+                        format!(
+                            "if let Some(value) = self.{name} {{ check::number(&{of}, {label}, value, violations); }}\n"
+                        )
+                    }
+                    (Holds::List, _) => format!("check::list(&{of}, &self.{name}, violations);\n"),
+                    (Holds::Named, _) => format!("check::named(&{of}, &self.{name}, violations);\n"),
+                    (Holds::Text, true) => format!("{of}.check({label}, Text::text(&self.{name}), violations);\n"),
+                    (Holds::Text, false) => {
+                        format!(
+                            "if let Some(value) = &self.{name} {{ {of}.check({label}, Text::text(value), violations); }}\n"
+                        )
+                    }
+                }
+            }
+            Self::Group { name, row, .. } if row.repeat => {
+                format!("for (number, one) in self.{name}.iter().enumerate() {{ one.check(number, violations); }}\n")
+            }
+            Self::Group { name, .. } => format!("self.{name}.check(violations);\n"),
+        }
+    }
+
+    /// The expression that reads it back.
+    pub(super) fn read(&self, numbered: bool) -> String {
+        let name = self.name();
+        let number = if numbered { "Some(number)" } else { "None" };
+        match self {
+            Self::Field(field, module) => {
+                let of = format!("&{module}{}", field.static_name());
+                match (field.holds(), field.required) {
+                    (Holds::Text, true) => format!("{name}: reader.text({of}, {number}),\n"),
+                    (Holds::Text, false) => format!("{name}: reader.optional({of}, {number}),\n"),
+                    (Holds::Number, true) => format!("{name}: reader.number({of}, {number}),\n"),
+                    (Holds::Number, false) => format!("{name}: reader.optional_number({of}, {number}),\n"),
+                    (Holds::List, _) => format!("{name}: reader.list({of}),\n"),
+                    (Holds::Named, _) => format!(
+                        "{name}: reader.parameters().with_prefix({}),\n",
+                        literal(field.prefix.as_deref().unwrap_or_default())
+                    ),
+                }
+            }
+            Self::Group { rust, row, .. } if row.repeat => format!(
+                "{name}: reader.parameters().item_numbers({rust}::FIELDS).into_iter().map(|number| {rust}::read(reader, number)).collect(),\n"
+            ),
+            Self::Group { rust, .. } => format!("{name}: {rust}::read(reader),\n"),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Structs: groups, and the part of them that methods have in common with groups.
+
+use std::collections::BTreeSet;
+
+use super::{
+    super::tables::{Field, Group, Row, Tables},
+    Unit,
+    fields::{Holds, Member, members, statics},
+};
+
+pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
+    let inlined = rows(tables).filter(|row| row.inline).map(|row| row.group.as_str()).collect::<BTreeSet<_>>();
+    let repeated = rows(tables).filter(|row| row.repeat).map(|row| row.group.as_str()).collect::<BTreeSet<_>>();
+    tables
+        .groups
+        .iter()
+        .map(|group| {
+            let whole = !inlined.contains(group.name.as_str());
+            let code = code(tables, group, whole, repeated.contains(group.name.as_str()));
+            Unit {
+                // The module is named after the group, the struct after its type.
+                name: if whole { group.rust.clone() } else { group.name.clone() },
+                about: format!("{} (spec {})", group.doc, group.source),
+                code,
+                tail: String::new(),
+            }
+        })
+        .collect()
+}
+
+/// Every row that names a group.
+fn rows(tables: &Tables) -> impl Iterator<Item = &super::super::tables::GroupRow> {
+    let of_methods = tables.services.iter().flat_map(|service| &service.methods).flat_map(|method| &method.fields);
+    let of_groups = tables.groups.iter().flat_map(|group| &group.fields);
+    of_methods.chain(of_groups).filter_map(|row| match row {
+        Row::Group(row) => Some(row),
+        Row::Field(_) => None,
+    })
+}
+
+fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
+    let members = members(tables, &group.fields);
+    let mut body = String::new();
+    if whole {
+        body += &structure(&group.rust, &format!("{}\n///\n/// Source: spec {}.", group.doc, group.source), &members);
+        let (number, argument) = if repeated { ("number: usize, ", ", number: usize") } else { ("", "") };
+        let checks: String = members.iter().map(|member| member.check(repeated)).collect();
+        let reads: String = members.iter().map(|member| member.read(repeated)).collect();
+        body += &format!(
+            "impl {rust} {{\n{fields}\
+             pub(crate) fn check(&self, {number}violations: &mut Violations) {{\n{checks}}}\n\n\
+             pub(crate) fn read(reader: &mut Reader<'_>{argument}) -> Self {{\n Self {{ {reads} }} }}\n}}\n\n",
+            rust = group.rust,
+            fields = if repeated {
+                format!("pub(crate) const FIELDS: &'static [&'static Field] = &[{}];\n\n", references(tables, group))
+            } else {
+                String::new()
+            },
+        );
+    }
+    body += &statics(&group.fields);
+    imports(&body, if whole { &members } else { &[] }, &[]) + &body
+}
+
+fn references(tables: &Tables, group: &Group) -> String {
+    tables.flatten(&group.fields).iter().map(|field| format!("&{}", field.static_name())).collect::<Vec<_>>().join(", ")
+}
+
+/// The struct with its constructor and setters.
+pub(super) fn structure(rust: &str, doc: &str, members: &[Member<'_>]) -> String {
+    let declarations: String = members.iter().map(Member::declaration).collect();
+    let arguments: Vec<String> = members.iter().filter(|member| member.required()).map(Member::argument).collect();
+    let initial: Vec<String> = members.iter().map(Member::initial).collect();
+    let setters: String = members.iter().filter(|member| !member.required()).map(Member::setter).collect();
+    let default = if arguments.is_empty() {
+        format!("impl Default for {rust} {{ fn default() -> Self {{ Self::new() }} }}\n\n")
+    } else {
+        String::new()
+    };
+    let what = if arguments.is_empty() { "With nothing set." } else { "With everything that is required." };
+    format!(
+        "/// {doc}\n#[derive(Clone, Debug, PartialEq, Eq)]\npub struct {rust} {{\n{declarations}}}\n\n\
+         impl {rust} {{\n/// {what}\n#[must_use]\npub fn new({}) -> Self {{\n Self {{ {} }} }}\n\n{setters}}}\n\n{default}",
+        arguments.join(", "),
+        initial.join(", "),
+    )
+}
+
+/// What a struct's file has to import, by the words that its code uses.
+pub(super) fn imports(body: &str, members: &[Member<'_>], more: &[&str]) -> String {
+    let mut own: BTreeSet<String> = more.iter().map(|path| (*path).to_owned()).collect();
+    for member in members {
+        match member {
+            Member::Field(field, module) => {
+                own.extend(type_names(field));
+                if let Some(module) = module.strip_suffix("::") {
+                    own.insert(format!("generated::groups::{module}"));
+                }
+            }
+            Member::Group { rust, .. } => drop(own.insert((*rust).to_owned())),
+        }
+    }
+    for (word, path) in [
+        ("&Numbered(", "check::Numbered"),
+        ("check::", "check"),
+        ("emit::", "emit"),
+        (": Field = ", "field::Field"),
+        ("&'static Field", "field::Field"),
+        ("Format::", "format::Format"),
+        ("Length::", "field::Length"),
+        ("Named::", "parameters::Named"),
+        ("Reader<", "read::Reader"),
+        ("Reader::", "read::Reader"),
+        ("Text::text(", "text::Text"),
+        ("Violations", "violation::Violations"),
+        ("dyn ParameterSink", "parameters::ParameterSink"),
+        ("&Parameters", "parameters::Parameters"),
+        ("Outcome<", "outcome::Outcome"),
+    ] {
+        if body.contains(word) {
+            own.insert(path.to_owned());
+        }
+    }
+    let mut alloc = Vec::new();
+    if body.contains("String") {
+        alloc.push("string::String");
+    }
+    if body.contains("Vec<") {
+        alloc.push("vec::Vec");
+    }
+    let from_alloc = if alloc.is_empty() { String::new() } else { format!("use alloc::{{{}}};\n\n", alloc.join(", ")) };
+    format!("{from_alloc}use crate::{{{}}};\n\n", own.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+/// The type that a field's declaration names, unless it is one of the language.
+fn type_names(field: &Field) -> Option<String> {
+    let name = field.value_type();
+    let name = name.trim_start_matches("Vec<").trim_end_matches('>').to_owned();
+    (field.holds() != Holds::Named && !matches!(name.as_str(), "String" | "u64" | "i64")).then_some(name)
+}

@@ -1,0 +1,160 @@
+//! Requests: one file a method.
+
+use super::{
+    super::{
+        names::{literal, snake},
+        tables::{Credentials, GroupRow, Method, Retry, Row, Service, Tables},
+    },
+    Unit,
+    fields::{members, statics},
+    groups::{imports, structure},
+    visit,
+};
+
+pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
+    let mut units = Vec::new();
+    for service in &tables.services {
+        for method in &service.methods {
+            units.push(Unit {
+                name: method.rust.clone(),
+                about: format!("{}: `{}{}` (spec {}).", method.title, service.info.prefix, method.name, method.source),
+                code: code(tables, service, method),
+                tail: String::new(),
+            });
+        }
+    }
+    if let Some(last) = units.last_mut() {
+        last.tail = index(tables);
+    }
+    units
+}
+
+fn code(tables: &Tables, service: &Service, method: &Method) -> String {
+    let members = members(tables, &method.fields);
+    let doc = format!(
+        "{}\n///\n/// `POST {}{}` (spec {}). Retry class: {}, because it {}.",
+        method.doc,
+        service.info.prefix,
+        method.name,
+        method.source,
+        match method.retry {
+            Retry::Safe => "safe",
+            Retry::LookupFirst => "lookup first",
+            Retry::Never => "never",
+        },
+        because(&method.retry_why),
+    );
+    let checks: String = members.iter().map(|member| member.check(false)).collect();
+    let reads: String = members.iter().map(|member| member.read(false)).collect();
+    let cross = if method.cross {
+        format!("crate::cross::{}(self, violations);\n", snake(&method.rust))
+    } else {
+        String::new()
+    };
+    let checked = if checks.is_empty() && cross.is_empty() {
+        "Violations::new()".to_owned()
+    } else {
+        format!("let mut found = Violations::new();\nlet violations = &mut found;\n{checks}{cross}found")
+    };
+    let reply = if method.reply.is_empty() { "RedirectData" } else { &method.reply };
+    let output = method.output.as_deref().unwrap_or("Self::Reply");
+    let mut body = structure(&method.rust, &doc, &members);
+    body += &format!(
+        "impl Method for {rust} {{\n\
+         const INFO: &'static MethodInfo = &INFO;\n type Reply = {reply};\n type Output = {output};\n\n\
+         fn visit(&self, sink: &mut dyn ParameterSink) {{\n{visit}}}\n\n\
+         fn check(&self) -> Violations {{\n{checked}\n}}\n\n\
+         fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {{\n\
+         let mut reader = Reader::new(parameters);\n let request = {{ let reader = &mut reader; Self {{ {reads} }} }};\n\
+         reader.finish(request)\n}}\n}}\n\n",
+        rust = method.rust,
+        visit = visit::body(tables, method),
+    );
+    body = body.replace("let request = { let reader = &mut reader; Self {  } };", "let request = Self {};");
+    body += &info(tables, service, method, reply);
+    body += &statics(&method.fields);
+    let mut used = vec![reply, "method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply}"];
+    if body.contains("groups::") {
+        used.push("generated::groups");
+    }
+    imports(&body, &members, &used) + &body
+}
+
+/// A reason as it reads after "because it".
+fn because(why: &str) -> String {
+    let first = why.split(' ').next().unwrap_or_default();
+    if first.ends_with('s') && !matches!(first, "this" | "as") { why.to_owned() } else { format!("is so: {why}") }
+}
+
+fn info(tables: &Tables, service: &Service, method: &Method, reply: &str) -> String {
+    let fields: Vec<String> = field_paths(tables, &method.fields, "");
+    format!(
+        "/// What the tables know of the method.\npub(crate) static INFO: MethodInfo = MethodInfo {{ \
+         service: &super::{service}, name: {name}, rust: {rust}, title: {title}, doc: {doc}, source: {source}, \
+         credentials: Credentials::{credentials}, retry: Retry::{retry}, retry_why: {why}, fields: &[{fields}], \
+         reply: {reply:?}, new_reply: new_reply::<{type_name}>, check: check_as::<{type_name}> }};\n\n",
+        service = service.info.name.to_ascii_uppercase(),
+        name = literal(&method.name),
+        rust = literal(&method.rust),
+        title = literal(&method.title),
+        doc = literal(&method.doc),
+        source = literal(&method.source),
+        credentials = match method.credentials {
+            Credentials::Signed => "Signed",
+            Credentials::Session => "Session",
+            Credentials::Enterprise => "Enterprise",
+        },
+        retry = match method.retry {
+            Retry::Safe => "Safe",
+            Retry::LookupFirst => "LookupFirst",
+            Retry::Never => "Never",
+        },
+        why = literal(&method.retry_why),
+        fields = fields.join(", "),
+        type_name = method.rust,
+    )
+}
+
+/// References to the statics of all fields, those of groups included, in the order of the tables.
+fn field_paths(tables: &Tables, rows: &[Row], module: &str) -> Vec<String> {
+    rows.iter()
+        .flat_map(|row| match row {
+            Row::Field(field) => vec![format!("&{module}{}", field.static_name())],
+            Row::Group(row) => match tables.group(&row.group) {
+                Some(group) => field_paths(tables, &group.fields, &group_module(group, row)),
+                None => Vec::new(),
+            },
+        })
+        .collect()
+}
+
+fn group_module(group: &super::super::tables::Group, row: &GroupRow) -> String {
+    let module = if row.inline { group.name.clone() } else { snake(&group.rust) };
+    format!("groups::{module}::")
+}
+
+/// The services and the list of all methods.
+fn index(tables: &Tables) -> String {
+    let mut text = String::from("\nuse crate::method::{MethodInfo, ServiceInfo};\n\n");
+    let mut all = Vec::new();
+    for service in &tables.services {
+        let info = &service.info;
+        text += &format!(
+            "/// {title}.\npub(crate) static {constant}: ServiceInfo = ServiceInfo {{ name: {name}, title: {title_text}, \
+             prefix: {prefix}, version: {version}, source: {source}, doc: {doc} }};\n\n",
+            title = info.title,
+            constant = info.name.to_ascii_uppercase(),
+            name = literal(&info.name),
+            title_text = literal(&info.title),
+            prefix = literal(&info.prefix),
+            version = info.version,
+            source = literal(&info.source),
+            doc = literal(&info.doc),
+        );
+        all.extend(service.methods.iter().map(|method| format!("&{}::INFO", snake(&method.rust))));
+    }
+    text + &format!(
+        "/// Every method of every service, in the order of the documents.\npub static METHODS: &[&MethodInfo] = &[{}];\n",
+        all.join(", ")
+    )
+}

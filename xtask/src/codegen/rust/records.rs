@@ -1,0 +1,167 @@
+//! Replies and their parts: one file a record.
+
+use std::collections::BTreeSet;
+
+use super::{
+    super::{
+        names::{literal, snake},
+        tables::{Empty, Part, Record, Tables},
+    },
+    Unit,
+};
+
+pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
+    tables
+        .records
+        .iter()
+        .map(|record| Unit {
+            name: record.name.clone(),
+            about: format!("{} (spec {})", record.doc, record.source),
+            code: code(record),
+            tail: String::new(),
+        })
+        .collect()
+}
+
+fn code(record: &Record) -> String {
+    let fields: String = record.fields.iter().map(declaration).collect();
+    let slots: String = record.fields.iter().map(slot).collect();
+    let writes: String = record.fields.iter().map(|part| write(part, record.empty)).collect();
+    let missing = missing(record);
+    let body = format!(
+        "/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\npub struct {name} {{\n{fields}\
+         /// What the service sent and the tables do not know.\npub extra: Extra,\n}}\n\n\
+         impl Record for {name} {{\n\
+         fn slot(&mut self, name: &str) -> Slot<'_> {{\n match name {{\n{slots} _ => Slot::Extra,\n }}\n }}\n\n\
+         fn extra(&mut self) -> &mut Extra {{\n &mut self.extra\n }}\n\n\
+         fn write(&self, out: &mut dyn RecordWriter) {{\n{writes}write::extra(out, &self.extra);\n}}\n\n{missing}}}\n",
+        doc = record.doc,
+        source = record.source,
+        name = record.name,
+    );
+    imports(record, &body) + &body
+}
+
+fn rust_name(part: &Part) -> String {
+    part.rust.clone().unwrap_or_else(|| snake(part.prefix.as_deref().unwrap_or(&part.wire)))
+}
+
+fn declaration(part: &Part) -> String {
+    let kind = match (&part.kind, &part.record, &part.list, &part.map) {
+        (Some(kind), ..) => kind.clone(),
+        (_, Some(record), ..) => record.clone(),
+        (_, _, Some(list), _) => format!("Vec<{list}>"),
+        (_, _, _, Some(map)) => format!("Keyed<{map}>"),
+        _ => "Named".to_owned(),
+    };
+    let wire = part.prefix.as_ref().map_or_else(|| part.wire.clone(), |prefix| format!("{prefix}*"));
+    let basis = part.assumption.map_or_else(String::new, |number| format!(", assumption A{number:02}"));
+    format!("/// {} `{wire}` (spec {}{basis}).\npub {}: {kind},\n", part.doc, part.source, rust_name(part))
+}
+
+fn slot(part: &Part) -> String {
+    let name = rust_name(part);
+    if let Some(prefix) = &part.prefix {
+        return format!("name if name.starts_with({}) => Slot::Named(&mut self.{name}),\n", literal(prefix));
+    }
+    let variant = match (&part.record, &part.list, &part.map) {
+        (Some(_), ..) => "Record",
+        (_, Some(_), _) => "List",
+        (_, _, Some(_)) => "Map",
+        _ => "Text",
+    };
+    let names: Vec<String> = std::iter::once(&part.wire).chain(&part.aliases).map(|name| literal(name)).collect();
+    format!("{} => Slot::{variant}(&mut self.{name}),\n", names.join(" | "))
+}
+
+fn write(part: &Part, empty: Empty) -> String {
+    let name = rust_name(part);
+    let wire = literal(&part.wire);
+    let keep = empty == Empty::Keep;
+    if part.prefix.is_some() {
+        return format!("write::named(out, &self.{name});\n");
+    }
+    if part.record.is_some() {
+        let line = format!("out.record({wire}, &self.{name});\n");
+        return if keep { line } else { format!("if self.{name} != Default::default() {{ {line} }}\n") };
+    }
+    if part.list.is_some() {
+        let shape = if part.json.as_deref() == Some("indexed") { "Indexed" } else { "Array" };
+        let item = literal(part.item.as_deref().unwrap_or("item"));
+        let line = format!("write::list(out, {wire}, {item}, ListShape::{shape}, &self.{name});\n");
+        return if keep { line } else { format!("if !self.{name}.is_empty() {{ {line} }}\n") };
+    }
+    if part.map.is_some() {
+        return format!("if !self.{name}.is_empty() {{ write::map(out, {wire}, &self.{name}); }}\n");
+    }
+    let call = if part.json.as_deref() == Some("number") { "number" } else { "text" };
+    let line = format!("out.{call}({wire}, Text::text(&self.{name}));\n");
+    if keep { line } else { format!("if !Text::text(&self.{name}).is_empty() {{ {line} }}\n") }
+}
+
+fn missing(record: &Record) -> String {
+    let checks: String = record
+        .fields
+        .iter()
+        .filter(|part| record.essential.contains(&part.wire))
+        .map(|part| {
+            let name = rust_name(part);
+            let empty = if part.record.is_some() {
+                format!("self.{name} == Default::default()")
+            } else {
+                format!("self.{name}.is_empty()")
+            };
+            format!("if {empty} {{ return Some({}); }}\n", literal(&part.wire))
+        })
+        .collect();
+    if checks.is_empty() {
+        foreign(record)
+    } else {
+        format!("fn missing(&self) -> Option<&'static str> {{\n{checks}None\n}}\n")
+    }
+}
+
+/// A reply that is only a list may be empty, but then it holds nothing else either: a proxy's own JSON must not read as
+/// "nothing found".
+fn foreign(record: &Record) -> String {
+    let [part] = &record.fields[..] else { return String::new() };
+    if part.list.is_none() {
+        return String::new();
+    }
+    format!(
+        "fn missing(&self) -> Option<&'static str> {{\n(self.{}.is_empty() && !self.extra.is_empty()).then_some({})\n}}\n",
+        rust_name(part),
+        literal(&part.wire)
+    )
+}
+
+fn imports(record: &Record, body: &str) -> String {
+    let mut own: BTreeSet<String> =
+        ["record::{Record, RecordWriter, Slot}", "value::Extra", "write"].map(str::to_owned).into();
+    for part in &record.fields {
+        for name in [&part.kind, &part.record, &part.list, &part.map].into_iter().flatten() {
+            if name != "String" {
+                own.insert(name.clone());
+            }
+        }
+    }
+    for (word, path) in [
+        ("Named,", "parameters::Named"),
+        ("Keyed<", "record::Keyed"),
+        ("ListShape::", "record::ListShape"),
+        ("Text::text", "text::Text"),
+    ] {
+        if body.contains(word) {
+            own.insert(path.to_owned());
+        }
+    }
+    let mut alloc = Vec::new();
+    if body.contains(": String") {
+        alloc.push("string::String");
+    }
+    if body.contains("Vec<") {
+        alloc.push("vec::Vec");
+    }
+    let from_alloc = if alloc.is_empty() { String::new() } else { format!("use alloc::{{{}}};\n\n", alloc.join(", ")) };
+    format!("{from_alloc}use crate::{{{}}};\n\n", own.into_iter().collect::<Vec<_>>().join(", "))
+}
