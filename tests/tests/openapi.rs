@@ -1,0 +1,197 @@
+//! `docs/openapi.yaml` is OpenAPI 3.1 and shows every method of the tables, and nothing else.
+//!
+//! The types of the `oas3` crate judge its shape; the tests here what types cannot: that every
+//! reference leads somewhere, that names are unique, that nothing required is missing. A validator
+//! from outside the Rust world judges it once more in `cargo xtask test`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn text() -> String {
+    std::fs::read_to_string(root().join("docs/openapi.yaml"))
+        .expect("docs/openapi.yaml exists; cargo xtask codegen writes it")
+}
+
+/// The document as plain values. The detour over YAML's own values refuses duplicate keys.
+fn document() -> Value {
+    let yaml: yaml_serde::Value = yaml_serde::from_str(&text()).expect("the document is YAML without duplicate keys");
+    serde_json::to_value(yaml).expect("all keys are strings")
+}
+
+/// Every operation with its path and method.
+fn operations(document: &Value) -> Vec<(&str, &str, &Value)> {
+    let paths = document["paths"].as_object().expect("paths is an object");
+    paths
+        .iter()
+        .flat_map(|(path, item)| {
+            METHODS.iter().filter_map(move |method| Some((path.as_str(), *method, item.get(*method)?)))
+        })
+        .collect()
+}
+
+/// Calls `visit` with every value of the document and the JSON pointer to it.
+fn walk(value: &Value, pointer: &str, visit: &mut dyn FnMut(&str, &Value)) {
+    visit(pointer, value);
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, member)| {
+            let key = key.replace('~', "~0").replace('/', "~1");
+            walk(member, &format!("{pointer}/{key}"), visit);
+        }),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| walk(item, &format!("{pointer}/{index}"), visit));
+        }
+        _ => {}
+    }
+}
+
+/// Where a reference leads: the value at its pointer, percent-encoding aside, which the document does not need.
+fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
+    document.pointer(reference.strip_prefix('#')?)
+}
+
+#[test]
+fn it_has_the_shape_of_openapi_3_1() {
+    let spec = oas3::from_yaml(text()).expect("the document has the types of OpenAPI 3.1");
+    let version = spec.validate_version().expect("the version is one that oas3 knows");
+    assert_eq!((version.major, version.minor), (3, 1));
+    assert!(!spec.info.title.is_empty());
+    assert!(!spec.info.version.is_empty());
+    for (path, method, operation) in spec.operations() {
+        operation.parameters(&spec).unwrap_or_else(|error| panic!("parameters of {method} {path}: {error}"));
+        operation.request_body(&spec).unwrap_or_else(|error| panic!("request body of {method} {path}: {error}"));
+        assert_eq!(operation.responses(&spec).len(), operation.responses.as_ref().map_or(0, |all| all.len()), "{path}");
+    }
+}
+
+#[test]
+fn it_shows_exactly_the_methods_of_the_tables() {
+    let mut expected = BTreeSet::new();
+    for service in ["token", "session", "transaction", "enterprise"] {
+        let path = root().join(format!("crates/pg-model/tables/{service}.toml"));
+        let table: toml::Table = std::fs::read_to_string(path).expect("the table exists").parse().expect("it is TOML");
+        let prefix = table["service"]["prefix"].as_str().expect("a service has a prefix");
+        for method in table["method"].as_array().expect("a service has methods") {
+            expected.insert(format!("{prefix}{}", method["name"].as_str().expect("a method has a name")));
+        }
+    }
+    let document = document();
+    let shown: BTreeSet<String> = operations(&document).into_iter().map(|(path, ..)| path.to_owned()).collect();
+    assert_eq!(shown, expected);
+    assert_eq!(shown.len(), 33);
+}
+
+#[test]
+fn every_reference_leads_to_something_of_its_kind() {
+    let document = document();
+    let mut count = 0;
+    walk(&document, "", &mut |pointer, value| {
+        if let Some(reference) = value.get("$ref").and_then(Value::as_str) {
+            let target = resolve(&document, reference);
+            assert!(target.is_some_and(Value::is_object), "{pointer} refers to {reference}, which is not there");
+            count += 1;
+        }
+    });
+    assert!(count > 0, "groups and replies are defined once and referred to");
+}
+
+#[test]
+fn every_component_is_used() {
+    let document = document();
+    let mut used = BTreeSet::new();
+    walk(&document, "", &mut |_, value| {
+        used.extend(value.get("$ref").and_then(Value::as_str).map(str::to_owned));
+    });
+    let components = document["components"].as_object().expect("components is an object");
+    for (kind, members) in components.iter().filter(|(kind, _)| *kind != "securitySchemes") {
+        for name in members.as_object().expect("components are named").keys() {
+            let reference = format!("#/components/{kind}/{name}");
+            assert!(used.contains(&reference), "{reference} is never referred to");
+            let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'));
+            assert!(plain, "{reference} is no allowed component name");
+        }
+    }
+}
+
+#[test]
+fn operations_have_unique_names_and_described_responses() {
+    let document = document();
+    let mut seen = BTreeMap::new();
+    for (path, method, operation) in operations(&document) {
+        let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no operationId"));
+        assert_eq!(seen.insert(id.to_owned(), path), None, "{id} is used twice, the second time by {path}");
+        let responses =
+            operation["responses"].as_object().unwrap_or_else(|| panic!("{method} {path} has no responses"));
+        assert!(!responses.is_empty(), "{method} {path} has no responses");
+        for (status, response) in responses {
+            let known = status == "default"
+                || status.parse::<u16>().is_ok_and(|code| (100..600).contains(&code))
+                || matches!(status.as_str(), "1XX" | "2XX" | "3XX" | "4XX" | "5XX");
+            assert!(known, "{path}: {status} is no status");
+            let response = response["$ref"].as_str().map_or(Some(response), |to| resolve(&document, to));
+            let description = response.and_then(|response| response["description"].as_str());
+            assert!(description.is_some_and(|text| !text.is_empty()), "{path} {status} is not described");
+        }
+        assert!(!path.contains('{'), "{path}: no method of the service has a parameter in its path");
+    }
+}
+
+#[test]
+fn security_requirements_name_schemes_that_exist() {
+    let document = document();
+    let schemes = &document["components"]["securitySchemes"];
+    let of_operations = operations(&document).into_iter().map(|(path, _, operation)| (path, &operation["security"]));
+    for (place, requirements) in of_operations.chain([("the document", &document["security"])]) {
+        for requirement in requirements.as_array().into_iter().flatten() {
+            for name in requirement.as_object().expect("a requirement is an object").keys() {
+                assert!(schemes.get(name).is_some(), "{place} requires {name}, which is no security scheme");
+            }
+        }
+    }
+}
+
+#[test]
+fn schemas_are_sound() {
+    const TYPES: [&str; 7] = ["null", "boolean", "object", "array", "number", "string", "integer"];
+    let document = document();
+    let mut typed = 0;
+    walk(&document, "", &mut |pointer, value| {
+        let examples = pointer.contains("/example") || pointer.ends_with("/properties") || pointer.contains("/default");
+        let Some(schema) = value.as_object().filter(|_| !examples) else { return };
+        if let Some(kind) = schema.get("type").filter(|_| pointer.contains("/schema")) {
+            let kinds: Vec<&str> = kind
+                .as_str()
+                .into_iter()
+                .chain(kind.as_array().into_iter().flatten().filter_map(Value::as_str))
+                .collect();
+            assert!(!kinds.is_empty() && kinds.iter().all(|kind| TYPES.contains(kind)), "{pointer}: type {kind}");
+            typed += 1;
+            assert!(!kinds.contains(&"array") || schema.contains_key("items"), "{pointer}: an array of what?");
+        }
+        if let (Some(required), Some(properties)) =
+            (schema.get("required").and_then(Value::as_array), schema.get("properties"))
+        {
+            let names: BTreeSet<&str> = required.iter().filter_map(Value::as_str).collect();
+            assert_eq!(names.len(), required.len(), "{pointer}: required names are unique strings");
+            assert!(
+                names.iter().all(|name| properties.get(name).is_some()),
+                "{pointer}: a required name is no property"
+            );
+        }
+        assert!(!schema.contains_key("nullable"), "{pointer}: nullable is OpenAPI 3.0");
+        if let Some(pattern) = schema.get("pattern") {
+            assert!(pattern.as_str().is_some_and(|pattern| !pattern.is_empty()), "{pointer}: pattern");
+        }
+        if let (Some(least), Some(most)) = (schema.get("minLength"), schema.get("maxLength")) {
+            assert!(least.as_u64() <= most.as_u64(), "{pointer}: minLength is above maxLength");
+        }
+    });
+    assert!(typed > 0, "the document has schemas");
+}
