@@ -232,7 +232,7 @@ impl Tables {
         let mut fields = Vec::new();
         for row in rows {
             match row {
-                Row::Field(field) => fields.push(field),
+                Row::Field(field) => fields.push(&**field),
                 Row::Group(row) => {
                     if let Some(group) = self.group(&row.group) {
                         fields.extend(self.flatten(&group.fields));

@@ -77,7 +77,7 @@ pub(super) enum Retry {
 #[serde(untagged)]
 pub(super) enum Row {
     Group(GroupRow),
-    Field(Field),
+    Field(Box<Field>),
 }
 
 #[derive(Clone, Deserialize)]
