@@ -69,7 +69,7 @@ impl Field {
 pub(super) fn statics(rows: &[Row]) -> String {
     rows.iter()
         .filter_map(|row| match row {
-            Row::Field(field) => Some(field),
+            Row::Field(field) => Some(&**field),
             Row::Group(_) => None,
         })
         .map(one_static)
