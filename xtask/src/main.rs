@@ -15,10 +15,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(
-    bin_name = "cargo xtask",
-    about = "The checks and the code generator of this workspace"
-)]
+#[command(bin_name = "cargo xtask", about = "The checks and the code generator of this workspace")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -45,12 +42,10 @@ enum Command {
     )]
     Tidy,
     /// Run every test: unit, doc and integration tests, examples, bare-metal and wasm builds
-    #[command(
-        long_about = "Runs every test: cargo test of the whole workspace, every example, the builds for \
+    #[command(long_about = "Runs every test: cargo test of the whole workspace, every example, the builds for \
                       wasm32-unknown-unknown and thumbv7em-none-eabihf, and an OpenAPI validator over docs/openapi.yaml. \
                       Missing rustup targets and the validator are installed; what cannot be is left out and said so at \
-                      the end. With CI=true nothing may be left out."
-    )]
+                      the end. With CI=true nothing may be left out.")]
     Test,
     /// Run the benchmarks and write docs/performance.md from what they print
     #[command(

@@ -19,14 +19,8 @@ pub(crate) enum Outcome {
 }
 
 impl<'a> Step<'a> {
-    pub(crate) fn new(
-        title: impl Into<String>,
-        action: impl FnOnce() -> Result<Outcome> + 'a,
-    ) -> Self {
-        Self {
-            title: title.into(),
-            action: Box::new(action),
-        }
+    pub(crate) fn new(title: impl Into<String>, action: impl FnOnce() -> Result<Outcome> + 'a) -> Self {
+        Self { title: title.into(), action: Box::new(action) }
     }
 }
 
@@ -62,10 +56,7 @@ pub(crate) fn run(steps: Vec<Step<'_>>, strict: bool) -> Result<()> {
     for line in &summary {
         println!("{line}");
     }
-    println!(
-        "{total} steps: {} done, {left_out} left out, {failed} not passing",
-        total - failed - left_out
-    );
+    println!("{total} steps: {} done, {left_out} left out, {failed} not passing", total - failed - left_out);
     if failed > 0 {
         bail!("{failed} of {total} steps did not pass");
     }
@@ -76,9 +67,7 @@ pub(crate) fn run(steps: Vec<Step<'_>>, strict: bool) -> Result<()> {
 pub(crate) fn execute(command: &mut Command) -> Result<Outcome> {
     let shown = display(command);
     println!("    {shown}");
-    let status = command
-        .status()
-        .with_context(|| format!("`{shown}` could not be started"))?;
+    let status = command.status().with_context(|| format!("`{shown}` could not be started"))?;
     if !status.success() {
         bail!("`{shown}` ended with {status}");
     }
@@ -92,16 +81,9 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
 
 fn display(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
-    let name = program
-        .file_name()
-        .unwrap_or(program.as_os_str())
-        .to_string_lossy();
+    let name = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy();
     std::iter::once(name)
-        .chain(
-            command
-                .get_args()
-                .map(|argument| argument.to_string_lossy()),
-        )
+        .chain(command.get_args().map(|argument| argument.to_string_lossy()))
         .collect::<Vec<_>>()
         .join(" ")
 }
@@ -115,11 +97,7 @@ mod tests {
             ran.set(ran.get() + 1);
             Ok(Outcome::Done)
         };
-        vec![
-            Step::new("first", count),
-            Step::new("second", second),
-            Step::new("third", count),
-        ]
+        vec![Step::new("first", count), Step::new("second", second), Step::new("third", count)]
     }
 
     #[test]
@@ -133,10 +111,7 @@ mod tests {
     fn a_failure_fails_the_run_but_not_the_steps_after_it() {
         let ran = std::cell::Cell::new(0);
         let verdict = run(three(|| bail!("broken"), &ran), false);
-        assert_eq!(
-            verdict.unwrap_err().to_string(),
-            "1 of 3 steps did not pass"
-        );
+        assert_eq!(verdict.unwrap_err().to_string(), "1 of 3 steps did not pass");
         assert_eq!(ran.get(), 2);
     }
 

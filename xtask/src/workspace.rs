@@ -9,21 +9,15 @@ use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 /// The folder of the workspace's `Cargo.toml`.
 pub(crate) fn root() -> Result<PathBuf> {
     // Cargo sets the variable when it runs us; the compiled-in value serves a binary started by hand.
-    let manifest_dir = std::env::var_os("CARGO_MANIFEST_DIR")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-    let root = manifest_dir
-        .parent()
-        .context("xtask lies directly below the workspace's folder")?;
+    let manifest_dir =
+        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    let root = manifest_dir.parent().context("xtask lies directly below the workspace's folder")?;
     Ok(root.to_path_buf())
 }
 
 /// The workspace's packages as Cargo sees them, without resolving their dependencies.
 pub(crate) fn metadata(root: &Path) -> Result<Metadata> {
-    MetadataCommand::new()
-        .manifest_path(root.join("Cargo.toml"))
-        .no_deps()
-        .exec()
-        .context("cargo metadata failed")
+    MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec().context("cargo metadata failed")
 }
 
 /// Package and target names of all targets of one kind, in a stable order.
@@ -46,21 +40,12 @@ pub(crate) fn targets(metadata: &Metadata, kind: &TargetKind) -> Vec<(String, St
 /// Every file that is tracked, or new and not ignored, relative to the root.
 pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let output = Command::new("git")
-        .args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
         .output()
         .context("git could not be started")?;
     if !output.status.success() {
-        bail!(
-            "git ls-files failed: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
+        bail!("git ls-files failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     let listing = String::from_utf8(output.stdout).context("a file's name is not UTF-8")?;
     let mut files: Vec<PathBuf> = listing

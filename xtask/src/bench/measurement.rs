@@ -77,11 +77,7 @@ impl Bound {
         if matches!(text, "" | "-" | "–") {
             return Ok(None);
         }
-        let after = |prefixes: [&str; 2]| {
-            prefixes
-                .into_iter()
-                .find_map(|prefix| text.strip_prefix(prefix))
-        };
+        let after = |prefixes: [&str; 2]| prefixes.into_iter().find_map(|prefix| text.strip_prefix(prefix));
         if let Some(number) = after(["<=", "≤"]) {
             return Ok(Some(Self::AtMost(finite(number)?)));
         }
@@ -100,10 +96,7 @@ impl Bound {
 }
 
 fn finite(text: &str) -> Result<f64> {
-    let number: f64 = text
-        .trim()
-        .parse()
-        .with_context(|| format!("`{text}` is no number"))?;
+    let number: f64 = text.trim().parse().with_context(|| format!("`{text}` is no number"))?;
     if !number.is_finite() {
         bail!("`{text}` is no finite number");
     }
@@ -124,13 +117,8 @@ mod tests {
 
     #[test]
     fn ratios_and_notes_are_kept_and_chatter_is_not() {
-        let all = read(&[
-            "Timer precision: 20 ns",
-            "ratio\tsign 12\t1.18\t<=1.30\t<=1.10",
-            "note\tno allocation",
-            "",
-        ])
-        .unwrap();
+        let all = read(&["Timer precision: 20 ns", "ratio\tsign 12\t1.18\t<=1.30\t<=1.10", "note\tno allocation", ""])
+            .unwrap();
         assert_eq!(all.notes, ["no allocation"]);
         assert_eq!(
             all.ratios,
@@ -147,12 +135,9 @@ mod tests {
 
     #[test]
     fn a_malformed_measurement_is_an_error_not_a_gap() {
-        for line in [
-            "ratio\tsign\t1.18",
-            "ratio\tsign\tfast\t<=1\t-",
-            "ratio\tsign\tNaN\t<=1\t-",
-            "ratio\tsign\t1\t1.3\t-",
-        ] {
+        for line in
+            ["ratio\tsign\t1.18", "ratio\tsign\tfast\t<=1\t-", "ratio\tsign\tNaN\t<=1\t-", "ratio\tsign\t1\t1.3\t-"]
+        {
             assert!(read(&[line]).is_err(), "{line}");
         }
     }

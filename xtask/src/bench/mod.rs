@@ -46,42 +46,23 @@ pub(crate) fn run(root: &Path, quick: bool, packages: &[String]) -> Result<()> {
         println!("{REPORT} is left as it was: it holds only complete runs of all benchmarks");
         return Ok(());
     }
-    std::fs::write(
-        root.join(REPORT),
-        report::page(&measurements, &report::Machine::this()?),
-    )
-    .with_context(|| format!("{REPORT} cannot be written"))?;
+    std::fs::write(root.join(REPORT), report::page(&measurements, &report::Machine::this()?))
+        .with_context(|| format!("{REPORT} cannot be written"))?;
     println!("{REPORT} written");
     Ok(())
 }
 
 /// Runs one benchmark, shows what it prints, and keeps its measurements.
-fn measure(
-    root: &Path,
-    package: &str,
-    bench: &str,
-    quick: bool,
-    measurements: &mut Measurements,
-) -> Result<()> {
+fn measure(root: &Path, package: &str, bench: &str, quick: bool, measurements: &mut Measurements) -> Result<()> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
-        .args([
-            "bench",
-            "--quiet",
-            "-p",
-            package,
-            "--all-features",
-            "--bench",
-            bench,
-        ])
+        .args(["bench", "--quiet", "-p", package, "--all-features", "--bench", bench])
         .current_dir(root)
         .stdout(Stdio::piped());
     if quick {
         command.env(QUICK, "1");
     }
-    let mut child = command
-        .spawn()
-        .context("cargo bench could not be started")?;
+    let mut child = command.spawn().context("cargo bench could not be started")?;
     let stdout = child.stdout.take().context("cargo bench has no output")?;
     let before = measurements.ratios.len();
     let mut malformed = None;

@@ -18,15 +18,10 @@ pub(super) struct Machine {
 impl Machine {
     /// The machine that we run on.
     pub(super) fn this() -> Result<Self> {
-        let rustc = Command::new("rustc")
-            .arg("--version")
-            .output()
-            .context("rustc could not be started")?;
+        let rustc = Command::new("rustc").arg("--version").output().context("rustc could not be started")?;
         Ok(Self {
             processor: processor(),
-            cores: std::thread::available_parallelism()
-                .context("the number of cores is not known")?
-                .get(),
+            cores: std::thread::available_parallelism().context("the number of cores is not known")?.get(),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             compiler: String::from_utf8_lossy(&rustc.stdout).trim().to_owned(),
         })
@@ -34,28 +29,16 @@ impl Machine {
 }
 
 fn processor() -> String {
-    let linux = std::fs::read_to_string("/proc/cpuinfo")
-        .ok()
-        .and_then(|text| model_name(&text));
+    let linux = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| model_name(&text));
     let mac = || {
-        let output = Command::new("sysctl")
-            .args(["-n", "machdep.cpu.brand_string"])
-            .output()
-            .ok()?;
-        output
-            .status
-            .success()
-            .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        let output = Command::new("sysctl").args(["-n", "machdep.cpu.brand_string"]).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
-    linux
-        .or_else(mac)
-        .unwrap_or_else(|| "processor not known".to_owned())
+    linux.or_else(mac).unwrap_or_else(|| "processor not known".to_owned())
 }
 
 fn model_name(cpuinfo: &str) -> Option<String> {
-    let line = cpuinfo
-        .lines()
-        .find(|line| line.starts_with("model name"))?;
+    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
@@ -68,16 +51,8 @@ pub(super) fn page(measurements: &Measurements, machine: &Machine) -> String {
          measured in the same run, on the same bytes, taking turns with the work. A ratio says what this project adds,\n\
          and holds on another machine far better than a time does. Gaps below 5 % mean nothing.\n\n",
     );
-    let Machine {
-        processor,
-        cores,
-        system,
-        compiler,
-    } = machine;
-    let _ = writeln!(
-        page,
-        "Measured on {processor}, {cores} cores, {system}, {compiler}.\n"
-    );
+    let Machine { processor, cores, system, compiler } = machine;
+    let _ = writeln!(page, "Measured on {processor}, {cores} cores, {system}, {compiler}.\n");
     page.push_str(&table(measurements));
     let _ = writeln!(page, "\n{}", verdict(measurements));
     if !measurements.notes.is_empty() {
@@ -109,12 +84,8 @@ pub(super) fn table(measurements: &Measurements) -> String {
             word(ratio.mark()).to_owned(),
         ]
     }));
-    let widths: [usize; 6] = std::array::from_fn(|column| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    });
+    let widths: [usize; 6] =
+        std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
     let mut table = String::new();
     for (index, row) in rows.iter().enumerate() {
         for (cell, width) in row.iter().zip(widths) {
@@ -133,13 +104,7 @@ pub(super) fn table(measurements: &Measurements) -> String {
 
 /// One line: how many measurements keep their budgets.
 pub(super) fn verdict(measurements: &Measurements) -> String {
-    let count = |mark: Mark| {
-        measurements
-            .ratios
-            .iter()
-            .filter(|ratio| ratio.mark() == mark)
-            .count()
-    };
+    let count = |mark: Mark| measurements.ratios.iter().filter(|ratio| ratio.mark() == mark).count();
     let kept = count(Mark::Pass) + count(Mark::Moonshot);
     format!(
         "{kept} of {} budgets kept, {} of them as far as the moonshot; {} missed.",
@@ -210,10 +175,7 @@ mod tests {
 
     #[test]
     fn the_processor_is_read_from_linux() {
-        assert_eq!(
-            model_name("processor\t: 0\nmodel name\t: Abacus 9\n").as_deref(),
-            Some("Abacus 9")
-        );
+        assert_eq!(model_name("processor\t: 0\nmodel name\t: Abacus 9\n").as_deref(), Some("Abacus 9"));
         assert_eq!(model_name("no such line"), None);
     }
 }

@@ -16,20 +16,16 @@ use crate::workspace;
 pub(crate) fn run(root: &Path) -> Result<()> {
     let metadata = workspace::metadata(root)?;
     let mut all = vec![
-        Step::new(
-            "independent tools that the vectors are checked with",
-            independent_tools,
-        ),
+        Step::new("independent tools that the vectors are checked with", independent_tools),
         Step::new("unit, integration and doc tests of the workspace", || {
             steps::execute(cargo(root).args(["test", "--workspace", "--no-fail-fast"]))
         }),
     ];
     all.extend(examples::steps(root, &metadata));
     all.extend(targets::steps(root));
-    all.push(Step::new(
-        "docs/openapi.yaml against an OpenAPI validator",
-        || openapi::validate(root, metadata.target_directory.as_std_path()),
-    ));
+    all.push(Step::new("docs/openapi.yaml against an OpenAPI validator", || {
+        openapi::validate(root, metadata.target_directory.as_std_path())
+    }));
     steps::run(all, workspace::on_ci())
 }
 
@@ -50,8 +46,5 @@ fn independent_tools() -> Result<Outcome> {
     if missing.is_empty() {
         return Ok(Outcome::Done);
     }
-    Ok(Outcome::LeftOut(format!(
-        "{} not found, so the vectors are used but not made anew",
-        missing.join(" and ")
-    )))
+    Ok(Outcome::LeftOut(format!("{} not found, so the vectors are used but not made anew", missing.join(" and "))))
 }

@@ -21,13 +21,7 @@ pub(super) fn validate(root: &Path, target_directory: &Path) -> Result<Outcome> 
     match validator(&target_directory.join("openapi-validator")) {
         Ok(program) => steps::execute(
             Command::new(program)
-                .args([
-                    "--schema",
-                    "3.1",
-                    "--validation-errors",
-                    "all",
-                    "docs/openapi.yaml",
-                ])
+                .args(["--schema", "3.1", "--validation-errors", "all", "docs/openapi.yaml"])
                 .current_dir(root),
         ),
         Err(why) => Ok(Outcome::LeftOut(why)),
@@ -45,36 +39,21 @@ fn validator(environment: &Path) -> Result<PathBuf, String> {
         .into_iter()
         .find(|python| steps::succeeds(Command::new(python).arg("--version")))
         .ok_or("python3 was not found")?;
-    attempt(
-        Command::new(python)
-            .args(["-m", "venv", "--clear"])
-            .arg(environment),
-    )
-    .map_err(|why| {
-        format!("python3 could not make a virtual environment (Debian: python3-venv): {why}")
-    })?;
-    attempt(Command::new(programs.join("pip")).args([
-        "install",
-        "--quiet",
-        &format!("{VALIDATOR}=={VERSION}"),
-    ]))
-    .map_err(|why| format!("pip could not install {VALIDATOR} {VERSION}: {why}"))?;
+    attempt(Command::new(python).args(["-m", "venv", "--clear"]).arg(environment))
+        .map_err(|why| format!("python3 could not make a virtual environment (Debian: python3-venv): {why}"))?;
+    attempt(Command::new(programs.join("pip")).args(["install", "--quiet", &format!("{VALIDATOR}=={VERSION}")]))
+        .map_err(|why| format!("pip could not install {VALIDATOR} {VERSION}: {why}"))?;
     if is_version(&program) {
         Ok(program)
     } else {
-        Err(format!(
-            "{VALIDATOR} was installed but does not answer with version {VERSION}"
-        ))
+        Err(format!("{VALIDATOR} was installed but does not answer with version {VERSION}"))
     }
 }
 
 fn is_version(program: &Path) -> bool {
     let output = Command::new(program).arg("--version").output();
     output.is_ok_and(|output| {
-        output.status.success()
-            && String::from_utf8_lossy(&output.stdout)
-                .trim_end()
-                .ends_with(VERSION)
+        output.status.success() && String::from_utf8_lossy(&output.stdout).trim_end().ends_with(VERSION)
     })
 }
 
@@ -84,17 +63,7 @@ fn attempt(command: &mut Command) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(if output.stderr.is_empty() {
-        &output.stdout
-    } else {
-        &output.stderr
-    })
-    .into_owned();
-    Err(said
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("no reason given")
-        .trim()
-        .to_owned())
+    let said =
+        String::from_utf8_lossy(if output.stderr.is_empty() { &output.stdout } else { &output.stderr }).into_owned();
+    Err(said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given").trim().to_owned())
 }

@@ -15,23 +15,15 @@ const CORES: [(&str, &[&str]); 2] = [("pg-crypto", &[]), ("pg-model", &["--no-de
 
 /// One step for each core on each target.
 pub(super) fn steps(root: &Path) -> Vec<Step<'_>> {
-    let build = move |(core, flags): (&'static str, &'static [&'static str]),
-                      target: &'static str| {
+    let build = move |(core, flags): (&'static str, &'static [&'static str]), target: &'static str| {
         Step::new(format!("{core} for {target}"), move || {
             if let Err(why) = install(target) {
                 return Ok(Outcome::LeftOut(why));
             }
-            steps::execute(
-                cargo(root)
-                    .args(["build", "-p", core, "--lib", "--target", target])
-                    .args(flags),
-            )
+            steps::execute(cargo(root).args(["build", "-p", core, "--lib", "--target", target]).args(flags))
         })
     };
-    CORES
-        .into_iter()
-        .flat_map(|core| TARGETS.into_iter().map(move |target| build(core, target)))
-        .collect()
+    CORES.into_iter().flat_map(|core| TARGETS.into_iter().map(move |target| build(core, target))).collect()
 }
 
 /// Makes sure that the toolchain in use has the target's standard library; never fetches a toolchain.
@@ -40,26 +32,18 @@ fn install(target: &str) -> Result<(), String> {
         return Ok(());
     }
     println!("    rustup target add {target}");
-    let added = Command::new("rustup")
-        .args(["target", "add", target])
-        .env("RUSTUP_AUTO_INSTALL", "0")
-        .status();
+    let added = Command::new("rustup").args(["target", "add", target]).env("RUSTUP_AUTO_INSTALL", "0").status();
     match added {
         Ok(status) if status.success() && installed(target) => Ok(()),
         Ok(_) => Err(format!("`rustup target add {target}` failed")),
-        Err(_) => Err(format!(
-            "the target {target} is not installed and rustup was not found"
-        )),
+        Err(_) => Err(format!("the target {target} is not installed and rustup was not found")),
     }
 }
 
 /// Asks the compiler, not rustup, so that a distribution's own Rust counts too.
 fn installed(target: &str) -> bool {
-    let output = Command::new("rustc")
-        .args(["--print", "target-libdir", "--target", target])
-        .output();
+    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
     output.is_ok_and(|output| {
-        output.status.success()
-            && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
+        output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
     })
 }

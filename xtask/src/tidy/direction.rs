@@ -33,10 +33,7 @@ pub(super) struct Member {
 /// The members of the workspace with the edges between them.
 pub(super) fn members(metadata: &Metadata) -> Vec<Member> {
     let packages = metadata.workspace_packages();
-    let ours: BTreeSet<String> = packages
-        .iter()
-        .map(|package| package.name.to_string())
-        .collect();
+    let ours: BTreeSet<String> = packages.iter().map(|package| package.name.to_string()).collect();
     packages
         .into_iter()
         .map(|package| Member {
@@ -66,17 +63,11 @@ pub(super) fn check(members: &[Member]) -> Vec<Violation> {
         }
         let allowed = closure(name, &layers);
         for edge in names.iter().filter(|edge| !allowed.contains(edge.as_str())) {
-            let list = if allowed.is_empty() {
-                "nothing of ours".to_owned()
-            } else {
-                join(&allowed)
-            };
+            let list = if allowed.is_empty() { "nothing of ours".to_owned() } else { join(&allowed) };
             violations.push(Violation::new(
                 name,
                 format!("depends on {edge}, but may depend only on {list}"),
-                format!(
-                    "remove {edge} from its manifest, or move the test that needs it to tests/"
-                ),
+                format!("remove {edge} from its manifest, or move the test that needs it to tests/"),
             ));
         }
     }
@@ -85,9 +76,7 @@ pub(super) fn check(members: &[Member]) -> Vec<Violation> {
 
 fn closure<'a>(name: &str, layers: &BTreeMap<&'a str, &'a [&'a str]>) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
-    let mut open: Vec<&str> = layers
-        .get(name)
-        .map_or_else(Vec::new, |edges| edges.to_vec());
+    let mut open: Vec<&str> = layers.get(name).map_or_else(Vec::new, |edges| edges.to_vec());
     while let Some(next) = open.pop() {
         if found.insert(next) {
             open.extend(layers.get(next).into_iter().flat_map(|edges| edges.iter()));
@@ -119,11 +108,7 @@ mod tests {
     fn the_layers_themselves_pass_and_so_does_what_they_bring() {
         assert_eq!(complaints(EDGES), Vec::<String>::new());
         assert!(
-            complaints(&[
-                ("pg-hyper", &["pg-proto", "pg-model"]),
-                ("pg-cli", &["pg-hyper", "pg-crypto"])
-            ])
-            .is_empty()
+            complaints(&[("pg-hyper", &["pg-proto", "pg-model"]), ("pg-cli", &["pg-hyper", "pg-crypto"])]).is_empty()
         );
     }
 
@@ -131,9 +116,9 @@ mod tests {
     fn the_sandbox_may_not_use_the_encoder_it_judges() {
         let complaints = complaints(&[("pg-sandbox", &["pg-model", "pg-proto"])]);
         assert_eq!(complaints.len(), 1);
-        assert!(complaints[0].starts_with(
-            "pg-sandbox: depends on pg-proto, but may depend only on pg-crypto, pg-model;"
-        ));
+        assert!(
+            complaints[0].starts_with("pg-sandbox: depends on pg-proto, but may depend only on pg-crypto, pg-model;")
+        );
     }
 
     #[test]
@@ -154,9 +139,7 @@ mod tests {
 
     #[test]
     fn the_journeys_may_use_everything_and_strangers_are_told() {
-        assert!(
-            complaints(&[("pg-tests", &["pg-cli", "pg-sandbox", "pg-proto", "xtask"])]).is_empty()
-        );
+        assert!(complaints(&[("pg-tests", &["pg-cli", "pg-sandbox", "pg-proto", "xtask"])]).is_empty());
         assert!(complaints(&[("pg-extra", &[])])[0].contains("has no place in the layers"));
     }
 }

@@ -3,35 +3,19 @@
 use super::{Source, Violation};
 
 /// The edges of the system, where real time and real random bytes come in.
-const EDGES_OF_THE_SYSTEM: &[&str] = &[
-    "crates/pg-hyper/",
-    "crates/pg-sandbox/src/server",
-    "crates/pg-cli/",
-    "xtask/",
-];
+const EDGES_OF_THE_SYSTEM: &[&str] = &["crates/pg-hyper/", "crates/pg-sandbox/src/server", "crates/pg-cli/", "xtask/"];
 
 /// Built in two pieces so that this file does not find itself.
-const LINTS: &[&str] = &[
-    concat!("clippy::disallowed", "_methods"),
-    concat!("clippy::disallowed", "_types"),
-];
+const LINTS: &[&str] = &[concat!("clippy::disallowed", "_methods"), concat!("clippy::disallowed", "_types")];
 
 /// Finds exceptions in the wrong place, and those that do not give a reason.
 pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
-    sources
-        .iter()
-        .filter(|source| source.path.ends_with(".rs"))
-        .flat_map(exceptions)
-        .collect()
+    sources.iter().filter(|source| source.path.ends_with(".rs")).flat_map(exceptions).collect()
 }
 
 fn exceptions(source: &Source) -> Vec<Violation> {
-    let mentions = LINTS
-        .iter()
-        .flat_map(|lint| source.text.match_indices(lint));
-    mentions
-        .filter_map(|(at, lint)| judge(source, at, lint))
-        .collect()
+    let mentions = LINTS.iter().flat_map(|lint| source.text.match_indices(lint));
+    mentions.filter_map(|(at, lint)| judge(source, at, lint)).collect()
 }
 
 fn judge(source: &Source, at: usize, lint: &str) -> Option<Violation> {
@@ -45,25 +29,16 @@ fn judge(source: &Source, at: usize, lint: &str) -> Option<Violation> {
         ));
     }
     let attribute_start = source.text[..at].rfind('#').unwrap_or(0);
-    let attribute_end = source.text[at..]
-        .find(']')
-        .map_or(source.text.len(), |end| at + end);
+    let attribute_end = source.text[at..].find(']').map_or(source.text.len(), |end| at + end);
     let attribute = &source.text[attribute_start..attribute_end];
     let labelled = attribute.contains("expect(") && attribute.contains("reason");
     (!labelled).then(|| {
-        Violation::new(
-            place,
-            format!("lifts {lint} without saying why"),
-            "write #[expect(…, reason = \"…\")]",
-        )
+        Violation::new(place, format!("lifts {lint} without saying why"), "write #[expect(…, reason = \"…\")]")
     })
 }
 
 fn at_the_edge(path: &str) -> bool {
-    path.contains("/benches/")
-        || EDGES_OF_THE_SYSTEM
-            .iter()
-            .any(|edge| path.starts_with(edge))
+    path.contains("/benches/") || EDGES_OF_THE_SYSTEM.iter().any(|edge| path.starts_with(edge))
 }
 
 #[cfg(test)]
@@ -72,14 +47,8 @@ mod tests {
     use super::*;
 
     fn complaints(path: &str, attribute: &str) -> Vec<String> {
-        let text = format!(
-            "fn a() {{}}\n{}\nfn b() {{}}\n",
-            attribute.replace("LINT", LINTS[0])
-        );
-        check(&[source(path, &text)])
-            .iter()
-            .map(|violation| violation.what.clone())
-            .collect()
+        let text = format!("fn a() {{}}\n{}\nfn b() {{}}\n", attribute.replace("LINT", LINTS[0]));
+        check(&[source(path, &text)]).iter().map(|violation| violation.what.clone()).collect()
     }
 
     const LABELLED: &str = "#[expect(LINT, reason = \"the driver is where time comes in\")]";
@@ -97,17 +66,10 @@ mod tests {
 
     #[test]
     fn exceptions_in_the_cores_are_told() {
-        for path in [
-            "crates/pg-proto/src/lib.rs",
-            "crates/pg-sandbox/src/core/mod.rs",
-            "tests/tests/journey.rs",
-        ] {
+        for path in ["crates/pg-proto/src/lib.rs", "crates/pg-sandbox/src/core/mod.rs", "tests/tests/journey.rs"] {
             assert_eq!(
                 complaints(path, LABELLED),
-                [format!(
-                    "lifts {} away from the edges of the system",
-                    LINTS[0]
-                )],
+                [format!("lifts {} away from the edges of the system", LINTS[0])],
                 "{path}"
             );
         }
@@ -116,10 +78,7 @@ mod tests {
     #[test]
     fn unlabelled_exceptions_are_told() {
         for attribute in ["#[allow(LINT, reason = \"because\")]", "#[expect(LINT)]"] {
-            assert_eq!(
-                complaints("xtask/src/main.rs", attribute),
-                [format!("lifts {} without saying why", LINTS[0])]
-            );
+            assert_eq!(complaints("xtask/src/main.rs", attribute), [format!("lifts {} without saying why", LINTS[0])]);
         }
     }
 }

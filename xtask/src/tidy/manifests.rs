@@ -13,13 +13,9 @@ const MEASUREMENTS: &str = "docs/performance.md";
 /// Checks every manifest, and every place that might repeat the version.
 pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
     let mut violations = Vec::new();
-    let root = sources
-        .iter()
-        .find(|source| source.path == ROOT)
-        .context("there is no Cargo.toml at the root")?;
+    let root = sources.iter().find(|source| source.path == ROOT).context("there is no Cargo.toml at the root")?;
     let root_table = parse(root)?;
-    let msrv =
-        lookup(&root_table, &["workspace", "package", "rust-version"]).and_then(Value::as_str);
+    let msrv = lookup(&root_table, &["workspace", "package", "rust-version"]).and_then(Value::as_str);
     if msrv.is_none() {
         violations.push(Violation::new(
             ROOT,
@@ -66,24 +62,15 @@ fn member(source: &Source) -> Result<Vec<Violation>> {
 /// Prose and settings that state the version again.
 fn repetition(source: &Source, msrv: &str) -> Option<Violation> {
     let remedy = "say \"the rust-version of Cargo.toml\" instead of the number";
-    let prose = source.path.ends_with(".md")
-        && !source.path.starts_with("docs/reference/")
-        && source.path != MEASUREMENTS;
-    let setting = source.path.ends_with("clippy.toml")
-        || source.path.starts_with(".ci/")
-        || source.path.starts_with(".cargo/");
+    let prose =
+        source.path.ends_with(".md") && !source.path.starts_with("docs/reference/") && source.path != MEASUREMENTS;
+    let setting =
+        source.path.ends_with("clippy.toml") || source.path.starts_with(".ci/") || source.path.starts_with(".cargo/");
     if !(prose || setting) {
         return None;
     }
-    let line = source
-        .text
-        .lines()
-        .position(|line| has_version(line, msrv) || line.trim_start().starts_with("msrv"))?;
-    Some(Violation::new(
-        format!("{}:{}", source.path, line + 1),
-        "states the MSRV a second time",
-        remedy,
-    ))
+    let line = source.text.lines().position(|line| has_version(line, msrv) || line.trim_start().starts_with("msrv"))?;
+    Some(Violation::new(format!("{}:{}", source.path, line + 1), "states the MSRV a second time", remedy))
 }
 
 /// True if the version stands there by itself or with a patch level behind it.
@@ -91,30 +78,21 @@ fn has_version(line: &str, version: &str) -> bool {
     line.match_indices(version).any(|(at, _)| {
         let before = line[..at].chars().next_back();
         let after = line[at + version.len()..].chars().next();
-        !before.is_some_and(|c| c.is_ascii_digit() || c == '.')
-            && !after.is_some_and(|c| c.is_ascii_digit())
+        !before.is_some_and(|c| c.is_ascii_digit() || c == '.') && !after.is_some_and(|c| c.is_ascii_digit())
     })
 }
 
 fn toolchain_file(path: &str) -> bool {
-    matches!(
-        path.rsplit('/').next(),
-        Some("rust-toolchain" | "rust-toolchain.toml")
-    )
+    matches!(path.rsplit('/').next(), Some("rust-toolchain" | "rust-toolchain.toml"))
 }
 
 fn parse(source: &Source) -> Result<Table> {
-    source
-        .text
-        .parse()
-        .with_context(|| format!("{} is not TOML", source.path))
+    source.text.parse().with_context(|| format!("{} is not TOML", source.path))
 }
 
 fn lookup<'a>(table: &'a Table, keys: &[&str]) -> Option<&'a Value> {
     let (last, parents) = keys.split_last()?;
-    let parent = parents
-        .iter()
-        .try_fold(table, |table, key| table.get(*key)?.as_table())?;
+    let parent = parents.iter().try_fold(table, |table, key| table.get(*key)?.as_table())?;
     parent.get(*last)
 }
 
@@ -123,40 +101,25 @@ mod tests {
     use super::super::source;
     use super::*;
 
-    const GOOD: &str =
-        "[package]\nname = \"a\"\nrust-version.workspace = true\n[lints]\nworkspace = true\n";
+    const GOOD: &str = "[package]\nname = \"a\"\nrust-version.workspace = true\n[lints]\nworkspace = true\n";
 
     fn complaints(others: &[(&str, &str)]) -> Vec<String> {
-        let mut sources = vec![source(
-            "Cargo.toml",
-            "[workspace.package]\nrust-version = \"9.87\"\n",
-        )];
+        let mut sources = vec![source("Cargo.toml", "[workspace.package]\nrust-version = \"9.87\"\n")];
         sources.extend(others.iter().map(|(path, text)| source(path, text)));
-        check(&sources)
-            .unwrap()
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        check(&sources).unwrap().iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_manifest_that_inherits_passes() {
         assert_eq!(
-            complaints(&[
-                ("crates/a/Cargo.toml", GOOD),
-                ("README.md", "needs Rust 19.87, 9.875 or 0.9.87")
-            ]),
+            complaints(&[("crates/a/Cargo.toml", GOOD), ("README.md", "needs Rust 19.87, 9.875 or 0.9.87")]),
             Vec::<String>::new()
         );
     }
 
     #[test]
     fn a_missing_msrv_or_root_is_told() {
-        assert!(
-            check(&[source("Cargo.toml", "[workspace]\n")]).unwrap()[0]
-                .what
-                .contains("not stated")
-        );
+        assert!(check(&[source("Cargo.toml", "[workspace]\n")]).unwrap()[0].what.contains("not stated"));
         assert!(check(&[]).is_err());
     }
 
@@ -165,9 +128,7 @@ mod tests {
         let own = "[package]\nname = \"a\"\nrust-version = \"9.87\"\n[lints.rust]\nunsafe_code = \"allow\"\n";
         let complaints = complaints(&[("crates/a/Cargo.toml", own)]);
         assert_eq!(complaints.len(), 2);
-        assert!(
-            complaints[0].starts_with("crates/a/Cargo.toml: does not inherit the workspace lints;")
-        );
+        assert!(complaints[0].starts_with("crates/a/Cargo.toml: does not inherit the workspace lints;"));
         assert!(complaints[1].starts_with("crates/a/Cargo.toml: does not inherit the MSRV;"));
     }
 

@@ -23,11 +23,7 @@ struct Violation {
 
 impl Violation {
     fn new(place: impl Into<String>, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            place: place.into(),
-            what: what.into(),
-            remedy: remedy.into(),
-        }
+        Self { place: place.into(), what: what.into(), remedy: remedy.into() }
     }
 }
 
@@ -50,11 +46,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 
     let mut violations = direction::check(&direction::members(&metadata));
     for core in purity::CORES {
-        if metadata
-            .packages
-            .iter()
-            .any(|package| package.name == *core)
-        {
+        if metadata.packages.iter().any(|package| package.name == *core) {
             violations.extend(purity::check(core, &purity::tree(root, core)?)?);
         }
     }
@@ -68,25 +60,17 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     if !violations.is_empty() {
         bail!("tidy: {} violation(s)", violations.len());
     }
-    println!(
-        "tidy: {} crates and {} files checked, nothing to complain about",
-        metadata.packages.len(),
-        sources.len()
-    );
+    println!("tidy: {} crates and {} files checked, nothing to complain about", metadata.packages.len(), sources.len());
     Ok(())
 }
 
 fn read_sources(root: &Path) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for path in workspace::files(root)? {
-        let bytes = std::fs::read(root.join(&path))
-            .with_context(|| format!("{} cannot be read", path.display()))?;
+        let bytes = std::fs::read(root.join(&path)).with_context(|| format!("{} cannot be read", path.display()))?;
         // What is not UTF-8 is no text, and none of the checks is about it.
         if let Ok(text) = String::from_utf8(bytes) {
-            sources.push(Source {
-                path: path.to_string_lossy().replace('\\', "/"),
-                text,
-            });
+            sources.push(Source { path: path.to_string_lossy().replace('\\', "/"), text });
         }
     }
     Ok(sources)
@@ -94,8 +78,5 @@ fn read_sources(root: &Path) -> Result<Vec<Source>> {
 
 #[cfg(test)]
 fn source(path: &str, text: &str) -> Source {
-    Source {
-        path: path.to_owned(),
-        text: text.to_owned(),
-    }
+    Source { path: path.to_owned(), text: text.to_owned() }
 }

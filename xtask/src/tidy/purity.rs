@@ -12,69 +12,17 @@ pub(super) const CORES: &[&str] = &["pg-model", "pg-crypto", "pg-proto"];
 
 /// What they may not reach, and what it would smuggle in.
 const BANNED: &[(&str, &[&str])] = &[
-    (
-        "a runtime",
-        &[
-            "async-std",
-            "smol",
-            "async-io",
-            "mio",
-            "monoio",
-            "glommio",
-            "polling",
-            "embassy-executor",
-        ],
-    ),
-    (
-        "a socket",
-        &[
-            "socket2",
-            "rustls",
-            "native-tls",
-            "openssl",
-            "reqwest",
-            "ureq",
-            "curl",
-            "h2",
-            "quinn",
-        ],
-    ),
+    ("a runtime", &["async-std", "smol", "async-io", "mio", "monoio", "glommio", "polling", "embassy-executor"]),
+    ("a socket", &["socket2", "rustls", "native-tls", "openssl", "reqwest", "ureq", "curl", "h2", "quinn"]),
     (
         "a clock",
-        &[
-            "time",
-            "chrono",
-            "jiff",
-            "web-time",
-            "instant",
-            "quanta",
-            "coarsetime",
-            "embassy-time",
-            "futures-timer",
-        ],
+        &["time", "chrono", "jiff", "web-time", "instant", "quanta", "coarsetime", "embassy-time", "futures-timer"],
     ),
-    (
-        "dice",
-        &[
-            "getrandom",
-            "rand",
-            "fastrand",
-            "nanorand",
-            "oorandom",
-            "turborand",
-            "uuid",
-            "ulid",
-            "tempfile",
-        ],
-    ),
+    ("dice", &["getrandom", "rand", "fastrand", "nanorand", "oorandom", "turborand", "uuid", "ulid", "tempfile"]),
 ];
 
 /// Families, banned with everything whose name continues with a hyphen.
-const BANNED_FAMILIES: &[(&str, &str)] = &[
-    ("a runtime", "tokio"),
-    ("a socket", "hyper"),
-    ("a clock", "wasm-timer"),
-];
+const BANNED_FAMILIES: &[(&str, &str)] = &[("a runtime", "tokio"), ("a socket", "hyper"), ("a clock", "wasm-timer")];
 
 /// Cargo's tree of a core: normal dependencies, all features, every platform, one `DEPTH NAME` a line.
 ///
@@ -82,25 +30,13 @@ const BANNED_FAMILIES: &[(&str, &str)] = &[
 /// members switch on in shared dependencies.
 pub(super) fn tree(root: &Path, core: &str) -> Result<String> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args([
-            "tree",
-            "--package",
-            core,
-            "--edges",
-            "normal",
-            "--all-features",
-            "--target",
-            "all",
-        ])
+        .args(["tree", "--package", core, "--edges", "normal", "--all-features", "--target", "all"])
         .args(["--prefix", "depth", "--format", " {p}", "--color", "never"])
         .current_dir(root)
         .output()
         .context("cargo tree could not be started")?;
     if !output.status.success() {
-        bail!(
-            "cargo tree -p {core} failed: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
+        bail!("cargo tree -p {core} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     String::from_utf8(output.stdout).context("cargo tree printed no UTF-8")
 }
@@ -133,19 +69,11 @@ fn parse(line: &str) -> Option<(usize, &str)> {
 }
 
 fn smuggles(name: &str) -> Option<&'static str> {
-    let exact = BANNED
-        .iter()
-        .find(|(_, names)| names.contains(&name))
-        .map(|(what, _)| *what);
+    let exact = BANNED.iter().find(|(_, names)| names.contains(&name)).map(|(what, _)| *what);
     exact.or_else(|| {
-        let family = |family: &str| {
-            name.strip_prefix(family)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        };
-        BANNED_FAMILIES
-            .iter()
-            .find(|(_, prefix)| family(prefix))
-            .map(|(what, _)| *what)
+        let family =
+            |family: &str| name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+        BANNED_FAMILIES.iter().find(|(_, prefix)| family(prefix)).map(|(what, _)| *what)
     })
 }
 
@@ -153,7 +81,8 @@ fn smuggles(name: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    const CLEAN: &str = "0 pg-proto v0.1.0 (/somewhere)\n1 bytes v1.12.1\n1 http v1.5.0\n2 bytes v1.12.1\n2 itoa v1.0.18\n";
+    const CLEAN: &str =
+        "0 pg-proto v0.1.0 (/somewhere)\n1 bytes v1.12.1\n1 http v1.5.0\n2 bytes v1.12.1\n2 itoa v1.0.18\n";
 
     #[test]
     fn a_pure_core_passes() {
@@ -162,14 +91,9 @@ mod tests {
 
     #[test]
     fn the_way_to_a_banned_crate_is_shown_whole() {
-        let tree = format!(
-            "{CLEAN}1 pg-model v0.1.0\n2 quick-xml v0.42.0\n3 tokio v1.54.1\n1 hyper-util v0.1.21\n"
-        );
-        let lines: Vec<String> = check("pg-proto", &tree)
-            .unwrap()
-            .iter()
-            .map(|violation| violation.what.clone())
-            .collect();
+        let tree = format!("{CLEAN}1 pg-model v0.1.0\n2 quick-xml v0.42.0\n3 tokio v1.54.1\n1 hyper-util v0.1.21\n");
+        let lines: Vec<String> =
+            check("pg-proto", &tree).unwrap().iter().map(|violation| violation.what.clone()).collect();
         assert_eq!(
             lines,
             [
@@ -181,15 +105,7 @@ mod tests {
 
     #[test]
     fn clocks_and_dice_are_found_and_look_alikes_are_not() {
-        for banned in [
-            "time",
-            "chrono",
-            "jiff",
-            "rand",
-            "getrandom",
-            "tokio-util",
-            "hyper",
-        ] {
+        for banned in ["time", "chrono", "jiff", "rand", "getrandom", "tokio-util", "hyper"] {
             let tree = format!("0 pg-crypto v0.1.0\n1 {banned} v1.0.0 (*)\n");
             assert_eq!(check("pg-crypto", &tree).unwrap().len(), 1, "{banned}");
         }
