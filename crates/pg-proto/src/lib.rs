@@ -1,1 +1,59 @@
-//! Sans-IO protocol of the card payment service: typed requests to http::Request, http::Response to typed replies.
+//! Sans-IO protocol of a card payment service: typed request → `http::Request<Bytes>`, `http::Response<Bytes>` → typed
+//! reply or error.
+//!
+//! What this crate is: two pure functions for every method, with the network between them left to you; the card form
+//! and its redirect; the callback of the account updater. Any runtime and any HTTP library will do.
+//!
+//! What it is not: it opens no connection, reads no clock, throws no dice and starts no thread.
+//!
+//! Limits: one account is one environment; version 5 replies are always XML. A request is checked as a whole before it
+//! is built, and every broken rule is reported at once; [`Account::request_unchecked`] and [`Raw`] are the ways round.
+//!
+//! ```
+//! use bytes::Bytes;
+//! use pg_model::{AuthSessionKey, Currency, Encoding, Item, Order, Outcome};
+//! use pg_proto::{Account, BaseUrl, Credentials};
+//!
+//! let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"))
+//!     .encoding(Encoding::Json);
+//! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499).quantity(2)).unique_merchant_reference("order-7");
+//! let auth = AuthSessionKey::new("0123456789abcdef0123456789abcdef", order);
+//!
+//! let request: http::Request<Bytes> = account.request(&auth)?;
+//! assert_eq!(request.uri(), "https://gateway.example/v3/transaction/authSessionKey/json");
+//! # let body = r#"{"transactionStatusCode":"600","transactionStatus":"Transaction approved","transactionType":"Auth","transactionKey":"0123456789abcdef0123456789abcdef"}"#;
+//! # let response = http::Response::new(Bytes::from_static(body.as_bytes()));
+//!
+//! // Send it however you like; `response` is what came back.
+//! match account.reply::<AuthSessionKey>(response)? {
+//!     Outcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
+//!     Outcome::Declined(not) | Outcome::Other(not) => println!("not paid: {}", not.transaction_status),
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod account;
+mod base_url;
+mod callback;
+mod card_form;
+mod error;
+mod form;
+mod misuse;
+mod preview;
+mod raw;
+mod redirect;
+mod reply;
+mod request;
+
+pub use account::{Account, Credentials, EnterpriseCredentials};
+pub use base_url::{BaseUrl, BaseUrlError};
+pub use callback::{CallbackError, UpdaterHint};
+pub use card_form::CardForm;
+pub use error::{Refused, ReplyError, Unreadable};
+pub use misuse::Misuse;
+pub use preview::{Preview, shown};
+pub use raw::{Raw, parameters_of};
+pub use redirect::{Redirect, RedirectError, Returned, Unauthenticated};

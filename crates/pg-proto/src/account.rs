@@ -1,0 +1,105 @@
+//! A merchant's account: where its requests go and what they are signed with.
+
+use std::fmt;
+
+use pg_crypto::{KeyError, SessionCipher, ShaKey};
+use pg_model::{Encoding, Secret};
+
+use crate::BaseUrl;
+
+/// What every version 3 request carries or is signed with (spec 1 §5).
+///
+/// Live and staging have credentials of their own.
+#[derive(Clone)]
+pub struct Credentials {
+    pub(crate) api_key: Secret,
+    pub(crate) api_password: Secret,
+    pub(crate) sha_key: ShaKey,
+}
+
+/// What every version 5 request carries: two texts of 32 characters (spec 3 §4).
+#[derive(Clone)]
+pub struct EnterpriseCredentials {
+    pub(crate) api_key: Secret,
+    pub(crate) api_password: Secret,
+}
+
+/// A merchant's account in one environment. Turns typed requests into HTTP requests and HTTP replies into typed ones;
+/// never opens a connection itself.
+///
+/// ```
+/// use pg_proto::{Account, BaseUrl, Credentials};
+/// use pg_model::Encoding;
+///
+/// let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"))
+///     .encoding(Encoding::Json);
+/// # Ok::<(), pg_proto::BaseUrlError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub(crate) base: BaseUrl,
+    pub(crate) credentials: Credentials,
+    pub(crate) enterprise: Option<(BaseUrl, EnterpriseCredentials)>,
+    pub(crate) encoding: Encoding,
+}
+
+impl Credentials {
+    /// API key, API password and the key that signs.
+    pub fn new(api_key: impl Into<Secret>, api_password: impl Into<Secret>, sha_key: impl Into<String>) -> Self {
+        Self { api_key: api_key.into(), api_password: api_password.into(), sha_key: ShaKey::new(sha_key) }
+    }
+}
+
+impl EnterpriseCredentials {
+    /// API key and API password of the version 5 service.
+    pub fn new(api_key: impl Into<Secret>, api_password: impl Into<Secret>) -> Self {
+        Self { api_key: api_key.into(), api_password: api_password.into() }
+    }
+}
+
+impl Account {
+    /// An account of the version 3 services whose replies come in XML, as the service does when nothing is asked for.
+    #[must_use]
+    pub fn new(base: BaseUrl, credentials: Credentials) -> Self {
+        Self { base, credentials, enterprise: None, encoding: Encoding::Xml }
+    }
+
+    /// Asks for replies in that encoding. Version 5 knows only XML.
+    #[must_use]
+    pub fn encoding(mut self, encoding: Encoding) -> Self {
+        self.encoding = encoding;
+        self
+    }
+
+    /// Adds the version 5 service: hosted checkout and utilities.
+    #[must_use]
+    pub fn enterprise(mut self, base: BaseUrl, credentials: EnterpriseCredentials) -> Self {
+        self.enterprise = Some((base, credentials));
+        self
+    }
+
+    /// The addresses that requests go to.
+    pub fn base_urls(&self) -> impl Iterator<Item = &BaseUrl> {
+        std::iter::once(&self.base).chain(self.enterprise.iter().map(|(base, _)| base))
+    }
+
+    /// The cipher of session data: its key is the API key (spec 2 §4.2).
+    ///
+    /// # Errors
+    /// When the API key does not make a key, which by default means that it has not 32 characters (assumption A30).
+    pub fn session_cipher(&self) -> Result<SessionCipher, KeyError> {
+        SessionCipher::new(self.credentials.api_key.expose())
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials(***)")
+    }
+}
+
+impl fmt::Debug for EnterpriseCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EnterpriseCredentials(***)")
+    }
+}

@@ -1,0 +1,106 @@
+//! The address of an environment.
+
+use std::fmt;
+
+use http::Uri;
+
+/// The address of an environment, live or staging: scheme, host, and a path if there is one (spec 1 §1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseUrl {
+    /// Without a slash at the end.
+    text: String,
+    https: bool,
+    loopback: bool,
+}
+
+/// Why a text is no base address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no base address: {1}")]
+pub struct BaseUrlError(String, &'static str);
+
+impl BaseUrl {
+    /// Reads an address such as `https://gateway.example` or `http://127.0.0.1:8480/enterprise`.
+    ///
+    /// # Errors
+    /// When it is not absolute, neither http nor https, or has a query, a fragment or credentials in it.
+    ///
+    /// ```
+    /// use pg_proto::BaseUrl;
+    /// assert_eq!(BaseUrl::parse("https://gateway.example/")?.as_str(), "https://gateway.example");
+    /// assert!(BaseUrl::parse("gateway.example").is_err());
+    /// # Ok::<(), pg_proto::BaseUrlError>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, BaseUrlError> {
+        let error = |why| BaseUrlError(text.to_owned(), why);
+        if text.contains('#') {
+            return Err(error("it has a fragment"));
+        }
+        let uri: Uri = text.parse().map_err(|_| error("it is no URL"))?;
+        let https = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            Some(_) => return Err(error("its scheme is neither http nor https")),
+            None => return Err(error("it needs a scheme, as in https://gateway.example")),
+        };
+        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| error("it names no host"))?;
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(error("it has credentials in it"));
+        }
+        if uri.query().is_some() {
+            return Err(error("it has a query"));
+        }
+        let loopback = is_loopback(host);
+        Ok(Self { text: text.trim_end_matches('/').to_owned(), https, loopback })
+    }
+
+    /// The address, without a slash at the end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether card data may travel to it: over TLS, or without leaving this machine.
+    #[must_use]
+    pub const fn is_private(&self) -> bool {
+        self.https || self.loopback
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// `localhost`, `127.0.0.0/8` or `[::1]`.
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost") || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_private() {
+        for (text, private) in [
+            ("https://gateway.example", true),
+            ("http://gateway.example", false),
+            ("http://127.0.0.1:8480/enterprise", true),
+            ("http://[::1]:80", true),
+            ("http://localhost:1", true),
+            ("http://localhost.example", false),
+            ("http://127.0.0.1.example", false),
+        ] {
+            assert_eq!(BaseUrl::parse(text).map(|base| base.is_private()), Ok(private), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_base_address() {
+        for text in ["", "/v3", "ftp://x", "https://", "https://a?b", "https://a#b", "https://u:p@a", "https://a b"] {
+            assert!(BaseUrl::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The callback of the account updater (spec 1 §6).
+
+use bytes::Bytes;
+use pg_model::{AccountUpdaterBatch, DecodeError, RetrieveAccountUpdater, decode};
+
+/// What a callback claims. It is not signed, so anybody can have sent it: it is a hint to go and fetch the batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdaterHint {
+    claimed: AccountUpdaterBatch,
+}
+
+/// Why a request is no callback.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallbackError {
+    /// Callbacks are posted.
+    #[error("a callback is a POST, this was a {0}")]
+    NotPost(http::Method),
+    /// The body can't be read.
+    #[error("the callback can't be read: {0}")]
+    Unreadable(#[from] DecodeError),
+}
+
+impl UpdaterHint {
+    /// Reads a callback, in XML or JSON.
+    ///
+    /// # Errors
+    /// When it is no POST, or its body is not of the shape of a batch.
+    pub fn read(request: &http::Request<Bytes>) -> Result<Self, CallbackError> {
+        if request.method() != http::Method::POST {
+            return Err(CallbackError::NotPost(request.method().clone()));
+        }
+        let reply = decode::<AccountUpdaterBatch>(request.body())?;
+        Ok(Self { claimed: reply.record })
+    }
+
+    /// The request that finds out whether it is true.
+    #[must_use]
+    pub fn confirm(&self) -> RetrieveAccountUpdater {
+        RetrieveAccountUpdater::new(&self.claimed.batch_key)
+    }
+
+    /// What the sender claims. Take nothing over from it before it is confirmed.
+    #[must_use]
+    pub const fn claimed(&self) -> &AccountUpdaterBatch {
+        &self.claimed
+    }
+}

@@ -1,0 +1,131 @@
+//! Errors of replies, sorted by fault. `Display` is one line: code, message, trace code, what to do.
+
+use std::fmt;
+
+use http::StatusCode;
+use pg_model::{DecodeError, ErrorCode, Remedy, SandboxErrorCode, ServiceError, mask};
+
+/// Characters of an unreadable body that its error repeats.
+const EXCERPT: usize = 160;
+
+/// Why a reply is no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplyError {
+    /// The service answered with an error code.
+    #[error(transparent)]
+    Refused(Refused),
+    /// A reply came and can't be read. The operation may have been executed.
+    #[error(transparent)]
+    Unreadable(Box<Unreadable>),
+}
+
+/// An error code of the service.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Refused {
+    /// HTTP status of the reply: 400, 401 or 403 in version 3 (spec 1 §7), not shown for version 5.
+    pub http_status: StatusCode,
+    /// Code, trace code and message.
+    pub error: ServiceError,
+}
+
+/// A reply that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// HTTP status of the reply.
+    pub http_status: StatusCode,
+    /// Its content type, if it has one.
+    pub content_type: String,
+    /// What is wrong with the body; `None` when it can be read but its status says failure and it names no error.
+    pub why: Option<DecodeError>,
+    /// How the body begins, with everything masked that looks like a card number.
+    pub excerpt: String,
+}
+
+impl ReplyError {
+    /// What to do about it.
+    #[must_use]
+    pub fn remedy(&self) -> Remedy {
+        match self {
+            Self::Refused(refused) => refused.remedy(),
+            Self::Unreadable(_) => Remedy::Retry,
+        }
+    }
+
+    /// Whether the operation may have been executed all the same: look a payment up before anything else.
+    #[must_use]
+    pub fn may_be_executed(&self) -> bool {
+        match self {
+            Self::Refused(refused) => refused.may_be_executed(),
+            Self::Unreadable(_) => true,
+        }
+    }
+}
+
+impl Refused {
+    /// The error code.
+    #[must_use]
+    pub const fn code(&self) -> &ErrorCode {
+        &self.error.error_code
+    }
+
+    /// What to do about it. For a code that no table knows, the HTTP status decides.
+    #[must_use]
+    pub fn remedy(&self) -> Remedy {
+        let code = self.code();
+        code.remedy().or_else(|| SandboxErrorCode::from(code.as_str()).remedy()).unwrap_or(match self.http_status {
+            StatusCode::UNAUTHORIZED => Remedy::FixCredentials,
+            StatusCode::FORBIDDEN => Remedy::AskOperator,
+            StatusCode::TOO_MANY_REQUESTS => Remedy::WaitOneMinute,
+            status if status.is_server_error() => Remedy::Retry,
+            _ => Remedy::FixRequest,
+        })
+    }
+
+    /// Whether the operation may have been executed: the bank did not answer (119), or the service broke down.
+    #[must_use]
+    pub fn may_be_executed(&self) -> bool {
+        *self.code() == ErrorCode::NO_RESPONSE_FROM_BANK || self.http_status.is_server_error()
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = self.code();
+        let message = match self.error.error_message.as_str() {
+            "" => code.message().unwrap_or("no message"),
+            message => message,
+        };
+        write!(f, "refused: {code} {} (", mask::text(message))?;
+        if !self.error.trace_code.is_empty() {
+            write!(f, "trace code {}, ", self.error.trace_code)?;
+        }
+        write!(f, "HTTP {}): {}", self.http_status.as_u16(), self.remedy())
+    }
+}
+
+impl Unreadable {
+    pub(crate) fn new(http_status: StatusCode, content_type: &str, why: Option<DecodeError>, body: &[u8]) -> Self {
+        let text = mask::text(&String::from_utf8_lossy(&body[..body.len().min(4 * EXCERPT)]));
+        let printable = |c: char| if c.is_control() { ' ' } else { c };
+        let excerpt = text.chars().take(EXCERPT).map(printable).collect();
+        Self { http_status, content_type: content_type.to_owned(), why, excerpt }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.content_type.is_empty() { "no content type" } else { &self.content_type };
+        write!(
+            f,
+            "unreadable reply, the operation may have been executed: HTTP {}, {kind}, ",
+            self.http_status.as_u16()
+        )?;
+        match &self.why {
+            Some(why) => write!(f, "{why}")?,
+            None => f.write_str("the status says failure and the body names no error code")?,
+        }
+        write!(f, ": {:?}", self.excerpt)
+    }
+}
+
+impl std::error::Error for Unreadable {}

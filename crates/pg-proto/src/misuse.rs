@@ -1,0 +1,31 @@
+//! A request that was not built: nothing was sent.
+
+use pg_model::Violations;
+
+/// Why a request was not built. Nothing was sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misuse {
+    /// It breaks rules of its method; all of them are listed.
+    #[error("invalid request, nothing was sent: {0}")]
+    Invalid(#[source] Violations),
+    /// The method belongs to version 5 and the account has no credentials for that.
+    #[error(
+        "invalid request, nothing was sent: the account has no version 5 address and credentials (Account::enterprise)"
+    )]
+    NoEnterpriseCredentials,
+    /// A raw method's name can't stand in a path.
+    #[error("invalid request, nothing was sent: {0:?} is no method's name: it may hold ASCII letters, digits, - and _")]
+    MethodName(String),
+}
+
+impl Misuse {
+    /// The broken rules, if that is what is wrong.
+    #[must_use]
+    pub const fn violations(&self) -> Option<&Violations> {
+        match self {
+            Self::Invalid(violations) => Some(violations),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What a request will send, masked, for people to look at before it is sent.
+
+use std::fmt;
+
+use bytes::Bytes;
+use pg_model::{METHODS, field::Field, format::Format, mask};
+
+/// Parameters that authenticate: nothing of them is shown.
+const CREDENTIALS: [&str; 4] = ["apiKey", "apiPassword", "api_key", "api_password"];
+
+/// A request as it may be shown: address, and parameters with card numbers cut to first six and last four, and CV2s,
+/// credentials and other secrets hidden.
+///
+/// `Display` is one line for the address and one for each parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preview {
+    /// Method and address.
+    pub target: String,
+    /// Names, and values as they may be shown, in the order of the body.
+    pub parameters: Vec<(String, String)>,
+}
+
+impl Preview {
+    /// What a request will send.
+    #[must_use]
+    pub fn of(request: &http::Request<Bytes>) -> Self {
+        let parameters = form_urlencoded::parse(request.body())
+            .map(|(name, value)| {
+                let shown = shown(&name, &value);
+                (name.into_owned(), shown)
+            })
+            .collect();
+        Self { target: format!("{} {}", request.method(), request.uri()), parameters }
+    }
+}
+
+impl fmt::Display for Preview {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.target)?;
+        self.parameters.iter().try_for_each(|(name, value)| write!(f, "\n  {name}={value}"))
+    }
+}
+
+/// A parameter's value as it may be shown.
+#[must_use]
+pub fn shown(name: &str, value: &str) -> String {
+    if value.is_empty() {
+        return String::new();
+    }
+    if CREDENTIALS.contains(&name) {
+        return "***".to_owned();
+    }
+    if name == "shaSignature" {
+        return value.chars().take(8).chain(['…']).collect();
+    }
+    match field(name) {
+        Some(field) if field.format == Format::CardNumber => mask::card_number(value),
+        Some(field) if field.sensitive => "***".to_owned(),
+        _ => mask::text(value),
+    }
+}
+
+/// The row of a name, whichever method has it; a sensitive one where they differ.
+fn field(name: &str) -> Option<&'static Field> {
+    let mut rows = METHODS.iter().filter_map(|info| info.field(name));
+    let first = rows.next()?;
+    Some(if first.sensitive { first } else { rows.find(|row| row.sensitive).unwrap_or(first) })
+}

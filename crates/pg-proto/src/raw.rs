@@ -1,0 +1,161 @@
+//! Raw parameters: what the documents do not show, such as a preauth by card key, and fields that a type lacks.
+
+use bytes::Bytes;
+use pg_crypto::sign;
+use pg_model::{
+    Method, ParameterSink, Parameters,
+    field::Field,
+    method::{Credentials as CredentialKind, MethodInfo},
+};
+
+use crate::{Account, Misuse, form, request};
+
+/// A request by names and values. Nothing of it is checked, but it is signed and encoded like any other.
+///
+/// ```
+/// # use pg_proto::{Account, BaseUrl, Credentials};
+/// use pg_proto::Raw;
+/// # let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("k", "p", "s"));
+/// // The path and the parameters of a preauth by card key are not shown (spec 2 §4.4).
+/// let preauth = Raw::gateway("preauthCardKey").parameter("cardKey", "4F2C-91").parameter("currency", "GBP");
+/// let request = account.request_raw(&preauth)?;
+/// assert_eq!(request.uri().path(), "/v3/transaction/preauthCardKey/xml");
+/// # Ok::<(), pg_proto::Misuse>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Raw {
+    prefix: &'static str,
+    method: String,
+    credentials: CredentialKind,
+    parameters: Parameters,
+}
+
+impl Raw {
+    /// A method of the token service.
+    #[must_use]
+    pub fn token(method: impl Into<String>) -> Self {
+        Self::new("/v3/token/", method, CredentialKind::Signed)
+    }
+
+    /// A method of the client session service that is called from the merchant's server.
+    #[must_use]
+    pub fn session(method: impl Into<String>) -> Self {
+        Self::new("/v3/session/", method, CredentialKind::Signed)
+    }
+
+    /// A method of the payment gateway.
+    #[must_use]
+    pub fn gateway(method: impl Into<String>) -> Self {
+        Self::new("/v3/transaction/", method, CredentialKind::Signed)
+    }
+
+    /// A method of the version 5 service.
+    #[must_use]
+    pub fn enterprise(method: impl Into<String>) -> Self {
+        Self::new("/", method, CredentialKind::Enterprise)
+    }
+
+    /// A method that the tables know, with parameters that its type need not have.
+    #[must_use]
+    pub fn of(info: &'static MethodInfo, parameters: Parameters) -> Self {
+        Self { parameters, ..Self::new(info.service.prefix, info.name, info.credentials) }
+    }
+
+    fn new(prefix: &'static str, method: impl Into<String>, credentials: CredentialKind) -> Self {
+        Self { prefix, method: method.into(), credentials, parameters: Parameters::new() }
+    }
+
+    /// Adds a parameter.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.parameters.push(name, value);
+        self
+    }
+
+    /// Its parameters.
+    #[must_use]
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+}
+
+impl Account {
+    /// Signs and encodes a raw request.
+    ///
+    /// # Errors
+    /// When the method's name can't stand in a path, or it is a version 5 request and the account has no credentials
+    /// for that.
+    pub fn request_raw(&self, raw: &Raw) -> Result<http::Request<Bytes>, Misuse> {
+        let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+        if raw.method.is_empty() || !raw.method.bytes().all(fits) {
+            return Err(Misuse::MethodName(raw.method.clone()));
+        }
+        let enterprise = raw.credentials == CredentialKind::Enterprise;
+        let base = self.base_of(enterprise)?;
+        let encoding = (!enterprise).then(|| self.encoding.as_str());
+        let uri = request::join(base, raw.prefix, &raw.method, encoding);
+        Ok(self.post(uri, self.raw_body(raw)?))
+    }
+
+    /// A typed request with further parameters that its type does not have. The typed part is checked.
+    ///
+    /// # Errors
+    /// As [`request`](Self::request).
+    pub fn request_with<M: Method>(&self, method: &M, further: &Parameters) -> Result<http::Request<Bytes>, Misuse> {
+        method.check().into_result().map_err(Misuse::Invalid)?;
+        let mut parameters = parameters_of(method);
+        for (name, value) in further.iter() {
+            parameters.push(name, value);
+        }
+        self.request_raw(&Raw::of(M::INFO, parameters))
+    }
+
+    fn raw_body(&self, raw: &Raw) -> Result<Vec<u8>, Misuse> {
+        let own = &self.credentials;
+        let mut pairs: Vec<(&str, &str)> = match raw.credentials {
+            CredentialKind::Signed => {
+                vec![("apiKey", own.api_key.expose()), ("apiPassword", own.api_password.expose())]
+            }
+            CredentialKind::Session => Vec::new(),
+            CredentialKind::Enterprise => {
+                let (_, own) = self.enterprise.as_ref().ok_or(Misuse::NoEnterpriseCredentials)?;
+                vec![("api_key", own.api_key.expose()), ("api_password", own.api_password.expose()), ("version", "5")]
+            }
+        };
+        // What the caller names wins: a raw request may carry credentials of its own.
+        pairs.retain(|(name, _)| raw.parameters.get(name).is_none());
+        pairs.extend(raw.parameters.iter());
+        let mut body = Vec::new();
+        for (name, value) in &pairs {
+            form::begin(&mut body, name);
+            form::encode(&mut body, value);
+        }
+        if raw.credentials == CredentialKind::Signed && raw.parameters.get("shaSignature").is_none() {
+            form::begin(&mut body, "shaSignature");
+            body.extend_from_slice(sign(&pairs, &own.sha_key).hex().as_str().as_bytes());
+        }
+        Ok(body)
+    }
+}
+
+/// The parameters of a typed request in signing order, credentials left out.
+#[must_use]
+pub fn parameters_of<M: Method>(method: &M) -> Parameters {
+    let mut collected = Collected(Parameters::new());
+    method.visit(&mut collected);
+    collected.0
+}
+
+struct Collected(Parameters);
+
+impl ParameterSink for Collected {
+    fn credentials(&mut self) {}
+
+    fn parameter(&mut self, _: &'static Field, name: &str, value: &str) {
+        self.0.push(name, value);
+    }
+
+    fn list(&mut self, _: &'static Field, name: &str, values: &mut dyn Iterator<Item = &str>) {
+        self.0.push(name, values.collect::<Vec<_>>().join(","));
+    }
+}

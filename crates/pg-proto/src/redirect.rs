@@ -1,0 +1,119 @@
+//! The redirect that brings the customer's browser back from the card form (spec 2 §4.2).
+
+use pg_crypto::{DecryptError, KeyError, SessionCipher};
+use pg_model::{DecodeError, RedirectData, ServiceError, decode_into};
+
+use crate::Account;
+
+/// The query that the service appended to an address of the merchant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// The form's name, as it was posted.
+    pub form_id: String,
+    data: String,
+    iv: String,
+}
+
+/// Data that nobody vouches for: it is encrypted, but carries no authentication code, and whoever can open the address
+/// can alter it. Good for showing a form again; never proof of a card or of a payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unauthenticated<T>(T);
+
+/// What a redirect says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Returned {
+    /// Everything was valid; the data is for a review page.
+    Accepted(Unauthenticated<RedirectData>),
+    /// Some fields are invalid: `errors` of the data names them. The form has to be shown again.
+    Invalid(Unauthenticated<RedirectData>),
+    /// The form could not be processed, for example because a required field was missing.
+    Failed(Unauthenticated<ServiceError>),
+}
+
+/// Why a redirect can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RedirectError {
+    /// A parameter that every redirect has is missing.
+    #[error("the address has no parameter {0}: it is none that the card form leads back to")]
+    Missing(&'static str),
+    /// The API key makes no key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// Wrong key or IV, or altered data: which one can't be told.
+    #[error(transparent)]
+    Decrypt(#[from] DecryptError),
+    /// It was decrypted and is neither XML nor JSON as documented.
+    #[error("the redirect's data can't be read: {0}")]
+    Decode(#[from] DecodeError),
+}
+
+impl<T> Unauthenticated<T> {
+    /// The data, to be shown and not to be trusted.
+    pub const fn get(&self) -> &T {
+        &self.0
+    }
+
+    /// The data, to be shown and not to be trusted.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl Redirect {
+    /// Takes the parameters from an address, or from its query alone. Of a name that occurs twice the last one counts,
+    /// since the service appends to what the merchant's address had.
+    ///
+    /// # Errors
+    /// When `data` or `iv` is missing.
+    pub fn parse(address: &str) -> Result<Self, RedirectError> {
+        let bare = address.split('#').next().unwrap_or_default();
+        let query = bare.split_once('?').map_or(bare, |(_, query)| query);
+        let (mut form_id, mut data, mut iv) = (None, None, None);
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match &*name {
+                "formId" => form_id = Some(value.into_owned()),
+                "data" => data = Some(value.into_owned()),
+                "iv" => iv = Some(value.into_owned()),
+                _ => {}
+            }
+        }
+        Ok(Self {
+            form_id: form_id.unwrap_or_default(),
+            data: data.ok_or(RedirectError::Missing("data"))?,
+            iv: iv.ok_or(RedirectError::Missing("iv"))?,
+        })
+    }
+
+    /// Decrypts and reads the data.
+    ///
+    /// # Errors
+    /// When it can't be decrypted with this key, or what comes out can't be read.
+    pub fn open(&self, cipher: &SessionCipher) -> Result<Returned, RedirectError> {
+        let plaintext = cipher.decrypt(&self.data, &self.iv)?;
+        let mut data = RedirectData::default();
+        decode_into(plaintext.as_str().as_bytes(), &mut data)?;
+        Ok(if !data.errors.is_empty() {
+            Returned::Invalid(Unauthenticated(data))
+        } else if !data.error_code.is_empty() {
+            Returned::Failed(Unauthenticated(ServiceError {
+                error_code: data.error_code,
+                trace_code: data.trace_code,
+                error_message: data.error_message,
+                extra: data.extra,
+            }))
+        } else {
+            Returned::Accepted(Unauthenticated(data))
+        })
+    }
+}
+
+impl Account {
+    /// Reads the address that the card form led back to, with the account's API key and the usual choices of the cipher.
+    ///
+    /// # Errors
+    /// When it is no such address, or was not encrypted with this account's key.
+    pub fn redirect(&self, address: &str) -> Result<Returned, RedirectError> {
+        Redirect::parse(address)?.open(&self.session_cipher()?)
+    }
+}

@@ -1,0 +1,44 @@
+//! `http::Response` → typed reply, or an error sorted by fault.
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use pg_model::{Method, Record, decode};
+
+use crate::{
+    Account,
+    error::{Refused, ReplyError, Unreadable},
+};
+
+impl Account {
+    /// Reads the reply to a request of `M`.
+    ///
+    /// # Errors
+    /// [`ReplyError::Refused`] when the service answered with an error code, whatever the HTTP status;
+    /// [`ReplyError::Unreadable`] when what came can't be read, in which case the operation may have been executed.
+    pub fn reply<M: Method>(&self, response: http::Response<Bytes>) -> Result<M::Output, ReplyError> {
+        self.reply_as::<M::Reply>(&response).map(M::Output::from)
+    }
+
+    /// Reads a reply as a record, for raw requests.
+    ///
+    /// # Errors
+    /// As [`reply`](Self::reply).
+    pub fn reply_as<R: Record + Default>(&self, response: &http::Response<Bytes>) -> Result<R, ReplyError> {
+        let reply = match decode::<R>(response.body()) {
+            Ok(reply) => reply,
+            Err(why) => return Err(ReplyError::Unreadable(unreadable(response, Some(why)))),
+        };
+        if !reply.error.error_code.is_empty() {
+            return Err(ReplyError::Refused(Refused { http_status: response.status(), error: reply.error }));
+        }
+        if !response.status().is_success() {
+            return Err(ReplyError::Unreadable(unreadable(response, None)));
+        }
+        Ok(reply.record)
+    }
+}
+
+fn unreadable(response: &http::Response<Bytes>, why: Option<pg_model::DecodeError>) -> Box<Unreadable> {
+    let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    Box::new(Unreadable::new(response.status(), content_type, why, response.body()))
+}
