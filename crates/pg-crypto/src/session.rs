@@ -1,0 +1,21 @@
+//! Session data of redirects (spec 2 §4.2): decrypting it, and encrypting it as the service does.
+
+mod cipher;
+mod derivation;
+mod error;
+mod hex;
+mod iv;
+mod padding;
+mod plaintext;
+#[cfg(test)]
+mod tests;
+mod text;
+mod wiped;
+
+pub use cipher::{MAX_DATA_BYTES, MAX_PLAINTEXT_BYTES, SessionCipher};
+pub use derivation::KeyDerivation;
+pub use error::{DecryptError, EncryptError, KeyError};
+pub use iv::IvFormat;
+pub use padding::Padding;
+pub use plaintext::Plaintext;
+pub use text::TextEncoding;

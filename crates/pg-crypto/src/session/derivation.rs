@@ -1,0 +1,70 @@
+//! From an API key to an AES-256 key. The documents name the key, not how it becomes 32 bytes (spec 2 §4.2).
+
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use super::error::KeyError;
+use super::hex;
+
+/// How an API key becomes the 32 bytes of an AES-256 key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeyDerivation {
+    /// The bytes of the key as they are: it has to have exactly 32.
+    #[default]
+    Verbatim,
+    /// SHA-256 of the key's bytes, of any number.
+    Sha256,
+    /// 64 hexadecimal digits, of either case, that spell 32 bytes.
+    Hex,
+}
+
+impl KeyDerivation {
+    pub(crate) fn derive(self, api_key: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
+        let mut key = Zeroizing::new([0; 32]);
+        let text = api_key.as_bytes();
+        match self {
+            Self::Verbatim => {
+                require_length(text, 32)?;
+                key.copy_from_slice(text);
+            }
+            Self::Sha256 => Sha256::new().chain_update(text).finalize_into((&mut *key).into()),
+            Self::Hex => {
+                require_length(text, 64)?;
+                if !hex::decode(text, &mut *key) {
+                    return Err(KeyError::NotHex);
+                }
+            }
+        }
+        Ok(key)
+    }
+}
+
+fn require_length(text: &[u8], expected: usize) -> Result<(), KeyError> {
+    if text.len() == expected { Ok(()) } else { Err(KeyError::Length { expected, found: text.len() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KeyDerivation, KeyError};
+
+    #[test]
+    fn derives() {
+        let text = "0123456789abcdef0123456789ABCDEF";
+        assert_eq!(*KeyDerivation::default().derive(text).unwrap(), text.as_bytes());
+        let doubled = KeyDerivation::Hex.derive(&text.repeat(2)).unwrap();
+        assert_eq!(doubled[..8], 0x0123_4567_89ab_cdef_u64.to_be_bytes());
+        // The digest of "abc", as FIPS 180-2 appendix B.1 gives it.
+        let digest = KeyDerivation::Sha256.derive("abc").unwrap();
+        assert_eq!(digest[..4], [0xba, 0x78, 0x16, 0xbf]);
+    }
+
+    #[test]
+    fn refuses_other_keys() {
+        let length = |expected, found| Err(KeyError::Length { expected, found });
+        assert_eq!(KeyDerivation::Verbatim.derive("short").map(drop), length(32, 5));
+        assert_eq!(KeyDerivation::Verbatim.derive(&"a".repeat(33)).map(drop), length(32, 33));
+        assert_eq!(KeyDerivation::Hex.derive("ab").map(drop), length(64, 2));
+        assert_eq!(KeyDerivation::Hex.derive(&"g".repeat(64)).map(drop), Err(KeyError::NotHex));
+    }
+}

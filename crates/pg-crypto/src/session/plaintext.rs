@@ -1,0 +1,73 @@
+//! What decryption gives.
+
+use alloc::string::String;
+use core::fmt;
+use core::mem;
+
+use super::wiped::Wiped;
+
+/// Decrypted session data: **unauthenticated** text, XML or JSON (spec 2 §2.2).
+///
+/// The data carries no authentication code. Whoever can alter a redirect can alter this text to some degree,
+/// and nobody can tell. Show it to the customer who typed it; never take it as proof of a payment, and never
+/// decide by it what to ship. Ask the gateway instead.
+///
+/// Wiped from memory on drop; `Debug` shows only the length.
+pub struct Plaintext(String);
+
+impl Plaintext {
+    pub(crate) const fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The unauthenticated text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no text.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl AsRef<str> for Plaintext {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Plaintext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plaintext({} bytes, unauthenticated)", self.len())
+    }
+}
+
+impl Drop for Plaintext {
+    fn drop(&mut self) {
+        drop(Wiped::new(mem::take(&mut self.0).into_bytes()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::Plaintext;
+
+    #[test]
+    fn debug_shows_only_the_length() {
+        let text = Plaintext::new("4111111111111111".into());
+        assert_eq!(format!("{text:?}"), "Plaintext(16 bytes, unauthenticated)");
+        assert_eq!(text.as_ref(), text.as_str());
+        assert!(!text.is_empty());
+    }
+}

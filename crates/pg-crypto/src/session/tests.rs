@@ -1,0 +1,108 @@
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use proptest::prelude::*;
+
+use super::{
+    DecryptError, EncryptError, IvFormat, KeyDerivation, MAX_DATA_BYTES, MAX_PLAINTEXT_BYTES, Padding, SessionCipher,
+    TextEncoding,
+};
+
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+const IV: &str = "fedcba9876543210";
+
+fn cipher() -> SessionCipher {
+    SessionCipher::new(KEY).unwrap()
+}
+
+fn refused(cipher: &SessionCipher, data: &str, iv: &str) -> bool {
+    matches!(cipher.decrypt(data, iv), Err(DecryptError(())))
+}
+
+/// Made with `openssl enc -aes-256-cbc -base64 -A`.
+#[test]
+fn agrees_with_openssl() {
+    let plain = r#"{"cardNumber":"411111******1111","cardCV2":""}"#;
+    let data = "ksU9Rco/wf930lSpKRDR41Ko//Hqdzui4T6qYj8CC+fZEJGy+qC6wkYToNIIq+hJ";
+    assert_eq!(cipher().encrypt(plain, IV).unwrap(), data);
+    assert_eq!(cipher().decrypt(data, IV).unwrap().as_str(), plain);
+    let spelt_out = "66656463626139383736353433323130";
+    assert_eq!(cipher().decrypt(data, spelt_out).unwrap().as_str(), plain);
+}
+
+#[test]
+fn encrypting_needs_a_good_iv_and_a_bounded_text() {
+    assert_eq!(cipher().encrypt("a", "short"), Err(EncryptError::Iv));
+    let most = "a".repeat(MAX_PLAINTEXT_BYTES);
+    let hex = cipher().encode_as(TextEncoding::Hex);
+    let data = hex.encrypt(&most, IV).unwrap();
+    assert!(data.len() <= MAX_DATA_BYTES);
+    assert_eq!(cipher().decrypt(&data, IV).unwrap().as_str(), most);
+    assert_eq!(cipher().encrypt(&(most + "a"), IV), Err(EncryptError::TooLong));
+    assert_eq!(cipher().padding(Padding::None).encrypt("a", IV), Err(EncryptError::NotWholeBlocks));
+}
+
+#[test]
+fn every_failure_looks_the_same() {
+    let good = cipher().encrypt("{}", IV).unwrap();
+    assert!(cipher().decrypt(&good, IV).is_ok());
+    for (data, iv) in [
+        ("", IV),
+        ("=", IV),
+        ("AAAA", IV),
+        (&*good, ""),
+        (&*good, "0123"),
+        (&good[..good.len() - 4], IV),
+        (&*"A".repeat(MAX_DATA_BYTES + 4), IV),
+    ] {
+        assert!(refused(&cipher(), data, iv), "{iv}");
+    }
+    let wrong = SessionCipher::new("x".repeat(32)).unwrap();
+    assert!(refused(&wrong, &good, IV));
+}
+
+#[test]
+fn choices_can_be_narrowed() {
+    let data = cipher().encrypt("{}", IV).unwrap();
+    assert!(refused(&cipher().decode_only(TextEncoding::Hex), &data, IV));
+    assert!(refused(&cipher().iv_format(IvFormat::Hex), &data, IV));
+    let narrowed = cipher().decode_only(TextEncoding::Base64).iv_format(IvFormat::Text);
+    assert_eq!(narrowed.decrypt(&data, IV).unwrap().as_str(), "{}");
+    let derived = SessionCipher::from_key(*b"0123456789abcdef0123456789abcdef");
+    assert_eq!(derived.decrypt(&data, IV).unwrap().as_str(), "{}");
+}
+
+#[test]
+fn debug_and_display_show_no_secret() {
+    assert!(!format!("{:?}", cipher()).contains("0123"));
+    assert_eq!(DecryptError(()).to_string(), "session data cannot be decrypted: wrong key, wrong iv, or damaged data");
+}
+
+fn choice() -> impl Strategy<Value = SessionCipher> {
+    let derivation = prop_oneof![Just(KeyDerivation::Verbatim), Just(KeyDerivation::Sha256)];
+    let encoding = prop_oneof![Just(TextEncoding::Base64), Just(TextEncoding::Base64Url), Just(TextEncoding::Hex),];
+    let padding = prop_oneof![Just(Padding::Pkcs7), Just(Padding::Zero)];
+    ("[ -~]{32}", derivation, encoding, padding).prop_map(|(key, derivation, encoding, padding)| {
+        SessionCipher::with_derivation(key, derivation).unwrap().encode_as(encoding).padding(padding)
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_was_encrypted_decrypts(
+        cipher in choice(), text in "[^\0]{0,200}", iv in "[a-zA-Z0-9]{16}|[a-f0-9]{32}"
+    ) {
+        let data = cipher.encrypt(&text, &iv).unwrap();
+        let plain = cipher.decrypt(&data, &iv).unwrap();
+        prop_assert_eq!(plain.as_str(), &*text);
+        // Through a query string that was decoded carelessly.
+        let plain = cipher.decrypt(&data.replace('+', " "), &iv).unwrap();
+        prop_assert_eq!(plain.as_str(), &*text);
+    }
+
+    #[test]
+    fn any_text_is_decrypted_or_refused(data in any::<String>(), iv in any::<String>()) {
+        let _ = cipher().decrypt(&data, &iv);
+        let _ = cipher().decrypt(&data, IV);
+    }
+}

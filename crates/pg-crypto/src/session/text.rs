@@ -1,0 +1,137 @@
+//! The text form of the ciphertext, which the documents do not name (spec 2 §4.2).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
+
+use base64::Engine;
+use base64::alphabet::{STANDARD, URL_SAFE};
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::hex;
+
+/// A text form of ciphertext.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextEncoding {
+    /// Standard Base64, written with padding; read with or without, and with blanks for `+`.
+    #[default]
+    Base64,
+    /// URL-safe Base64, written without padding; read with or without.
+    Base64Url,
+    /// Hexadecimal, written in lower case; read in either.
+    Hex,
+}
+
+const LENIENT: GeneralPurposeConfig =
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+static BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
+static BASE64_URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT.with_encode_padding(false));
+
+impl TextEncoding {
+    pub(crate) fn encode(self, bytes: &[u8]) -> String {
+        match self {
+            Self::Base64 => BASE64.encode(bytes),
+            Self::Base64Url => BASE64_URL.encode(bytes),
+            Self::Hex => {
+                let mut text = String::with_capacity(2 * bytes.len());
+                for byte in bytes {
+                    write!(text, "{byte:02x}").expect("writing to a String cannot fail");
+                }
+                text
+            }
+        }
+    }
+
+    /// The bytes, or none if the text is not in this form.
+    pub(crate) fn decode(self, text: &str) -> Option<Vec<u8>> {
+        match self {
+            Self::Base64 if text.contains(' ') => BASE64.decode(text.replace(' ', "+")).ok(),
+            Self::Base64 => BASE64.decode(text).ok(),
+            Self::Base64Url => BASE64_URL.decode(text).ok(),
+            Self::Hex => {
+                let mut bytes = alloc::vec![0; text.len() / 2];
+                hex::decode(text.as_bytes(), &mut bytes).then_some(bytes)
+            }
+        }
+    }
+}
+
+/// Decodes ciphertext in whichever form it is.
+///
+/// Hexadecimal digits in a number that makes whole blocks of 16 bytes are hexadecimal: that Base64 of two
+/// blocks should happen to hold nothing but `0-9a-fA-F` has odds of one in 10^29. Anything else is Base64, of
+/// either alphabet.
+pub(crate) fn detect(text: &str) -> Option<Vec<u8>> {
+    let is_hex = text.len().is_multiple_of(32) && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if is_hex {
+        return TextEncoding::Hex.decode(text);
+    }
+    BASE64.decode(text).ok().or_else(|| BASE64.decode(standard_alphabet(text)).ok())
+}
+
+/// The text in the standard alphabet: blanks were `+` before a query string was decoded.
+fn standard_alphabet(text: &str) -> Vec<u8> {
+    text.bytes()
+        .map(|byte| match byte {
+            b'-' | b' ' => b'+',
+            b'_' => b'/',
+            other => other,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TextEncoding, detect};
+
+    const ENCODINGS: [TextEncoding; 3] = [TextEncoding::Base64, TextEncoding::Base64Url, TextEncoding::Hex];
+
+    /// Bytes whose Base64 holds both characters that the alphabets differ in.
+    const BYTES: [u8; 16] = [0xfb, 0xef, 0xbe, 0xff, 0xff, 0xff, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+
+    #[test]
+    fn detects_every_form() {
+        for form in [
+            "++++////AQIDBAUGBwgJCg==",
+            "++++////AQIDBAUGBwgJCg",
+            "----____AQIDBAUGBwgJCg==",
+            "----____AQIDBAUGBwgJCg",
+            "    ////AQIDBAUGBwgJCg==",
+            "+- +_/_/AQIDBAUGBwgJCg",
+            "fbefbeffffff0102030405060708090a",
+            "FBEFBEFFFFFF0102030405060708090A",
+        ] {
+            assert_eq!(detect(form).as_deref(), Some(&BYTES[..]), "{form}");
+        }
+        for wrong in ["++++////AQIDBAUGBwgJC!==", "a", "====", "é", "++++\n////"] {
+            assert_eq!(detect(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn each_reads_what_it_writes() {
+        for encoding in ENCODINGS {
+            let text = encoding.encode(&BYTES);
+            assert_eq!(encoding.decode(&text).as_deref(), Some(&BYTES[..]));
+            assert_eq!(detect(&text).as_deref(), Some(&BYTES[..]));
+        }
+        assert_eq!(TextEncoding::Base64.encode(&BYTES), "++++////AQIDBAUGBwgJCg==");
+        assert_eq!(TextEncoding::Base64Url.encode(&BYTES), "----____AQIDBAUGBwgJCg");
+    }
+
+    #[test]
+    fn a_chosen_form_is_the_only_one() {
+        assert_eq!(TextEncoding::Base64.decode("----____AQIDBAUGBwgJCg"), None);
+        assert_eq!(TextEncoding::Base64Url.decode("++++////AQIDBAUGBwgJCg"), None);
+        assert_eq!(TextEncoding::Hex.decode("++++////AQIDBAUGBwgJCg=="), None);
+        assert_eq!(TextEncoding::Base64.decode("    ////AQIDBAUGBwgJCg").as_deref(), Some(&BYTES[..]));
+    }
+
+    #[test]
+    fn hexadecimal_wins_over_base64() {
+        assert_eq!(detect(&"ab".repeat(32)), Some(alloc::vec![0xab; 32]));
+        // Not whole blocks as hexadecimal: Base64 then.
+        assert_eq!(detect(&"ab".repeat(8)).map(|bytes| bytes.len()), Some(12));
+    }
+}
