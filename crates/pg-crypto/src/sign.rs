@@ -11,3 +11,6 @@ pub use array::{ArrayMember, array_value};
 pub use key::ShaKey;
 pub use signature::{Signature, SignatureFormatError, SignatureHex};
 pub use signer::{OrderedSigner, PiecewiseValue, SignatureMismatch, sign, verify};
+
+pub(crate) use order::{compare, in_order};
+pub(crate) use signer::{SIGNATURE_NAME, is_signed};

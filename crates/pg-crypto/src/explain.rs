@@ -1,0 +1,14 @@
+//! Explaining signatures: how one comes about, and which mistake leads to another.
+
+mod diagnosis;
+mod explanation;
+mod masking;
+mod mistake;
+mod recipe;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub use diagnosis::{Diagnosis, diagnose};
+pub use explanation::{DropReason, DroppedParameter, Explanation, SignedParameter, explain};
+pub use mistake::Mistake;

@@ -1,0 +1,137 @@
+//! Why a signature differs.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::masking;
+use super::mistake::{CHANGES, Change, Mistake};
+use super::recipe::Recipe;
+use crate::sign::{ShaKey, Signature, SignatureFormatError, is_signed, sign};
+
+/// Parameters up to so many bytes are diagnosed at all.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Up to so many bytes and parameters, two mistakes at once and missing parameters are looked for.
+const THOROUGH_BYTES: usize = 16 << 10;
+const THOROUGH_PARAMETERS: usize = 64;
+
+/// Looks for the usual mistake, or two of them at once, that leads to the signature `given`.
+///
+/// Costs a few dozen signatures, and a few hundred for requests of up to 16 KiB and 64 parameters: for
+/// developers, not for every request. Above 1 MiB of parameters it does not try.
+///
+/// ```
+/// use pg_crypto::{Diagnosis, Mistake, ShaKey, diagnose, sign};
+///
+/// let key = ShaKey::new("secret");
+/// let theirs = sign(&[("itemName0", "Tea%20for%20two")], &key);
+/// let diagnosis = diagnose(&[("itemName0", "Tea for two")], &key, &theirs.to_string());
+/// assert_eq!(diagnosis, Diagnosis::Mistakes(vec![Mistake::PercentEncodedValues]));
+/// ```
+#[must_use]
+pub fn diagnose(parameters: &[(&str, &str)], key: &ShaKey, given: &str) -> Diagnosis {
+    let (theirs, mut mistakes) = match read_leniently(given) {
+        Ok(read) => read,
+        Err(error) => return Diagnosis::NotASignature(error),
+    };
+    if theirs == sign(parameters, key) {
+        return if mistakes.is_empty() { Diagnosis::Valid } else { Diagnosis::Mistakes(mistakes) };
+    }
+    match search(parameters, key, theirs) {
+        Some(found) => {
+            mistakes.splice(0..0, found);
+            Diagnosis::Mistakes(mistakes)
+        }
+        None => Diagnosis::Unexplained,
+    }
+}
+
+/// What [`diagnose`] found. `Display` tells it to people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Diagnosis {
+    /// The signature is right.
+    Valid,
+    /// These mistakes, all at once, lead to the signature.
+    Mistakes(Vec<Mistake>),
+    /// The text is no signature at all.
+    NotASignature(SignatureFormatError),
+    /// No usual mistake leads to it: another key, another value, or a mistake not known here.
+    Unexplained,
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Valid => f.write_str("the signature is right"),
+            Self::Mistakes(mistakes) => {
+                for (at, mistake) in mistakes.iter().enumerate() {
+                    write!(f, "{}{mistake}", if at == 0 { "" } else { "; and " })?;
+                }
+                Ok(())
+            }
+            Self::NotASignature(error) => error.fmt(f),
+            Self::Unexplained => f.write_str(
+                "no usual mistake leads to this signature: compare the key (live and staging differ) and each value",
+            ),
+        }
+    }
+}
+
+/// The signature behind what was given, and what is wrong with how it is written.
+fn read_leniently(given: &str) -> Result<(Signature, Vec<Mistake>), SignatureFormatError> {
+    let mut mistakes = Vec::new();
+    let trimmed = given.trim();
+    if trimmed != given {
+        mistakes.push(Mistake::SignatureWhiteSpace);
+    }
+    match Signature::parse(trimmed) {
+        Err(SignatureFormatError::UpperCase) => {
+            mistakes.insert(0, Mistake::UpperCaseHex);
+            Signature::parse(&trimmed.to_ascii_lowercase()).map(|signature| (signature, mistakes))
+        }
+        other => other.map(|signature| (signature, mistakes)),
+    }
+}
+
+fn search(parameters: &[(&str, &str)], key: &ShaKey, theirs: Signature) -> Option<Vec<Mistake>> {
+    let bytes: usize = parameters.iter().map(|(name, value)| name.len() + value.len() + key.expose().len() + 2).sum();
+    let gives = |recipe: Recipe| recipe.sign(parameters, key) == theirs;
+    if bytes > MAX_BYTES {
+        return None;
+    }
+    let thorough = bytes <= THOROUGH_BYTES && parameters.len() <= THOROUGH_PARAMETERS;
+    one_mistake(gives).or_else(|| {
+        thorough.then(|| missing_parameter(parameters, key, gives).or_else(|| two_mistakes(gives))).flatten()
+    })
+}
+
+fn one_mistake(gives: impl Fn(Recipe) -> bool) -> Option<Vec<Mistake>> {
+    let right = Recipe::default();
+    let (mistake, _) = CHANGES.iter().find(|(_, change)| gives(change.apply(right)))?;
+    Some([mistake.clone()].into())
+}
+
+fn missing_parameter(
+    parameters: &[(&str, &str)],
+    key: &ShaKey,
+    gives: impl Fn(Recipe) -> bool,
+) -> Option<Vec<Mistake>> {
+    let at = (0..parameters.len()).find(|at| {
+        let (name, value) = parameters[*at];
+        is_signed(name, value) && gives(Recipe { without: Some(*at), ..Recipe::default() })
+    })?;
+    let name = masking::text(parameters[at].0, key.expose().trim());
+    Some([Mistake::ParameterMissing(name)].into())
+}
+
+fn two_mistakes(gives: impl Fn(Recipe) -> bool) -> Option<Vec<Mistake>> {
+    let right = Recipe::default();
+    let pairs = CHANGES.iter().enumerate().flat_map(|(at, first)| {
+        let others = CHANGES[at + 1..].iter();
+        others.filter(|other| other.1.kind() != first.1.kind()).map(move |second| (first, second))
+    });
+    let gives_both = |one: Change, two: Change| gives(two.apply(one.apply(right)));
+    let mut found = pairs.filter(|(first, second)| gives_both(first.1, second.1));
+    found.next().map(|(first, second)| [first.0.clone(), second.0.clone()].into())
+}
