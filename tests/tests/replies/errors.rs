@@ -1,0 +1,62 @@
+//! Refusals in place of a reply (spec 2 §7, 3 §7).
+
+use pg_model::{Encoding, EnterpriseResult, ErrorCode, METHODS, ServiceError, Transaction, decode};
+
+use crate::golden::{golden, golden_xml};
+
+#[test]
+fn a_refusal_of_version_3() {
+    let refusal = ServiceError {
+        error_code: ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED,
+        trace_code: "123456789".into(),
+        error_message: "Error page URL not supplied".into(),
+        ..ServiceError::default()
+    };
+    golden("errors/gateway").is_record(&refusal);
+    for encoding in [Encoding::Xml, Encoding::Json] {
+        let reply = decode::<Transaction>(golden("errors/gateway").body(encoding).as_bytes()).expect("a refusal");
+        assert_eq!(reply.error, refusal);
+        assert_eq!(reply.record, Transaction::default());
+    }
+}
+
+#[test]
+fn a_refusal_of_version_5_holds_only_a_number() {
+    let refusal = ServiceError { error_code: ErrorCode::ENTERPRISE_NO_MERCHANT_KEY, ..ServiceError::default() };
+    let golden = golden_xml("errors/enterprise").one_of_several_shapes();
+    golden.is_record(&refusal);
+    let reply = decode::<EnterpriseResult>(golden.body(Encoding::Xml).as_bytes()).expect("a refusal");
+    assert_eq!(reply.error, refusal);
+}
+
+/// No record takes the error for a field of its own, or lacks a field so badly that the refusal is not seen.
+#[test]
+fn every_method_sees_a_refusal() {
+    for info in METHODS {
+        let encodings = if info.service.version == 5 { &[Encoding::Xml][..] } else { &[Encoding::Xml, Encoding::Json] };
+        let refusal =
+            if info.service.version == 5 { golden_xml("errors/enterprise") } else { golden("errors/gateway") };
+        for &encoding in encodings {
+            let body = refusal.body(encoding);
+            let code = code_seen_by(info.reply, body.as_bytes());
+            assert!(!code.is_empty(), "{info:?} as {encoding:?}");
+        }
+    }
+}
+
+/// The error code that `decode` finds for the record of that name.
+fn code_seen_by(record: &str, body: &[u8]) -> ErrorCode {
+    macro_rules! records {
+        ($($name:ident)*) => {
+            match record {
+                $(stringify!($name) => decode::<pg_model::$name>(body).map(|reply| reply.error.error_code),)*
+                "" => decode::<pg_model::RedirectData>(body).map(|reply| reply.error.error_code),
+                other => panic!("no record {other}"),
+            }
+        };
+    }
+    records!(CardKeyDetails Acknowledgement BatchRequested AccountUpdaterBatch Session Transaction Transactions
+        ThreeDSecureInitiation AuthenticationStatus CheckoutToken EnterpriseResult SmsReply AddressReply
+        EnterpriseTransaction TokenCancellation RedirectData)
+    .unwrap_or_else(|error| panic!("{record}: {error}"))
+}

@@ -1,0 +1,63 @@
+//! The client session and the data of its redirects (spec 2 §2.1, §2.2).
+
+use pg_model::{ErrorCode, FieldError, Keyed, Named, RedirectData, ServiceError, Session};
+
+use crate::golden::golden;
+
+#[test]
+fn initiate() {
+    golden("session/initiate")
+        .is(&Session { session_key: "a1b2c3d4e5f60718293a4b5c6d7e8f90".into(), ..Session::default() });
+}
+
+#[test]
+fn redirect_data_of_a_valid_form() {
+    golden("session/postform").one_of_several_shapes().is_record(&RedirectData {
+        cardholder_name: "A N Other".into(),
+        card_number: "411111******1111".into(),
+        card_expiry_month: "12".into(),
+        card_expiry_year: "2030".into(),
+        collect: Named::from_iter([("collectNewsletter", "yes & weekly"), ("collectSize", "M")]),
+        ..RedirectData::default()
+    });
+}
+
+#[test]
+fn redirect_data_of_a_form_with_invalid_fields() {
+    let field_error = |code: ErrorCode, trace: &str, message: &str| FieldError {
+        error_code: code,
+        trace_code: trace.into(),
+        error_message: message.into(),
+        ..FieldError::default()
+    };
+    let mut errors = Keyed::default();
+    errors.push("cardNumber", field_error(ErrorCode::INVALID_CARD_NUMBER, "123456789", "Invalid card number"));
+    errors.push("cardExpiryYear", field_error(ErrorCode::INVALID_CARD_EXPIRY, "123456790", "Invalid card expiry"));
+    golden("session/postform-invalid").one_of_several_shapes().is_record(&RedirectData {
+        cardholder_name: "A N Other".into(),
+        card_number: "411111******1112".into(),
+        card_expiry_month: "13".into(),
+        card_expiry_year: "2030".into(),
+        collect: Named::from_iter([("collectSize", "M")]),
+        errors,
+        ..RedirectData::default()
+    });
+}
+
+/// The error page is told the error and nothing of the card, in the shape of every other error.
+#[test]
+fn redirect_data_of_the_error_page() {
+    golden("session/postform-errorpage").is_record(&ServiceError {
+        error_code: ErrorCode::NEXT_PAGE_URL_NOT_SUPPLIED,
+        trace_code: "12345678".into(),
+        error_message: "Next page URL not supplied".into(),
+        ..ServiceError::default()
+    });
+    // Who decrypts a redirect does not know beforehand which of the two it is.
+    golden("session/postform-errorpage").one_of_several_shapes().is_record(&RedirectData {
+        error_code: ErrorCode::NEXT_PAGE_URL_NOT_SUPPLIED,
+        trace_code: "12345678".into(),
+        error_message: "Next page URL not supplied".into(),
+        ..RedirectData::default()
+    });
+}

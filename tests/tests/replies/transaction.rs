@@ -1,0 +1,129 @@
+//! The payment gateway (spec 2 §2.3, §4.4).
+
+use pg_model::{
+    Acknowledgement, AuthenticationStatus, Currency, LiabilityShift, Named, Outcome, ResultCode, SandboxStatusCode,
+    StatusCode, ThreeDSecureInitiation, Transaction, TransactionType, Transactions,
+};
+
+use crate::golden::golden;
+
+fn approved(kind: TransactionType, first_digits: &str, bank: &[(&str, &str)]) -> Transaction {
+    Transaction {
+        transaction_status_code: StatusCode::APPROVED,
+        transaction_status: "Transaction approved".into(),
+        transaction_type: kind,
+        transaction_key: format!("{first_digits}f2d3b4c5a697887766554433221100").into(),
+        bank: bank.iter().copied().collect::<Named>(),
+        ..Transaction::default()
+    }
+}
+
+#[test]
+fn payments() {
+    let all_bank_data = [
+        ("bankAuthCode", "093711"),
+        ("bankTransId", "5512009871"),
+        ("bankResponseCode", "00"),
+        ("bankResponseMessage", "Approved"),
+        ("bankOrderId", "ord-0001"),
+    ];
+    golden("transaction/auth").is(&approved(TransactionType::AUTH, "10", &all_bank_data));
+    golden("transaction/authCardKey").is(&approved(TransactionType::AUTH, "20", &[("bankAuthCode", "093712")]));
+    let session_bank_data = [("bankAuthCode", "093713"), ("bankTransId", "5512009873")];
+    golden("transaction/authSessionKey").is(&approved(TransactionType::AUTH, "30", &session_bank_data));
+    golden("transaction/preauth").is(&approved(TransactionType::PRE_AUTH, "40", &[("bankAuthCode", "093714")]));
+}
+
+#[test]
+fn payments_after_three_d_secure() {
+    let auth = [("bankAuthCode", "093715"), ("bankECIValue", "05")];
+    golden("transaction/auth3DSecure").is(&approved(TransactionType::AUTH, "50", &auth));
+    let preauth = [("bankAuthCode", "093716"), ("bankECIValue", "05")];
+    golden("transaction/preauth3DSecure").is(&approved(TransactionType::PRE_AUTH, "60", &preauth));
+}
+
+#[test]
+fn operations_on_a_transaction() {
+    let bank = |id| [("bankTransId", id)];
+    golden("transaction/capturepreauth").is(&approved(TransactionType::CAPTURE, "70", &bank("5512009877")));
+    golden("transaction/cancelpreauth").is(&approved(TransactionType::CANCEL_PRE_AUTH, "80", &bank("5512009878")));
+    golden("transaction/refund").is(&approved(TransactionType::REFUND, "90", &bank("5512009879")));
+    golden("transaction/update").is(&Acknowledgement { result: ResultCode::OK, ..Acknowledgement::default() });
+}
+
+#[test]
+fn a_decline_is_an_outcome() {
+    let declined = Transaction {
+        transaction_status_code: SandboxStatusCode::DECLINED.as_str().into(),
+        transaction_status: "Transaction declined".into(),
+        transaction_type: TransactionType::AUTH,
+        transaction_key: "11f2d3b4c5a697887766554433221100".into(),
+        bank: Named::from_iter([("bankResponseCode", "05"), ("bankResponseMessage", "Do not honour")]),
+        ..Transaction::default()
+    };
+    golden("transaction/auth-declined").is(&declined);
+    assert!(matches!(Outcome::from(declined), Outcome::Declined(_)));
+}
+
+#[test]
+fn three_d_secure_initiation() {
+    for (name, letter) in
+        [("transaction/initiate3DSecureSessionKey", 'a'), ("transaction/initiate3DSecureCardKey", 'b')]
+    {
+        golden(name).is(&ThreeDSecureInitiation {
+            transaction_status_code: StatusCode::THREE_D_SECURE_SUCCESS,
+            transaction_status: "Success".into(),
+            transaction_key: format!("{letter}0f2d3b4c5a697887766554433221100").into(),
+            bank_eci_value: "05".into(),
+            authentication_key: format!("{letter}1c2d3e4f5061728394a5b6c7d8e9f00").into(),
+            authentication_url: format!("https://acs.bank.example/challenge?k={letter}1&v=2").into(),
+            ..ThreeDSecureInitiation::default()
+        });
+    }
+}
+
+#[test]
+fn a_failed_three_d_secure_initiation_brings_no_key_and_no_address() {
+    golden("transaction/initiate3DSecureSessionKey-failed").is(&ThreeDSecureInitiation {
+        transaction_status_code: StatusCode::THREE_D_SECURE_FAILED,
+        transaction_status: "Failed".into(),
+        transaction_key: "c0f2d3b4c5a697887766554433221100".into(),
+        bank_eci_value: "07".into(),
+        ..ThreeDSecureInitiation::default()
+    });
+}
+
+#[test]
+fn three_d_secure_status() {
+    golden("transaction/getAuthenticationStatus").is(&AuthenticationStatus {
+        transaction_status_code: StatusCode::APPROVED,
+        transaction_status: "Success".into(),
+        transaction_key: "a0f2d3b4c5a697887766554433221100".into(),
+        bank_eci_value: "05".into(),
+        liability_shift: LiabilityShift::SHIFTED,
+        ..AuthenticationStatus::default()
+    });
+}
+
+/// The shape is not shown; it is the one of assumption A21.
+#[test]
+fn lookup() {
+    let preauth = Transaction {
+        merchant_reference: "order-7".into(),
+        unique_merchant_reference: "order-7-attempt-1".into(),
+        merchant_customer_reference: "customer-42".into(),
+        currency: Currency::GBP,
+        transaction_value: "1098".into(),
+        created_on: "2026-03-14T09:26:53+00:00".into(),
+        ..approved(TransactionType::PRE_AUTH, "40", &[("bankAuthCode", "093714")])
+    };
+    let capture = Transaction {
+        merchant_reference: "order-7".into(),
+        currency: Currency::GBP,
+        transaction_value: "599".into(),
+        original_transaction_key: preauth.transaction_key.clone(),
+        created_on: "2026-03-15T10:00:00+00:00".into(),
+        ..approved(TransactionType::CAPTURE, "70", &[])
+    };
+    golden("transaction/lookup").is(&Transactions { transactions: vec![preauth, capture], ..Transactions::default() });
+}
