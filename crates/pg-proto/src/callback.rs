@@ -1,7 +1,7 @@
 //! The callback of the account updater (spec 1 §6).
 
 use bytes::Bytes;
-use pg_model::{AccountUpdaterBatch, DecodeError, RetrieveAccountUpdater, decode};
+use pg_model::{AccountUpdaterBatch, DecodeError, Record, RetrieveAccountUpdater, decode_into};
 
 /// What a callback claims. It is not signed, so anybody can have sent it: it is a hint to go and fetch the batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,9 @@ pub enum CallbackError {
     /// The body can't be read.
     #[error("the callback can't be read: {0}")]
     Unreadable(#[from] DecodeError),
+    /// It is not of the shape of a batch.
+    #[error("the callback has no {0}")]
+    Missing(&'static str),
 }
 
 impl UpdaterHint {
@@ -30,8 +33,12 @@ impl UpdaterHint {
         if request.method() != http::Method::POST {
             return Err(CallbackError::NotPost(request.method().clone()));
         }
-        let reply = decode::<AccountUpdaterBatch>(request.body())?;
-        Ok(Self { claimed: reply.record })
+        let mut claimed = AccountUpdaterBatch::default();
+        decode_into(request.body(), &mut claimed)?;
+        match claimed.missing() {
+            Some(field) => Err(CallbackError::Missing(field)),
+            None => Ok(Self { claimed }),
+        }
     }
 
     /// The request that finds out whether it is true.

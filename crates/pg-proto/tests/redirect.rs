@@ -1,0 +1,75 @@
+//! The way back from the card form, and the callback of the account updater.
+
+use bytes::Bytes;
+use pg_model::ErrorCode;
+use pg_proto::{Account, BaseUrl, CallbackError, Credentials, Redirect, RedirectError, Returned, UpdaterHint};
+
+const API_KEY: &str = "0123456789abcdef0123456789abcdef";
+const IV: &str = "fedcba9876543210";
+
+fn account() -> Account {
+    let credentials = Credentials::new(API_KEY, "password", "sha");
+    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials)
+}
+
+/// An address as the service makes it.
+fn address(plaintext: &str) -> String {
+    let data = account().session_cipher().unwrap().encrypt(plaintext, IV).unwrap();
+    let query: String = form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([("formId", "card"), ("data", &data), ("iv", IV)])
+        .finish();
+    format!("https://shop.example/card?order=7&data=mine&{query}#top")
+}
+
+#[test]
+fn valid_input_comes_back_masked() {
+    let json = r#"{"cardholderName":"A Holder","cardNumber":"411111******1111","cardExpiryMonth":"12","cardExpiryYear":"2030","cardCV2":"","collectNote":"gift"}"#;
+    assert_eq!(Redirect::parse(&address(json)).unwrap().form_id, "card");
+    let Returned::Accepted(data) = account().redirect(&address(json)).unwrap() else { panic!("not accepted") };
+    assert_eq!(data.get().card_number.expose(), "411111******1111");
+    assert_eq!(data.get().collect.get("collectNote"), Some("gift"));
+}
+
+#[test]
+fn invalid_fields_are_named() {
+    let xml = "<serviceResponse><cardNumber>411111******1112</cardNumber><errors><cardNumber><errorCode>108</errorCode>\
+               <traceCode>1</traceCode><errorMessage>Invalid card number</errorMessage></cardNumber></errors></serviceResponse>";
+    let Returned::Invalid(data) = account().redirect(&address(xml)).unwrap() else { panic!("not invalid") };
+    let errors = &data.get().errors;
+    assert_eq!(errors.get("cardNumber").map(|error| &error.error_code), Some(&ErrorCode::INVALID_CARD_NUMBER));
+}
+
+#[test]
+fn a_form_that_could_not_be_processed_is_an_error() {
+    let json = r#"{"errorCode":"134","traceCode":"123456789","errorMessage":"Next page URL not supplied"}"#;
+    let Returned::Failed(error) = account().redirect(&address(json)).unwrap() else { panic!("no error") };
+    assert_eq!(error.get().error_code, ErrorCode::NEXT_PAGE_URL_NOT_SUPPLIED);
+}
+
+#[test]
+fn what_is_no_redirect_says_so() {
+    let missing = account().redirect("https://shop.example/card?order=7");
+    assert_eq!(missing, Err(RedirectError::Missing("data")));
+    let other =
+        Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("f".repeat(32), "p", "s"));
+    assert!(matches!(other.redirect(&address("{}")), Err(RedirectError::Decrypt(_) | RedirectError::Decode(_))));
+    assert!(matches!(account().redirect(&address("no data")), Err(RedirectError::Decode(_))));
+    let short = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("short", "p", "s"));
+    assert!(matches!(short.redirect(&address("{}")), Err(RedirectError::Key(_))));
+}
+
+fn callback(method: &str, body: &str) -> http::Request<Bytes> {
+    http::Request::builder().method(method).body(Bytes::copy_from_slice(body.as_bytes())).unwrap()
+}
+
+#[test]
+fn a_callback_is_a_hint_that_has_to_be_confirmed() {
+    let body = r#"{"batchKey":"0123456789abcdef0123456789abcdef","createdOn":"2026-01-01T00:00:00+00:00","cardKeyDetails":[{"oldCardKey":"a","response":"706"}]}"#;
+    let hint = UpdaterHint::read(&callback("POST", body)).unwrap();
+    assert_eq!(hint.confirm().batch_key, "0123456789abcdef0123456789abcdef");
+    assert_eq!(hint.claimed().card_key_details.len(), 1);
+    assert_eq!(UpdaterHint::read(&callback("GET", body)), Err(CallbackError::NotPost(http::Method::GET)));
+    assert!(matches!(UpdaterHint::read(&callback("POST", "no batch")), Err(CallbackError::Unreadable(_))));
+    let refusal = r#"{"errorCode":"182","traceCode":"1","errorMessage":"pending"}"#;
+    assert_eq!(UpdaterHint::read(&callback("POST", refusal)), Err(CallbackError::Missing("batchKey")));
+}
