@@ -3,9 +3,9 @@
 //! Names and values are decoded by `form_urlencoded`; what that lets pass (a `%` without two
 //! hexadecimal digits, bytes that are no UTF-8) is refused before. No value is ever in an error.
 
-use form_urlencoded::parse;
 use http::{HeaderMap, header::CONTENT_TYPE};
 use percent_encoding::percent_decode;
+use pg_model::Parameters;
 
 /// What a form may measure.
 #[derive(Debug, Clone, Copy)]
@@ -24,12 +24,8 @@ impl Default for Limits {
 }
 
 /// The parameters of a request in the order in which they were sent; each name is there once.
-#[derive(Clone, Default)]
-pub struct Form {
-    pairs: Vec<(String, String)>,
-    /// Positions ordered by name, for the search.
-    by_name: Vec<u32>,
-}
+#[derive(Debug, Clone, Default)]
+pub struct Form(Parameters);
 
 impl Form {
     /// Reads the body of a request; an empty body has no parameters and needs no content type.
@@ -54,27 +50,30 @@ impl Form {
         }
         check_encoding(body)?;
         let mut pairs = Vec::new();
-        for (name, value) in parse(body) {
+        for pair in form_urlencoded::parse(body) {
             if pairs.len() == limits.parameters {
                 return Err(FormError::TooMany { limit: limits.parameters });
             }
-            pairs.push((name.into_owned(), value.into_owned()));
+            pairs.push(pair);
         }
-        let mut by_name: Vec<u32> = (0..).take(pairs.len()).collect();
-        by_name.sort_by(|&a, &b| pairs[a as usize].0.cmp(&pairs[b as usize].0));
-        let same = |pair: &&[u32]| pairs[pair[0] as usize].0 == pairs[pair[1] as usize].0;
-        if let Some(twice) = by_name.windows(2).find(same) {
-            return Err(FormError::Duplicate { name: shown(&pairs[twice[0] as usize].0) });
+        let mut names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_ref()).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(twice) => Err(FormError::Duplicate { name: shown(twice[0]) }),
+            None => Ok(Self(pairs.into_iter().collect())),
         }
-        Ok(Self { pairs, by_name })
+    }
+
+    /// The parameters as the typed requests read them.
+    #[must_use]
+    pub const fn parameters(&self) -> &Parameters {
+        &self.0
     }
 
     /// The value of a parameter, which may be empty; nothing when the parameter was not sent.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        let key = |&at: &u32| self.pairs[at as usize].0.as_str();
-        let found = self.by_name.binary_search_by(|at| key(at).cmp(name)).ok()?;
-        self.by_name.get(found).map(|&at| self.pairs[at as usize].1.as_str())
+        self.0.get(name)
     }
 
     /// The value of a parameter that was sent and is not empty.
@@ -84,20 +83,20 @@ impl Form {
     }
 
     /// All parameters in the order in which they were sent.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter()
     }
 
     /// How many parameters there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.pairs.len()
+        self.0.len()
     }
 
     /// Whether there is no parameter.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
+        self.0.is_empty()
     }
 }
 

@@ -1,4 +1,41 @@
 //! The whole card payment service, stateful, on your machine.
+//!
+//! Limits: bodies of at most 1 MiB and 2,000 parameters, 1,024 connections, one process a store file.
+//! Not for production, and not for real cards: its credentials are published.
+//!
+//! The core is sans-IO: requests and the time in, responses out. A test can hold a sandbox in its
+//! own process, with its own clock and no socket:
+//!
+//! ```
+//! use bytes::Bytes;
+//! use pg_sandbox::{Sandbox, Timestamp};
+//!
+//! let mut sandbox = Sandbox::in_memory();
+//! let now = Timestamp::parse("2026-05-04T10:00:00Z")?;
+//! let request = http::Request::get("/_sandbox/clock").body(Bytes::new()).unwrap();
+//! let response = sandbox.handle(now, request);
+//! assert!(response.body().starts_with(b"{\n  \"frozen\": false"));
+//! # Ok::<(), pg_sandbox::timestamp::NotATimestamp>(())
+//! ```
+//!
+//! [`Server`] is a thin HTTP server around it; what it has answered is durable:
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), pg_sandbox::StartError> {
+//! use pg_sandbox::{Config, Server};
+//!
+//! let server = Server::start(Config::default()).await?;
+//! assert!(server.base_url().starts_with("http://127.0.0.1:"));
+//! server.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Inside, one thread owns the core and its store. It takes what is queued, answers each request in
+//! a savepoint of its own, commits once, and only then lets the answers go.
+
+#![deny(missing_docs)]
 
 pub mod cards;
 pub mod clock;
@@ -7,9 +44,16 @@ pub mod form;
 pub mod key;
 pub mod merchants;
 pub mod records;
+mod sandbox;
 pub mod secret;
+pub mod server;
+mod service;
+mod settings;
 pub mod store;
 pub mod timestamp;
 pub mod vault;
 
+pub use sandbox::{OpenError, Peer, Sandbox};
+pub use server::{Config, Server, StartError, StoreChoice};
+pub use settings::{ControlAccess, Settings};
 pub use timestamp::Timestamp;

@@ -115,29 +115,33 @@ pub fn key_path(store: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Reads the key file, or makes one with the given random bytes when there is none.
-///
-/// The file holds 64 hexadecimal digits, readable by its owner only.
+/// Reads a key file: 64 hexadecimal digits, readable by its owner only. Nothing when there is none.
 ///
 /// # Errors
 /// [`KeyFileError`] says what is wrong with the file and what to do.
-pub fn load_or_create_key(path: &Path, fresh: &[u8; 32]) -> Result<Zeroizing<[u8; 32]>, KeyFileError> {
+pub fn load_key(path: &Path) -> Result<Option<Zeroizing<[u8; 32]>>, KeyFileError> {
     match fs::read_to_string(path) {
         Ok(text) => {
             let text = Zeroizing::new(text);
             refuse_shared(path)?;
-            parse_key(text.trim()).ok_or_else(|| KeyFileError::Unreadable(path.to_owned()))
+            let key = parse_key(text.trim()).ok_or_else(|| KeyFileError::Unreadable(path.to_owned()))?;
+            Ok(Some(key))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_key(path, fresh).map_err(|error| KeyFileError::Io(path.to_owned(), error))?;
-            Ok(Zeroizing::new(*fresh))
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(KeyFileError::Unreadable(path.to_owned())),
         Err(error) => Err(KeyFileError::Io(path.to_owned(), error)),
     }
 }
 
-fn create_key(path: &Path, key: &[u8; 32]) -> io::Result<()> {
+/// Makes a key file that is not there yet, durable before this returns.
+///
+/// # Errors
+/// [`KeyFileError::Io`], also when the file is there.
+pub fn create_key(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
+    write_key(path, key).map_err(|error| KeyFileError::Io(path.to_owned(), error))
+}
+
+fn write_key(path: &Path, key: &[u8; 32]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -280,9 +284,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = key_path(&folder.path().join("store.sqlite"));
         assert!(path.ends_with("store.sqlite.key"));
-        let made = load_or_create_key(&path, &[0xa5; 32]).unwrap();
-        let read = load_or_create_key(&path, &[0; 32]).unwrap();
-        assert_eq!((*made, *read), ([0xa5; 32], [0xa5; 32]));
+        assert!(load_key(&path).unwrap().is_none());
+        create_key(&path, &[0xa5; 32]).unwrap();
+        assert!(matches!(create_key(&path, &[0; 32]), Err(KeyFileError::Io(..))));
+        assert_eq!(*load_key(&path).unwrap().unwrap(), [0xa5; 32]);
     }
 
     #[cfg(unix)]
@@ -291,10 +296,10 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.key");
-        load_or_create_key(&path, &[1; 32]).unwrap();
+        create_key(&path, &[1; 32]).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(load_or_create_key(&path, &[1; 32]), Err(KeyFileError::Shared(_))));
+        assert!(matches!(load_key(&path), Err(KeyFileError::Shared(_))));
     }
 
     #[test]
@@ -308,7 +313,7 @@ mod tests {
                 use std::os::unix::fs::PermissionsExt as _;
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
             }
-            let error = load_or_create_key(&path, &[1; 32]).unwrap_err();
+            let error = load_key(&path).unwrap_err();
             assert!(matches!(error, KeyFileError::Unreadable(_)), "{error}");
             assert_eq!(fs::read(&path).unwrap(), content);
         }

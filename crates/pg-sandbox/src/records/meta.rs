@@ -3,7 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::store::{Kind, Record};
+use crate::{
+    clock::Clock,
+    store::{Kind, Record},
+    vault::Sealed,
+};
 
 /// A named value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,10 +23,18 @@ impl Meta {
     /// The name of the text that only the right key file opens.
     pub const KEY_CHECK: &'static str = "key-check";
 
-    /// A value under a name.
+    /// The clock's state.
     #[must_use]
-    pub fn new(key: &str, value: Value) -> Self {
-        Self { key: key.to_owned(), value }
+    pub fn clock(clock: Clock) -> Self {
+        let value = serde_json::to_value(clock).expect("three numbers are JSON");
+        Self { key: Self::CLOCK.to_owned(), value }
+    }
+
+    /// The text that only the right key file opens.
+    #[must_use]
+    pub fn key_check(sealed: &Sealed) -> Self {
+        let value = serde_json::to_value(sealed).expect("a text is JSON");
+        Self { key: Self::KEY_CHECK.to_owned(), value }
     }
 }
 

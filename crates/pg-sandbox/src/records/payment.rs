@@ -100,7 +100,10 @@ pub struct Payment {
     /// The token that paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card_key: Option<String>,
-    /// The `bank*` parameters and every other text that was recorded, by wire name.
+    /// The `bank*` parameters in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bank: Vec<(String, String)>,
+    /// Items, cardholder and customer as they were sent, by wire name; nothing that is sensitive.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub details: Details,
     /// When it was made.

@@ -21,6 +21,9 @@ pub enum StoreError {
     /// The disk, or the quota of the file, is full.
     #[error("the disk is full")]
     Full,
+    /// The engine undid the whole transaction by itself, after an error such as a full disk.
+    #[error("the store gave the transaction up, for example because the disk is full")]
+    Lost,
     /// The file is damaged.
     #[error("the store is damaged: {0}")]
     Damaged(String),

@@ -1,0 +1,250 @@
+//! The sans-IO core: requests in, responses out, with the time as an argument.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use pg_model::SandboxErrorCode;
+use zeroize::Zeroizing;
+
+use crate::{
+    clock::Clock,
+    key::{Dice as _, Keys, SeededDice},
+    records::Meta,
+    service::{self, Basis, Context, Refusal, Route, Throttle, Voice},
+    settings::Settings,
+    store::{Sqlite, Store, StoreError, Transaction},
+    timestamp::Timestamp,
+    vault::{self, Cv2Memory, KeyFileError, Sealed, Vault},
+};
+
+/// The address that a request came from, as an extension of the request; without it, this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer(pub IpAddr);
+
+/// A whole card payment service: its records, its clock and its secrets, behind one function.
+///
+/// Nothing in it reads a clock or rolls dice: the time comes with each call, the randomness from a
+/// seed that is given once.
+pub struct Sandbox {
+    store: Box<dyn Store>,
+    settings: Settings,
+    vault: Vault,
+    keys: Keys,
+    cv2: Cv2Memory,
+    clock: Clock,
+    throttle: Throttle,
+    last_sweep: Timestamp,
+}
+
+/// Sandbox time between two looks for CV2s whose session has ended.
+const SWEEP_MILLIS: i64 = 60_000;
+
+/// What the key check holds when it is opened.
+const KEY_CHECK_TEXT: &str = "this key file belongs to this store";
+
+impl Sandbox {
+    /// A sandbox in memory with the built-in accounts. It replays: the same requests at the same
+    /// times get the same answers, keys included.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self::in_memory_with(Settings::default(), [0; 32]).expect("an empty store in memory opens")
+    }
+
+    /// A sandbox in memory; the seed decides every key and every random digit.
+    ///
+    /// # Errors
+    /// When SQLite cannot make a store in memory.
+    pub fn in_memory_with(settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
+        let mut dice = SeededDice::new(seed);
+        let mut key = [0; 32];
+        dice.fill(&mut key);
+        Self::assemble(Box::new(Sqlite::in_memory()?), settings, &key, dice)
+    }
+
+    /// A sandbox over a store file, which is made when it is not there, as is the key file beside it.
+    /// The seed has to be unpredictable: it decides the keys, and the content of a new key file.
+    ///
+    /// # Errors
+    /// [`OpenError`] says what is wrong with which file.
+    pub fn open(path: &Path, settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
+        let mut store = Sqlite::open(path)?;
+        let mut dice = SeededDice::new(seed);
+        let key_path = vault::key_path(path);
+        let key = match vault::load_key(&key_path)? {
+            Some(key) => key,
+            None if key_check(&mut store)?.is_some() => return Err(OpenError::WrongKeyFile),
+            None => {
+                let mut fresh = Zeroizing::new([0; 32]);
+                dice.fill(&mut *fresh);
+                vault::create_key(&key_path, &fresh)?;
+                fresh
+            }
+        };
+        Self::assemble(Box::new(store), settings, &key, dice)
+    }
+
+    fn assemble(
+        store: Box<dyn Store>,
+        settings: Settings,
+        key: &[u8; 32],
+        dice: SeededDice,
+    ) -> Result<Self, OpenError> {
+        let mut sandbox = Self {
+            store,
+            settings,
+            vault: Vault::new(key),
+            keys: Keys::new(Box::new(dice)),
+            cv2: Cv2Memory::default(),
+            clock: Clock::default(),
+            throttle: Throttle::default(),
+            last_sweep: Timestamp::MIN,
+        };
+        sandbox.check_key()?;
+        sandbox.clock = sandbox.stored_clock()?;
+        Ok(sandbox)
+    }
+
+    /// What the sandbox was told when it was made.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Answers one request. What it changed is durable when this returns.
+    ///
+    /// The address that the request came from is its [`Peer`] extension, by default this machine.
+    pub fn handle(&mut self, real_now: Timestamp, request: Request<Bytes>) -> Response<Bytes> {
+        let mut responses = self.handle_group(real_now, vec![request]);
+        responses.pop().unwrap_or_default()
+    }
+
+    /// Answers requests that came together, in order, with one durable write for all of them.
+    ///
+    /// Each one succeeds or fails by itself. If the write fails, every answer becomes the error 999 in
+    /// the shape of its service, and nothing has happened.
+    pub fn handle_group(&mut self, real_now: Timestamp, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
+        self.sweep(real_now);
+        let voices: Vec<Voice> = requests.iter().map(|request| Route::of(request.uri().path()).voice()).collect();
+        match self.try_group(real_now, &requests) {
+            Ok(responses) => responses,
+            Err(error) => {
+                self.store.rollback();
+                // A clock that was turned in this group was turned in vain.
+                if let Ok(clock) = self.stored_clock() {
+                    self.clock = clock;
+                }
+                voices.into_iter().map(|voice| self.failure(voice, &error)).collect()
+            }
+        }
+    }
+
+    fn try_group(
+        &mut self,
+        real_now: Timestamp,
+        requests: &[Request<Bytes>],
+    ) -> Result<Vec<Response<Bytes>>, StoreError> {
+        self.store.begin()?;
+        let mut responses = Vec::with_capacity(requests.len());
+        for request in requests {
+            responses.push(self.handle_one(real_now, request)?);
+        }
+        self.store.commit()?;
+        Ok(responses)
+    }
+
+    /// Fails only when the store has lost the transaction, and with it every request of the group.
+    fn handle_one(&mut self, real_now: Timestamp, request: &Request<Bytes>) -> Result<Response<Bytes>, StoreError> {
+        let route = Route::of(request.uri().path());
+        let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
+        let mut context = Context {
+            now: self.clock.at(real_now),
+            real_now,
+            peer,
+            records: Transaction::new(&mut *self.store),
+            settings: &self.settings,
+            vault: &self.vault,
+            keys: &mut self.keys,
+            clock: &mut self.clock,
+            throttle: &mut self.throttle,
+            basis: Basis::default(),
+        };
+        // A defect in one method must not take the others down; its changes are undone below.
+        let answer = catch_unwind(AssertUnwindSafe(|| service::answer(&mut context, route, request)));
+        let settled = match &answer {
+            Ok(Ok(_)) => context.records.keep(),
+            _ => context.records.undo(),
+        };
+        let (trace_code, basis) = (context.trace_code(), std::mem::take(&mut context.basis));
+        if !self.store.in_transaction() {
+            return Err(StoreError::Lost);
+        }
+        settled?;
+
+        let reply = match answer {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(refusal)) => refusal.joining(&basis).reply(route.voice(), trace_code),
+            Err(_) => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(route.voice(), trace_code),
+        };
+        Ok(reply.into_response())
+    }
+
+    fn failure(&mut self, voice: Voice, error: &StoreError) -> Response<Bytes> {
+        let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
+        refusal.reply(voice, self.keys.digits(9)).into_response()
+    }
+
+    fn sweep(&mut self, real_now: Timestamp) {
+        let now = self.clock.at(real_now);
+        if (now.millis() - self.last_sweep.millis()).abs() >= SWEEP_MILLIS {
+            self.cv2.forget_ended(now);
+            self.last_sweep = now;
+        }
+    }
+
+    fn stored_clock(&mut self) -> Result<Clock, StoreError> {
+        let stored = Transaction::new(&mut *self.store).get::<Meta>(Meta::CLOCK)?;
+        Ok(stored.and_then(|meta| serde_json::from_value(meta.value).ok()).unwrap_or_default())
+    }
+
+    /// A store opened with another key file would seal cards that the right one cannot open.
+    fn check_key(&mut self) -> Result<(), OpenError> {
+        if let Some(sealed) = key_check(&mut *self.store)? {
+            let opened = self.vault.open(Meta::KEY_CHECK, &sealed);
+            return opened.map(drop).map_err(|_| OpenError::WrongKeyFile);
+        }
+        let sealed = self.vault.seal(self.keys.dice(), Meta::KEY_CHECK, KEY_CHECK_TEXT);
+        self.store.begin()?;
+        let mut records = Transaction::new(&mut *self.store);
+        records.put(&Meta::key_check(&sealed))?;
+        records.keep()?;
+        Ok(self.store.commit()?)
+    }
+}
+
+fn key_check(store: &mut dyn Store) -> Result<Option<Sealed>, OpenError> {
+    let meta = Transaction::new(store).get::<Meta>(Meta::KEY_CHECK)?;
+    meta.map(|meta| serde_json::from_value(meta.value).map_err(|_| OpenError::WrongKeyFile)).transpose()
+}
+
+/// Why a sandbox cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Something is wrong with the store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Something is wrong with the key file beside it.
+    #[error(transparent)]
+    KeyFile(#[from] KeyFileError),
+    /// The key file is missing, or belongs to another store.
+    #[error("the key file that the store's cards were sealed with is not beside it; put that one back")]
+    WrongKeyFile,
+}
+
+#[cfg(test)]
+mod tests;

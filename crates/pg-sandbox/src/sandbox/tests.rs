@@ -1,0 +1,302 @@
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    merchants::Merchant,
+    records::{CardToken, Details, HeldCard},
+};
+
+const NOW: &str = "2026-05-04T10:00:00Z";
+
+fn now() -> Timestamp {
+    Timestamp::parse(NOW).unwrap()
+}
+
+fn request(method: Method, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
+    let form = "application/x-www-form-urlencoded";
+    Request::builder().method(method).uri(path).header("content-type", form).body(body.into()).unwrap()
+}
+
+fn signed(merchant: &Merchant, pairs: &[(&str, &str)]) -> String {
+    let credentials = [("apiKey", merchant.api_key.expose()), ("apiPassword", merchant.api_password.expose())];
+    let mut all: Vec<(&str, &str)> = credentials.iter().chain(pairs).copied().collect();
+    let key = pg_crypto::ShaKey::new(merchant.sha_key.expose());
+    let signature = pg_crypto::sign(&all, &key).hex();
+    all.push(("shaSignature", signature.as_str()));
+    serde_urlencoded::to_string(all).unwrap()
+}
+
+fn account(name: &str) -> Merchant {
+    Settings::default().merchants.by_name(name).unwrap().clone()
+}
+
+fn post(sandbox: &mut Sandbox, path: &str, body: impl Into<Bytes>) -> (StatusCode, String) {
+    text(&sandbox.handle(now(), request(Method::POST, path, body)))
+}
+
+fn get(sandbox: &mut Sandbox, path: &str) -> (StatusCode, Value) {
+    let response = sandbox.handle(now(), request(Method::GET, path, ""));
+    (response.status(), serde_json::from_slice(response.body()).unwrap())
+}
+
+fn text(response: &Response<Bytes>) -> (StatusCode, String) {
+    (response.status(), String::from_utf8(response.body().to_vec()).unwrap())
+}
+
+/// Puts a token of an account straight into the records, and gives its key.
+fn token(sandbox: &mut Sandbox, merchant: &str) -> String {
+    let key = sandbox.keys.card(now());
+    let expiry = ("01", "2030");
+    let card = HeldCard::seal(&sandbox.vault, sandbox.keys.dice(), &key, "4111111111111111", expiry);
+    let token = CardToken {
+        key: key.clone(),
+        merchant: merchant.to_owned(),
+        unique_identifier: 1,
+        customer_reference: Some("customer-7".to_owned()),
+        enabled: true,
+        card,
+        details: Details::new(),
+        parent: None,
+        created: now(),
+    };
+    sandbox.store.begin().unwrap();
+    let mut records = Transaction::new(&mut *sandbox.store);
+    records.put(&token).unwrap();
+    records.keep().unwrap();
+    sandbox.store.commit().unwrap();
+    key
+}
+
+fn stored(sandbox: &mut Sandbox, key: &str) -> Option<CardToken> {
+    Transaction::new(&mut *sandbox.store).get(key).unwrap()
+}
+
+#[test]
+fn a_signed_call_is_carried_out_in_both_encodings() {
+    let mut sandbox = Sandbox::in_memory();
+    let key = token(&mut sandbox, "main");
+    let body = signed(&account("main"), &[("cardKey", &key)]);
+    let (status, json) = post(&mut sandbox, "/v3/token/disable/json", body.clone());
+    assert_eq!((status, json.as_str()), (StatusCode::OK, r#"{"result":"OK"}"#));
+    assert!(!stored(&mut sandbox, &key).unwrap().enabled);
+    let (status, xml) = post(&mut sandbox, "/v3/token/enable", body.clone());
+    assert_eq!(status, StatusCode::OK);
+    assert!(xml.contains("<serviceResponse><result>OK</result></serviceResponse>"), "{xml}");
+    assert!(stored(&mut sandbox, &key).unwrap().enabled);
+    post(&mut sandbox, "/v3/token/delete", body.clone());
+    assert!(stored(&mut sandbox, &key).is_none());
+    let (status, gone) = post(&mut sandbox, "/v3/token/enable/json", body);
+    assert!(status == 400 && gone.contains(r#""errorCode":"940""#), "{gone}");
+}
+
+#[test]
+fn a_response_says_what_it_rests_on() {
+    let mut sandbox = Sandbox::in_memory();
+    let key = token(&mut sandbox, "main");
+    let body = signed(&account("main"), &[("cardKey", &key)]);
+    let response = sandbox.handle(now(), request(Method::POST, "/v3/token/enable", body));
+    assert_eq!(response.headers()["pg-basis"].as_bytes(), "1 §4.3, A41".as_bytes());
+}
+
+#[test]
+fn tokens_of_another_account_do_not_exist() {
+    let mut sandbox = Sandbox::in_memory();
+    let key = token(&mut sandbox, "main");
+    let (_, other) = post(&mut sandbox, "/v3/token/delete/json", signed(&account("other"), &[("cardKey", &key)]));
+    let none = signed(&account("other"), &[("cardKey", "00000000-0000-0000-0000-0000000000000000")]);
+    let (_, missing) = post(&mut sandbox, "/v3/token/delete/json", none);
+    let without_trace = |text: &str| {
+        let mut value: Value = serde_json::from_str(text).unwrap();
+        value.as_object_mut().unwrap().remove("traceCode");
+        value
+    };
+    assert_eq!(without_trace(&other), without_trace(&missing));
+    assert!(stored(&mut sandbox, &key).is_some());
+}
+
+#[test]
+fn the_checks_come_in_their_order() {
+    let main = account("main");
+    let key = ("cardKey", "k");
+    let unsigned = format!("apiKey={}&apiPassword={}&cardKey=k", main.api_key.expose(), main.api_password.expose());
+    let wrong_password = unsigned.replace("apiPassword=Main", "apiPassword=Wrong");
+    let post = Method::POST;
+    for (method, path, body, wanted) in [
+        (Method::GET, "/v3/token/nothing/yaml", String::new(), "103"),
+        (Method::GET, "/v3/token/enable/yaml", String::new(), "934"),
+        (post.clone(), "/v3/token/enable/yaml", String::new(), "104"),
+        (post.clone(), "/v3/token/enable", String::new(), "101"),
+        (post.clone(), "/v3/token/enable", "a=%".to_owned(), "930"),
+        (post.clone(), "/v3/token/enable", "a=1&a=1".to_owned(), "935"),
+        (post.clone(), "/v3/token/enable", "cardKey=k".to_owned(), "105"),
+        (post.clone(), "/v3/token/enable", wrong_password, "102"),
+        (post.clone(), "/v3/token/enable", unsigned, "123"),
+        (post.clone(), "/v3/token/enable", signed(&main, &[]), "938"),
+        (post.clone(), "/v3/token/enable", signed(&main, &[key]), "940"),
+    ] {
+        let mut sandbox = Sandbox::in_memory();
+        let (_, body) = text(&sandbox.handle(now(), request(method, path, body)));
+        assert!(body.contains(&format!("<errorCode>{wanted}</errorCode>")), "{path} {wanted}: {body}");
+    }
+}
+
+#[test]
+fn any_path_and_method_gets_an_answer() {
+    let mut sandbox = Sandbox::in_memory();
+    for path in ["/", "/v3", "/v3/token", "/v3/token/enable/json/json", "/enterprise/", "/_sandbox/", "/favicon.ico"] {
+        for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS, Method::HEAD] {
+            let response = sandbox.handle(now(), request(method, path, "x=1"));
+            assert!(response.status().is_client_error(), "{path}");
+        }
+    }
+    let (_, v5) = post(&mut sandbox, "/enterprise/nothing", "x=1");
+    assert!(v5.contains("<errorcode>103</errorcode>"), "{v5}");
+}
+
+#[test]
+fn an_address_is_locked_out_and_let_in_again() {
+    let mut sandbox = Sandbox::in_memory();
+    let right = signed(&account("main"), &[("cardKey", "k")]);
+    let code = |sandbox: &mut Sandbox, body: &str, peer: &str, seconds: i64| {
+        let at = Timestamp::from_millis(now().millis() + seconds * 1000);
+        let mut request = request(Method::POST, "/v3/token/enable/json", body.to_owned());
+        request.extensions_mut().insert(Peer(peer.parse().unwrap()));
+        let value: Value = serde_json::from_slice(sandbox.handle(at, request).body()).unwrap();
+        value["errorCode"].as_str().unwrap().to_owned()
+    };
+    for _ in 0..6 {
+        assert_eq!(code(&mut sandbox, "apiKey=x", "10.0.0.1", 0), "105");
+    }
+    assert_eq!(code(&mut sandbox, &right, "10.0.0.1", 59), "121");
+    assert_eq!(code(&mut sandbox, &right, "10.0.0.2", 59), "940");
+    assert_eq!(code(&mut sandbox, &right, "10.0.0.1", 60), "940");
+    for step in 1..5 {
+        assert_eq!(code(&mut sandbox, "apiKey=x", "10.0.0.1", step * 60), "105");
+    }
+    assert_eq!(code(&mut sandbox, &right, "10.0.0.1", 539), "122");
+    assert_eq!(code(&mut sandbox, &right, "10.0.0.1", 540), "940");
+}
+
+#[test]
+fn the_strict_account_has_its_limit_of_requests() {
+    let mut sandbox = Sandbox::in_memory();
+    let body = signed(&account("strict"), &[("cardKey", "k")]);
+    for _ in 0..100 {
+        assert!(post(&mut sandbox, "/v3/token/enable", body.clone()).1.contains("940"));
+    }
+    let (status, limited) = post(&mut sandbox, "/v3/token/enable", body.clone());
+    assert!(status == 403 && limited.contains("936"), "{limited}");
+    post(&mut sandbox, "/_sandbox/clock", r#"{"advanceSeconds": 60}"#);
+    assert!(post(&mut sandbox, "/v3/token/enable", body).1.contains("940"));
+}
+
+#[test]
+fn the_control_interface_shows_merchants_cards_and_the_clock() {
+    let mut sandbox = Sandbox::in_memory();
+    let (_, merchants) = get(&mut sandbox, "/_sandbox/merchants");
+    assert_eq!(merchants[0]["name"], "main");
+    assert_eq!(merchants[0]["apiKey"].as_str().unwrap().len(), 32);
+    let (_, cards) = get(&mut sandbox, "/_sandbox/cards");
+    assert!(cards.as_array().unwrap().iter().any(|card| card["scenario"] == "updater-702"));
+    let (_, clock) = get(&mut sandbox, "/_sandbox/clock");
+    assert_eq!(clock["now"], NOW);
+    let (status, turned) = post(&mut sandbox, "/_sandbox/clock", r#"{"advanceSeconds":1860}"#);
+    assert!(status == 200 && turned.contains("2026-05-04T10:31:00Z"), "{turned}");
+    let (status, wrong) = post(&mut sandbox, "/_sandbox/clock", "{}");
+    assert_eq!(status, 400);
+    assert_eq!(
+        serde_json::from_str::<Value>(&wrong).unwrap(),
+        json!({
+            "error": "give one of advanceSeconds, set and speed"
+        })
+    );
+    assert_eq!(get(&mut sandbox, "/_sandbox/nothing").0, 404);
+    assert_eq!(post(&mut sandbox, "/_sandbox/cards", "").0, 405);
+}
+
+#[test]
+fn the_control_interface_answers_this_machine_only() {
+    let call = |settings: Settings, peer: &str, header: Option<(&'static str, &str)>| {
+        let mut sandbox = Sandbox::in_memory_with(settings, [0; 32]).unwrap();
+        let mut request = request(Method::GET, "/_sandbox/merchants", "");
+        request.extensions_mut().insert(Peer(peer.parse().unwrap()));
+        if let Some((name, value)) = header {
+            request.headers_mut().insert("host", "127.0.0.1:8480".parse().unwrap());
+            request.headers_mut().insert(name, value.parse().unwrap());
+        }
+        sandbox.handle(now(), request).status()
+    };
+    let open =
+        || Settings { control: crate::ControlAccess { from_anywhere: true, hosts: Vec::new() }, ..Settings::default() };
+    assert_eq!(call(Settings::default(), "10.0.0.1", None), 403);
+    assert_eq!(call(Settings::default(), "::ffff:127.0.0.1", None), 200);
+    assert_eq!(call(open(), "10.0.0.1", None), 200);
+    assert_eq!(call(Settings::default(), "127.0.0.1", Some(("host", "evil.example"))), 403);
+    assert_eq!(call(Settings::default(), "127.0.0.1", Some(("origin", "http://evil.example"))), 403);
+    assert_eq!(call(Settings::default(), "127.0.0.1", Some(("origin", "http://127.0.0.1:8480"))), 200);
+}
+
+#[test]
+fn the_session_error_page_shows_known_codes_only() {
+    let mut sandbox = Sandbox::in_memory();
+    let page = sandbox.handle(now(), request(Method::GET, "/session-error?errorCode=136", ""));
+    assert!(text(&page).1.contains("Session expired"));
+    assert!(page.headers().contains_key("content-security-policy"));
+    let wrong = sandbox.handle(now(), request(Method::GET, "/session-error?errorCode=%3Cscript%3E", ""));
+    let (_, html) = text(&wrong);
+    assert!(html.contains("<dd>129</dd>") && !html.contains("script"), "{html}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_answers() {
+    let answers = || {
+        let mut sandbox = Sandbox::in_memory();
+        (0..3).map(|_| post(&mut sandbox, "/v3/token/enable", "x=1").1).collect::<Vec<_>>()
+    };
+    assert_eq!(answers(), answers());
+}
+
+#[test]
+fn the_clock_and_the_records_outlive_the_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let open = || Sandbox::open(&path, Settings::default(), [3; 32]);
+    let mut sandbox = open().unwrap();
+    let key = token(&mut sandbox, "main");
+    post(&mut sandbox, "/_sandbox/clock", r#"{"set":"2027-01-01T00:00:00Z","speed":0}"#);
+    drop(sandbox);
+    let mut sandbox = open().unwrap();
+    assert_eq!(get(&mut sandbox, "/_sandbox/clock").1["now"], "2027-01-01T00:00:00Z");
+    let card = stored(&mut sandbox, &key).unwrap().card;
+    assert_eq!(card.number(&sandbox.vault, &key).unwrap().expose(), "4111111111111111");
+}
+
+#[test]
+fn a_card_number_is_nowhere_in_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let mut sandbox = Sandbox::open(&path, Settings::default(), [3; 32]).unwrap();
+    token(&mut sandbox, "main");
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert!(!bytes.windows(16).any(|window| window == b"4111111111111111"));
+    }
+}
+
+#[test]
+fn a_missing_or_foreign_key_file_is_refused_and_none_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let open = |seed: u8| Sandbox::open(&path, Settings::default(), [seed; 32]);
+    drop(open(1).unwrap());
+    let key = vault::key_path(&path);
+    std::fs::remove_file(&key).unwrap();
+    assert!(matches!(open(2), Err(OpenError::WrongKeyFile)));
+    assert!(!key.exists());
+    vault::create_key(&key, &[9; 32]).unwrap();
+    assert!(matches!(open(1), Err(OpenError::WrongKeyFile)));
+}
+
+mod failing_store;
+mod payments;

@@ -1,0 +1,121 @@
+//! What happens when the store fails under the core.
+
+use super::*;
+use crate::store::{Kind, Query, Row};
+
+/// SQLite in memory that fails or panics when it is told to.
+struct Failing {
+    inner: Sqlite,
+    commits_left: usize,
+}
+
+const PANIC_KEY: &str = "panic";
+const LOSE_KEY: &str = "lose";
+
+impl Store for Failing {
+    fn begin(&mut self) -> Result<(), StoreError> {
+        self.inner.begin()
+    }
+    fn commit(&mut self) -> Result<(), StoreError> {
+        match self.commits_left.checked_sub(1) {
+            Some(left) => {
+                self.commits_left = left;
+                self.inner.commit()
+            }
+            None => {
+                self.inner.rollback();
+                Err(StoreError::Full)
+            }
+        }
+    }
+    fn rollback(&mut self) {
+        self.inner.rollback();
+    }
+    fn in_transaction(&self) -> bool {
+        self.inner.in_transaction()
+    }
+    fn mark(&mut self) -> Result<(), StoreError> {
+        self.inner.mark()
+    }
+    fn keep(&mut self) -> Result<(), StoreError> {
+        self.inner.keep()
+    }
+    fn undo(&mut self) -> Result<(), StoreError> {
+        self.inner.undo()
+    }
+    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        assert_ne!(key, PANIC_KEY, "asked to panic");
+        if key == LOSE_KEY {
+            self.inner.rollback();
+            return Err(StoreError::Full);
+        }
+        self.inner.get(kind, key)
+    }
+    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
+        self.inner.put(kind, row)
+    }
+    fn insert(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
+        self.inner.insert(kind, row)
+    }
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        self.inner.remove(kind, key)
+    }
+    fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
+        self.inner.select(kind, query)
+    }
+}
+
+/// A sandbox that commits so often, the key check included, and a token of the account `main`.
+fn failing(commits: usize) -> (Sandbox, String) {
+    let inner = Sqlite::in_memory().unwrap();
+    let store = Box::new(Failing { inner, commits_left: commits + 2 });
+    let mut sandbox = Sandbox::assemble(store, Settings::default(), &[1; 32], SeededDice::new([2; 32])).unwrap();
+    let key = token(&mut sandbox, "main");
+    (sandbox, key)
+}
+
+fn disable(key: &str, encoding: &str) -> Request<Bytes> {
+    let body = signed(&account("main"), &[("cardKey", key)]);
+    request(Method::POST, &format!("/v3/token/disable/{encoding}"), body)
+}
+
+#[test]
+fn a_group_that_cannot_be_written_is_answered_with_errors_and_has_not_happened() {
+    let (mut sandbox, key) = failing(0);
+    let group = vec![
+        disable(&key, "json"),
+        disable(&key, "xml"),
+        request(Method::POST, "/enterprise/gettoken", "a=1"),
+        request(Method::POST, "/_sandbox/clock", r#"{"advanceSeconds":60}"#),
+    ];
+    let responses = sandbox.handle_group(now(), group);
+    let texts: Vec<(StatusCode, String)> = responses.iter().map(text).collect();
+    assert!(texts.iter().all(|(status, _)| *status == 500), "{texts:?}");
+    assert!(texts[0].1.contains(r#""errorCode":"999""#) && texts[0].1.contains("disk is full"));
+    assert!(texts[1].1.contains("<errorCode>999</errorCode>"));
+    assert!(texts[2].1.contains("<errorcode>999</errorcode>"));
+    assert!(texts[3].1.contains("\"error\""));
+    assert!(stored(&mut sandbox, &key).unwrap().enabled);
+    assert_eq!(sandbox.clock, Clock::default());
+}
+
+#[test]
+fn a_panic_undoes_its_own_request_only() {
+    let (mut sandbox, key) = failing(1);
+    let group = vec![disable(&key, "json"), disable(PANIC_KEY, "json"), disable("unknown", "json")];
+    let responses = sandbox.handle_group(now(), group);
+    let statuses: Vec<u16> = responses.iter().map(|response| response.status().as_u16()).collect();
+    assert_eq!(statuses, [200, 500, 400]);
+    assert!(text(&responses[1]).1.contains(r#""errorCode":"999""#));
+    assert!(!stored(&mut sandbox, &key).unwrap().enabled);
+}
+
+#[test]
+fn a_transaction_that_the_store_gave_up_takes_the_group_with_it() {
+    let (mut sandbox, key) = failing(9);
+    let responses = sandbox.handle_group(now(), vec![disable(&key, "json"), disable(LOSE_KEY, "json")]);
+    assert!(responses.iter().all(|response| response.status() == 500));
+    assert!(stored(&mut sandbox, &key).unwrap().enabled);
+    assert_eq!(sandbox.handle(now(), disable(&key, "json")).status(), 200);
+    assert!(!stored(&mut sandbox, &key).unwrap().enabled);
+}

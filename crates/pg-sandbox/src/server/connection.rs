@@ -1,0 +1,60 @@
+//! One connection: requests in, answers out, until either side has enough.
+
+use std::{convert::Infallible, pin::pin, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{net::TcpStream, sync::watch};
+
+use super::{body, writer::Queue};
+use crate::{Peer, form::Limits};
+
+/// How long the head of a request may take.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+
+pub(super) async fn serve(stream: TcpStream, queue: Queue, limits: Limits, mut stopped: watch::Receiver<bool>) {
+    let Ok(peer) = stream.peer_addr() else { return };
+    // Answers are small and complete: waiting for more to send only costs time.
+    let _ = stream.set_nodelay(true);
+    let peer = Peer(peer.ip().to_canonical());
+    let service = service_fn(|request| answer(request, peer, &queue, limits));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
+    tokio::select! {
+        // Errors are the caller's: it went away, or sent what is no HTTP and was told so.
+        _ = connection.as_mut() => {}
+        _ = stopped.changed() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    peer: Peer,
+    queue: &Queue,
+    limits: Limits,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (mut parts, incoming) = request.into_parts();
+    parts.extensions.insert(peer);
+    let body = body::read(incoming, limits.body_bytes).await.unwrap_or_else(|error| {
+        parts.extensions.insert(error);
+        Bytes::new()
+    });
+    let response = queue.answer(Request::from_parts(parts, body)).await;
+    Ok(response.unwrap_or_else(stopping).map(Full::new))
+}
+
+/// Only when the server is being stopped.
+fn stopping() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(b"The sandbox is stopping\n"));
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    response
+}

@@ -1,0 +1,137 @@
+//! A thin HTTP/1.1 server around the sandbox: the only part that reads the real clock and asks the
+//! system for randomness.
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    thread,
+};
+
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+
+use crate::{OpenError, Sandbox, Settings};
+
+mod body;
+mod connection;
+mod listener;
+mod system;
+mod writer;
+
+pub use system::random_seed;
+
+/// What a server is told when it starts.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where it listens; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Where the records are.
+    pub store: StoreChoice,
+    /// Accounts, limits, and who may control the sandbox.
+    pub settings: Settings,
+}
+
+impl Default for Config {
+    /// A free loopback port, records in memory, the built-in accounts.
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            store: StoreChoice::Memory,
+            settings: Settings::default(),
+        }
+    }
+}
+
+/// Where the records are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreChoice {
+    /// In memory: gone when the server ends.
+    Memory,
+    /// In a SQLite file, with a key file beside it; both are made when they are not there.
+    File(PathBuf),
+}
+
+/// A running sandbox server. Dropping it stops it without waiting.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    listening: JoinHandle<()>,
+    writing: thread::JoinHandle<()>,
+}
+
+impl Server {
+    /// Opens the store, binds the address, and serves from then on, on the runtime of the caller.
+    ///
+    /// # Errors
+    /// [`StartError`] says whether the store or the address is the reason.
+    pub async fn start(config: Config) -> Result<Self, StartError> {
+        let limits = config.settings.limits;
+        let seed = random_seed().map_err(StartError::Randomness)?;
+        let sandbox = match &config.store {
+            StoreChoice::Memory => Sandbox::in_memory_with(config.settings, seed)?,
+            StoreChoice::File(path) => {
+                Sandbox::open(path, config.settings, seed).map_err(|error| StartError::Store(path.clone(), error))?
+            }
+        };
+        let bound = TcpListener::bind(config.listen).await;
+        let listener = bound.map_err(|error| StartError::Address(config.listen, error))?;
+        let address = listener.local_addr().map_err(|error| StartError::Address(config.listen, error))?;
+        let (queue, writing) = writer::start(sandbox).map_err(StartError::Thread)?;
+        let (stop, stopped) = watch::channel(false);
+        let listening = tokio::spawn(listener::listen(listener, queue, limits, stopped));
+        Ok(Self { address, stop, listening, writing })
+    }
+
+    /// The address that it listens on.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The base address of the version 3 services, without a slash at the end.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The base address of the version 5 service.
+    #[must_use]
+    pub fn enterprise_base_url(&self) -> String {
+        format!("{}/enterprise", self.base_url())
+    }
+
+    /// Takes no more connections, lets the requests that are there be answered (for at most five
+    /// seconds), and closes the store.
+    pub async fn shutdown(self) {
+        // Both fail only when the other side has ended already.
+        let _ = self.stop.send(true);
+        let _ = self.listening.await;
+        let writing = self.writing;
+        let _ = tokio::task::spawn_blocking(move || writing.join()).await;
+    }
+}
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The store file, or the key file beside it.
+    #[error("cannot open the store {path}: {problem}", path = .0.display(), problem = .1)]
+    Store(PathBuf, #[source] OpenError),
+    /// The store in memory.
+    #[error(transparent)]
+    Memory(#[from] OpenError),
+    /// The address cannot be bound.
+    #[error("cannot listen on {0}: {1}")]
+    Address(SocketAddr, #[source] io::Error),
+    /// The system gives no random bytes.
+    #[error("the system gives no random bytes: {0}")]
+    Randomness(#[source] io::Error),
+    /// The system gives no thread.
+    #[error("the system gives no thread: {0}")]
+    Thread(#[source] io::Error),
+}
+
+#[cfg(test)]
+mod tests;

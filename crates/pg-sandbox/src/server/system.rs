@@ -1,0 +1,28 @@
+//! The real clock and the system's randomness, which the core gets as arguments.
+
+use std::{
+    io,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use crate::Timestamp;
+
+/// The real time.
+pub(super) fn now() -> Timestamp {
+    #[expect(clippy::disallowed_methods, reason = "the one place where real time comes in")]
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    // A clock that stands before 1970 counts as 1970.
+    let millis = since_epoch.map_or(0, |duration| duration.as_millis());
+    Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+/// An unpredictable seed for [`crate::Sandbox::open`].
+///
+/// # Errors
+/// When the system gives no random bytes.
+pub fn random_seed() -> io::Result<[u8; 32]> {
+    let mut seed = [0; 32];
+    #[expect(clippy::disallowed_methods, reason = "the one place where real randomness comes in")]
+    getrandom::fill(&mut seed).map_err(io::Error::other)?;
+    Ok(seed)
+}

@@ -1,0 +1,146 @@
+use http::StatusCode;
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+use super::*;
+
+async fn server() -> Server {
+    Server::start(Config::default()).await.unwrap()
+}
+
+/// Sends bytes, reads to the end of the connection, and gives the text.
+async fn exchange(server: &Server, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(server.address()).await.unwrap();
+    // A server that refuses early may close before everything is sent.
+    let _ = stream.write_all(bytes).await;
+    if !bytes.starts_with(b"GET /") && !bytes.starts_with(b"POST /") {
+        // What is no request gets no answer before the server knows that nothing follows.
+        let _ = stream.shutdown().await;
+    }
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn head(method: &str, path: &str, more: &str) -> String {
+    format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{more}\r\n")
+}
+
+fn post(path: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
+    let more = format!("Content-Type: {content_type}\r\nContent-Length: {}\r\n", body.len());
+    [head("POST", path, &more).as_bytes(), body].concat()
+}
+
+fn json(answer: &str) -> Value {
+    serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+#[tokio::test]
+async fn the_control_interface_over_a_socket() {
+    let server = server().await;
+    assert!(server.address().ip().is_loopback() && server.address().port() != 0);
+    let merchants = exchange(&server, head("GET", "/_sandbox/merchants", "").as_bytes()).await;
+    assert_eq!(json(&merchants)[0]["name"], "main");
+    let cards = exchange(&server, head("GET", "/_sandbox/cards", "").as_bytes()).await;
+    assert_eq!(json(&cards)[0]["scenario"], "approved");
+    let set = br#"{"set": "2026-01-01T00:00:00Z", "speed": 0}"#;
+    exchange(&server, &post("/_sandbox/clock", FORM, set)).await;
+    let clock = exchange(&server, head("GET", "/_sandbox/clock", "").as_bytes()).await;
+    assert_eq!(json(&clock)["now"], "2026-01-01T00:00:00Z");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn bad_bytes_get_an_error_of_the_service_and_it_stays_up() {
+    let server = server().await;
+    let path = "/v3/token/enable/json";
+    let large = vec![b'a'; 10 << 20];
+    let many: String = (0..10_000).map(|number| format!("p{number}=1&")).collect();
+    for (content_type, body, wanted) in [
+        ("application/json", &b"{}"[..], "933"),
+        (FORM, &large, "931"),
+        (FORM, b"a=%zz", "930"),
+        (FORM, b"a=%ff", "930"),
+        (FORM, b"a=1&a=2", "935"),
+        (FORM, many.as_bytes(), "932"),
+        (FORM, b"", "101"),
+    ] {
+        let answer = exchange(&server, &post(path, content_type, body)).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{wanted}: {answer}");
+        assert_eq!(json(&answer)["errorCode"], wanted);
+    }
+    let get = exchange(&server, head("GET", path, "").as_bytes()).await;
+    assert_eq!(json(&get)["errorCode"], "934");
+    for garbage in [&b"\x00\xff\x16\x03\x01 not http\r\n\r\n"[..], b"GET\r\n\r\n", b"\r\n\r\n\r\n"] {
+        exchange(&server, garbage).await;
+    }
+    let after = exchange(&server, head("GET", "/_sandbox/cards", "").as_bytes()).await;
+    assert!(after.starts_with("HTTP/1.1 200 "));
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_body_that_ends_early_is_no_request() {
+    let server = server().await;
+    let mut stream = TcpStream::connect(server.address()).await.unwrap();
+    let short = head("POST", "/v3/token/enable", "Content-Type: text/plain\r\nContent-Length: 100\r\n") + "a=1";
+    stream.write_all(short.as_bytes()).await.unwrap();
+    drop(stream);
+    let after = exchange(&server, head("GET", "/_sandbox/cards", "").as_bytes()).await;
+    assert!(after.starts_with("HTTP/1.1 200 "));
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn several_requests_share_a_connection() {
+    let server = server().await;
+    let one = "GET /_sandbox/clock HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let answers = exchange(&server, (one.repeat(3) + &head("GET", "/_sandbox/clock", "")).as_bytes()).await;
+    assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 4);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_host_that_was_rebound_is_refused() {
+    let server = server().await;
+    let request = b"GET /_sandbox/merchants HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    let answer = exchange(&server, request).await;
+    assert!(answer.starts_with(&format!("HTTP/1.1 {}", StatusCode::FORBIDDEN.as_u16())), "{answer}");
+    assert!(!answer.contains("apiKey"));
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_was_answered_is_there_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = StoreChoice::File(folder.path().join("store.sqlite"));
+    let config = || Config { store: store.clone(), ..Config::default() };
+    let first = Server::start(config()).await.unwrap();
+    exchange(&first, &post("/_sandbox/clock", FORM, br#"{"set":"2030-01-01T00:00:00Z","speed":0}"#)).await;
+    let second = Server::start(config()).await.err().unwrap();
+    assert!(second.to_string().contains("in use"), "{second}");
+    first.shutdown().await;
+    let again = Server::start(config()).await.unwrap();
+    let clock = exchange(&again, head("GET", "/_sandbox/clock", "").as_bytes()).await;
+    assert_eq!(json(&clock)["now"], "2030-01-01T00:00:00Z");
+    again.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_ends_idle_connections_and_frees_the_address() {
+    let server = server().await;
+    let address = server.address();
+    let mut idle = TcpStream::connect(address).await.unwrap();
+    idle.write_all(b"GET /_sandbox/clock HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut some = [0; 15];
+    idle.read_exact(&mut some).await.unwrap();
+    server.shutdown().await;
+    let mut rest = Vec::new();
+    idle.read_to_end(&mut rest).await.unwrap();
+    assert!(TcpStream::connect(address).await.is_err());
+}

@@ -1,0 +1,58 @@
+//! What a response rests on: the clause of the specification, and the assumptions.
+
+use std::fmt::Write as _;
+
+use http::{HeaderName, HeaderValue};
+
+/// The header that carries it, for example `pg-basis: 2 §4.4, A12`.
+pub(crate) const HEADER: HeaderName = HeaderName::from_static("pg-basis");
+
+/// A clause such as `2 §4.4` and the numbers of assumptions, in ascending order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Basis {
+    clause: &'static str,
+    assumptions: Vec<u16>,
+}
+
+impl Basis {
+    /// A clause alone.
+    pub(crate) const fn new(clause: &'static str) -> Self {
+        Self { clause, assumptions: Vec::new() }
+    }
+
+    /// Adds the number of an assumption, once.
+    pub(crate) fn assume(&mut self, number: u16) {
+        if let Err(at) = self.assumptions.binary_search(&number) {
+            self.assumptions.insert(at, number);
+        }
+    }
+
+    /// Adds every assumption of another basis; the clause stays.
+    pub(crate) fn join(&mut self, other: &Self) {
+        other.assumptions.iter().for_each(|&number| self.assume(number));
+    }
+
+    /// The value of the header, in UTF-8; nothing where the specification has nothing to say.
+    pub(crate) fn header(&self) -> Option<HeaderValue> {
+        let mut text = self.clause.to_owned();
+        for number in &self.assumptions {
+            let comma = if text.is_empty() { "" } else { ", " };
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{comma}A{number}");
+        }
+        if text.is_empty() { None } else { HeaderValue::from_bytes(text.as_bytes()).ok() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clause_and_assumptions_in_order() {
+        let mut basis = Basis::new("2 §4.4");
+        [45, 12, 45].into_iter().for_each(|number| basis.assume(number));
+        assert_eq!(basis.header().unwrap().as_bytes(), "2 §4.4, A12, A45".as_bytes());
+        assert!(Basis::default().header().is_none());
+    }
+}

@@ -1,0 +1,45 @@
+//! Everything that a method may look at and change.
+
+use std::net::IpAddr;
+
+use super::{basis::Basis, throttle::Throttle};
+use crate::{
+    clock::Clock, key::Keys, merchants::Merchants, settings::Settings, store::Transaction, timestamp::Timestamp,
+    vault::Vault,
+};
+
+/// One request's view of the sandbox.
+pub(crate) struct Context<'a> {
+    /// What the sandbox's clock shows.
+    pub(crate) now: Timestamp,
+    /// The real time, for the clock itself.
+    pub(crate) real_now: Timestamp,
+    /// The address that the request came from.
+    pub(crate) peer: IpAddr,
+    /// The records; undone when the request is refused, except what was kept.
+    pub(crate) records: Transaction<'a>,
+    /// What the sandbox was told when it was made.
+    pub(crate) settings: &'a Settings,
+    /// Seals and opens card numbers.
+    pub(crate) vault: &'a Vault,
+    /// Makes keys and random digits.
+    pub(crate) keys: &'a mut Keys,
+    /// The sandbox's clock.
+    pub(crate) clock: &'a mut Clock,
+    /// Requests of the last minute by merchant.
+    pub(crate) throttle: &'a mut Throttle,
+    /// What the answer rests on; a method adds the assumptions that it meets.
+    pub(crate) basis: Basis,
+}
+
+impl<'a> Context<'a> {
+    /// The accounts, for as long as the request lasts.
+    pub(crate) fn merchants(&self) -> &'a Merchants {
+        &self.settings.merchants
+    }
+
+    /// A trace code (assumption 20).
+    pub(crate) fn trace_code(&mut self) -> String {
+        self.keys.digits(9)
+    }
+}

@@ -1,0 +1,34 @@
+//! `GET` and `POST /_sandbox/clock`.
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+
+use super::{Context, Reply, error};
+use crate::{
+    clock::{Change, Clock},
+    records::Meta,
+    store::StoreError,
+};
+
+pub(super) fn show(context: &Context<'_>) -> Reply {
+    Reply::json(StatusCode::OK, &context.clock.view(context.real_now))
+}
+
+pub(super) fn change(context: &mut Context<'_>, request: &Request<Bytes>) -> Reply {
+    let change = match Change::parse(request.body()) {
+        Ok(change) => change,
+        Err(problem) => return error(StatusCode::BAD_REQUEST, &problem.to_string()),
+    };
+    let clock = context.clock.changed(change, context.real_now);
+    match remember(context, clock) {
+        Ok(()) => {
+            *context.clock = clock;
+            show(context)
+        }
+        Err(problem) => error(StatusCode::INTERNAL_SERVER_ERROR, &problem.to_string()),
+    }
+}
+
+fn remember(context: &mut Context<'_>, clock: Clock) -> Result<(), StoreError> {
+    context.records.put(&Meta::clock(clock))
+}

@@ -1,0 +1,32 @@
+//! Where a browser lands when its session cannot be told, so that no page of a merchant is known
+//! (spec 2 §4.2; assumption 79).
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use pg_model::ErrorCode;
+
+use super::{
+    super::{Basis, Refusal},
+    Context, Reply, html,
+};
+use crate::form::{Form, Limits};
+
+/// The page for the code in the query; without a known one, for an invalid session key.
+pub(in super::super) fn session_error(context: &mut Context<'_>, request: &Request<Bytes>) -> Reply {
+    let query = request.uri().query().unwrap_or_default();
+    let form = Form::parse(query.as_bytes(), &Limits::default()).unwrap_or_default();
+    let asked = form.get("errorCode").unwrap_or_default();
+    let known = ErrorCode::KNOWN.iter().find(|code| code.as_str() == asked);
+    let refusal = Refusal::from(known.unwrap_or(&ErrorCode::INVALID_SESSION_KEY).clone());
+    let body = format!(
+        "<h1>This page cannot be shown</h1>\n\
+         <p>The shop's payment form could not be processed. Please go back to the shop and try again.</p>\n\
+         <dl><dt>Error</dt><dd>{}</dd><dt>Message</dt><dd>{}</dd><dt>Trace</dt><dd>{}</dd></dl>",
+        html::text(refusal.code()),
+        html::text(refusal.message()),
+        context.trace_code(),
+    );
+    let mut basis = Basis::new("2 §4.2");
+    basis.assume(79);
+    Reply::page(StatusCode::BAD_REQUEST, html::page("Payment error", &body)).resting_on(basis)
+}

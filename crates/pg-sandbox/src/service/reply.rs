@@ -1,0 +1,100 @@
+//! What goes back to the caller, before it is an HTTP response.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use pg_model::{Encoding, Record};
+use serde_json::Value;
+
+use super::basis::{self, Basis};
+
+/// A response in the making.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    status: StatusCode,
+    content: Content,
+    body: Bytes,
+    basis: Basis,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Xml,
+    Json,
+    Html,
+    Text,
+}
+
+/// Pages load nothing, run nothing and are framed by nobody; forms stay here.
+const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+);
+
+impl Reply {
+    /// A record of the service, with HTTP 200 (spec 1 §4.1).
+    pub(crate) fn record(record: &dyn Record, encoding: Encoding) -> Self {
+        Self::encoded(StatusCode::OK, encoding, pg_model::encode(record, encoding))
+    }
+
+    /// A body that is encoded already.
+    pub(crate) fn encoded(status: StatusCode, encoding: Encoding, body: String) -> Self {
+        let content = match encoding {
+            Encoding::Xml => Content::Xml,
+            Encoding::Json => Content::Json,
+        };
+        Self::new(status, content, body)
+    }
+
+    /// JSON of the control interface.
+    pub(crate) fn json(status: StatusCode, value: &Value) -> Self {
+        Self::new(status, Content::Json, format!("{value:#}\n"))
+    }
+
+    /// A page for people.
+    pub(crate) fn page(status: StatusCode, html: String) -> Self {
+        Self::new(status, Content::Html, html)
+    }
+
+    /// A line of text.
+    pub(crate) fn text(status: StatusCode, text: &str) -> Self {
+        Self::new(status, Content::Text, format!("{text}\n"))
+    }
+
+    fn new(status: StatusCode, content: Content, body: String) -> Self {
+        Self { status, content, body: Bytes::from(body), basis: Basis::default() }
+    }
+
+    /// The same with what it rests on.
+    pub(crate) fn resting_on(self, basis: Basis) -> Self {
+        Self { basis, ..self }
+    }
+
+    /// The HTTP response.
+    pub(crate) fn into_response(self) -> Response<Bytes> {
+        let mut response = Response::new(self.body);
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content.media_type()));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if self.content == Content::Html {
+            headers.insert(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
+            headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        }
+        if let Some(basis) = self.basis.header() {
+            headers.insert(basis::HEADER, basis);
+        }
+        response
+    }
+}
+
+impl Content {
+    /// Assumption 41 for the encodings of the service.
+    const fn media_type(self) -> &'static str {
+        match self {
+            Self::Xml => "application/xml; charset=utf-8",
+            Self::Json => "application/json; charset=utf-8",
+            Self::Html => "text/html; charset=utf-8",
+            Self::Text => "text/plain; charset=utf-8",
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Which part of the sandbox a path belongs to.
+
+use pg_model::{Encoding, METHODS, method::MethodInfo};
+
+use super::refusal::Voice;
+
+/// Where a request goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Route<'a> {
+    /// A method, and the encoding of its reply; the encoding is missing when the path names an
+    /// unknown one (error 104).
+    Method(&'static MethodInfo, Option<Encoding>),
+    /// A path below the prefix of a service that names no method (error 103).
+    NoMethod(Voice),
+    /// The control interface; what follows `/_sandbox/`.
+    Control(&'a str),
+    /// The page for errors of a session that cannot be told (assumption 79).
+    SessionError,
+    /// None of these.
+    Nowhere,
+}
+
+const VERSION_3: [&str; 3] = ["token", "session", "transaction"];
+
+impl<'a> Route<'a> {
+    /// The route of a path.
+    pub(crate) fn of(path: &'a str) -> Self {
+        if let Some(rest) = path.strip_prefix("/v3/") {
+            let (service, rest) = rest.split_once('/').unwrap_or((rest, ""));
+            if VERSION_3.contains(&service) { version_3(service, rest) } else { Route::Nowhere }
+        } else if let Some(rest) = path.strip_prefix("/enterprise/") {
+            let name = rest.strip_suffix('/').unwrap_or(rest);
+            find("enterprise", name).map_or(Route::NoMethod(Voice::V5), |info| Route::Method(info, Some(Encoding::Xml)))
+        } else if let Some(rest) = path.strip_prefix("/_sandbox") {
+            match rest.strip_prefix('/') {
+                Some(rest) => Route::Control(rest),
+                None if rest.is_empty() => Route::Control(""),
+                None => Route::Nowhere,
+            }
+        } else if path == "/session-error" {
+            Route::SessionError
+        } else {
+            Route::Nowhere
+        }
+    }
+
+    /// In whose shape an error has to be.
+    pub(crate) fn voice(&self) -> Voice {
+        match self {
+            Self::Method(info, _) if info.service.version == 5 => Voice::V5,
+            Self::Method(_, encoding) => Voice::V3(encoding.unwrap_or_default()),
+            Self::NoMethod(voice) => *voice,
+            Self::Control(_) => Voice::Control,
+            Self::SessionError | Self::Nowhere => Voice::Plain,
+        }
+    }
+}
+
+/// The encoding comes after the method, at most once; a slash at the end means nothing (assumption 37).
+fn version_3(service: &str, rest: &str) -> Route<'static> {
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    let (name, encoding) = match rest.split_once('/') {
+        None => (rest, Some(Encoding::Xml)),
+        Some((name, "xml")) => (name, Some(Encoding::Xml)),
+        Some((name, "json")) => (name, Some(Encoding::Json)),
+        Some((name, _)) => (name, None),
+    };
+    match find(service, name) {
+        Some(info) => Route::Method(info, encoding),
+        None => Route::NoMethod(Voice::V3(encoding.unwrap_or_default())),
+    }
+}
+
+fn find(service: &str, name: &str) -> Option<&'static MethodInfo> {
+    METHODS.iter().copied().find(|info| info.service.name == service && info.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(path: &str) -> String {
+        match Route::of(path) {
+            Route::Method(info, encoding) => format!("{info:?} {encoding:?}"),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn paths_lead_where_they_should() {
+        for (path, wanted) in [
+            ("/v3/token/lookup", "token/lookup Some(Xml)"),
+            ("/v3/token/lookup/", "token/lookup Some(Xml)"),
+            ("/v3/token/lookup/xml", "token/lookup Some(Xml)"),
+            ("/v3/transaction/auth/json/", "transaction/auth Some(Json)"),
+            ("/v3/transaction/auth/JSON", "transaction/auth None"),
+            ("/v3/transaction/auth/json/xml", "transaction/auth None"),
+            ("/v3/transaction/Auth", "NoMethod(V3(Xml))"),
+            ("/v3/transaction/nothing/json", "NoMethod(V3(Json))"),
+            ("/v3/session", "NoMethod(V3(Xml))"),
+            ("/v3/enterprise/gettoken", "Nowhere"),
+            ("/v3/", "Nowhere"),
+            ("/enterprise/gettoken", "enterprise/gettoken Some(Xml)"),
+            ("/enterprise/gettoken/xml", "NoMethod(V5)"),
+            ("/enterprise/", "NoMethod(V5)"),
+            ("/_sandbox/clock", "Control(\"clock\")"),
+            ("/_sandbox", "Control(\"\")"),
+            ("/_sandboxes", "Nowhere"),
+            ("/session-error", "SessionError"),
+            ("/", "Nowhere"),
+            ("", "Nowhere"),
+        ] {
+            assert_eq!(told(path), wanted, "{path}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The limit of requests in a minute (spec 1 §8; assumption 54).
+
+use std::{
+    collections::{HashMap, VecDeque},
+    time::Duration,
+};
+
+use crate::timestamp::Timestamp;
+
+const WINDOW: Duration = Duration::from_secs(60);
+
+/// When each limited account's requests of the last minute came. In memory: a restart forgets them.
+#[derive(Debug, Default)]
+pub(crate) struct Throttle {
+    times: HashMap<String, VecDeque<Timestamp>>,
+}
+
+impl Throttle {
+    /// Counts a request and says whether it is within the limit; one that is not does not count.
+    pub(crate) fn admits(&mut self, merchant: &str, per_minute: u32, now: Timestamp) -> bool {
+        let times = self.times.entry(merchant.to_owned()).or_default();
+        // A clock that was set back leaves times in the future, which say nothing about this minute.
+        times.retain(|&time| time <= now && now.since(time) < WINDOW);
+        if times.len() >= usize::try_from(per_minute).unwrap_or(usize::MAX) {
+            return false;
+        }
+        times.push_back(now);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_a_sliding_minute_for_each_account() {
+        let mut throttle = Throttle::default();
+        let at = |seconds: i64| Timestamp::from_millis(1_000_000 + seconds * 1000);
+        assert!(throttle.admits("a", 2, at(0)));
+        assert!(throttle.admits("a", 2, at(30)));
+        assert!(!throttle.admits("a", 2, at(59)));
+        assert!(throttle.admits("b", 2, at(59)));
+        assert!(throttle.admits("a", 2, at(60)));
+        assert!(!throttle.admits("a", 2, at(60)));
+        assert!(throttle.admits("a", 2, at(-500)));
+    }
+}

@@ -1,0 +1,19 @@
+//! `token/disable` (spec 1 §4.4).
+
+use pg_model::{Acknowledgement, DisableToken, ResultCode};
+
+use super::{super::method::Serve, Context, Merchant, Refusal, find};
+
+impl Serve for DisableToken {
+    fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Acknowledgement, Refusal> {
+        let customer = self.merchant_customer_reference.as_ref();
+        let mut token = find(context, merchant, &self.card_key, customer)?;
+        if token.enabled {
+            token.enabled = false;
+            context.records.put(&token)?;
+        } else {
+            context.basis.assume(60);
+        }
+        Ok(Acknowledgement { result: ResultCode::OK, ..Acknowledgement::default() })
+    }
+}

@@ -1,0 +1,82 @@
+//! The error code of a broken parameter rule (assumption 45).
+
+use pg_model::{ErrorCode, Rule, SandboxErrorCode, Violation, Violations, method::MethodInfo};
+
+use super::refusal::Refusal;
+
+/// The refusal for the first violation in the order of the method's table; the others are not told
+/// (assumption 51).
+pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refusal> {
+    let place = |violation: &&Violation| info.fields.iter().position(|field| field.is_named(&violation.name));
+    violations.iter().min_by_key(|violation| place(violation).unwrap_or(usize::MAX)).map(of)
+}
+
+fn of(violation: &Violation) -> Refusal {
+    let missing = violation.rule == Rule::Required;
+    let code = match violation.name.as_str() {
+        "cardNumber" => ErrorCode::INVALID_CARD_NUMBER,
+        "cardExpiryMonth" | "cardExpiryYear" | "cardExpiryDate" => ErrorCode::INVALID_CARD_EXPIRY,
+        "cardCV2" => ErrorCode::INVALID_CARD_CV2,
+        "currency" if missing => ErrorCode::CURRENCY_NOT_SUPPLIED,
+        "currency" => ErrorCode::CURRENCY_NOT_SUPPORTED,
+        "merchantReference" | "uniqueMerchantReference" | "merchantCustomerReference" | "trans_reference" => {
+            ErrorCode::INVALID_MERCHANT_REFERENCE
+        }
+        "sessionKey" => ErrorCode::INVALID_SESSION_KEY,
+        "errorPageUrl" => ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED,
+        "accountUpdaterKey" => ErrorCode::INVALID_ACCOUNT_UPDATER_KEY,
+        "batchKey" => ErrorCode::INVALID_BATCH_KEY,
+        "callbackUrl" | "callback_url" => ErrorCode::INVALID_CALLBACK_URL,
+        name if is_amount(name) => ErrorCode::INVALID_TRANSACTION_VALUE,
+        name => {
+            let code = if missing { SandboxErrorCode::MISSING_PARAMETER } else { SandboxErrorCode::INVALID_PARAMETER };
+            return Refusal::from(code).about(name);
+        }
+    };
+    Refusal::from(code).assuming(45)
+}
+
+fn is_amount(name: &str) -> bool {
+    matches!(name, "transactionValue" | "trans_value")
+        || ["itemPrice", "itemQuantity", "item_price", "item_quantity"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use pg_model::{Auth, Method as _, Parameters};
+
+    use super::*;
+
+    fn code(pairs: &[(&str, &str)]) -> String {
+        let parameters: Parameters = pairs.iter().copied().collect();
+        let violations = (Auth::INFO.check)(&parameters);
+        refusal(Auth::INFO, &violations)
+            .map(|refusal| format!("{} {}", refusal.code(), refusal.message()))
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn every_parameter_has_its_code() {
+        let good = [
+            ("currency", "GBP"),
+            ("cardNumber", "4111111111111111"),
+            ("cardExpiryMonth", "01"),
+            ("cardExpiryYear", "30"),
+            ("itemName0", "Tea"),
+            ("itemPrice0", "499"),
+        ];
+        assert_eq!(code(&good), "");
+        for (name, value, wanted) in [
+            ("cardNumber", "1", "108 "),
+            ("cardExpiryMonth", "13", "109 "),
+            ("currency", "", "120 "),
+            ("currency", "pounds", "111 "),
+            ("itemPrice0", "4.99", "107 "),
+            ("itemName0", "", "938 Missing parameter: itemName0"),
+        ] {
+            let mut changed = good;
+            changed.iter_mut().filter(|pair| pair.0 == name).for_each(|pair| pair.1 = value);
+            assert!(code(&changed).starts_with(wanted), "{name} {}", code(&changed));
+        }
+    }
+}
