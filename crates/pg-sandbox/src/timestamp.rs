@@ -65,6 +65,15 @@ impl Timestamp {
         if (Self::MIN.0..=Self::MAX.0).contains(&millis) { Ok(Self(millis)) } else { Err(NotATimestamp) }
     }
 
+    /// ISO 8601 with an offset, in whole seconds, as version 3 writes its times (spec 1 §2.2):
+    /// `2026-01-01T00:00:00+00:00`.
+    #[must_use]
+    pub fn with_offset(self) -> String {
+        // Every instant that is held is one of the calendar.
+        let instant = jiff::Timestamp::from_second(self.seconds()).unwrap_or_default();
+        instant.display_with_offset(jiff::tz::Offset::UTC).to_string()
+    }
+
     /// Text that sorts as the instants do, for an index column of the store.
     #[must_use]
     pub fn sortable(self) -> String {
@@ -126,6 +135,7 @@ mod tests {
         let offset = Timestamp::parse("2026-01-01T02:00:00+02:00").unwrap();
         assert_eq!(offset.to_string(), "2026-01-01T00:00:00Z");
         assert_eq!(offset.seconds(), 1_767_225_600);
+        assert_eq!(offset.plus(Duration::from_millis(999)).with_offset(), "2026-01-01T00:00:00+00:00");
     }
 
     #[test]

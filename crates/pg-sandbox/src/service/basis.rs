@@ -38,7 +38,7 @@ impl Basis {
         for number in &self.assumptions {
             let comma = if text.is_empty() { "" } else { ", " };
             // Writing to a string cannot fail.
-            let _ = write!(text, "{comma}A{number}");
+            let _ = write!(text, "{comma}A{number:02}");
         }
         if text.is_empty() { None } else { HeaderValue::from_bytes(text.as_bytes()).ok() }
     }
@@ -51,8 +51,8 @@ mod tests {
     #[test]
     fn clause_and_assumptions_in_order() {
         let mut basis = Basis::new("2 §4.4");
-        [45, 12, 45].into_iter().for_each(|number| basis.assume(number));
-        assert_eq!(basis.header().unwrap().as_bytes(), "2 §4.4, A12, A45".as_bytes());
+        [45, 2, 45].into_iter().for_each(|number| basis.assume(number));
+        assert_eq!(basis.header().unwrap().as_bytes(), "2 §4.4, A02, A45".as_bytes());
         assert!(Basis::default().header().is_none());
     }
 }

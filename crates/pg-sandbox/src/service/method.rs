@@ -65,7 +65,9 @@ pub(crate) fn call(
 ) -> Result<Reply, Refusal> {
     context.basis = Basis::new(info.source);
     let entry = super::TABLES.iter().copied().flatten().find(|entry| std::ptr::eq(entry.info, info));
-    let entry = entry.ok_or_else(|| Refusal::from(ErrorCode::INVALID_FUNCTION_CALL))?;
+    let entry = entry.ok_or_else(|| {
+        Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).about("this sandbox does not carry it out").assuming(49)
+    })?;
     if request.method() != http::Method::POST {
         return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into());
     }
@@ -108,6 +110,9 @@ fn run<M: Serve>(
     form: &Form,
     encoding: Encoding,
 ) -> Result<Reply, Refusal> {
+    if let Some(refusal) = violation::gap(M::INFO, form.parameters()) {
+        return Err(refusal);
+    }
     let violations = (M::INFO.check)(form.parameters());
     if let Some(refusal) = violation::refusal(M::INFO, &violations) {
         return Err(refusal);

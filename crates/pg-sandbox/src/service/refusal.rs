@@ -5,7 +5,7 @@ use pg_model::{Encoding, ErrorCode, SandboxErrorCode, ServiceError, Value};
 use serde_json::json;
 
 use super::{basis::Basis, reply::Reply};
-use crate::{form::FormError, store::StoreError};
+use crate::{form::FormError, store::StoreError, vault::NotOurs};
 
 /// A request that is answered with an error code. What it wrote is undone, except what it kept.
 #[derive(Debug, Clone)]
@@ -147,6 +147,12 @@ impl From<FormError> for Refusal {
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
+        Self::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string())
+    }
+}
+
+impl From<NotOurs> for Refusal {
+    fn from(error: NotOurs) -> Self {
         Self::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string())
     }
 }

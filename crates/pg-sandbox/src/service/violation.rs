@@ -1,6 +1,8 @@
 //! The error code of a broken parameter rule (assumption 45).
 
-use pg_model::{ErrorCode, Rule, SandboxErrorCode, Violation, Violations, method::MethodInfo};
+use pg_model::{
+    ErrorCode, Parameters, Rule, SandboxErrorCode, Violation, Violations, field::Field, method::MethodInfo,
+};
 
 use super::refusal::Refusal;
 
@@ -11,6 +13,16 @@ pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refu
     violations.iter().min_by_key(|violation| place(violation).unwrap_or(usize::MAX)).map(of)
 }
 
+/// The refusal for the first item after a gap in the numbering (assumption 14).
+pub(crate) fn gap(info: &MethodInfo, parameters: &Parameters) -> Option<Refusal> {
+    let fields: Vec<&Field> = info.fields.iter().copied().filter(|field| field.wire.contains("{n}")).collect();
+    let numbers = parameters.item_numbers(&fields);
+    let (_, &number) = numbers.iter().enumerate().find(|&(expected, &number)| number != expected)?;
+    let field = fields.iter().find(|field| parameters.of_item(field, number).is_some())?;
+    let name = field.wire.replace("{n}", &number.to_string());
+    Some(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(&name).assuming(14))
+}
+
 fn of(violation: &Violation) -> Refusal {
     let missing = violation.rule == Rule::Required;
     let code = match violation.name.as_str() {
@@ -19,6 +31,10 @@ fn of(violation: &Violation) -> Refusal {
         "cardCV2" => ErrorCode::INVALID_CARD_CV2,
         "currency" if missing => ErrorCode::CURRENCY_NOT_SUPPLIED,
         "currency" => ErrorCode::CURRENCY_NOT_SUPPORTED,
+        // The one rule about references together is that an update has to set one (assumption 98).
+        "merchantReference" if matches!(violation.rule, Rule::Together(_)) => {
+            return SandboxErrorCode::NOTHING_TO_UPDATE.into();
+        }
         "merchantReference" | "uniqueMerchantReference" | "merchantCustomerReference" | "trans_reference" => {
             ErrorCode::INVALID_MERCHANT_REFERENCE
         }
@@ -43,7 +59,7 @@ fn is_amount(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pg_model::{Auth, Method as _, Parameters};
+    use pg_model::{Auth, Method as _, UpdateTransaction};
 
     use super::*;
 
@@ -78,5 +94,25 @@ mod tests {
             changed.iter_mut().filter(|pair| pair.0 == name).for_each(|pair| pair.1 = value);
             assert!(code(&changed).starts_with(wanted), "{name} {}", code(&changed));
         }
+    }
+
+    #[test]
+    fn items_are_numbered_from_zero_without_gaps() {
+        let named = |names: &[&str]| {
+            let parameters: Parameters = names.iter().map(|&name| (name, "1")).collect();
+            gap(Auth::INFO, &parameters).map(|refusal| refusal.message().to_owned()).unwrap_or_default()
+        };
+        assert_eq!(named(&["currency"]), "");
+        assert_eq!(named(&["itemPrice1", "itemName1", "itemPrice0", "itemName0"]), "");
+        assert_eq!(named(&["itemPrice1"]), "Invalid parameter: itemPrice1");
+        assert_eq!(named(&["itemPrice0", "itemReference3", "itemPrice1"]), "Invalid parameter: itemReference3");
+    }
+
+    #[test]
+    fn an_update_has_to_set_something() {
+        let key = "0".repeat(32);
+        let parameters: Parameters = [("transactionKey", key.as_str()), ("merchantReference", "")].into_iter().collect();
+        let violations = (UpdateTransaction::INFO.check)(&parameters);
+        assert_eq!(refusal(UpdateTransaction::INFO, &violations).unwrap().code(), "955");
     }
 }

@@ -17,7 +17,7 @@ pub(super) const METHODS: &[Entry] = &[entry::<EnableToken>(), entry::<DisableTo
 
 /// The account's token of this key; a customer reference that is given must be the token's
 /// (spec 1 §3.1; assumptions 56 to 58).
-fn find(
+pub(super) fn find(
     context: &mut Context<'_>,
     merchant: &Merchant,
     key: &CardKey,
