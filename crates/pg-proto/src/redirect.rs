@@ -1,6 +1,6 @@
 //! The redirect that brings the customer's browser back from the card form (spec 2 §4.2).
 
-use pg_crypto::{DecryptError, KeyError, SessionCipher};
+use pg_crypto::{DecryptError, KeyError, Plaintext, SessionCipher};
 use pg_model::{DecodeError, RedirectData, ServiceError, decode_into};
 
 use crate::Account;
@@ -85,12 +85,20 @@ impl Redirect {
         })
     }
 
+    /// Decrypts the data and leaves it as the text that it is.
+    ///
+    /// # Errors
+    /// When it can't be decrypted with this key.
+    pub fn decrypt(&self, cipher: &SessionCipher) -> Result<Plaintext, DecryptError> {
+        cipher.decrypt(&self.data, &self.iv)
+    }
+
     /// Decrypts and reads the data.
     ///
     /// # Errors
     /// When it can't be decrypted with this key, or what comes out can't be read.
     pub fn open(&self, cipher: &SessionCipher) -> Result<Returned, RedirectError> {
-        let plaintext = cipher.decrypt(&self.data, &self.iv)?;
+        let plaintext = self.decrypt(cipher)?;
         let mut data = RedirectData::default();
         decode_into(plaintext.as_str().as_bytes(), &mut data)?;
         Ok(if !data.errors.is_empty() {
