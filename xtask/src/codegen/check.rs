@@ -1,250 +1,256 @@
-//! Checks that no parser makes: that names are known, used once, and that every fact has its source.
+//! Checks of what the tables say, after their shape has been read: that names are known and used once, that every fact
+//! has its source, and that no rule contradicts another.
+
+mod codes;
+mod fields;
+mod names;
+mod records;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 
-use anyhow::bail;
+use super::{
+    place::{Place, Places, Problems, allowed},
+    tables::{Credentials, Group, GroupRow, Method, Row, Service, Tables},
+};
 
-use super::tables::{Field, Part, Row, Tables};
-
-/// The formats that fields may have, as `Format` variants.
-pub(super) const FORMATS: &[(&str, &str)] = &[
-    ("text", "Text"),
-    ("alphanumeric", "Alphanumeric"),
-    ("digits", "Digits"),
-    ("integer", "Integer"),
-    ("minor", "Minor"),
-    ("decimal", "Decimal"),
-    ("url", "Url"),
-    ("currency", "Currency"),
-    ("country", "Country"),
-    ("month", "Month"),
-    ("year", "Year"),
-    ("year2", "Year2"),
-    ("expiry", "Expiry"),
-    ("date-ymd", "DateYmd"),
-    ("date-dmy", "DateDmy"),
-    ("unix-time", "UnixTime"),
-    ("card-number", "CardNumber"),
-    ("cv2", "Cv2"),
-    ("one-of", "OneOf"),
-    ("flag", "Flag"),
-    ("card-keys", "CardKeys"),
-    ("msisdn", "Msisdn"),
-    ("phone", "Phone"),
-    ("email", "Email"),
-];
-
-/// Types that are written by hand.
+/// Types that `pg-model` holds by hand and fields may have.
 const HAND_WRITTEN: &[&str] = &["String", "u64", "i64", "Currency", "Decimal", "CardNumber", "Cv2", "Vec<CardKey>"];
 
-/// Longest wire name of a field, so that a numbered name fits its buffer.
-const NAME_LIMIT: usize = 40;
+/// Parameters that every request gets by itself.
+const CREDENTIALS: &[&str] = &["apikey", "apipassword", "shasignature", "api_key", "api_password", "version"];
 
-/// # Errors
-/// Every mistake of the tables, one a line.
-pub(super) fn check(tables: &Tables) -> anyhow::Result<()> {
-    let mut checker = Checker::new(tables);
+/// Notes every mistake.
+pub(super) fn check(tables: &Tables, problems: &mut Problems) {
+    let mut checker = Checker::new(tables, problems);
     for service in &tables.services {
-        for method in &service.methods {
-            let place = format!("{}.toml: {}", service.info.name, method.name);
-            checker.source(&place, &method.source);
-            checker.rows(&place, &method.fields);
-            checker.unique(&place, &tables.flatten(&method.fields));
-            if !method.reply.is_empty() && !checker.records.contains(method.reply.as_str()) {
-                checker.problem(&place, &format!("reply {:?} is no record of records.toml", method.reply));
-            }
-        }
+        checker.service(service);
     }
     for group in &tables.groups {
-        let place = format!("groups.toml: {}", group.name);
-        checker.source(&place, &group.source);
-        checker.rows(&place, &group.fields);
+        checker.group(group);
     }
-    for record in &tables.records {
-        let place = format!("records.toml: {}", record.name);
-        checker.source(&place, &record.source);
-        for part in &record.fields {
-            checker.part(&place, part);
-        }
-        for essential in &record.essential {
-            if !record.fields.iter().any(|part| part.wire == *essential) {
-                checker.problem(&place, &format!("essential {essential:?} is none of its fields"));
-            }
-        }
-    }
-    for table in &tables.codes {
-        for code in &table.codes {
-            let place = format!("codes.toml: {} {}", table.name, code.code);
-            checker.source(&place, &code.source);
-            if let Some(number) = code.assumption
-                && !tables.assumptions.iter().any(|assumption| assumption.number == number)
-            {
-                checker.problem(&place, &format!("assumption {number} is not in assumptions.toml"));
-            }
-        }
-    }
-    if checker.problems.is_empty() { Ok(()) } else { bail!("{}", checker.problems.join("\n")) }
+    checker.records();
+    checker.codes();
+    checker.currencies();
+    checker.assumptions();
+    checker.names();
 }
 
 struct Checker<'t> {
+    tables: &'t Tables,
+    /// Every type that a field may have.
     types: BTreeSet<&'t str>,
-    groups: BTreeSet<&'t str>,
-    records: BTreeSet<&'t str>,
-    problems: Vec<String>,
+    problems: &'t mut Problems,
 }
 
 impl<'t> Checker<'t> {
-    fn new(tables: &'t Tables) -> Self {
+    fn new(tables: &'t Tables, problems: &'t mut Problems) -> Self {
         let named = tables.types.iter().map(|newtype| newtype.name.as_str());
         let coded = tables.codes.iter().map(|table| table.name.as_str());
-        Self {
-            types: named.chain(coded).chain(HAND_WRITTEN.iter().copied()).collect(),
-            groups: tables.groups.iter().map(|group| group.name.as_str()).collect(),
-            records: tables.records.iter().map(|record| record.name.as_str()).collect(),
-            problems: Vec::new(),
+        let types = named.chain(coded).chain(HAND_WRITTEN.iter().copied()).collect();
+        Self { tables, types, problems }
+    }
+
+    fn problem(&mut self, place: Place, what: impl Into<String>) {
+        self.problems.push(place, what);
+    }
+
+    /// A text that must not be empty. Where the key itself is missing, reading has said so.
+    fn filled(&mut self, places: &Places, texts: &[(&'static str, &str)]) {
+        for (key, text) in texts {
+            let there = places.keys.iter().any(|(name, _)| name == key);
+            if there && text.trim().is_empty() {
+                self.problem(places.of(key), format!("{key} is empty"));
+            }
         }
     }
 
-    fn problem(&mut self, place: &str, what: &str) {
-        self.problems.push(format!("{place}: {what}"));
-    }
-
-    /// A source is a document's number and a section, such as `2 §4.3`.
-    fn source(&mut self, place: &str, source: &str) {
-        let fits = source.split_once(" §").is_some_and(|(document, section)| {
-            matches!(document, "1" | "2" | "3") && section.starts_with(|c: char| c.is_ascii_digit())
-        });
-        if !fits {
-            self.problem(place, &format!("source {source:?} is not of the form \"2 §4.3\""));
+    /// Where a fact is from, and one sentence that says what it is.
+    fn source_and_doc(&mut self, places: &Places, source: &str, doc: &str) {
+        self.filled(places, &[("source", source), ("doc", doc)]);
+        if !source.is_empty() && !is_source(source) {
+            self.problem(places.of("source"), format!("source {source:?} is not of the form \"2 §4.3\""));
+        }
+        if !doc.is_empty() && !doc.ends_with(['.', '?', '!']) {
+            self.problem(places.of("doc"), "doc is no sentence: it has no full stop at its end");
+        }
+        if doc.chars().any(char::is_control) {
+            self.problem(places.of("doc"), "doc is more than one line");
+        }
+        for number in mentioned_assumptions(doc) {
+            self.assumption(places.of("doc"), number);
         }
     }
 
-    fn rows(&mut self, place: &str, rows: &[Row]) {
+    /// An assumption that a row rests on.
+    fn assumption(&mut self, place: Place, number: u16) {
+        if !self.tables.assumptions.iter().any(|assumption| assumption.number == number) {
+            self.problem(place, format!("assumption A{number:02} is not in assumptions.toml"));
+        }
+    }
+
+    fn service(&mut self, service: &'t Service) {
+        let info = &service.info;
+        self.filled(&info.places, &[("name", &info.name), ("title", &info.title)]);
+        self.source_and_doc(&info.places, &info.source, &info.doc);
+        if info.name != info.places.row.file {
+            let wanted = info.places.row.file;
+            self.problem(info.places.of("name"), format!("name is {:?} in the table of {wanted:?}", info.name));
+        }
+        if !(info.prefix.starts_with('/') && info.prefix.ends_with('/')) {
+            self.problem(info.places.of("prefix"), "prefix must begin and end with a slash");
+        }
+        if !matches!(info.version, 3 | 5) {
+            self.problem(info.places.of("version"), "version must be 3 or 5");
+        }
+        for method in &service.methods {
+            self.method(info.version, method);
+        }
+    }
+
+    fn method(&mut self, version: u8, method: &'t Method) {
+        let places = &method.places;
+        let texts = [
+            ("name", method.name.as_str()),
+            ("rust", &method.rust),
+            ("title", &method.title),
+            ("retry_why", &method.retry_why),
+        ];
+        self.filled(places, &texts);
+        self.source_and_doc(places, &method.source, &method.doc);
+        if method.retry_why.ends_with('.') {
+            self.problem(places.of("retry_why"), "retry_why is a clause: it has no full stop at its end");
+        }
+        if (version == 5) != (method.credentials == Credentials::Enterprise) {
+            self.problem(places.of("credentials"), format!("these credentials do not belong to version {version}"));
+        }
+        if method.reply.is_empty() {
+            if method.credentials != Credentials::Session {
+                self.problem(places.of("reply"), "reply is empty, though no browser gets it");
+            }
+        } else {
+            self.record_name(places.of("reply"), &method.reply);
+        }
+        if let Some(output) = &method.output
+            && *output != format!("Outcome<{}>", method.reply)
+        {
+            self.problem(places.of("output"), format!("output must be \"Outcome<{}>\" or left out", method.reply));
+        }
+        self.rows(&method.fields, false);
+        self.wire_names(places.row, &method.fields);
+    }
+
+    fn group(&mut self, group: &'t Group) {
+        self.filled(&group.places, &[("name", &group.name), ("rust", &group.rust)]);
+        self.source_and_doc(&group.places, &group.source, &group.doc);
+        let uses: Vec<&GroupRow> = self.tables.group_rows().filter(|row| row.group == group.name).collect();
+        if uses.is_empty() && !group.name.is_empty() {
+            self.problem(group.places.row, format!("group {:?} is used nowhere", group.name));
+        }
+        if uses.iter().any(|row| row.inline != uses[0].inline) || uses.iter().any(|row| row.repeat != uses[0].repeat) {
+            self.problem(group.places.row, "the rows that use the group disagree about inline or repeat");
+        }
+        if self.reaches(group, &group.name, 0) {
+            self.problem(group.places.row, "the group holds itself");
+        }
+        self.rows(&group.fields, uses.iter().any(|row| row.repeat));
+    }
+
+    /// The rows of a method or group; `repeated` when they belong to items that are numbered.
+    fn rows(&mut self, rows: &'t [Row], repeated: bool) {
         for row in rows {
             match row {
-                Row::Group(row) if !self.groups.contains(row.group.as_str()) => {
-                    self.problem(place, &format!("group {:?} is not in groups.toml", row.group));
+                Row::Field(field) => self.field(field, repeated),
+                Row::Group(row) if repeated => {
+                    self.problem(row.places.row, "a group that repeats holds fields only");
                 }
-                Row::Group(_) => {}
-                Row::Field(field) => self.field(&format!("{place}: {}", field.name()), field),
+                Row::Group(row) => self.group_row(row),
             }
+        }
+        self.rust_names(rows);
+    }
+
+    fn group_row(&mut self, row: &GroupRow) {
+        let Some(group) = self.tables.group(&row.group) else {
+            let names = self.tables.groups.iter().map(|group| group.name.as_str());
+            let hint = allowed(&row.group, names);
+            return self.problem(row.places.of("group"), format!("group {:?} is not in groups.toml{hint}", row.group));
+        };
+        if row.inline && (row.repeat || row.required || row.rust.is_some()) {
+            self.problem(row.places.row, "inline goes with none of repeat, required and rust");
+        }
+        if row.repeat && row.required {
+            self.problem(row.places.of("required"), "a group that repeats may always be empty");
+        }
+        let needs = group.fields.iter().any(Row::is_required);
+        if needs && !(row.required || row.repeat || row.inline) {
+            let what = format!("group {:?} has required fields, so it needs required = true", row.group);
+            self.problem(row.places.row, what);
         }
     }
 
-    fn field(&mut self, place: &str, field: &Field) {
-        self.source(place, &field.source);
-        if field.wire.is_empty() == field.prefix.is_none() {
-            self.problem(place, "needs either a wire name or a prefix");
-        }
-        if field.name().len() > NAME_LIMIT {
-            self.problem(place, &format!("its name is longer than {NAME_LIMIT} characters"));
-        }
-        if !self.types.contains(field.kind.as_str()) {
-            self.problem(place, &format!("type {:?} is in none of types.toml and codes.toml", field.kind));
-        }
-        if !FORMATS.iter().any(|(name, _)| *name == field.format) {
-            self.problem(place, &format!("format {:?} is not known", field.format));
-        }
-        if (field.format == "one-of") == field.values.is_empty() {
-            self.problem(place, "values go with format one-of, and only with it");
-        }
-        if field.length.as_deref().is_some_and(|length| bounds(length).is_none()) {
-            self.problem(place, "length must be \"32\", \"..50\" or \"3..4\"");
-        }
-        if field.range.as_deref().is_some_and(|range| range_bounds(range).is_none()) {
-            self.problem(place, "range must be two whole numbers such as \"-1..127\"");
-        }
-        if !field.doc.ends_with('.') {
-            self.problem(place, "its doc is no sentence with a full stop");
+    /// Whether a group holds the one of that name, itself or in its groups.
+    fn reaches(&self, group: &Group, name: &str, depth: usize) -> bool {
+        group.fields.iter().any(|row| match row {
+            Row::Group(row) if row.group == name => true,
+            Row::Group(row) if depth < self.tables.groups.len() => {
+                self.tables.group(&row.group).is_some_and(|inner| self.reaches(inner, name, depth + 1))
+            }
+            _ => false,
+        })
+    }
+
+    fn record_name(&mut self, place: Place, name: &str) {
+        if self.tables.record(name).is_none() {
+            let hint = allowed(name, self.tables.records.iter().map(|record| record.name.as_str()));
+            self.problem(place, format!("record {name:?} is not in records.toml{hint}"));
         }
     }
 
-    fn part(&mut self, place: &str, part: &Part) {
-        let place = format!("{place}: {}", part.prefix.as_deref().unwrap_or(&part.wire));
-        self.source(&place, &part.source);
-        let kinds = [&part.kind, &part.record, &part.list, &part.map, &part.prefix];
-        if kinds.iter().filter(|kind| kind.is_some()).count() != 1 {
-            self.problem(&place, "needs exactly one of type, record, list, map and prefix");
-        }
-        for record in [&part.record, &part.list, &part.map].into_iter().flatten() {
-            if !self.records.contains(record.as_str()) {
-                self.problem(&place, &format!("record {record:?} is not in records.toml"));
-            }
-        }
-        if let Some(kind) = part.kind.as_deref().filter(|kind| !self.types.contains(kind)) {
-            self.problem(&place, &format!("type {kind:?} is in none of types.toml and codes.toml"));
-        }
-    }
-
-    /// No two fields of one request may share a name, nor may a name begin like a numbered or open one.
-    fn unique(&mut self, place: &str, fields: &[&Field]) {
-        for (at, field) in fields.iter().enumerate() {
-            for other in &fields[at + 1..] {
-                if field.order_key() == other.order_key() {
-                    self.problem(place, &format!("{} stands twice", field.name()));
-                }
-                for (open, closed) in [(field, other), (other, field)] {
-                    if open.is_open() && closed.order_key().starts_with(&open.order_key()) {
-                        self.problem(place, &format!("{} can be taken for {}", closed.name(), open.name()));
-                    }
-                }
-            }
+    fn type_name(&mut self, place: Place, name: &str) {
+        if !name.is_empty() && !self.types.contains(name) {
+            let hint = allowed(name, self.types.iter().copied());
+            self.problem(place, format!("type {name:?} is in none of types.toml and codes.toml{hint}"));
         }
     }
 }
 
-/// The bounds of a length, in characters.
-pub(super) fn bounds(length: &str) -> Option<(u16, u16)> {
-    match length.split_once("..") {
-        None => length.parse().ok().map(|exact| (exact, exact)),
-        Some(("", most)) => most.parse().ok().map(|most| (0, most)),
-        Some((least, most)) => Some((least.parse().ok()?, most.parse().ok()?)),
-    }
-}
-
-/// The bounds of a number.
-pub(super) fn range_bounds(range: &str) -> Option<(i64, i64)> {
-    let (least, most) = range.split_once("..")?;
-    Some((least.parse().ok()?, most.parse().ok()?))
-}
-
-impl Field {
-    /// Its name on the wire; an open one ends in `*`.
-    pub(super) fn name(&self) -> String {
-        self.prefix.as_ref().map_or_else(|| self.wire.clone(), |prefix| format!("{prefix}*"))
-    }
-
-    /// Its place in the order of names: lower case, up to the part that varies.
-    pub(super) fn order_key(&self) -> String {
-        let name = self.prefix.as_deref().unwrap_or(&self.wire);
-        name.split("{n}").next().unwrap_or_default().to_ascii_lowercase()
-    }
-
-    /// Whether it stands for several names.
-    pub(super) fn is_open(&self) -> bool {
-        self.prefix.is_some() || self.wire.contains("{n}")
+impl Row {
+    /// Whether a struct that holds the row cannot be made without it.
+    fn is_required(&self) -> bool {
+        match self {
+            Self::Field(field) => field.required,
+            Self::Group(row) => row.required,
+        }
     }
 }
 
 impl Tables {
-    /// All fields of these rows and of their groups.
-    pub(super) fn flatten<'t>(&'t self, rows: &'t [Row]) -> Vec<&'t Field> {
-        let mut fields = Vec::new();
-        for row in rows {
-            match row {
-                Row::Field(field) => fields.push(&**field),
-                Row::Group(row) => {
-                    if let Some(group) = self.group(&row.group) {
-                        fields.extend(self.flatten(&group.fields));
-                    }
-                }
-            }
-        }
-        fields
+    /// Every row that names a group.
+    fn group_rows(&self) -> impl Iterator<Item = &GroupRow> {
+        let of_methods = self.services.iter().flat_map(|service| &service.methods).flat_map(|method| &method.fields);
+        let of_groups = self.groups.iter().flat_map(|group| &group.fields);
+        of_methods.chain(of_groups).filter_map(|row| match row {
+            Row::Group(row) => Some(row),
+            Row::Field(_) => None,
+        })
     }
+}
 
-    /// The group of that name.
-    pub(super) fn group(&self, name: &str) -> Option<&super::tables::Group> {
-        self.groups.iter().find(|group| group.name == name)
-    }
+/// Whether a text is a document's number and a section, such as `2 §4.3`.
+fn is_source(source: &str) -> bool {
+    source.split_once(" §").is_some_and(|(document, section)| {
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        matches!(document, "1" | "2" | "3") && section.split('.').all(digits)
+    })
+}
+
+/// The numbers of `A21` and the like in a text.
+pub(super) fn mentioned_assumptions(text: &str) -> Vec<u16> {
+    text.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter_map(|word| word.strip_prefix('A'))
+        .filter(|digits| (2..=3).contains(&digits.len()))
+        .filter_map(|digits| digits.parse().ok())
+        .collect()
 }

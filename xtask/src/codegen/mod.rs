@@ -5,8 +5,11 @@
 
 mod assumptions;
 mod check;
+mod formats;
 mod names;
 mod openapi;
+mod place;
+mod reading;
 mod reference;
 mod rust;
 mod tables;
@@ -19,6 +22,8 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+
+use self::{place::Problems, tables::Tables};
 
 /// Where the tables are.
 const TABLES: &str = "crates/pg-model/tables";
@@ -36,7 +41,7 @@ type Files = BTreeMap<PathBuf, String>;
 /// When a table is wrong (every mistake, with file and row), when a file can't be written, or with `check` when a
 /// file is missing, stale or left over.
 pub(crate) fn run(root: &Path, check: bool) -> anyhow::Result<()> {
-    let files = generate(root)?;
+    let files = generate(&root.join(TABLES), root)?;
     let stale = stale(root, &files)?;
     if check {
         if stale.is_empty() {
@@ -61,13 +66,12 @@ pub(crate) fn run(root: &Path, check: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// All generated files, formatted.
+/// All generated files, formatted, from the tables of a folder.
 ///
 /// # Errors
-/// When a table is wrong or `rustfmt` is missing.
-pub(crate) fn generate(root: &Path) -> anyhow::Result<Files> {
-    let tables = tables::load(&root.join(TABLES))?;
-    check::check(&tables)?;
+/// When a table is wrong (every mistake, with file, line and column) or `rustfmt` is missing.
+fn generate(folder: &Path, root: &Path) -> anyhow::Result<Files> {
+    let tables = checked(folder)?;
     let mut files = Files::new();
     for (name, text) in rust::generate(&tables) {
         files.insert(Path::new(RUST).join(name), text);
@@ -79,6 +83,17 @@ pub(crate) fn generate(root: &Path) -> anyhow::Result<Files> {
     files.insert("docs/openapi.yaml".into(), openapi::generate(&tables));
     files.insert("docs/assumptions.md".into(), assumptions::generate(&tables));
     Ok(files)
+}
+
+/// The tables of a folder, if nothing is wrong with them.
+fn checked(folder: &Path) -> anyhow::Result<Tables> {
+    let mut problems = Problems::default();
+    let tables = tables::load(folder, &mut problems);
+    if let Some(tables) = &tables {
+        check::check(tables, &mut problems);
+    }
+    problems.into_result()?;
+    tables.context("the tables cannot be read")
 }
 
 /// The paths that differ from what is on disk, are missing there, or should not be there.

@@ -17,6 +17,14 @@ pub(super) fn snake(name: &str) -> String {
     snake
 }
 
+/// Words that Rust keeps for itself.
+pub(super) const KEYWORDS: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
+    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
+    "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
 /// The name of a static: `cardKey` → `CARD_KEY`.
 pub(super) fn shout(rust_name: &str) -> String {
     rust_name.to_ascii_uppercase()

@@ -1,11 +1,16 @@
 //! The tables as they stand in the files.
 
-use std::{collections::BTreeMap, fs, path::Path};
+mod rows;
 
-use anyhow::{Context, bail};
-use serde::{Deserialize, de::DeserializeOwned};
+use std::{fs, path::Path};
+
+use super::{
+    place::{Place, Places, Problems},
+    reading::{self, Row as Source},
+};
 
 /// All tables of the project.
+#[derive(Default)]
 pub(super) struct Tables {
     /// Services in the order of the documents.
     pub(super) services: Vec<Service>,
@@ -18,18 +23,13 @@ pub(super) struct Tables {
 }
 
 /// One file of methods.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Service {
-    #[serde(rename = "service")]
     pub(super) info: ServiceInfo,
-    #[serde(rename = "method")]
     pub(super) methods: Vec<Method>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct ServiceInfo {
+    pub(super) places: Places,
     pub(super) name: String,
     pub(super) title: String,
     pub(super) prefix: String,
@@ -38,9 +38,8 @@ pub(super) struct ServiceInfo {
     pub(super) doc: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Method {
+    pub(super) places: Places,
     pub(super) name: String,
     pub(super) rust: String,
     pub(super) title: String,
@@ -51,21 +50,18 @@ pub(super) struct Method {
     pub(super) output: Option<String>,
     pub(super) retry: Retry,
     pub(super) retry_why: String,
-    #[serde(default)]
     pub(super) cross: bool,
     pub(super) fields: Vec<Row>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Credentials {
     Signed,
     Session,
     Enterprise,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Retry {
     Safe,
     LookupFirst,
@@ -73,55 +69,41 @@ pub(super) enum Retry {
 }
 
 /// A row of a method or a group: a group, or a field.
-#[derive(Deserialize)]
-#[serde(untagged)]
 pub(super) enum Row {
     Group(GroupRow),
     Field(Box<Field>),
 }
 
-#[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct GroupRow {
+    pub(super) places: Places,
     pub(super) group: String,
     pub(super) rust: Option<String>,
-    #[serde(default)]
     pub(super) required: bool,
-    #[serde(default)]
     pub(super) repeat: bool,
-    #[serde(default)]
     pub(super) inline: bool,
 }
 
-#[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Field {
-    #[serde(default)]
+    pub(super) places: Places,
     pub(super) wire: String,
     pub(super) prefix: Option<String>,
     pub(super) rust: Option<String>,
-    #[serde(rename = "type")]
     pub(super) kind: String,
     pub(super) format: String,
     pub(super) length: Option<String>,
     pub(super) range: Option<String>,
-    #[serde(default)]
     pub(super) required: bool,
-    #[serde(default)]
     pub(super) sensitive: bool,
     pub(super) default: Option<String>,
-    #[serde(default)]
     pub(super) values: Vec<String>,
     pub(super) spec: Option<String>,
-    #[serde(default)]
     pub(super) aliases: Vec<String>,
     pub(super) source: String,
     pub(super) doc: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Group {
+    pub(super) places: Places,
     pub(super) name: String,
     pub(super) rust: String,
     pub(super) source: String,
@@ -129,34 +111,28 @@ pub(super) struct Group {
     pub(super) fields: Vec<Row>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Record {
+    pub(super) places: Places,
     pub(super) name: String,
     pub(super) source: String,
     pub(super) doc: String,
     pub(super) empty: Empty,
-    #[serde(default)]
     pub(super) essential: Vec<String>,
     pub(super) fields: Vec<Part>,
 }
 
 /// What a writer does with a field that is empty.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Empty {
     Keep,
     Omit,
 }
 
 /// A field of a reply: exactly one of `type`, `record`, `list`, `map` and `prefix` says which kind.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Part {
-    #[serde(default)]
+    pub(super) places: Places,
     pub(super) wire: String,
     pub(super) rust: Option<String>,
-    #[serde(rename = "type")]
     pub(super) kind: Option<String>,
     pub(super) record: Option<String>,
     pub(super) list: Option<String>,
@@ -165,24 +141,21 @@ pub(super) struct Part {
     pub(super) prefix: Option<String>,
     pub(super) json: Option<String>,
     pub(super) assumption: Option<u16>,
-    #[serde(default)]
     pub(super) aliases: Vec<String>,
     pub(super) source: String,
     pub(super) doc: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct CodeTable {
+    pub(super) places: Places,
     pub(super) name: String,
     pub(super) source: String,
     pub(super) doc: String,
     pub(super) codes: Vec<Code>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Code {
+    pub(super) places: Places,
     pub(super) code: String,
     pub(super) name: String,
     pub(super) message: String,
@@ -193,25 +166,22 @@ pub(super) struct Code {
     pub(super) doc: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Newtype {
+    pub(super) places: Places,
     pub(super) name: String,
     pub(super) source: String,
     pub(super) doc: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Currency {
+    pub(super) places: Places,
     pub(super) code: String,
     pub(super) exponent: u8,
     pub(super) name: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Assumption {
+    pub(super) places: Places,
     pub(super) number: u16,
     pub(super) area: String,
     pub(super) title: String,
@@ -223,50 +193,113 @@ pub(super) struct Assumption {
 
 /// Files of methods, in the order of the documents.
 const SERVICES: [&str; 4] = ["token", "session", "transaction", "enterprise"];
+/// The other files.
+const LISTS: [&str; 6] = ["groups", "records", "codes", "types", "currencies", "assumptions"];
 
-/// Reads all tables.
+/// Reads all tables, and notes what is wrong with their shape: keys that are misspelt, missing or of the wrong type.
 ///
-/// # Errors
-/// When a file is missing, is no TOML, or has a key or a value that the tables do not know; says which file, line and
-/// column.
-pub(super) fn load(folder: &Path) -> anyhow::Result<Tables> {
-    let mut problems = Vec::new();
-    let services = SERVICES.iter().filter_map(|name| keep(read::<Service>(folder, name), &mut problems)).collect();
-    let mut lists = Lists { folder, problems };
-    let tables = Tables {
-        services,
-        groups: lists.read("groups", "group"),
-        records: lists.read("records", "record"),
-        codes: lists.read("codes", "table"),
-        types: lists.read("types", "type"),
-        currencies: lists.read("currencies", "currencies"),
-        assumptions: lists.read("assumptions", "assumption"),
-    };
-    if !lists.problems.is_empty() {
-        bail!("{}", lists.problems.join("\n"));
+/// Nothing comes back when a file is missing or is no TOML: whatever refers to it would seem wrong.
+pub(super) fn load(folder: &Path, problems: &mut Problems) -> Option<Tables> {
+    let mut tables = Some(Tables::default());
+    for name in SERVICES.into_iter().chain(LISTS) {
+        let whole = read(folder, name, problems).and_then(|text| {
+            let tables = tables.as_mut()?;
+            reading::file(name, &text, problems, |root| tables.take_in(name, root))
+        });
+        if whole.is_none() {
+            tables = None;
+        }
     }
-    Ok(tables)
+    strangers(folder, problems);
+    tables
 }
 
-/// Files that hold one list.
-struct Lists<'a> {
-    folder: &'a Path,
-    problems: Vec<String>,
+fn read(folder: &Path, name: &'static str, problems: &mut Problems) -> Option<String> {
+    let text = fs::read_to_string(folder.join(format!("{name}.toml")));
+    text.map_err(|error| problems.push(Place { file: name, line: 1, column: 1 }, format!("cannot be read: {error}")))
+        .ok()
 }
 
-impl Lists<'_> {
-    fn read<T: DeserializeOwned>(&mut self, file: &str, key: &str) -> Vec<T> {
-        let whole = read::<BTreeMap<String, Vec<T>>>(self.folder, file);
-        keep(whole, &mut self.problems).and_then(|mut whole| whole.remove(key)).unwrap_or_default()
+/// Notes files that no one reads: a misspelt name would otherwise look like an empty table.
+fn strangers(folder: &Path, problems: &mut Problems) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let known = path.extension().is_some_and(|ending| ending == "toml")
+            && SERVICES.iter().chain(&LISTS).any(|name| *name == stem);
+        if !known {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            problems.push(Place::default(), format!("{name} is none of the tables"));
+        }
     }
 }
 
-fn keep<T>(result: anyhow::Result<T>, problems: &mut Vec<String>) -> Option<T> {
-    result.map_err(|error| problems.push(format!("{error:#}"))).ok()
+impl Tables {
+    fn take_in(&mut self, file: &str, root: &Source<'_>) {
+        match file {
+            "groups" => self.groups = root.rows("group", Group::read),
+            "records" => self.records = root.rows("record", Record::read),
+            "codes" => self.codes = root.rows("table", CodeTable::read),
+            "types" => self.types = root.rows("type", Newtype::read),
+            "currencies" => self.currencies = root.rows("currencies", Currency::read),
+            "assumptions" => self.assumptions = root.rows("assumption", Assumption::read),
+            _ => self.services.extend(Service::read(root)),
+        }
+    }
+
+    /// The group of that name.
+    pub(super) fn group(&self, name: &str) -> Option<&Group> {
+        self.groups.iter().find(|group| group.name == name)
+    }
+
+    /// The record of that name.
+    pub(super) fn record(&self, name: &str) -> Option<&Record> {
+        self.records.iter().find(|record| record.name == name)
+    }
+
+    /// The code table of that name.
+    pub(super) fn code_table(&self, name: &str) -> Option<&CodeTable> {
+        self.codes.iter().find(|table| table.name == name)
+    }
+
+    /// All fields of these rows and of their groups.
+    pub(super) fn flatten<'t>(&'t self, rows: &'t [Row]) -> Vec<&'t Field> {
+        let mut fields = Vec::new();
+        for row in rows {
+            match row {
+                Row::Field(field) => fields.push(&**field),
+                Row::Group(row) => {
+                    if let Some(group) = self.group(&row.group) {
+                        fields.extend(self.flatten(&group.fields));
+                    }
+                }
+            }
+        }
+        fields
+    }
 }
 
-fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> anyhow::Result<T> {
-    let path = folder.join(format!("{name}.toml"));
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    toml::from_str(&text).with_context(|| format!("{name}.toml"))
+impl Field {
+    /// Its name on the wire; an open one ends in `*`.
+    pub(super) fn name(&self) -> String {
+        self.prefix.as_ref().map_or_else(|| self.wire.clone(), |prefix| format!("{prefix}*"))
+    }
+
+    /// Its place in the order of names: lower case, up to the part that varies.
+    pub(super) fn order_key(&self) -> String {
+        let name = self.prefix.as_deref().unwrap_or(&self.wire);
+        name.split("{n}").next().unwrap_or_default().to_ascii_lowercase()
+    }
+
+    /// Whether it stands for several names.
+    pub(super) fn is_open(&self) -> bool {
+        self.prefix.is_some() || self.wire.contains("{n}")
+    }
+}
+
+impl Part {
+    /// Its name on the wire; an open one ends in `*`.
+    pub(super) fn name(&self) -> String {
+        self.prefix.as_ref().map_or_else(|| self.wire.clone(), |prefix| format!("{prefix}*"))
+    }
 }

@@ -3,6 +3,7 @@
 use super::{
     super::{
         names::literal,
+        place::Places,
         tables::{Code, CodeTable, Tables},
     },
     Unit,
@@ -10,6 +11,7 @@ use super::{
 
 pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
     let currencies = CodeTable {
+        places: Places::default(),
         name: "Currency".to_owned(),
         source: "2 §4.3".to_owned(),
         doc: "A currency by its ISO 4217 code; which ones may be used depends on the account.".to_owned(),
@@ -17,6 +19,7 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
             .currencies
             .iter()
             .map(|currency| Code {
+                places: currency.places.clone(),
                 code: currency.code.clone(),
                 name: currency.code.clone(),
                 message: currency.name.clone(),

@@ -1,7 +1,7 @@
 //! Fields of requests: their types, statics, and how each is checked, read and set.
 
 use super::super::{
-    check::{FORMATS, bounds, range_bounds},
+    formats::{self, bounds, range_bounds},
     names::{literal, shout, snake},
     tables::{Field, GroupRow, Row, Tables},
 };
@@ -77,7 +77,7 @@ pub(super) fn statics(rows: &[Row]) -> String {
 }
 
 fn one_static(field: &Field) -> String {
-    let format = FORMATS.iter().find(|(name, _)| *name == field.format).map_or("Text", |(_, variant)| variant);
+    let format = formats::find(&field.format).map_or("Text", |format| format.variant);
     let length = field
         .length
         .as_deref()

@@ -1,0 +1,95 @@
+//! Code tables, value types, currencies and the register of assumptions.
+
+use super::{
+    super::{
+        place::allowed,
+        tables::{Code, CodeTable},
+    },
+    Checker,
+    names::is_shouted,
+};
+
+/// What to do about an error, as `pg_model::Remedy` knows it.
+const REMEDIES: &[&str] =
+    &["fix-request", "fix-credentials", "wait-one-minute", "wait-five-minutes", "retry", "ask-operator"];
+/// Numbers of decimals that ISO 4217 gives.
+const EXPONENTS: &[u8] = &[0, 2, 3, 4];
+/// Parts of the project that an assumption can concern, in the order of its page.
+pub(in super::super) const AREAS: &[&str] = &["model", "crypto", "protocol", "sandbox"];
+
+impl Checker<'_> {
+    pub(super) fn codes(&mut self) {
+        for newtype in &self.tables.types {
+            self.filled(&newtype.places, &[("name", &newtype.name)]);
+            self.source_and_doc(&newtype.places, &newtype.source, &newtype.doc);
+        }
+        for table in &self.tables.codes {
+            self.filled(&table.places, &[("name", &table.name)]);
+            self.source_and_doc(&table.places, &table.source, &table.doc);
+            for code in &table.codes {
+                self.code(table, code);
+            }
+            self.twice("code", table.codes.iter().map(|code| (&code.code, code.places.of("code"))));
+            self.twice("constant", table.codes.iter().map(|code| (&code.name, code.places.of("name"))));
+        }
+    }
+
+    fn code(&mut self, table: &CodeTable, code: &Code) {
+        let places = &code.places;
+        self.filled(places, &[("code", &code.code), ("name", &code.name), ("message", &code.message)]);
+        self.source_and_doc(places, &code.source, &code.doc);
+        if !code.name.is_empty() && (!is_shouted(&code.name) || code.name == "KNOWN") {
+            self.problem(places.of("name"), format!("{:?} is no name of a constant, such as NO_DATA_SENT", code.name));
+        }
+        if let Some(remedy) = code.remedy.as_deref().filter(|remedy| !REMEDIES.contains(remedy)) {
+            let hint = allowed(remedy, REMEDIES.iter().copied());
+            self.problem(places.of("remedy"), format!("remedy {remedy:?} is not known{hint}"));
+        }
+        if let Some(status) = code.http.filter(|status| !(400..600).contains(status)) {
+            self.problem(places.of("http"), format!("{status} is no HTTP status of an error"));
+        }
+        match code.assumption {
+            Some(number) => self.assumption(places.of("assumption"), number),
+            None if table.name.starts_with("Sandbox") => {
+                self.problem(places.row, "a code that the sandbox invents names its assumption");
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn currencies(&mut self) {
+        for currency in &self.tables.currencies {
+            let places = &currency.places;
+            self.filled(places, &[("code", &currency.code), ("name", &currency.name)]);
+            if currency.code.len() != 3 || !currency.code.bytes().all(|b| b.is_ascii_uppercase()) {
+                self.problem(places.of("code"), format!("{:?} is not three capital letters", currency.code));
+            }
+            if !EXPONENTS.contains(&currency.exponent) {
+                self.problem(places.of("exponent"), "exponent must be 0, 2, 3 or 4");
+            }
+        }
+        self.twice("currency", self.tables.currencies.iter().map(|one| (&one.code, one.places.of("code"))));
+    }
+
+    pub(super) fn assumptions(&mut self) {
+        for (at, one) in self.tables.assumptions.iter().enumerate() {
+            let places = &one.places;
+            let texts = [
+                ("title", one.title.as_str()),
+                ("open", &one.open),
+                ("chosen", &one.chosen),
+                ("why", &one.why),
+                ("change", &one.change),
+            ];
+            self.filled(places, &texts);
+            if usize::from(one.number) != at + 1 {
+                let what = format!("number {} where {} is next: new ones go to the end", one.number, at + 1);
+                self.problem(places.of("number"), what);
+            }
+            if !AREAS.contains(&one.area.as_str()) {
+                let hint = allowed(&one.area, AREAS.iter().copied());
+                self.problem(places.of("area"), format!("area {:?} is not known{hint}", one.area));
+            }
+        }
+    }
+}
