@@ -35,12 +35,14 @@ pub struct CardToken {
 }
 
 impl CardToken {
-    /// The index column for [`crate::store::Query::equal`].
+    /// The index column of `merchantCustomerReference` for [`crate::store::Query::equal`].
     pub const CUSTOMER_REFERENCE: &'static str = "customer_reference";
+    /// The index column of the parent's key for [`crate::store::Query::equal`].
+    pub const PARENT: &'static str = "parent";
 }
 
 impl Record for CardToken {
-    const KIND: &'static Kind = &Kind { table: "card_tokens", columns: &[Self::CUSTOMER_REFERENCE] };
+    const KIND: &'static Kind = &Kind { table: "card_tokens", columns: &[Self::CUSTOMER_REFERENCE, Self::PARENT] };
 
     fn key(&self) -> &str {
         &self.key
@@ -51,6 +53,6 @@ impl Record for CardToken {
     }
 
     fn index(&self) -> Index<'_> {
-        [self.customer_reference.as_deref().map(Into::into), None, None]
+        [self.customer_reference.as_deref().map(Into::into), self.parent.as_deref().map(Into::into), None]
     }
 }

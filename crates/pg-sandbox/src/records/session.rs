@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Details, HeldCard};
 use crate::{
-    store::{Kind, Record},
+    store::{Index, Kind, Record},
     timestamp::Timestamp,
 };
 
@@ -35,9 +35,22 @@ pub struct Session {
     /// Card, customer and address texts of the posts by wire name.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub details: Details,
+    /// The inputs of the posts whose names begin with `collect`, in the order in which they first came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collected: Vec<(String, String)>,
 }
 
 impl Session {
+    /// The index column for [`crate::store::Query::at_most`]: when the card has to be erased.
+    pub const CARD_UNTIL: &'static str = "card_until";
+
+    /// Forgets everything that was posted; the key is remembered (error 136).
+    pub fn erase(&mut self) {
+        self.card = None;
+        self.details.clear();
+        self.collected.clear();
+    }
+
     /// Whether the session key is valid no more (error 136).
     #[must_use]
     pub fn expired(&self, now: Timestamp) -> bool {
@@ -46,7 +59,7 @@ impl Session {
 }
 
 impl Record for Session {
-    const KIND: &'static Kind = &Kind { table: "sessions", columns: &[] };
+    const KIND: &'static Kind = &Kind { table: "sessions", columns: &[Self::CARD_UNTIL] };
 
     fn key(&self) -> &str {
         &self.key
@@ -54,5 +67,9 @@ impl Record for Session {
 
     fn merchant(&self) -> &str {
         &self.merchant
+    }
+
+    fn index(&self) -> Index<'_> {
+        [self.card.as_ref().map(|_| self.expires.sortable().into()), None, None]
     }
 }

@@ -7,20 +7,27 @@ CREATE TABLE meta (
     body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- A session that holds a card says until when.
 CREATE TABLE sessions (
     key TEXT NOT NULL PRIMARY KEY,
     merchant TEXT NOT NULL,
+    card_until TEXT,
     body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_card_until
+    ON sessions (card_until, key) WHERE card_until IS NOT NULL;
 
 CREATE TABLE card_tokens (
     key TEXT NOT NULL PRIMARY KEY,
     merchant TEXT NOT NULL,
     customer_reference TEXT,
+    parent TEXT,
     body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX card_tokens_customer_reference
     ON card_tokens (merchant, customer_reference, key) WHERE customer_reference IS NOT NULL;
+CREATE INDEX card_tokens_parent
+    ON card_tokens (parent, key) WHERE parent IS NOT NULL;
 
 CREATE TABLE transactions (
     key TEXT NOT NULL PRIMARY KEY,

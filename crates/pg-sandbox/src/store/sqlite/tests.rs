@@ -153,10 +153,14 @@ fn queries_by_reference_use_their_index() {
     let by_reference = Query::newest(9).of("main").equal(Payment::MERCHANT_REFERENCE, "r");
     let by_parent = Query::oldest(9).equal(Payment::PARENT, "k");
     let by_customer = Query::oldest(9).of("main").equal(CardToken::CUSTOMER_REFERENCE, "c");
+    let by_token_parent = Query::oldest(9).of("main").equal(CardToken::PARENT, "k");
+    let ended = Query::oldest(9).at_most(Session::CARD_UNTIL, "0");
     for (kind, query, index) in [
         (Payment::KIND, by_reference, "transactions_merchant_reference"),
         (Payment::KIND, by_parent, "transactions_parent"),
         (CardToken::KIND, by_customer, "card_tokens_customer_reference"),
+        (CardToken::KIND, by_token_parent, "card_tokens_parent"),
+        (Session::KIND, ended, "sessions_card_until"),
     ] {
         let (text, values) = selection(kind, &query);
         let mut statement = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
