@@ -3,7 +3,10 @@
 use alloc::string::String;
 use core::fmt;
 
-use crate::record::{Record, Reply};
+use crate::{
+    ServiceError,
+    record::{Record, Reply},
+};
 
 /// An encoding of replies, as the last segment of a path (spec 1 §4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -52,7 +55,16 @@ impl Encoding {
 /// # Errors
 /// When the body can't be read, or holds neither an error nor what the record needs to mean something.
 pub fn decode<R: Record + Default>(body: &[u8]) -> Result<Reply<R>, DecodeError> {
-    let mut reply = Reply::<R>::default();
+    decode_as(body, R::default())
+}
+
+/// Reads a reply into an empty record whose type may be known only at run time, such as
+/// [`MethodInfo::new_reply`](crate::method::MethodInfo::new_reply) makes.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_as<R: Record>(body: &[u8], record: R) -> Result<Reply<R>, DecodeError> {
+    let mut reply = Reply { record, error: ServiceError::default() };
     decode_into(body, &mut reply)?;
     match reply.record.missing() {
         Some(field) if reply.error.error_code.is_empty() => Err(DecodeError::missing(field)),

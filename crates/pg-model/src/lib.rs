@@ -57,7 +57,7 @@ pub mod xml;
 pub use amount::{Amount, AmountError, Decimal};
 #[cfg(feature = "xml")]
 pub use decode::encode;
-pub use decode::{DecodeError, Encoding, decode, decode_into};
+pub use decode::{DecodeError, Encoding, decode, decode_as, decode_into};
 pub use emit::order_of_names;
 pub use generated::{assumptions::ASSUMPTIONS, codes::*, groups::*, methods::*, records::*, types::*};
 pub use method::Method;

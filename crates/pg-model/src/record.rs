@@ -3,7 +3,7 @@
 //! A reader asks a record for the [`Slot`] of each name that it meets and fills it. A [`RecordWriter`] is handed the
 //! fields in the order of the tables. The records themselves are generated.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
 
 use crate::{
     parameters::Named,
@@ -25,6 +25,24 @@ pub trait Record {
     /// The first field that is missing without which the record means nothing.
     fn missing(&self) -> Option<&'static str> {
         None
+    }
+}
+
+impl<R: Record + ?Sized> Record for Box<R> {
+    fn slot(&mut self, name: &str) -> Slot<'_> {
+        (**self).slot(name)
+    }
+
+    fn extra(&mut self) -> &mut Extra {
+        (**self).extra()
+    }
+
+    fn write(&self, out: &mut dyn RecordWriter) {
+        (**self).write(out);
+    }
+
+    fn missing(&self) -> Option<&'static str> {
+        (**self).missing()
     }
 }
 

@@ -48,6 +48,8 @@ mod redirect;
 mod reply;
 mod request;
 
+pub use pg_model as model;
+
 pub use account::{Account, Credentials, EnterpriseCredentials};
 pub use base_url::{BaseUrl, BaseUrlError};
 pub use callback::{CallbackError, UpdaterHint};

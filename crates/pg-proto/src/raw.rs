@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use pg_crypto::sign;
 use pg_model::{
-    Method, ParameterSink, Parameters,
+    Auth, GetToken, Initiate, METHODS, Method, ParameterSink, Parameters, TokenLookup,
     field::Field,
-    method::{Credentials as CredentialKind, MethodInfo},
+    method::{Credentials as CredentialKind, MethodInfo, ServiceInfo},
 };
 
 use crate::{Account, Misuse, form, request};
@@ -24,7 +24,7 @@ use crate::{Account, Misuse, form, request};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Raw {
-    prefix: &'static str,
+    service: &'static ServiceInfo,
     method: String,
     credentials: CredentialKind,
     parameters: Parameters,
@@ -34,35 +34,35 @@ impl Raw {
     /// A method of the token service.
     #[must_use]
     pub fn token(method: impl Into<String>) -> Self {
-        Self::new("/v3/token/", method, CredentialKind::Signed)
+        Self::new(TokenLookup::INFO.service, method, CredentialKind::Signed)
     }
 
     /// A method of the client session service that is called from the merchant's server.
     #[must_use]
     pub fn session(method: impl Into<String>) -> Self {
-        Self::new("/v3/session/", method, CredentialKind::Signed)
+        Self::new(Initiate::INFO.service, method, CredentialKind::Signed)
     }
 
     /// A method of the payment gateway.
     #[must_use]
     pub fn gateway(method: impl Into<String>) -> Self {
-        Self::new("/v3/transaction/", method, CredentialKind::Signed)
+        Self::new(Auth::INFO.service, method, CredentialKind::Signed)
     }
 
     /// A method of the version 5 service.
     #[must_use]
     pub fn enterprise(method: impl Into<String>) -> Self {
-        Self::new("/", method, CredentialKind::Enterprise)
+        Self::new(GetToken::INFO.service, method, CredentialKind::Enterprise)
     }
 
     /// A method that the tables know, with parameters that its type need not have.
     #[must_use]
     pub fn of(info: &'static MethodInfo, parameters: Parameters) -> Self {
-        Self { parameters, ..Self::new(info.service.prefix, info.name, info.credentials) }
+        Self { parameters, ..Self::new(info.service, info.name, info.credentials) }
     }
 
-    fn new(prefix: &'static str, method: impl Into<String>, credentials: CredentialKind) -> Self {
-        Self { prefix, method: method.into(), credentials, parameters: Parameters::new() }
+    fn new(service: &'static ServiceInfo, method: impl Into<String>, credentials: CredentialKind) -> Self {
+        Self { service, method: method.into(), credentials, parameters: Parameters::new() }
     }
 
     /// Adds a parameter.
@@ -70,6 +70,24 @@ impl Raw {
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.parameters.push(name, value);
         self
+    }
+
+    /// The service that it goes to.
+    #[must_use]
+    pub const fn service(&self) -> &'static ServiceInfo {
+        self.service
+    }
+
+    /// The method's name.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// What the tables know of the method, if they know it.
+    #[must_use]
+    pub fn info(&self) -> Option<&'static MethodInfo> {
+        METHODS.iter().copied().find(|info| info.service == self.service && info.name == self.method)
     }
 
     /// Its parameters.
@@ -93,7 +111,7 @@ impl Account {
         let enterprise = raw.credentials == CredentialKind::Enterprise;
         let base = self.base_of(enterprise)?;
         let encoding = (!enterprise).then(|| self.encoding.as_str());
-        let uri = request::join(base, raw.prefix, &raw.method, encoding);
+        let uri = request::join(base, raw.service.prefix, &raw.method, encoding);
         Ok(self.post(uri, self.raw_body(raw)?))
     }
 

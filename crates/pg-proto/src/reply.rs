@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use pg_model::{Method, Record, decode};
+use pg_model::{DecodeError, Method, Record, Reply, decode, decode_as, method::MethodInfo};
 
 use crate::{
     Account,
@@ -24,21 +24,35 @@ impl Account {
     /// # Errors
     /// As [`reply`](Self::reply).
     pub fn reply_as<R: Record + Default>(&self, response: &http::Response<Bytes>) -> Result<R, ReplyError> {
-        let reply = match decode::<R>(response.body()) {
-            Ok(reply) => reply,
-            Err(why) => return Err(ReplyError::Unreadable(unreadable(response, Some(why)))),
-        };
-        if !reply.error.error_code.is_empty() {
-            return Err(ReplyError::Refused(Refused { http_status: response.status(), error: reply.error }));
-        }
-        if !response.status().is_success() {
-            return Err(ReplyError::Unreadable(unreadable(response, None)));
-        }
-        Ok(reply.record)
+        judge(response, decode(response.body()))
+    }
+
+    /// Reads the reply to a request of a method that is known only at run time, as the record that it answers with.
+    ///
+    /// # Errors
+    /// As [`reply`](Self::reply).
+    pub fn reply_of(
+        &self,
+        info: &MethodInfo,
+        response: &http::Response<Bytes>,
+    ) -> Result<Box<dyn Record>, ReplyError> {
+        judge(response, decode_as(response.body(), (info.new_reply)()))
     }
 }
 
-fn unreadable(response: &http::Response<Bytes>, why: Option<pg_model::DecodeError>) -> Box<Unreadable> {
+/// The record, where the reply was read, names no error code, and its status is not one of failure.
+fn judge<R>(response: &http::Response<Bytes>, reply: Result<Reply<R>, DecodeError>) -> Result<R, ReplyError> {
+    let reply = reply.map_err(|why| ReplyError::Unreadable(unreadable(response, Some(why))))?;
+    if !reply.error.error_code.is_empty() {
+        return Err(ReplyError::Refused(Refused { http_status: response.status(), error: reply.error }));
+    }
+    if !response.status().is_success() {
+        return Err(ReplyError::Unreadable(unreadable(response, None)));
+    }
+    Ok(reply.record)
+}
+
+fn unreadable(response: &http::Response<Bytes>, why: Option<DecodeError>) -> Box<Unreadable> {
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     Box::new(Unreadable::new(response.status(), content_type, why, response.body()))
 }
