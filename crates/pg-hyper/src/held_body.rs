@@ -1,0 +1,109 @@
+//! A request's body that knows whether the connection has asked for it.
+//!
+//! hyper writes the head of a request, and then asks the body for its bytes, before it writes either to the socket. A
+//! body that was never asked therefore proves that nothing left but, at most, a head whose body does not follow, which
+//! no server executes. A deadline that fires in that very moment is decided by one atomic exchange: either the
+//! connection has the body, or nobody will ever get it.
+
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+
+const HELD: u8 = 0;
+const TAKEN: u8 = 1;
+const WITHDRAWN: u8 = 2;
+
+/// A body of known length that can be withdrawn until the connection asks for it. It is given out once.
+pub(crate) struct HeldBody {
+    bytes: Bytes,
+    state: Arc<AtomicU8>,
+}
+
+/// The sender's end of a [`HeldBody`].
+pub(crate) struct Hold(Arc<AtomicU8>);
+
+/// The body was withdrawn before the connection asked for it.
+#[derive(Debug, thiserror::Error)]
+#[error("the request was withdrawn before it was sent")]
+pub(crate) struct Withdrawn;
+
+impl HeldBody {
+    pub(crate) fn new(bytes: Bytes) -> (Self, Hold) {
+        // hyper does not ask for a body without bytes, so that one proves nothing.
+        let state = Arc::new(AtomicU8::new(if bytes.is_empty() { TAKEN } else { HELD }));
+        (Self { bytes, state: Arc::clone(&state) }, Hold(state))
+    }
+}
+
+impl Hold {
+    /// Takes the body back. `true` means that the connection never had it, and never will.
+    pub(crate) fn withdraw(&self) -> bool {
+        self.0.compare_exchange(HELD, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire) != Err(TAKEN)
+    }
+}
+
+impl Body for HeldBody {
+    type Data = Bytes;
+    type Error = Withdrawn;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        if self.bytes.is_empty() {
+            return Poll::Ready(None);
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        let given = self.state.compare_exchange(HELD, TAKEN, Ordering::AcqRel, Ordering::Acquire);
+        Poll::Ready(Some(given.map(|_| Frame::data(bytes)).map_err(|_| Withdrawn)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.bytes.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    fn ask(body: &mut HeldBody) -> Poll<Option<Result<Frame<Bytes>, Withdrawn>>> {
+        Pin::new(body).poll_frame(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn what_was_not_asked_for_can_be_withdrawn_and_is_then_never_given() {
+        let (mut body, hold) = HeldBody::new(Bytes::from_static(b"a=1"));
+        assert!(hold.withdraw());
+        assert!(matches!(ask(&mut body), Poll::Ready(Some(Err(Withdrawn)))));
+        assert!(hold.withdraw(), "it stays withdrawn");
+    }
+
+    #[test]
+    fn what_was_given_cannot_be_withdrawn_nor_given_twice() {
+        let (mut body, hold) = HeldBody::new(Bytes::from_static(b"a=1"));
+        assert!(matches!(ask(&mut body), Poll::Ready(Some(Ok(_)))));
+        assert!(!hold.withdraw());
+        assert!(matches!(ask(&mut body), Poll::Ready(None)));
+        assert!(body.is_end_stream());
+    }
+
+    #[test]
+    fn an_empty_body_proves_nothing() {
+        assert!(!HeldBody::new(Bytes::new()).1.withdraw());
+    }
+}

@@ -1,0 +1,132 @@
+//! Why no reply came: the request was certainly not sent, or maybe was.
+
+use std::{convert::Infallible, error::Error, fmt, time::Duration};
+
+use pg_model::mask;
+
+use crate::InsecureAddress;
+
+type Source = Box<dyn Error + Send + Sync>;
+
+/// Why no reply came. Which of the two it is decides what may be done next.
+#[derive(Debug)]
+pub enum TransportError {
+    /// Nothing of the request's body reached the service, so that it can't have been executed: it may be sent again.
+    NotSent(Fault),
+    /// The request, or a part of it, left. Nobody here knows whether it was executed.
+    MaybeSent(Fault),
+}
+
+/// What went wrong on the way.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The address is neither https nor on this machine.
+    Insecure(InsecureAddress),
+    /// No connection: the name is not known, nobody listens there, or TLS could not be agreed on.
+    Connect {
+        /// Host, and port where it is given.
+        authority: String,
+        /// What the connector says.
+        source: Source,
+    },
+    /// The total deadline passed, connecting, sending and receiving counted together.
+    Deadline(Duration),
+    /// The reply has more bytes than the limit.
+    ReplyTooLarge(usize),
+    /// The connection broke, or what came is no HTTP.
+    Connection(Source),
+    /// An error of a transport that is not ours.
+    Other(Source),
+}
+
+impl TransportError {
+    /// An error of a transport which knows that nothing was sent.
+    pub fn not_sent(source: impl Into<Source>) -> Self {
+        Self::NotSent(Fault::Other(source.into()))
+    }
+
+    /// An error of a transport after which the request may have been sent.
+    pub fn maybe_sent(source: impl Into<Source>) -> Self {
+        Self::MaybeSent(Fault::Other(source.into()))
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub const fn fault(&self) -> &Fault {
+        match self {
+            Self::NotSent(fault) | Self::MaybeSent(fault) => fault,
+        }
+    }
+
+    /// Whether the request may have been executed.
+    #[must_use]
+    pub const fn may_be_executed(&self) -> bool {
+        matches!(self, Self::MaybeSent(_))
+    }
+}
+
+impl From<Infallible> for TransportError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+impl From<Source> for TransportError {
+    /// In doubt an error is a [`MaybeSent`](Self::MaybeSent), unless it is a `TransportError` in a box.
+    fn from(source: Source) -> Self {
+        source.downcast().map_or_else(Self::maybe_sent, |own| *own)
+    }
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSent(fault) => write!(f, "not sent: {fault}: {}", fault.advice()),
+            Self::MaybeSent(fault) => write!(f, "maybe sent: {fault}"),
+        }
+    }
+}
+
+impl Error for TransportError {
+    /// What the [`Fault`] rests on; the fault itself is part of this error's text.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self.fault() {
+            Fault::Insecure(source) => Some(source),
+            Fault::Connect { source, .. } | Fault::Connection(source) | Fault::Other(source) => Some(&**source),
+            Fault::Deadline(_) | Fault::ReplyTooLarge(_) => None,
+        }
+    }
+}
+
+impl Fault {
+    const fn advice(&self) -> &'static str {
+        match self {
+            Self::Insecure(_) => "use an https address",
+            _ => "nothing reached the service, check its address and the network, then send it again",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Insecure(address) => address.fmt(f),
+            Self::Connect { authority, source } => write!(f, "no connection to {authority} ({})", root(&**source)),
+            Self::Deadline(deadline) => write!(f, "the deadline of {deadline:?} passed"),
+            Self::ReplyTooLarge(limit) => write!(f, "the reply has more than {limit} bytes"),
+            Self::Connection(source) => write!(f, "the connection broke ({})", root(&**source)),
+            Self::Other(source) => f.write_str(&root(&**source)),
+        }
+    }
+}
+
+/// The text of the innermost error, which is the one that says something. It is not ours, so whatever looks like a card
+/// number is masked.
+fn root(outer: &(dyn Error + 'static)) -> String {
+    let mut inner = outer;
+    while let Some(deeper) = inner.source() {
+        inner = deeper;
+    }
+    mask::text(&inner.to_string())
+}
