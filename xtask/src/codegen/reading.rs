@@ -148,6 +148,11 @@ impl<'r> Row<'r> {
         words[0].1
     }
 
+    /// One of a few words, if it is there.
+    pub(super) fn maybe_choice<T: Copy>(&self, key: &'static str, words: &[(&str, T)]) -> Option<T> {
+        self.value(key).is_some().then(|| self.choice(key, words))
+    }
+
     /// A list of texts; what is left out is an empty list.
     pub(super) fn texts(&self, key: &'static str) -> Vec<String> {
         let Some(value) = self.value(key) else { return Vec::new() };

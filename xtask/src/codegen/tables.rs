@@ -140,6 +140,8 @@ pub(super) struct Part {
     pub(super) map: Option<String>,
     pub(super) prefix: Option<String>,
     pub(super) json: Option<String>,
+    /// Where the field differs from its record.
+    pub(super) empty: Option<Empty>,
     pub(super) assumption: Option<u16>,
     pub(super) aliases: Vec<String>,
     pub(super) source: String,

@@ -26,7 +26,7 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
 fn code(record: &Record) -> String {
     let fields: String = record.fields.iter().map(declaration).collect();
     let slots: String = record.fields.iter().map(slot).collect();
-    let writes: String = record.fields.iter().map(|part| write(part, record.empty)).collect();
+    let writes: String = record.fields.iter().map(|part| write(part, part.empty.unwrap_or(record.empty))).collect();
     let missing = missing(record);
     let body = format!(
         "/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\npub struct {name} {{\n{fields}\

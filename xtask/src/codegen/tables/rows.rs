@@ -107,13 +107,15 @@ impl Group {
     }
 }
 
+const EMPTY: &[(&str, Empty)] = &[("keep", Empty::Keep), ("omit", Empty::Omit)];
+
 impl Record {
     pub(super) fn read(row: &Source<'_>) -> Self {
         Self {
             name: row.text("name"),
             source: row.text("source"),
             doc: row.text("doc"),
-            empty: row.choice("empty", &[("keep", Empty::Keep), ("omit", Empty::Omit)]),
+            empty: row.choice("empty", EMPTY),
             essential: row.texts("essential"),
             fields: row.rows("fields", Part::read),
             places: row.places(),
@@ -133,6 +135,7 @@ impl Part {
             map: row.maybe_text("map"),
             prefix: row.maybe_text("prefix"),
             json: row.maybe_text("json"),
+            empty: row.maybe_choice("empty", EMPTY),
             assumption: row.maybe_number("assumption"),
             aliases: row.texts("aliases"),
             source: row.text("source"),

@@ -74,9 +74,15 @@ impl Record for RedirectData {
         if !self.errors.is_empty() {
             write::map(out, "errors", &self.errors);
         }
-        out.text("errorCode", Text::text(&self.error_code));
-        out.text("traceCode", Text::text(&self.trace_code));
-        out.text("errorMessage", Text::text(&self.error_message));
+        if !Text::text(&self.error_code).is_empty() {
+            out.text("errorCode", Text::text(&self.error_code));
+        }
+        if !Text::text(&self.trace_code).is_empty() {
+            out.text("traceCode", Text::text(&self.trace_code));
+        }
+        if !Text::text(&self.error_message).is_empty() {
+            out.text("errorMessage", Text::text(&self.error_message));
+        }
         write::extra(out, &self.extra);
     }
 }
