@@ -40,6 +40,7 @@
 pub mod cards;
 pub mod clock;
 pub mod config_file;
+mod expiry;
 pub mod form;
 pub mod key;
 pub mod merchants;

@@ -169,6 +169,7 @@ impl Sandbox {
             settings: &self.settings,
             vault: &self.vault,
             keys: &mut self.keys,
+            cv2: &mut self.cv2,
             clock: &mut self.clock,
             throttle: &mut self.throttle,
             basis: Basis::default(),

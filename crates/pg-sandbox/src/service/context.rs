@@ -4,8 +4,13 @@ use std::net::IpAddr;
 
 use super::{basis::Basis, throttle::Throttle};
 use crate::{
-    clock::Clock, key::Keys, merchants::Merchants, settings::Settings, store::Transaction, timestamp::Timestamp,
-    vault::Vault,
+    clock::Clock,
+    key::Keys,
+    merchants::Merchants,
+    settings::Settings,
+    store::Transaction,
+    timestamp::Timestamp,
+    vault::{Cv2Memory, Vault},
 };
 
 /// One request's view of the sandbox.
@@ -24,6 +29,8 @@ pub(crate) struct Context<'a> {
     pub(crate) vault: &'a Vault,
     /// Makes keys and random digits.
     pub(crate) keys: &'a mut Keys,
+    /// The CV2 of sessions.
+    pub(crate) cv2: &'a mut Cv2Memory,
     /// The sandbox's clock.
     pub(crate) clock: &'a mut Clock,
     /// Requests of the last minute by merchant.

@@ -74,6 +74,9 @@ pub(crate) fn call(
     let encoding = encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(37))?;
     gate::refuse_blocked(context, info.credentials)?;
     let form = form(context, request)?;
+    if let Some(refusal) = violation::two_spellings(info, form.parameters()) {
+        return Err(refusal);
+    }
     let merchant = match info.credentials {
         _ if form.is_empty() => return Err(no_data(info)),
         Credentials::Enterprise => gate::enterprise(context, &form)?,

@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use pg_model::ErrorCode;
+use pg_model::{ErrorCode, method::Credentials};
 
 mod basis;
 mod context;
@@ -15,6 +15,7 @@ mod page;
 mod refusal;
 mod reply;
 mod route;
+mod session;
 mod throttle;
 mod token;
 mod transaction;
@@ -28,11 +29,14 @@ pub(crate) use route::Route;
 pub(crate) use throttle::Throttle;
 
 /// Every method that the sandbox carries out, by service.
-const TABLES: &[&[method::Entry]] = &[token::METHODS, transaction::METHODS];
+const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transaction::METHODS];
 
 /// Answers a request, or says why not.
 pub(crate) fn answer(context: &mut Context<'_>, route: Route<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     match route {
+        Route::Method(info, encoding) if info.credentials == Credentials::Session => {
+            session::postform(context, request, encoding)
+        }
         Route::Method(info, encoding) => method::call(context, request, info, encoding),
         Route::NoMethod(_) => Err(Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(49)),
         Route::Control(path) => Ok(control::answer(context, path, request)),

@@ -38,6 +38,11 @@ impl Refusal {
         self
     }
 
+    /// What it rests on.
+    pub(crate) fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
     /// The three digits of the code.
     pub(crate) fn code(&self) -> &str {
         &self.code

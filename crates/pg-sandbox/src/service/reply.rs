@@ -13,6 +13,7 @@ pub(crate) struct Reply {
     status: StatusCode,
     content: Content,
     body: Bytes,
+    location: Option<HeaderValue>,
     basis: Basis,
 }
 
@@ -59,8 +60,13 @@ impl Reply {
         Self::new(status, Content::Text, format!("{text}\n"))
     }
 
+    /// A browser is sent to another page, which it asks for with GET.
+    pub(crate) fn see_other(location: HeaderValue) -> Self {
+        Self { location: Some(location), ..Self::text(StatusCode::SEE_OTHER, "See other") }
+    }
+
     fn new(status: StatusCode, content: Content, body: String) -> Self {
-        Self { status, content, body: Bytes::from(body), basis: Basis::default() }
+        Self { status, content, body: Bytes::from(body), location: None, basis: Basis::default() }
     }
 
     /// The same with what it rests on.
@@ -76,6 +82,10 @@ impl Reply {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content.media_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Some(location) = self.location {
+            headers.insert(header::LOCATION, location);
+            headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        }
         if self.content == Content::Html {
             headers.insert(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
             headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

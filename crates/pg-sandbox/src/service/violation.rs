@@ -23,6 +23,17 @@ pub(crate) fn gap(info: &MethodInfo, parameters: &Parameters) -> Option<Refusal>
     Some(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(&name).assuming(14))
 }
 
+/// The refusal for a parameter that was sent under two of its spellings: it counts as sent twice
+/// (assumption 23).
+pub(crate) fn two_spellings(info: &MethodInfo, parameters: &Parameters) -> Option<Refusal> {
+    let times = |field: &&&Field| {
+        let spellings = std::iter::once(&field.wire).chain(field.aliases);
+        spellings.filter(|name| parameters.get(name).is_some()).count()
+    };
+    let field = info.fields.iter().find(|field| times(field) > 1)?;
+    Some(Refusal::from(SandboxErrorCode::DUPLICATE_PARAMETER).about(field.wire).assuming(23))
+}
+
 fn of(violation: &Violation) -> Refusal {
     let missing = violation.rule == Rule::Required;
     let code = match violation.name.as_str() {
@@ -111,7 +122,8 @@ mod tests {
     #[test]
     fn an_update_has_to_set_something() {
         let key = "0".repeat(32);
-        let parameters: Parameters = [("transactionKey", key.as_str()), ("merchantReference", "")].into_iter().collect();
+        let parameters: Parameters =
+            [("transactionKey", key.as_str()), ("merchantReference", "")].into_iter().collect();
         let violations = (UpdateTransaction::INFO.check)(&parameters);
         assert_eq!(refusal(UpdateTransaction::INFO, &violations).unwrap().code(), "955");
     }

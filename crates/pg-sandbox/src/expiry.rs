@@ -1,0 +1,32 @@
+//! When a card expires (assumption 10).
+
+use crate::timestamp::Timestamp;
+
+/// A year of two digits lies in this century; any other text stays as it is.
+pub(crate) fn four_digits(year: &str) -> String {
+    if year.len() == 2 { format!("20{year}") } else { year.to_owned() }
+}
+
+/// Whether a card is past its expiry: it is good to the last day of its month, in UTC. The year has
+/// four digits; what is no date is past.
+pub(crate) fn is_past(month: &str, year: &str, now: Timestamp) -> bool {
+    match (year.parse(), month.parse()) {
+        (Ok(year), Ok(month)) => (year, month) < now.year_and_month(),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_is_good_to_the_end_of_its_month() {
+        let last = Timestamp::parse("2026-05-31T23:59:59.999Z").unwrap();
+        let next = Timestamp::parse("2026-06-01T00:00:00Z").unwrap();
+        assert!(!is_past("05", &four_digits("26"), last));
+        assert!(is_past("05", "2026", next));
+        assert!(!is_past("01", "2027", next));
+        assert!(is_past("x", "2027", next));
+    }
+}

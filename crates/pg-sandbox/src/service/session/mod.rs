@@ -1,0 +1,20 @@
+//! The client session service (spec 2 §4.1, §4.2).
+
+use pg_model::Initiate;
+
+use super::{
+    Context, Refusal,
+    method::{Entry, entry},
+};
+use crate::merchants::Merchant;
+
+mod erase;
+mod initiate;
+mod page_url;
+mod postform;
+
+pub(super) use postform::postform;
+
+/// The methods of the service that a merchant's server calls. The card form is called by browsers
+/// and answers in its own way: see [`postform`].
+pub(super) const METHODS: &[Entry] = &[entry::<Initiate>()];

@@ -1,0 +1,88 @@
+//! Addresses of a merchant that a browser may be sent to.
+
+use http::HeaderValue;
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+use pg_model::format::Format;
+
+/// The longest address that is taken, in bytes (assumption 135).
+const LONGEST: usize = 8 << 10;
+
+/// What stands unchanged in a query: the unreserved characters of RFC 3986.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// An absolute http or https address without blanks and control characters (assumption 134).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PageUrl(String);
+
+impl PageUrl {
+    /// The address, if it is one.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        (text.len() <= LONGEST && Format::Url.admits(text)).then(|| Self(text.to_owned()))
+    }
+
+    /// The address with these parameters behind those that it has, and before its fragment
+    /// (assumption 83). Nothing that is not ASCII is left, so that it can be a header.
+    pub(super) fn with(&self, parameters: &[(&str, &str)]) -> Result<HeaderValue, http::Error> {
+        let (address, fragment) = self.0.split_at(self.0.find('#').unwrap_or(self.0.len()));
+        let mut location = utf8_percent_encode(address, CONTROLS).to_string();
+        let mut separator = match address.split_once('?') {
+            None => "?",
+            Some((_, query)) if query.is_empty() || query.ends_with('&') => "",
+            Some(_) => "&",
+        };
+        for (name, value) in parameters {
+            location.push_str(separator);
+            location.push_str(name);
+            location.push('=');
+            location.extend(utf8_percent_encode(value, QUERY));
+            separator = "&";
+        }
+        location.extend(utf8_percent_encode(fragment, CONTROLS));
+        Ok(HeaderValue::try_from(location)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_go_behind_the_query_and_before_the_fragment() {
+        for (address, wanted) in [
+            ("https://shop.example", "https://shop.example?a=1&b=%2B%20%2F"),
+            ("https://shop.example/next", "https://shop.example/next?a=1&b=%2B%20%2F"),
+            ("https://shop.example/?", "https://shop.example/?a=1&b=%2B%20%2F"),
+            ("https://shop.example/?x=%41&y", "https://shop.example/?x=%41&y&a=1&b=%2B%20%2F"),
+            ("https://shop.example/?x&", "https://shop.example/?x&a=1&b=%2B%20%2F"),
+            ("http://shop.example/a#top?x#y", "http://shop.example/a?a=1&b=%2B%20%2F#top?x#y"),
+            ("https://shop.example/?x=1#", "https://shop.example/?x=1&a=1&b=%2B%20%2F#"),
+            ("https://shop.example/caf\u{e9}#\u{e9}", "https://shop.example/caf%C3%A9?a=1&b=%2B%20%2F#%C3%A9"),
+        ] {
+            let location = PageUrl::parse(address).unwrap().with(&[("a", "1"), ("b", "+ /")]).unwrap();
+            assert_eq!(location, wanted);
+        }
+    }
+
+    #[test]
+    fn only_pages_of_the_web_are_taken() {
+        for address in [
+            "",
+            "/next",
+            "//shop.example/next",
+            "javascript:alert(1)",
+            "javascript://shop.example/%0aalert(1)",
+            "data:text/html,x",
+            "ftp://shop.example/",
+            "https:/shop.example/",
+            "https://",
+            "https:///shop.example/",
+            "https://shop.example/\r\nSet-Cookie: a=b",
+            "https://shop.example\\@other.example/",
+            " https://shop.example/",
+            "https://shop.example/a b",
+        ] {
+            assert_eq!(PageUrl::parse(address), None, "{address}");
+        }
+        assert!(PageUrl::parse(&format!("https://shop.example/{}", "a".repeat(LONGEST))).is_none());
+    }
+}

@@ -1,0 +1,146 @@
+//! `session/postform` (spec 2 §4.2): a browser posts the card form and is sent on, whatever comes of
+//! it, to a page of the merchant.
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request};
+use pg_model::{Encoding, ErrorCode, Method as _, PostForm, SandboxErrorCode};
+
+use super::{Context, Refusal, erase, page_url::PageUrl};
+use crate::{
+    form::{Form, FormError},
+    merchants::Merchant,
+    records::Session,
+    secret::Secret,
+    service::{Basis, Reply, method, violation},
+};
+
+mod entered;
+mod faults;
+mod redirect;
+mod required;
+mod returned;
+mod stored;
+
+use redirect::Redirect;
+
+/// Answers the card form. The session key is its only credential; without one that is known, no page
+/// of a merchant is known either, and the browser gets the sandbox's own (assumption 79).
+pub(in super::super) fn postform(
+    context: &mut Context<'_>,
+    request: &Request<Bytes>,
+    encoding: Option<Encoding>,
+) -> Result<Reply, Refusal> {
+    context.basis = Basis::new(PostForm::INFO.source);
+    if request.method() != Method::POST {
+        return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into());
+    }
+    erase::ended(context)?;
+    let form = method::form(context, request);
+    let location = match find(context, request, &form)? {
+        Some((session, merchant)) => {
+            let redirect = Redirect::new(merchant, encoding.unwrap_or_default(), form.as_ref().ok());
+            answered(context, session, &redirect, form, encoding)?
+        }
+        None => {
+            context.basis.assume(79);
+            HeaderValue::from_static("/session-error?errorCode=129")
+        }
+    };
+    Ok(Reply::see_other(location).resting_on(std::mem::take(&mut context.basis)))
+}
+
+/// The session that a form names and the account that it belongs to.
+fn find<'a>(
+    context: &mut Context<'a>,
+    request: &Request<Bytes>,
+    form: &Result<Form, FormError>,
+) -> Result<Option<(Session, &'a Merchant)>, Refusal> {
+    let key = match form {
+        Ok(form) => form.given("sessionKey").map(str::to_owned),
+        Err(error) => key_in_spite_of(error, request.body()),
+    };
+    let Some(key) = key else { return Ok(None) };
+    let session = context.records.get::<Session>(&key)?;
+    Ok(session.and_then(|session| {
+        let merchant = context.merchants().by_name(&session.merchant)?;
+        Some((session, merchant))
+    }))
+}
+
+/// The session key of a body that is wrong elsewhere, so that the merchant's own page can tell.
+fn key_in_spite_of(error: &FormError, body: &[u8]) -> Option<String> {
+    match error {
+        FormError::Duplicate { .. }
+        | FormError::TooMany { .. }
+        | FormError::PercentEncoding { .. }
+        | FormError::Utf8 { .. } => {}
+        FormError::ContentType | FormError::Charset | FormError::TooLarge { .. } | FormError::Incomplete => {
+            return None;
+        }
+    }
+    let mut keys = form_urlencoded::parse(body).filter(|(name, _)| name == "sessionKey");
+    match (keys.next(), keys.next()) {
+        (Some((_, key)), None) => Some(key.into_owned()),
+        _ => None,
+    }
+}
+
+/// Where the browser goes: what cannot be processed goes to the session's error page, with an error
+/// and nothing else (spec 2 §2.2).
+fn answered(
+    context: &mut Context<'_>,
+    mut session: Session,
+    redirect: &Redirect<'_>,
+    form: Result<Form, FormError>,
+    encoding: Option<Encoding>,
+) -> Result<HeaderValue, Refusal> {
+    let error_page = session.error_page_url.clone();
+    let refusal = match process(context, &mut session, redirect, form, encoding) {
+        Ok(location) => return Ok(location),
+        Err(refusal) => refusal,
+    };
+    context.records.undo()?;
+    context.basis.join(refusal.basis());
+    let page = PageUrl::parse(&error_page).ok_or_else(|| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
+    let trace_code = context.trace_code();
+    redirect.to(context, &page, &refusal.record(trace_code))
+}
+
+/// Judges the form in the order of assumptions 51 and 80, and stores a valid one.
+fn process(
+    context: &mut Context<'_>,
+    session: &mut Session,
+    redirect: &Redirect<'_>,
+    form: Result<Form, FormError>,
+    encoding: Option<Encoding>,
+) -> Result<HeaderValue, Refusal> {
+    encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(37))?;
+    let form = form?;
+    if let Some(refusal) = violation::two_spellings(PostForm::INFO, form.parameters()) {
+        return Err(refusal);
+    }
+    if session.expired(context.now) {
+        erase::erase(context, session)?;
+        context.records.keep()?;
+        return Err(Refusal::from(ErrorCode::SESSION_EXPIRED).assuming(78));
+    }
+    let (next_page, current_page) = required::pages(&form)?;
+    required::card(&form)?;
+    let form =
+        PostForm::from_parameters(form.parameters()).map_err(|_| Refusal::from(SandboxErrorCode::INVALID_PARAMETER))?;
+
+    let faults = faults::of(&form, context.now);
+    let collected = stored::collected(session, &form);
+    let data = returned::data(context, &form, &collected, &faults);
+    if !faults.is_empty() {
+        faults.iter().for_each(|fault| context.basis.join(fault.refusal.basis()));
+        return redirect.to(context, &current_page, &data);
+    }
+    let location = redirect.to(context, &next_page, &data)?;
+    stored::store(context, session, &form, collected)?;
+    match form.card_cv2.as_ref().filter(|cv2| !cv2.is_empty()) {
+        Some(cv2) => context.cv2.keep(&session.key, Secret::new(cv2.expose()), session.expires),
+        None => drop(context.cv2.take(&session.key)),
+    }
+    Ok(location)
+}

@@ -1,0 +1,40 @@
+//! Everything that is wrong with the fields of a form, field by field (assumption 81).
+
+use pg_model::{ErrorCode, Method as _, PostForm, SandboxErrorCode};
+
+use super::{Refusal, entered};
+use crate::{cards, timestamp::Timestamp};
+
+/// One wrong field.
+pub(super) struct Fault {
+    /// Its wire name.
+    pub(super) field: String,
+    /// The error that it gets.
+    pub(super) refusal: Refusal,
+}
+
+/// All of them: number, expiry, then the others in the order of the table.
+pub(super) fn of(form: &PostForm, now: Timestamp) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut note = |field: &str, refusal: Refusal| {
+        faults.push(Fault { field: field.to_owned(), refusal: refusal.assuming(81) });
+    };
+    let number = form.card_number.expose();
+    if !entered::looks_like_a_number(number) {
+        note("cardNumber", ErrorCode::INVALID_CARD_NUMBER.into());
+    } else if !cards::luhn_valid(number) {
+        note("cardNumber", Refusal::from(ErrorCode::INVALID_CARD_NUMBER).assuming(12));
+    }
+    if entered::valid_expiry(form, now).is_none() {
+        note("cardExpiryYear", Refusal::from(ErrorCode::INVALID_CARD_EXPIRY).assuming(10));
+    }
+    for violation in &form.check() {
+        match violation.name.as_str() {
+            // Judged above.
+            "cardNumber" | "cardExpiryMonth" | "cardExpiryYear" | "cardExpiryDate" => {}
+            "cardCV2" => note("cardCV2", ErrorCode::INVALID_CARD_CV2.into()),
+            name => note(name, SandboxErrorCode::INVALID_PARAMETER.into()),
+        }
+    }
+    faults
+}

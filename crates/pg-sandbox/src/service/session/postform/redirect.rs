@@ -1,0 +1,88 @@
+//! A redirect with encrypted data (spec 2 §4.2).
+
+use http::HeaderValue;
+use pg_crypto::SessionCipher;
+use pg_model::{Encoding, Method as _, PostForm, Record, SandboxErrorCode};
+
+use super::{Context, PageUrl, Refusal};
+use crate::{form::Form, key::Dice, merchants::Merchant};
+
+/// The most bytes of text that a redirect carries (assumption 135).
+const MOST_TEXT: usize = 64 << 10;
+
+/// How the redirects of one request are written.
+pub(super) struct Redirect<'a> {
+    merchant: &'a Merchant,
+    encoding: Encoding,
+    form_id: Option<String>,
+}
+
+impl<'a> Redirect<'a> {
+    /// For an account, in the encoding of the request's path. The form's name is given back if it is
+    /// one.
+    pub(super) fn new(merchant: &'a Merchant, encoding: Encoding, form: Option<&Form>) -> Self {
+        let form_id = form.and_then(|form| form.given("formId")).filter(|id| is_form_id(id));
+        Self { merchant, encoding, form_id: form_id.map(str::to_owned) }
+    }
+
+    /// The address of a page with `formId`, `data` and `iv`.
+    pub(super) fn to(
+        &self,
+        context: &mut Context<'_>,
+        page: &PageUrl,
+        data: &dyn Record,
+    ) -> Result<HeaderValue, Refusal> {
+        let text = pg_model::encode(data, self.encoding);
+        if text.len() > MOST_TEXT {
+            return Err(Refusal::from(SandboxErrorCode::BODY_TOO_LARGE).assuming(135));
+        }
+        let iv = fresh_iv(context.keys.dice());
+        let cipher = SessionCipher::new(self.merchant.api_key.expose()).map_err(|_| failure())?;
+        let data = cipher.encrypt(&text, &iv).map_err(|_| failure())?;
+        [30, 31, 32, 33, 34, 83].into_iter().for_each(|number| context.basis.assume(number));
+        let form_id = self.form_id.as_deref().map(|id| ("formId", id));
+        let parameters: Vec<_> = form_id.into_iter().chain([("data", &*data), ("iv", &*iv)]).collect();
+        page.with(&parameters).map_err(|_| failure())
+    }
+}
+
+/// The account's key makes no AES key, or the address no header; both are checked before.
+fn failure() -> Refusal {
+    SandboxErrorCode::SANDBOX_FAILURE.into()
+}
+
+fn is_form_id(id: &str) -> bool {
+    PostForm::INFO.field("formId").is_some_and(|field| field.broken_rule(id).is_none())
+}
+
+/// 16 random letters and digits (assumption 31).
+fn fresh_iv(dice: &mut dyn Dice) -> String {
+    const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut iv = String::with_capacity(16);
+    let mut pool = [0_u8; 32];
+    while iv.len() < 16 {
+        dice.fill(&mut pool);
+        // Six bits choose one of 64; the two that are left over are thrown away, so that it is fair.
+        let chosen = pool.iter().filter_map(|byte| ALPHABET.get(usize::from(byte & 63)));
+        iv.extend(chosen.take(16 - iv.len()).map(|&byte| char::from(byte)));
+    }
+    iv
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::key::SeededDice;
+
+    #[test]
+    fn vectors_are_16_letters_and_digits_and_do_not_repeat() {
+        let mut dice = SeededDice::new([5; 32]);
+        let vectors: HashSet<String> = (0..1000).map(|_| fresh_iv(&mut dice)).collect();
+        assert_eq!(vectors.len(), 1000);
+        assert!(vectors.iter().all(|iv| iv.len() == 16 && iv.bytes().all(|byte| byte.is_ascii_alphanumeric())));
+        let letters: HashSet<char> = vectors.iter().flat_map(|iv| iv.chars()).collect();
+        assert_eq!(letters.len(), 62);
+    }
+}

@@ -1,0 +1,43 @@
+//! What the merchant's page gets to see of a form (spec 2 §2.2; assumption 82).
+
+use pg_model::{FieldError, Keyed, PostForm, RedirectData};
+
+use super::{Context, entered, faults::Fault};
+
+/// The data of a redirect to `nextPageUrl` or `currentPageUrl`: the number masked, no CV2, and an
+/// error for each fault.
+pub(super) fn data(
+    context: &mut Context<'_>,
+    form: &PostForm,
+    collected: &[(String, String)],
+    faults: &[Fault],
+) -> RedirectData {
+    context.basis.assume(82);
+    let number = form.card_number.expose();
+    let shown = |text: &str| entered::without_number(text, number);
+    let (month, year) = entered::expiry(form);
+    let mut errors = Keyed::default();
+    for fault in faults {
+        let trace_code = context.trace_code();
+        errors.push(fault.field.as_str(), field_error(fault, trace_code));
+    }
+    RedirectData {
+        cardholder_name: shown(form.cardholder_name.as_deref().unwrap_or_default()),
+        card_number: entered::masked_number(number).into(),
+        card_expiry_month: shown(month),
+        card_expiry_year: shown(year),
+        collect: collected.iter().map(|(name, value)| (shown(name), shown(value))).collect(),
+        errors,
+        ..RedirectData::default()
+    }
+}
+
+fn field_error(fault: &Fault, trace_code: String) -> FieldError {
+    let error = fault.refusal.record(trace_code);
+    FieldError {
+        error_code: error.error_code,
+        trace_code: error.trace_code,
+        error_message: error.error_message,
+        ..FieldError::default()
+    }
+}
