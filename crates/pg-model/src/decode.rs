@@ -31,8 +31,7 @@ impl Encoding {
     /// The encoding that a body is in, by its first character that is not white space; `None` when it is neither.
     #[must_use]
     pub fn of(body: &[u8]) -> Option<Self> {
-        let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-        match body.iter().find(|b| !b.is_ascii_whitespace())? {
+        match without_byte_order_mark(body).iter().find(|b| !b.is_ascii_whitespace())? {
             b'<' => Some(Self::Xml),
             b'{' | b'[' => Some(Self::Json),
             _ => None,
@@ -107,7 +106,7 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// Line and column, counted from 1, where reading stopped.
+    /// Line and column, counted from 1 in characters, where reading stopped.
     #[must_use]
     pub const fn place(&self) -> Option<(usize, usize)> {
         self.place
@@ -121,27 +120,39 @@ impl DecodeError {
         Self { what: "lacks", place: None, field: Some(field) }
     }
 
-    pub(crate) fn not_utf8(error: core::str::Utf8Error) -> Self {
-        Self { what: "is not UTF-8", place: Some((1, error.valid_up_to() + 1)), field: None }
+    pub(crate) fn not_utf8(body: &[u8], error: core::str::Utf8Error) -> Self {
+        Self::at(body, error.valid_up_to(), "is not UTF-8")
     }
 
-    pub(crate) fn json(line: usize, column: usize, category: serde_json::error::Category) -> Self {
+    /// `line` and `column` as serde_json counts them: from 1, in bytes, and 0 before the first byte of a line.
+    pub(crate) fn json(text: &str, line: usize, column: usize, category: serde_json::error::Category) -> Self {
         use serde_json::error::Category;
         let what = match category {
             Category::Eof => "ends before its JSON does",
             Category::Data => "is JSON of another shape",
             Category::Syntax | Category::Io => "is not valid JSON",
         };
-        Self { what, place: Some((line, column)), field: None }
+        let before = text.split('\n').take(line.saturating_sub(1)).map(|line| line.len() + 1).sum::<usize>();
+        Self::at(text.as_bytes(), before + column.saturating_sub(1), what)
     }
 
-    #[cfg(feature = "xml")]
-    pub(crate) fn xml(text: &str, at: usize, what: &'static str) -> Self {
-        let read = &text.as_bytes()[..at.min(text.len())];
+    /// What is wrong at a byte of a body.
+    pub(crate) fn at(body: &[u8], at: usize, what: &'static str) -> Self {
+        let read = &body[..at.min(body.len())];
         let line = read.iter().filter(|b| **b == b'\n').count() + 1;
-        let column = read.iter().rev().take_while(|b| **b != b'\n').count() + 1;
-        Self { what, place: Some((line, column)), field: None }
+        let characters = read.iter().rev().take_while(|b| **b != b'\n').filter(|b| !is_continuation(**b)).count();
+        Self { what, place: Some((line, characters + 1)), field: None }
     }
+}
+
+/// Whether a byte continues a character of UTF-8.
+const fn is_continuation(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+/// A body behind its byte order mark, which no encoding of replies needs and some writers put there.
+pub(crate) fn without_byte_order_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)
 }
 
 impl fmt::Display for DecodeError {

@@ -102,7 +102,7 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Parameters {
 impl core::fmt::Debug for Parameters {
     /// Names only: values of unknown fields could be anything.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_list().entries(self.iter().map(|(name, _)| name)).finish()
+        f.debug_list().entries(self.iter().map(|(name, _)| crate::mask::text(name))).finish()
     }
 }
 
@@ -136,7 +136,9 @@ impl Named {
 
 impl core::fmt::Debug for Named {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_map().entries(self.iter().map(|(name, value)| (name, crate::mask::text(value)))).finish()
+        f.debug_map()
+            .entries(self.iter().map(|(name, value)| (crate::mask::text(name), crate::mask::text(value))))
+            .finish()
     }
 }
 

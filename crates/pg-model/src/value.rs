@@ -1,6 +1,6 @@
 //! Reply fields that the tables do not know: kept as a small tree, so that nothing a service adds is lost.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::fmt;
 
 use crate::mask;
@@ -8,7 +8,7 @@ use crate::mask;
 /// What an unknown field holds.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Value {
-    /// A scalar: text, number or truth value, as text. JSON `null` is an empty text.
+    /// A scalar: text, number, `true` or `false`, as text. JSON `null` is an empty text.
     Text(String),
     /// A JSON array.
     List(Vec<Value>),
@@ -16,7 +16,8 @@ pub enum Value {
     Record(Extra),
 }
 
-/// Unknown fields in the order in which they came. `Debug` masks whatever looks like a card number.
+/// Unknown fields in the order in which they came. A name that comes again right after itself makes a list, as
+/// repeated elements do in XML. `Debug` masks whatever looks like a card number.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Extra(Vec<(String, Value)>);
 
@@ -29,12 +30,28 @@ impl Value {
             Self::List(_) | Self::Record(_) => None,
         }
     }
+
+    /// Adds a value that came under the same name.
+    fn append(&mut self, value: Self) {
+        if let Self::List(values) = self {
+            values.push(value);
+        } else {
+            let first = core::mem::replace(self, Self::List(Vec::with_capacity(2)));
+            self.append(first);
+            self.append(value);
+        }
+    }
 }
 
 impl Extra {
-    /// Adds one at the end.
-    pub fn push(&mut self, name: impl Into<String>, value: Value) {
-        self.0.push((name.into(), value));
+    /// Adds one at the end, to the last one if that has the same name.
+    pub fn push<'n>(&mut self, name: impl Into<Cow<'n, str>>, value: Value) {
+        let name = name.into();
+        // Only the last one is looked at: names come from outside, and looking at all would take time by the square.
+        match self.0.last_mut() {
+            Some((last, values)) if *last == name => values.append(value),
+            _ => self.0.push((name.into_owned(), value)),
+        }
     }
 
     /// The first one of that name.
@@ -57,7 +74,7 @@ impl Extra {
 
 impl fmt::Debug for Extra {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
+        f.debug_map().entries(self.iter().map(|(name, value)| (mask::text(name), value))).finish()
     }
 }
 

@@ -11,7 +11,7 @@ use core::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::{
-    decode::DecodeError,
+    decode::{DecodeError, without_byte_order_mark},
     record::{Record, RecordList, RecordMap, Slot, set},
     text::Text,
     value::{Extra, Value},
@@ -22,17 +22,21 @@ use crate::{
 /// # Errors
 /// When the body is not UTF-8, not JSON, or not an object. Says where.
 pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
-    let text = core::str::from_utf8(body).map_err(DecodeError::not_utf8)?;
+    let body = without_byte_order_mark(body);
+    let text = core::str::from_utf8(body).map_err(|error| DecodeError::not_utf8(body, error))?;
     let mut json = serde_json::Deserializer::from_str(text);
     RecordSeed(record)
         .deserialize(&mut json)
         .and_then(|()| json.end())
-        .map_err(|error| DecodeError::json(error.line(), error.column(), error.classify()))
+        .map_err(|error| DecodeError::json(text, error.line(), error.column(), error.classify()))
 }
 
-/// Scalars of JSON as text, common to all visitors below.
+/// Scalars of JSON as text, common to all visitors below; what stands for `true` and `false` differs.
 macro_rules! scalars_as_text {
     () => {
+        scalars_as_text!("1", "0");
+    };
+    ($yes:literal, $no:literal) => {
         fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
             self.scalar(Cow::Borrowed(itoa::Buffer::new().format(value)))
         }
@@ -46,7 +50,7 @@ macro_rules! scalars_as_text {
         }
 
         fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-            self.scalar(Cow::Borrowed(if value { "1" } else { "0" }))
+            self.scalar(Cow::Borrowed(if value { $yes } else { $no }))
         }
 
         fn visit_unit<E>(self) -> Result<Self::Value, E> {
@@ -336,7 +340,7 @@ impl<'de> Visitor<'de> for ValueSeed {
         f.write_str("any value")
     }
 
-    scalars_as_text!();
+    scalars_as_text!("true", "false");
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Value, A::Error> {
         list_value(seq)

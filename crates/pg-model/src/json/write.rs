@@ -73,8 +73,8 @@ impl RecordWriter for Writer {
     }
 
     fn number(&mut self, name: &str, value: &str) {
-        let plain =
-            value == "0" || (!value.starts_with('0') && !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()));
+        // Beyond 64 bits readers would round it.
+        let plain = value.parse::<u64>().is_ok_and(|number| itoa::Buffer::new().format(number) == value);
         if plain {
             self.name(name);
             self.out.push_str(value);

@@ -3,16 +3,17 @@
 use alloc::{
     borrow::{Cow, ToOwned},
     string::String,
+    vec::Vec,
 };
 
 use quick_xml::{
     Reader,
     escape::resolve_predefined_entity,
-    events::{BytesRef, BytesStart, Event},
+    events::{BytesRef, BytesStart, BytesText, Event},
 };
 
 use crate::{
-    decode::DecodeError,
+    decode::{DecodeError, without_byte_order_mark},
     record::{Record, RecordList, RecordMap, Slot, set},
     value::{Extra, Value},
     xml::ROOT,
@@ -28,11 +29,13 @@ const DEPTH_LIMIT: usize = 32;
 /// # Errors
 /// When the body is not UTF-8, not well-formed, has another root element, or is nested too deeply. Says where.
 pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
-    let text = core::str::from_utf8(body).map_err(DecodeError::not_utf8)?;
-    let mut reader = XmlReader { xml: Reader::from_str(text.trim_start_matches('\u{feff}')), depth: 0 };
-    reader.document(record).map_err(|problem| {
-        let at = usize::try_from(reader.xml.buffer_position()).unwrap_or(text.len());
-        DecodeError::xml(text, at, problem)
+    let body = without_byte_order_mark(body);
+    let mut reader =
+        XmlReader { xml: Reader::from_reader(body), at: 0, depth: 0, has_carriage_returns: body.contains(&b'\r') };
+    // The events are checked to be UTF-8 one by one; only when something is wrong, it is asked whether that was it.
+    reader.document(record).map_err(|problem| match core::str::from_utf8(body) {
+        Ok(_) => DecodeError::at(body, usize::try_from(reader.at).unwrap_or(body.len()), problem),
+        Err(error) => DecodeError::not_utf8(body, error),
     })
 }
 
@@ -55,13 +58,21 @@ struct Child<'x> {
     empty: bool,
 }
 
+/// Something that did not fit its slot, to be kept among the unknown fields.
+type Misfit = Option<Value>;
+
 struct XmlReader<'x> {
     xml: Reader<&'x [u8]>,
+    /// Where the event begins that was read last.
+    at: u64,
     depth: usize,
+    /// Whether any line ends have to be changed; most documents have none that do.
+    has_carriage_returns: bool,
 }
 
 impl<'x> XmlReader<'x> {
     fn event(&mut self) -> Result<Event<'x>, Problem> {
+        self.at = self.xml.buffer_position();
         self.xml.read_event().map_err(|_| NOT_WELL_FORMED)
     }
 
@@ -69,13 +80,13 @@ impl<'x> XmlReader<'x> {
         loop {
             match self.event()? {
                 Event::Start(start) => {
-                    if start.local_name().as_ref() != ROOT {
+                    if name_of(&start) != ROOT {
                         return Err("has a root element other than serviceResponse");
                     }
                     self.record(record)?;
                     return self.epilogue();
                 }
-                Event::Empty(start) if start.local_name().as_ref() == ROOT => return self.epilogue(),
+                Event::Empty(start) if name_of(&start) == ROOT => return self.epilogue(),
                 Event::Text(text) if text.trim().is_empty() => {}
                 Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_) => {}
                 Event::Eof => return Err("holds no element serviceResponse"),
@@ -105,6 +116,7 @@ impl<'x> XmlReader<'x> {
                 Event::Empty(start) => return Ok(Some(Child { start, empty: true })),
                 Event::End(_) => return Ok(None),
                 Event::Eof => return Err(CUT_SHORT),
+                Event::GeneralRef(reference) => drop(resolve(&reference)?),
                 _ => {}
             }
         }
@@ -129,6 +141,13 @@ impl<'x> XmlReader<'x> {
         let name = name_of(&child.start);
         let misfit = match record.slot(name) {
             Slot::Extra => Some(self.value(child.empty)?),
+            Slot::Named(named) => match self.value(child.empty)? {
+                Value::Text(text) => {
+                    named.push(name, text);
+                    None
+                }
+                other => Some(other),
+            },
             _ if child.empty => None,
             Slot::Text(text) => match self.content()? {
                 Content::Text(value) => {
@@ -136,13 +155,6 @@ impl<'x> XmlReader<'x> {
                     None
                 }
                 Content::Child(first) => Some(self.value_from(first)?),
-            },
-            Slot::Named(named) => match self.value(false)? {
-                Value::Text(text) => {
-                    named.push(name, text);
-                    None
-                }
-                other => Some(other),
             },
             Slot::Record(nested) => self.nested(nested)?,
             Slot::List(list) => self.list(list)?,
@@ -155,67 +167,100 @@ impl<'x> XmlReader<'x> {
     }
 
     /// A nested record; bare text in its place is handed back.
-    fn nested(&mut self, record: &mut dyn Record) -> Result<Option<Value>, Problem> {
+    fn nested(&mut self, record: &mut dyn Record) -> Result<Misfit, Problem> {
         match self.content()? {
             Content::Text(text) => Ok(bare_text(text)),
-            Content::Child(first) => {
-                self.child(record, &first)?;
-                self.record(record)?;
-                Ok(None)
-            }
+            Content::Child(first) => self.record_from(record, &first).map(|()| None),
         }
     }
 
-    fn list(&mut self, list: &mut dyn RecordList) -> Result<Option<Value>, Problem> {
-        match self.content()? {
-            Content::Text(text) => Ok(bare_text(text)),
-            Content::Child(first) => {
-                let mut next = Some(first);
-                while let Some(child) = next {
-                    let record = list.grow();
-                    if !child.empty {
-                        self.record(record)?;
-                    }
-                    next = self.next_child()?;
+    /// A record whose first child was already met.
+    fn record_from(&mut self, record: &mut dyn Record, first: &Child<'x>) -> Result<(), Problem> {
+        self.child(record, first)?;
+        self.record(record)
+    }
+
+    /// A repeated record: one for each child that is not bare text.
+    fn list(&mut self, list: &mut dyn RecordList) -> Result<Misfit, Problem> {
+        let mut next = match self.content()? {
+            Content::Text(text) => return Ok(bare_text(text)),
+            Content::Child(first) => Some(first),
+        };
+        let mut misfits = Vec::new();
+        while let Some(child) = next {
+            if child.empty {
+                list.grow();
+            } else {
+                match self.content()? {
+                    Content::Child(first) => self.record_from(list.grow(), &first)?,
+                    Content::Text(text) => misfits.extend(bare_text(text)),
                 }
-                Ok(None)
             }
+            next = self.next_child()?;
         }
+        Ok((!misfits.is_empty()).then_some(Value::List(misfits)))
     }
 
-    fn map(&mut self, records: &mut dyn RecordMap) -> Result<Option<Value>, Problem> {
-        match self.content()? {
-            Content::Text(text) => Ok(bare_text(text)),
-            Content::Child(first) => {
-                let mut next = Some(first);
-                while let Some(child) = next {
-                    let record = records.entry(name_of(&child.start));
-                    if !child.empty {
-                        self.record(record)?;
-                    }
-                    next = self.next_child()?;
-                }
-                Ok(None)
+    /// Records under the names of their elements.
+    fn map(&mut self, records: &mut dyn RecordMap) -> Result<Misfit, Problem> {
+        let mut next = match self.content()? {
+            Content::Text(text) => return Ok(bare_text(text)),
+            Content::Child(first) => Some(first),
+        };
+        let mut misfits = Extra::default();
+        while let Some(child) = next {
+            let name = name_of(&child.start);
+            let nested = records.entry(name);
+            if !child.empty
+                && let Some(value) = self.nested(nested)?
+            {
+                misfits.push(name, value);
             }
+            next = self.next_child()?;
         }
+        Ok((!misfits.is_empty()).then_some(Value::Record(misfits)))
     }
 
-    /// Text up to the end tag, or the first child.
+    /// Text up to the end tag, or the first child. Nearly every element holds one piece of text and nothing else.
     fn content(&mut self) -> Result<Content<'x>, Problem> {
-        let mut text: Cow<'x, str> = Cow::Borrowed("");
+        match self.event()? {
+            Event::End(_) => Ok(Content::Text(Cow::Borrowed(""))),
+            Event::Text(piece) => {
+                let text = self.text(piece);
+                match self.event()? {
+                    Event::End(_) => Ok(Content::Text(text)),
+                    other => self.content_from(text, other),
+                }
+            }
+            other => self.content_from(Cow::Borrowed(""), other),
+        }
+    }
+
+    /// The same for content of several pieces, when some of it was already met.
+    fn content_from(&mut self, mut text: Cow<'x, str>, mut event: Event<'x>) -> Result<Content<'x>, Problem> {
         loop {
-            let piece = match self.event()? {
-                Event::Text(piece) => piece.xml10_content(),
+            let piece = match event {
+                Event::Text(piece) => self.text(piece),
                 Event::CData(piece) => piece.xml10_content(),
                 Event::GeneralRef(reference) => Cow::Owned(resolve(&reference)?),
                 Event::End(_) => return Ok(Content::Text(text)),
                 Event::Start(start) => return Ok(Content::Child(Child { start, empty: false })),
                 Event::Empty(start) => return Ok(Content::Child(Child { start, empty: true })),
                 Event::Eof => return Err(CUT_SHORT),
-                _ => continue,
+                _ => Cow::Borrowed(""),
             };
-            if text.is_empty() { text = piece } else { text.to_mut().push_str(&piece) }
+            if text.is_empty() {
+                text = piece
+            } else {
+                text.to_mut().push_str(&piece)
+            }
+            event = self.event()?;
         }
+    }
+
+    /// A piece of text with its line ends as XML wants them.
+    fn text(&self, piece: BytesText<'x>) -> Cow<'x, str> {
+        if self.has_carriage_returns { piece.xml10_content() } else { piece.into_inner() }
     }
 
     /// An element that the tables do not know.
@@ -244,12 +289,14 @@ impl<'x> XmlReader<'x> {
     }
 }
 
-fn bare_text(text: Cow<'_, str>) -> Option<Value> {
+fn bare_text(text: Cow<'_, str>) -> Misfit {
     (!text.trim().is_empty()).then(|| Value::Text(text.into_owned()))
 }
 
+/// The name without the prefix of a namespace.
 fn name_of<'s>(start: &'s BytesStart<'_>) -> &'s str {
-    start.local_name().into_inner()
+    let name = start.name().into_inner();
+    name.bytes().position(|b| b == b':').map_or(name, |colon| &name[colon + 1..])
 }
 
 /// A character reference or one of the five predefined entities.

@@ -2,8 +2,6 @@
 
 use alloc::{borrow::Cow, string::String};
 
-use quick_xml::escape::escape;
-
 use crate::{
     record::{ListShape, Record, RecordWriter},
     value::{Extra, Value},
@@ -43,10 +41,7 @@ impl Writer {
 
 impl RecordWriter for Writer {
     fn text(&mut self, name: &str, value: &str) {
-        self.element(name, |writer| {
-            let visible = without_controls(value);
-            writer.out.push_str(&escape(&*visible));
-        });
+        self.element(name, |writer| escape(&mut writer.out, value));
     }
 
     fn number(&mut self, name: &str, value: &str) {
@@ -76,24 +71,40 @@ impl RecordWriter for Writer {
     fn value(&mut self, name: &str, value: &Value) {
         match value {
             Value::Text(text) => self.text(name, text),
+            Value::List(values) if values.is_empty() => self.text(name, ""),
             Value::List(values) => values.iter().for_each(|value| self.value(name, value)),
             Value::Record(record) => self.element(name, |writer| writer.unknown_record(record)),
         }
     }
 }
 
-/// XML 1.0 has no way to write most control characters, not even escaped; they become U+FFFD.
-fn without_controls(text: &str) -> Cow<'_, str> {
-    let forbidden =
-        |c: char| matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
-    if text.contains(forbidden) { Cow::Owned(text.replace(forbidden, "\u{fffd}")) } else { Cow::Borrowed(text) }
+/// Text as it may stand in an element. XML 1.0 has no way to write most control characters, not even escaped; they
+/// become U+FFFD. A carriage return has to be escaped, or a reader takes it for a line feed.
+fn escape(out: &mut String, text: &str) {
+    let mut plain_from = 0;
+    for (at, special) in text.match_indices(is_special) {
+        out.push_str(&text[plain_from..at]);
+        plain_from = at + special.len();
+        out.push_str(match special {
+            "&" => "&amp;",
+            "<" => "&lt;",
+            ">" => "&gt;",
+            "\"" => "&quot;",
+            "'" => "&apos;",
+            "\r" => "&#13;",
+            _ => "\u{fffd}",
+        });
+    }
+    out.push_str(&text[plain_from..]);
+}
+
+const fn is_special(c: char) -> bool {
+    matches!(c, '&' | '<' | '>' | '"' | '\'' | '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// A name that may stand in a tag: names that come from a request (`collect…`) can hold anything.
 fn element_name(name: &str) -> Cow<'_, str> {
-    let fits = |at: usize, c: char| {
-        c.is_ascii_alphabetic() || c == '_' || (at > 0 && (c.is_ascii_digit() || c == '-' || c == '.'))
-    };
+    let fits = |at: usize, c: char| begins_name(c) || (at > 0 && (c.is_ascii_digit() || matches!(c, '-' | '.' | '·')));
     if !name.is_empty() && name.char_indices().all(|(at, c)| fits(at, c)) {
         return Cow::Borrowed(name);
     }
@@ -102,4 +113,13 @@ fn element_name(name: &str) -> Cow<'_, str> {
         cleaned.push('_');
     }
     Cow::Owned(cleaned)
+}
+
+/// The characters that may begin a name (XML 1.0 §2.3), without the colon, which namespaces have taken.
+const fn begins_name(c: char) -> bool {
+    matches!(c,
+        'A'..='Z' | 'a'..='z' | '_' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'
+        | '\u{370}'..='\u{37d}' | '\u{37f}'..='\u{1fff}' | '\u{200c}' | '\u{200d}' | '\u{2070}'..='\u{218f}'
+        | '\u{2c00}'..='\u{2fef}' | '\u{3001}'..='\u{d7ff}' | '\u{f900}'..='\u{fdcf}'
+        | '\u{fdf0}'..='\u{fffd}' | '\u{10000}'..='\u{effff}')
 }

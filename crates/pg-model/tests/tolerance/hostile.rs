@@ -1,0 +1,144 @@
+//! Bodies that were made, or cut, to do harm.
+
+use std::{fs, path::PathBuf};
+
+use pg_model::{
+    AccountUpdaterBatch, CardKeyDetail, CardKeyDetails, CheckoutToken, METHODS, RedirectData, Transaction, decode_into,
+};
+use proptest::prelude::*;
+
+use crate::{response, try_read};
+
+/// Enough levels to overflow the stack of a thread, were they read by plain recursion.
+const DEEP: usize = 200_000;
+
+fn deep_xml(around: (&str, &str)) -> String {
+    response(&format!("{}{}{}{}", around.0, "<a>".repeat(DEEP), "</a>".repeat(DEEP), around.1))
+}
+
+#[test]
+fn deep_xml_is_refused() {
+    for around in
+        [("", ""), ("<card>", "</card>"), ("<cardKey>", "</cardKey>"), ("<card><cardType>", "</cardType></card>")]
+    {
+        let error = try_read::<CardKeyDetail>(&deep_xml(around)).expect_err("too deep");
+        assert!(error.to_string().contains("too deeply"), "{around:?}: {error}");
+    }
+    for around in [("<cardKeyDetails>", "</cardKeyDetails>"), ("<cardKeyDetails><x>", "</x></cardKeyDetails>")] {
+        assert!(try_read::<CardKeyDetails>(&deep_xml(around)).is_err(), "{around:?}");
+    }
+    assert!(try_read::<RedirectData>(&deep_xml(("<errors>", "</errors>"))).is_err());
+    assert!(try_read::<RedirectData>(&deep_xml(("<errors><cardCV2>", "</cardCV2></errors>"))).is_err());
+    assert!(try_read::<Transaction>(&deep_xml(("<bankX>", "</bankX>"))).is_err());
+}
+
+#[test]
+fn deep_json_is_refused() {
+    for name in ["unknown", "cardKey", "card"] {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            let body = format!("{{\"{name}\":{}1{}}}", open.repeat(DEEP), close.repeat(DEEP));
+            assert!(try_read::<CardKeyDetail>(&body).is_err(), "{name} {open}");
+        }
+    }
+    let list = format!("{{\"cardKeyDetails\":{}{}}}", "[".repeat(DEEP), "]".repeat(DEEP));
+    assert!(try_read::<CardKeyDetails>(&list).is_err());
+}
+
+#[test]
+fn ordinary_depth_is_read() {
+    let xml = response(&format!("{}x{}", "<a>".repeat(20), "</a>".repeat(20)));
+    assert!(try_read::<CardKeyDetail>(&xml).is_ok());
+    let json = format!("{}1{}", "{\"a\":".repeat(20), "}".repeat(20));
+    assert!(try_read::<CardKeyDetail>(&json).is_ok());
+}
+
+/// Names that repeat or differ cost what they weigh, not its square.
+#[test]
+fn many_unknown_fields_are_read_in_time() {
+    let xml: String = (0..200_000).map(|n| format!("<f{n}/>")).collect();
+    assert!(try_read::<CardKeyDetail>(&response(&xml)).is_ok());
+    let same: String = "<f/>".repeat(200_000);
+    assert!(try_read::<CardKeyDetail>(&response(&same)).is_ok());
+    let json: Vec<String> = (0..200_000).map(|n| format!("\"f{n}\":0")).collect();
+    assert!(try_read::<CardKeyDetail>(&format!("{{{}}}", json.join(","))).is_ok());
+}
+
+/// The golden replies of the workspace.
+fn golden_replies() -> Vec<(PathBuf, Vec<u8>)> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/replies");
+    let mut found: Vec<_> = fs::read_dir(root)
+        .expect("the golden replies")
+        .flat_map(|folder| fs::read_dir(folder.expect("an entry").path()).expect("a folder"))
+        .map(|file| file.expect("an entry").path())
+        .map(|path| (path.clone(), fs::read(path).expect("a readable file")))
+        .collect();
+    found.sort();
+    assert!(found.len() > 60, "only {} golden replies", found.len());
+    found
+}
+
+#[test]
+fn a_reply_cut_short_at_any_byte_is_an_error() {
+    for (path, body) in golden_replies() {
+        let body = body.trim_ascii_end();
+        let method = METHODS
+            .iter()
+            .find(|info| path.ends_with(format!("{}/{}", info.service.name, file_name(&path, info.name))));
+        for end in 0..body.len() {
+            let mut record: Box<dyn pg_model::Record> = method.map_or_else(
+                || Box::new(RedirectData::default()) as Box<dyn pg_model::Record>,
+                |info| (info.new_reply)(),
+            );
+            assert!(decode_into(&body[..end], &mut *record).is_err(), "{} cut at {end}", path.display());
+        }
+    }
+}
+
+fn file_name(path: &std::path::Path, method: &str) -> String {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    format!("{method}.{extension}")
+}
+
+/// Every reader that a service's bytes can reach.
+fn read_as_everything(body: &[u8]) {
+    for info in METHODS {
+        drop(decode_into(body, &mut *(info.new_reply)()));
+    }
+    drop(pg_model::decode::<CheckoutToken>(body));
+    drop(pg_model::decode::<AccountUpdaterBatch>(body));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_are_survived(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+        read_as_everything(&body);
+    }
+
+    #[test]
+    fn any_markup_is_survived(body in "[<>/!?&;#x0-9\\[\\]CDATA\\-\"'= a-cé]{0,60}") {
+        read_as_everything(response(&body).as_bytes());
+        read_as_everything(format!("<{body}").as_bytes());
+    }
+
+    #[test]
+    fn any_json_like_text_is_survived(body in "[{}\\[\\]:,\"\\\\u0-9dDeE+.a-c tnl-]{0,60}") {
+        read_as_everything(format!("{{{body}").as_bytes());
+        read_as_everything(format!("{{\"cardKeyDetails\":{{\"0\":{body}").as_bytes());
+    }
+
+    #[test]
+    fn any_damage_to_a_golden_reply_is_survived(
+        which in any::<prop::sample::Index>(),
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let replies = golden_replies();
+        let mut body = which.get(&replies).1.clone();
+        for (at, byte) in damage {
+            let at = at.index(body.len());
+            body[at] = byte;
+        }
+        read_as_everything(&body);
+    }
+}

@@ -1,0 +1,154 @@
+//! What is written reads as the same record again, whatever text it holds.
+
+use pg_model::{
+    AccountUpdaterBatch, Card, CardKeyDetail, CardKeyDetails, Encoding, Extra, FieldError, Keyed, Named, Record,
+    RedirectData, Transaction, Transactions, UpdatedCard, Value, encode,
+};
+use proptest::prelude::*;
+
+use crate::read;
+
+/// Text that XML 1.0 can hold: no control characters but tab and line ends, no surrogates, no U+FFFE and U+FFFF.
+fn text() -> impl Strategy<Value = String> {
+    "([ -~]|[\t\n\r<>&'\"\\]]|[\u{80}-\u{ff}]|[\u{100}-\u{d7ff}]|[\u{e000}-\u{fffd}]|[\u{10000}-\u{10ffff}]){0,12}"
+}
+
+fn name() -> impl Strategy<Value = String> {
+    "[A-Za-z_][A-Za-z0-9_.-]{0,8}"
+}
+
+fn named(prefix: &'static str) -> impl Strategy<Value = Named> {
+    proptest::collection::vec((name().prop_map(move |name| format!("{prefix}{name}")), text()), 0..4)
+        .prop_map(Named::from_iter)
+}
+
+/// Unknown fields as both encodings can hold them: lists of two and more, and no two neighbours of one name.
+fn extra() -> impl Strategy<Value = Extra> {
+    let leaf = text().prop_map(Value::Text);
+    let value = leaf.prop_recursive(3, 12, 4, |inner| {
+        let scalar_or_record =
+            inner.prop_filter("a list in a list is flattened by XML", |v| !matches!(v, Value::List(_)));
+        prop_oneof![
+            proptest::collection::vec(scalar_or_record.clone(), 2..4).prop_map(Value::List),
+            proptest::collection::vec((name(), scalar_or_record), 1..4)
+                .prop_map(|fields| Value::Record(record(fields))),
+        ]
+    });
+    proptest::collection::vec((name(), value), 0..3).prop_map(record)
+}
+
+fn record(fields: Vec<(String, Value)>) -> Extra {
+    let mut extra = Extra::default();
+    for (at, (name, value)) in fields.into_iter().enumerate() {
+        extra.push(format!("x{at}{name}"), value);
+    }
+    extra
+}
+
+prop_compose! {
+    fn card()(cardholder_name in text(), number in text(), bank in text(), extra in extra()) -> Card {
+        Card { cardholder_name, card_number: number.into(), card_bank: bank, extra, ..Card::default() }
+    }
+}
+
+prop_compose! {
+    fn detail()(key in text(), identifier in "[0-9]{0,25}|0|[a-z]{1,4}", reference in text(), card in card(), extra in extra())
+        -> CardKeyDetail
+    {
+        CardKeyDetail {
+            card_key: key.into(),
+            card_unique_identifier: identifier.into(),
+            merchant_customer_reference: reference.into(),
+            card,
+            extra,
+            ..CardKeyDetail::default()
+        }
+    }
+}
+
+prop_compose! {
+    fn transaction()(code in text(), status in text(), bank in named("bank"), currency in text(), extra in extra())
+        -> Transaction
+    {
+        Transaction {
+            transaction_status_code: code.into(),
+            transaction_status: status,
+            bank,
+            currency: currency.into(),
+            extra,
+            ..Transaction::default()
+        }
+    }
+}
+
+prop_compose! {
+    fn redirect()(
+        cardholder_name in text(),
+        collect in named("collect"),
+        errors in proptest::collection::vec((name(), text(), text()), 0..3),
+        extra in extra(),
+    ) -> RedirectData {
+        let mut by_name = Keyed::default();
+        for (name, code, error_message) in errors {
+            by_name.push(name, FieldError { error_code: code.into(), error_message, ..FieldError::default() });
+        }
+        RedirectData { cardholder_name, collect, errors: by_name, extra, ..RedirectData::default() }
+    }
+}
+
+fn reads_as_it_was_written<R: Record + Default + PartialEq + std::fmt::Debug>(record: &R) {
+    for encoding in [Encoding::Xml, Encoding::Json] {
+        let written = encode(record, encoding);
+        assert_eq!(&read::<R>(&written), record, "{encoding:?}: {written}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn stored_cards(cards in proptest::collection::vec(detail(), 0..4), extra in extra()) {
+        reads_as_it_was_written(&CardKeyDetails { card_key_details: cards, extra });
+    }
+
+    #[test]
+    fn transactions(rows in proptest::collection::vec(transaction(), 0..4)) {
+        reads_as_it_was_written(&Transactions { transactions: rows, ..Transactions::default() });
+    }
+
+    #[test]
+    fn batches(cards in proptest::collection::vec((text(), text(), card()), 0..4), batch_key in text()) {
+        let entry = |(key, response, card): (String, String, Card)| UpdatedCard {
+            old_card_key: key.into(),
+            response: response.into(),
+            card,
+            ..UpdatedCard::default()
+        };
+        reads_as_it_was_written(&AccountUpdaterBatch {
+            batch_key: batch_key.into(),
+            card_key_details: cards.into_iter().map(entry).collect(),
+            ..AccountUpdaterBatch::default()
+        });
+    }
+
+    #[test]
+    fn redirect_data(data in redirect()) {
+        reads_as_it_was_written(&data);
+    }
+
+    /// The writer of JSON is judged by another reader of JSON, the writer of XML by another reader of XML.
+    #[test]
+    fn what_is_written_is_well_formed(data in redirect()) {
+        serde_json::from_str::<serde_json::Value>(&encode(&data, Encoding::Json)).expect("JSON");
+        let xml = encode(&data, Encoding::Xml);
+        let mut reader = quick_xml::Reader::from_str(&xml);
+        while !matches!(reader.read_event().expect("XML"), quick_xml::events::Event::Eof) {}
+    }
+}
+
+#[test]
+fn control_characters_that_xml_cannot_hold_are_replaced_there_and_kept_in_json() {
+    let card = Card { card_bank: "a\u{0}b\u{1b}c\u{ffff}".into(), ..Card::default() };
+    assert_eq!(read::<Card>(&encode(&card, Encoding::Json)), card);
+    assert_eq!(read::<Card>(&encode(&card, Encoding::Xml)).card_bank, "a\u{fffd}b\u{fffd}c\u{fffd}");
+}
