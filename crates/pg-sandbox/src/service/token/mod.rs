@@ -1,6 +1,9 @@
 //! The card tokenisation service (spec 1 §4).
 
-use pg_model::{CardKey, DeleteToken, DisableToken, EnableToken, MerchantCustomerReference, SandboxErrorCode};
+use pg_model::{
+    CardKey, DeleteToken, DisableToken, EnableToken, MerchantCustomerReference, SandboxErrorCode, TokenLookup,
+    TokeniseTransactionKey, UpdateCardKeyDetails,
+};
 
 use super::{
     Context, Refusal,
@@ -9,11 +12,22 @@ use super::{
 use crate::{merchants::Merchant, records::CardToken};
 
 mod delete;
+mod detail;
 mod disable;
 mod enable;
+mod lookup;
+mod tokenise_transaction_key;
+mod update_card_key_details;
 
 /// The methods of the service.
-pub(super) const METHODS: &[Entry] = &[entry::<EnableToken>(), entry::<DisableToken>(), entry::<DeleteToken>()];
+pub(super) const METHODS: &[Entry] = &[
+    entry::<TokenLookup>(),
+    entry::<EnableToken>(),
+    entry::<DisableToken>(),
+    entry::<DeleteToken>(),
+    entry::<UpdateCardKeyDetails>(),
+    entry::<TokeniseTransactionKey>(),
+];
 
 /// The account's token of this key; a customer reference that is given must be the token's
 /// (spec 1 §3.1; assumptions 56 to 58).
@@ -25,10 +39,17 @@ pub(super) fn find(
 ) -> Result<CardToken, Refusal> {
     let found = context.records.get_of::<CardToken>(&merchant.name, key.as_str())?;
     let token = found.ok_or_else(|| Refusal::from(SandboxErrorCode::UNKNOWN_CARD_KEY).assuming(56))?;
+    fits(&token, customer)?;
+    Ok(token)
+}
+
+/// Refuses a customer reference that is not exactly the token's; an empty one is not checked
+/// (assumption 58).
+fn fits(token: &CardToken, customer: Option<&MerchantCustomerReference>) -> Result<(), Refusal> {
     match customer.filter(|customer| !customer.is_empty()) {
         Some(customer) if token.customer_reference.as_deref() != Some(customer.as_str()) => {
             Err(SandboxErrorCode::CUSTOMER_REFERENCE_MISMATCH.into())
         }
-        _ => Ok(token),
+        _ => Ok(()),
     }
 }

@@ -1,0 +1,31 @@
+//! `token/lookup` (spec 1 §4.2).
+
+use pg_model::{CardKeyDetails, ErrorCode, TokenLookup};
+
+use super::{super::method::Serve, Context, Merchant, Refusal, detail};
+use crate::{records::CardToken, store::Query};
+
+impl Serve for TokenLookup {
+    fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<CardKeyDetails, Refusal> {
+        let key = self.card_key.as_ref().map(|key| key.as_str()).filter(|key| !key.is_empty());
+        let customer = self.merchant_customer_reference.as_ref().map(|customer| customer.as_str());
+        let tokens = match (key, customer.filter(|customer| !customer.is_empty())) {
+            (None, None) => return Err(Refusal::from(ErrorCode::NO_DATA_SENT).assuming(68)),
+            (Some(key), customer) => {
+                let token = context.records.get_of::<CardToken>(&merchant.name, key)?;
+                let fits = |token: &CardToken| customer.is_none() || token.customer_reference.as_deref() == customer;
+                token.into_iter().filter(fits).collect::<Vec<_>>()
+            }
+            (None, Some(customer)) => {
+                context.basis.assume(69);
+                let all = Query::oldest(u32::MAX).of(&merchant.name);
+                context.records.find::<CardToken>(&all.equal(CardToken::CUSTOMER_REFERENCE, customer))?
+            }
+        };
+        if tokens.is_empty() {
+            context.basis.assume(43);
+        }
+        context.basis.assume(42);
+        Ok(detail::all(&tokens))
+    }
+}

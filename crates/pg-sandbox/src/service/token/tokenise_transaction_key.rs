@@ -1,0 +1,142 @@
+//! `token/tokeniseTransactionKey` (spec 1 §4.7).
+
+use pg_model::{CardKey, CardKeyDetails, MerchantCustomerReference, SandboxErrorCode, TokeniseTransactionKey};
+
+use super::{super::method::Serve, Context, Merchant, Refusal, detail, find, fits};
+use crate::{
+    records::{CardToken, Details, HeldCard, Payment, PaymentKind},
+    store::Query,
+};
+
+impl Serve for TokeniseTransactionKey {
+    fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<CardKeyDetails, Refusal> {
+        let found = context.records.get_of::<Payment>(&merchant.name, self.transaction_key.as_str())?;
+        let payment = found.ok_or_else(|| Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(56))?;
+        let card = card_of(&payment)?;
+        let customer = self.merchant_customer_reference.as_ref();
+        let token = match self.card_key.filter(|key| !key.is_empty()) {
+            Some(key) => {
+                let token = with_parent(context, merchant, &key, customer, &payment, card)?;
+                context.records.put(&token)?;
+                token
+            }
+            None => {
+                let customer = customer.map(|customer| customer.as_str()).filter(|customer| !customer.is_empty());
+                let customer = customer.or(payment.customer_reference.as_deref());
+                match existing(context, &payment, customer)? {
+                    Some(token) => token,
+                    None => create(context, &payment, card, customer)?,
+                }
+            }
+        };
+        context.basis.assume(42);
+        Ok(detail::all(&[token]))
+    }
+}
+
+/// The card of an approved payment; anything else is error 944 (assumption 63).
+fn card_of(payment: &Payment) -> Result<&HeldCard, Refusal> {
+    let kind = matches!(payment.kind, PaymentKind::Auth | PaymentKind::PreAuth | PaymentKind::Capture);
+    let card = payment.card.as_ref().filter(|_| kind && payment.approved());
+    card.ok_or_else(|| SandboxErrorCode::TRANSACTION_HAS_NO_CARD.into())
+}
+
+/// The token of this key with another parent, if it holds the card of the payment (assumption 64).
+fn with_parent(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    key: &CardKey,
+    customer: Option<&MerchantCustomerReference>,
+    payment: &Payment,
+    card: &HeldCard,
+) -> Result<CardToken, Refusal> {
+    context.basis.assume(64);
+    let mut token = find(context, merchant, key, None)?;
+    if identifier(context, payment, card)? != token.unique_identifier {
+        return Err(Refusal::from(SandboxErrorCode::TRANSACTION_HAS_NO_CARD).assuming(64));
+    }
+    fits(&token, customer)?;
+    token.parent = Some(payment.key.clone());
+    Ok(token)
+}
+
+/// The token that the same request made before (assumption 62).
+fn existing(
+    context: &mut Context<'_>,
+    payment: &Payment,
+    customer: Option<&str>,
+) -> Result<Option<CardToken>, Refusal> {
+    let made = Query::oldest(u32::MAX).of(&payment.merchant).equal(CardToken::PARENT, &payment.key);
+    let tokens = context.records.find::<CardToken>(&made)?;
+    context.basis.assume(62);
+    Ok(tokens.into_iter().find(|token| token.customer_reference.as_deref() == customer))
+}
+
+/// A new token, enabled, with everything that is known of the payment's card (assumptions 59 and 65).
+fn create(
+    context: &mut Context<'_>,
+    payment: &Payment,
+    card: &HeldCard,
+    customer: Option<&str>,
+) -> Result<CardToken, Refusal> {
+    [59, 65, 66].into_iter().for_each(|number| context.basis.assume(number));
+    let key = context.keys.card(context.now);
+    let token = CardToken {
+        merchant: payment.merchant.clone(),
+        unique_identifier: identifier(context, payment, card)?,
+        customer_reference: customer.map(str::to_owned),
+        enabled: true,
+        card: card.moved(context.vault, context.keys.dice(), &payment.key, &key)?,
+        details: details(&payment.details),
+        parent: Some(payment.key.clone()),
+        created: context.now,
+        key,
+    };
+    context.records.put(&token)?;
+    Ok(token)
+}
+
+fn identifier(context: &Context<'_>, payment: &Payment, card: &HeldCard) -> Result<u64, Refusal> {
+    let number = card.number(context.vault, &payment.key)?;
+    Ok(context.vault.card_identifier(&payment.merchant, number.expose()))
+}
+
+/// The texts of a payment that a token record has; the form calls the fixed line by another name.
+fn details(recorded: &Details) -> Details {
+    let text = |(name, value): (&String, &String)| {
+        let name = if name == "customerLandline" { "customerTelephone" } else { name };
+        is_kept(name).then(|| (name.to_owned(), value.clone()))
+    };
+    recorded.iter().filter_map(text).collect()
+}
+
+fn is_kept(name: &str) -> bool {
+    let customer = name.starts_with("customer") && !name.starts_with("customerAddress");
+    matches!(name, "cardholderName" | "cardDescription") || customer || name.starts_with("cardholderAddress")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_takes_over_what_its_record_has() {
+        let names = [
+            "cardDescription",
+            "cardholderAddressTown",
+            "cardholderName",
+            "customerAddressTown",
+            "customerEmail",
+            "customerLandline",
+            "itemName0",
+            "mccSurname",
+        ];
+        let recorded = names.into_iter().map(|name| (name.to_owned(), name.to_owned())).collect();
+        let kept = details(&recorded);
+        let names: Vec<&str> = kept.keys().map(String::as_str).collect();
+        let wanted =
+            ["cardDescription", "cardholderAddressTown", "cardholderName", "customerEmail", "customerTelephone"];
+        assert_eq!(names, wanted);
+        assert_eq!(kept["customerTelephone"], "customerLandline");
+    }
+}
