@@ -1,5 +1,6 @@
 //! Reads a reply in whichever encoding it came.
 
+#[cfg(feature = "xml")]
 use alloc::string::String;
 use core::fmt;
 
