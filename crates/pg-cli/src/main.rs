@@ -1,2 +1,55 @@
-//! The `pg` command.
-fn main() {}
+//! The `pg` command: the reference, calls, signing and decoding, a sandbox and a tour of it.
+//!
+//! Data goes to standard output, talk to standard error. Exit codes: 0 done, 1 refused or declined, 2 misuse,
+//! 3 not reachable, 4 outcome unknown.
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod account;
+mod argument;
+mod command;
+mod failure;
+mod indented;
+mod output;
+mod reference;
+mod shell;
+mod suggestion;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Works with one card payment service: its reference, calls, signatures, session data, and a sandbox of it.
+///
+/// Data goes to standard output, talk to standard error.
+#[derive(Parser)]
+#[command(name = "pg", version, max_term_width = 100, after_help = AFTER_HELP)]
+struct Arguments {
+    /// Prints JSON for programs to read; errors too
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: command::Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 not reachable, 4 outcome unknown.
+
+Account details come from flags, then the environment (PG_BASE_URL, PG_API_KEY, …), then a profile file;
+`pg call --help` lists them.
+
+Examples:
+  pg demo                                     watch a whole payment over loopback HTTP
+  pg methods transaction/authSessionKey       what a method takes
+  pg call token/lookup cardKey=4F2C-91 --dry-run
+  pg sign --with-credentials cardKey=4F2C-91  128 hexadecimal digits";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let json = arguments.json;
+    match command::run(arguments.command, json) {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report(json).into(),
+    }
+}

@@ -1,0 +1,93 @@
+//! The details that an account has, and what they are called in each place that they can come from.
+
+/// One detail of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// Address of the version 3 services.
+    BaseUrl,
+    /// Address of the version 5 service.
+    EnterpriseBaseUrl,
+    /// `apiKey`, which is also the key of session data (spec 2 §4.2).
+    ApiKey,
+    /// `apiPassword`.
+    ApiPassword,
+    /// What requests are signed with (spec 1 §5).
+    ShaKey,
+    /// `api_key` of version 5 (spec 3 §4).
+    EnterpriseApiKey,
+    /// `api_password` of version 5 (spec 3 §4).
+    EnterpriseApiPassword,
+    /// `accountUpdaterKey` (spec 1 §4.8).
+    AccountUpdaterKey,
+}
+
+impl Setting {
+    /// All of them, in the order in which they are stored.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::BaseUrl,
+        Self::EnterpriseBaseUrl,
+        Self::ApiKey,
+        Self::ApiPassword,
+        Self::ShaKey,
+        Self::EnterpriseApiKey,
+        Self::EnterpriseApiPassword,
+        Self::AccountUpdaterKey,
+    ];
+
+    /// The environment variable.
+    pub(crate) const fn variable(self) -> &'static str {
+        match self {
+            Self::BaseUrl => "PG_BASE_URL",
+            Self::EnterpriseBaseUrl => "PG_ENTERPRISE_BASE_URL",
+            Self::ApiKey => "PG_API_KEY",
+            Self::ApiPassword => "PG_API_PASSWORD",
+            Self::ShaKey => "PG_SHA_KEY",
+            Self::EnterpriseApiKey => "PG_ENTERPRISE_API_KEY",
+            Self::EnterpriseApiPassword => "PG_ENTERPRISE_API_PASSWORD",
+            Self::AccountUpdaterKey => "PG_ACCOUNT_UPDATER_KEY",
+        }
+    }
+
+    /// The member of a profile, which is also its name in the list of a sandbox's merchants.
+    pub(crate) const fn member(self) -> &'static str {
+        match self {
+            Self::BaseUrl => "baseUrl",
+            Self::EnterpriseBaseUrl => "enterpriseBaseUrl",
+            Self::ApiKey => "apiKey",
+            Self::ApiPassword => "apiPassword",
+            Self::ShaKey => "shaKey",
+            Self::EnterpriseApiKey => "enterpriseApiKey",
+            Self::EnterpriseApiPassword => "enterpriseApiPassword",
+            Self::AccountUpdaterKey => "accountUpdaterKey",
+        }
+    }
+
+    /// The flag.
+    pub(crate) const fn flag(self) -> &'static str {
+        match self {
+            Self::BaseUrl => "--base-url",
+            Self::EnterpriseBaseUrl => "--enterprise-base-url",
+            Self::ApiKey => "--api-key",
+            Self::ApiPassword => "--api-password",
+            Self::ShaKey => "--sha-key",
+            Self::EnterpriseApiKey => "--enterprise-api-key",
+            Self::EnterpriseApiPassword => "--enterprise-api-password",
+            Self::AccountUpdaterKey => "--account-updater-key",
+        }
+    }
+
+    /// Whether it must not be seen by others.
+    pub(crate) const fn is_secret(self) -> bool {
+        !matches!(self, Self::BaseUrl | Self::EnterpriseBaseUrl)
+    }
+
+    /// What stands for it where nothing will be sent; nobody can mistake it for a real one.
+    pub(crate) const fn placeholder(self) -> &'static str {
+        match self {
+            // The domain `invalid` exists nowhere (RFC 2606).
+            Self::BaseUrl => "https://gateway.invalid",
+            Self::EnterpriseBaseUrl => "https://enterprise.invalid",
+            _ => "(placeholder)",
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `name=value` arguments. A value can also come from a file (`name=@FILE`) or from standard input (`name=-`), so that
+//! card data need not stand on the command line.
+
+use std::io::{self, Read};
+
+use pg_model::Parameters;
+
+use crate::{failure::Failure, output};
+
+/// How arguments are written, for `--help`.
+pub(crate) const HELP: &str = "\
+Values: name=VALUE as it is, name=@FILE from a file, name=- from standard input, name=@@x for a value that begins
+with @. One line break at the end of a file or of standard input is not part of the value.";
+
+/// What was given.
+pub(crate) struct Given {
+    /// Names and values in order.
+    pub(crate) parameters: Parameters,
+    /// Names whose values stand on the command line.
+    inline: Vec<String>,
+}
+
+impl Given {
+    /// Reads the arguments.
+    ///
+    /// # Errors
+    /// When one is no `name=value`, a file can't be read, or standard input is asked for twice.
+    pub(crate) fn read(arguments: &[String]) -> Result<Self, Failure> {
+        let mut given = Self { parameters: Parameters::new(), inline: Vec::new() };
+        let mut input = None;
+        for (at, argument) in arguments.iter().enumerate() {
+            // A wrong argument is not repeated: it may be a card number that lost its name.
+            let (name, value) = argument
+                .split_once('=')
+                .filter(|(name, _)| !name.is_empty())
+                .ok_or_else(|| Failure::misuse(format!("parameter {} is not of the form name=value", at + 1)))?;
+            let value = match value.strip_prefix('@') {
+                None if value == "-" => {
+                    if let Some(first) = input.replace(name) {
+                        return Err(Failure::misuse(format!(
+                            "{first} and {name} can't both come from standard input: use {name}=@FILE"
+                        )));
+                    }
+                    read_value(&mut io::stdin().lock())
+                        .map_err(|error| Failure::misuse(format!("{name}: standard input can't be read: {error}")))?
+                }
+                Some(rest) if !rest.starts_with('@') => std::fs::File::open(rest)
+                    .and_then(|mut file| read_value(&mut file))
+                    .map_err(|error| Failure::misuse(format!("{name}: the file {rest:?} can't be read: {error}")))?,
+                escaped => {
+                    given.inline.push(name.to_owned());
+                    escaped.unwrap_or(value).to_owned()
+                }
+            };
+            given.parameters.push(name, value);
+        }
+        Ok(given)
+    }
+
+    /// Warns of values on the command line that should not be seen by others.
+    pub(crate) fn warn_of_secrets(&self) {
+        let mut names: Vec<&str> = self.inline.iter().map(String::as_str).filter(|name| is_secret(name)).collect();
+        names.dedup();
+        if !names.is_empty() {
+            output::warn(&format!(
+                "{} on the command line can be seen by other users and stays in the shell's history; \
+                 use name=@FILE or name=-",
+                names.join(", "),
+            ));
+        }
+    }
+
+    /// Names and values, as signing takes them.
+    pub(crate) fn pairs(&self) -> Vec<(&str, &str)> {
+        self.parameters.iter().collect()
+    }
+}
+
+/// Whether a parameter's value must not be seen by others: a sensitive one of any method, or a credential. A name that
+/// is only nearly such a one counts too, since it may be mistyped.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let sensitive = pg_model::METHODS.iter().flat_map(|info| info.fields).filter(|field| field.sensitive);
+    let credentials = ["apiPassword", "api_password", "apiKey", "api_key"];
+    let typed = name.to_ascii_lowercase();
+    let known = sensitive.flat_map(|field| std::iter::once(&field.wire).chain(field.aliases));
+    known.chain(&credentials).any(|secret| secret.eq_ignore_ascii_case(&typed))
+}
+
+/// A value without the line break that editors and `echo` put behind it.
+fn read_value(from: &mut dyn Read) -> io::Result<String> {
+    let mut value = String::new();
+    from.read_to_string(&mut value)?;
+    if value.ends_with('\n') {
+        value.pop();
+        if value.ends_with('\r') {
+            value.pop();
+        }
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(arguments: &[&str]) -> Result<Given, Failure> {
+        Given::read(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn values_are_taken_as_they_are() {
+        let given = read(&["a=1=2", "b=", "c=@@x", "d=--"]).unwrap();
+        assert_eq!(given.pairs(), [("a", "1=2"), ("b", ""), ("c", "@x"), ("d", "--")]);
+    }
+
+    #[test]
+    fn values_come_from_files_without_their_last_line_break() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "4111\r\n").unwrap();
+        let given = read(&[&format!("cardNumber=@{}", file.path().display())]).unwrap();
+        assert_eq!(given.pairs(), [("cardNumber", "4111")]);
+        assert!(given.inline.is_empty());
+    }
+
+    #[test]
+    fn a_lost_name_does_not_show_the_value() {
+        let failure = format!("{:?}", read(&["a=1", "4111111111111111"]).err().unwrap());
+        assert!(failure.contains("parameter 2") && !failure.contains("4111"), "{failure}");
+        assert!(read(&["=1"]).is_err());
+    }
+
+    #[test]
+    fn secrets_are_known_by_name_in_any_case() {
+        for (name, secret) in
+            [("cardNumber", true), ("cardcv2", true), ("apiPassword", true), ("currency", false), ("cardKey", false)]
+        {
+            assert_eq!(is_secret(name), secret, "{name}");
+        }
+    }
+}

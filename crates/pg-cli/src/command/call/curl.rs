@@ -1,0 +1,52 @@
+//! `--curl`: the same request as a command for a shell.
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::{form, shown};
+use crate::{failure::Failure, output, shell::quoted};
+
+/// Prints the command: with the real values, or masked for showing to others.
+pub(super) fn print(request: &http::Request<Bytes>, masked: bool, json: bool) -> Result<(), Failure> {
+    if !masked {
+        output::warn("this command holds the real credentials and card data: keep it to yourself");
+    }
+    let command = command(request, masked);
+    #[derive(Serialize)]
+    struct Whole<'a> {
+        curl: &'a str,
+    }
+    if json { output::json(&Whole { curl: &command }) } else { output::data(&command) }
+}
+
+/// `--include` shows the redirect that the card form answers with.
+fn command(request: &http::Request<Bytes>, masked: bool) -> String {
+    let mut command = format!("curl --silent --show-error --include {}", quoted(&request.uri().to_string()));
+    for (name, value) in form(request) {
+        let value = if masked { shown(&name, &value) } else { value };
+        // curl encodes what stands behind the first `=` and takes the name as it is.
+        let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
+        command.push_str(" \\\n  --data-urlencode ");
+        command.push_str(&quoted(&format!("{name}={value}")));
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_is_one_word() {
+        let body = "itemName0=O%27Neill+%24HOME+%60x%60&item_name%5B0%5D=%40file&empty=";
+        let request =
+            http::Request::post("https://gateway.example/x").body(Bytes::from_static(body.as_bytes())).unwrap();
+        assert_eq!(
+            command(&request, false),
+            "curl --silent --show-error --include 'https://gateway.example/x' \\\n  \
+             --data-urlencode 'itemName0=O'\\''Neill $HOME `x`' \\\n  \
+             --data-urlencode 'item_name%5B0%5D=@file' \\\n  \
+             --data-urlencode 'empty='"
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! The command that finds out what became of a request.
+
+use pg_model::Parameters;
+
+use crate::shell::word;
+
+/// What a payment can be found by: parameter of the request, method of the lookup and its parameter. The first is the
+/// only one that is certain to name this payment alone; the others show what it belongs to.
+const WAYS: [(&str, &str, &str); 4] = [
+    ("uniqueMerchantReference", "transaction/lookup", "uniqueMerchantReference"),
+    ("merchantReference", "transaction/lookup", "merchantReference"),
+    ("transactionKey", "transaction/lookup", "transactionKey"),
+    ("prev_trans_key", "enterprise/transaction_lookup", "trans_key"),
+];
+
+/// The command, if the request holds something to look it up by. `account_flags` are repeated in it.
+pub(super) fn command(parameters: &Parameters, account_flags: &str) -> Option<String> {
+    let (value, method, name) = WAYS.iter().find_map(|(of, method, name)| {
+        parameters.get(of).filter(|value| !value.is_empty()).map(|value| (value, method, name))
+    })?;
+    Some(format!("pg call{account_flags} {method} {}", word(&format!("{name}={value}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_surest_way_is_taken() {
+        let both: Parameters =
+            [("merchantReference", "m"), ("uniqueMerchantReference", "order 7")].into_iter().collect();
+        assert_eq!(
+            command(&both, " --profile shop").as_deref(),
+            Some("pg call --profile shop transaction/lookup 'uniqueMerchantReference=order 7'")
+        );
+        let v5: Parameters = [("prev_trans_key", "12")].into_iter().collect();
+        assert_eq!(command(&v5, "").as_deref(), Some("pg call enterprise/transaction_lookup trans_key=12"));
+        assert_eq!(command(&Parameters::new(), ""), None);
+    }
+}

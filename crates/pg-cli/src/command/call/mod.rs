@@ -1,0 +1,141 @@
+//! `pg call`: one request, checked, shown or sent, and its reply.
+
+mod check;
+mod curl;
+mod lookup;
+mod preview;
+mod redirect;
+mod send;
+mod verdict;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use pg_model::{
+    Encoding,
+    method::{Credentials, MethodInfo},
+};
+use pg_proto::Raw;
+
+use crate::{
+    account::{AccountFlags, Details, Setting},
+    argument::{self, Given},
+    failure::Failure,
+    output::{self, Exit},
+    reference,
+};
+
+/// Calls a method and prints its reply as JSON
+///
+/// The parameters are checked first, all at once; nothing is sent when one is wrong.
+#[derive(clap::Args)]
+#[command(after_help = format!("\
+Examples:
+  pg call token/lookup cardKey=4F2C-91
+  pg call transaction/auth cardNumber=- cardExpiryMonth=12 … < card.txt
+  pg call transaction/refund transactionKey=… transactionValue=500 --dry-run
+  pg call enterprise/address property_name=7 postcode='SW1A 1AA' --curl
+
+{}
+
+`pg methods SERVICE/METHOD` shows what a method takes.", argument::HELP))]
+pub(crate) struct Arguments {
+    /// The method, such as token/lookup
+    #[arg(value_name = "SERVICE/METHOD")]
+    method: String,
+    /// Its parameters, not URL-encoded; credentials and signature are added
+    #[arg(value_name = "name=value")]
+    parameters: Vec<String>,
+    /// Asks the service for XML instead of JSON; what is printed is JSON all the same
+    #[arg(long)]
+    xml: bool,
+    /// Prints the request with everything secret masked, and sends nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Prints a curl command with the real credentials, and sends nothing; masked with --dry-run
+    #[arg(long)]
+    curl: bool,
+    /// Does not check the parameters: the way round rules that the service has changed
+    #[arg(long)]
+    unchecked: bool,
+    /// Gives up after so long, connecting, sending and receiving together
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    #[command(flatten)]
+    account: AccountFlags,
+}
+
+/// One road for sending and for showing: what `--dry-run` shows is what would be sent.
+pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    let info = reference::method(&arguments.method)?;
+    let mut given = Given::read(&arguments.parameters)?;
+    let account_flags = arguments.account.to_repeat();
+    let mut details = Details::gather(arguments.account)?;
+    add_updater_key(info, &mut given, &details);
+    if !arguments.unchecked {
+        check::check(info, &given.parameters)?;
+    }
+    let placeholders = if arguments.dry_run { details.fill_in(info.credentials) } else { Vec::new() };
+    let encoding = if arguments.xml { Encoding::Xml } else { Encoding::Json };
+    let account = details.account(info.credentials, encoding)?;
+    let request = account
+        .request_raw(&Raw::of(info, given.parameters.clone()))
+        .map_err(|misuse| Failure::misuse(misuse.to_string()))?;
+    if !placeholders.is_empty() {
+        let variables: Vec<_> = placeholders.iter().map(|setting| setting.variable()).collect();
+        output::say(&format!("pg: no account is known ({}): placeholders stand in", variables.join(", ")));
+    }
+    if arguments.curl {
+        curl::print(&request, arguments.dry_run, json)?;
+        return Ok(Exit::Done);
+    }
+    if arguments.dry_run {
+        preview::print(&request, &placeholders, json)?;
+        return Ok(Exit::Done);
+    }
+    if !on_this_machine(&request) {
+        given.warn_of_secrets();
+    }
+    let call = send::Call {
+        info,
+        parameters: given.parameters,
+        account,
+        deadline: Duration::from_secs(arguments.timeout),
+        account_flags: &account_flags,
+        json,
+    };
+    if info.credentials == Credentials::Session {
+        call.post_form(request, details.get(Setting::ApiKey).is_some())
+    } else {
+        call.send()
+    }
+}
+
+/// Test data on the way to this machine's own sandbox is nobody's secret.
+fn on_this_machine(request: &http::Request<Bytes>) -> bool {
+    let host = request.uri().host().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+}
+
+/// The key of the account updater belongs to the account, so it need not be given with every request.
+fn add_updater_key(info: &MethodInfo, given: &mut Given, details: &Details) {
+    const NAME: &str = "accountUpdaterKey";
+    if let (Some(_), None, Some(key)) =
+        (info.field(NAME), given.parameters.get(NAME), details.get(Setting::AccountUpdaterKey))
+    {
+        given.parameters.push(NAME, key);
+    }
+}
+
+/// Names and values of a request's form.
+fn form(request: &http::Request<Bytes>) -> impl Iterator<Item = (String, String)> + '_ {
+    form_urlencoded::parse(request.body()).map(|(name, value)| (name.into_owned(), value.into_owned()))
+}
+
+/// A value as it may be shown. A name that no method knows may be a mistyped one whose value is secret.
+fn shown(name: &str, value: &str) -> String {
+    if argument::is_secret(name) && !pg_model::METHODS.iter().any(|info| info.field(name).is_some()) {
+        return "***".to_owned();
+    }
+    pg_proto::shown(name, value)
+}

@@ -1,0 +1,58 @@
+//! `--dry-run`: the request as it would be sent, masked.
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::{form, shown};
+use crate::{
+    account::Setting,
+    failure::Failure,
+    output::{self, Paint},
+};
+
+/// Prints a request; what is made with placeholders is marked so.
+pub(super) fn print(request: &http::Request<Bytes>, placeholders: &[Setting], json: bool) -> Result<(), Failure> {
+    let target = format!("{} {}", request.method(), request.uri());
+    let parameters: Vec<Parameter> = form(request)
+        .map(|(name, value)| {
+            let value = if stands_in(&name, placeholders) {
+                Setting::ApiKey.placeholder().to_owned()
+            } else {
+                shown(&name, &value)
+            };
+            Parameter { name, value }
+        })
+        .collect();
+    if json {
+        return output::json(&Whole { request: &target, parameters: &parameters });
+    }
+    let paint = Paint::of_stdout();
+    let width = parameters.iter().map(|parameter| parameter.name.chars().count()).max().unwrap_or_default();
+    let lines = parameters.iter().map(|Parameter { name, value }| format!("  {name:width$} = {value}"));
+    output::data(&std::iter::once(paint.bold(&target)).chain(lines).collect::<Vec<_>>().join("\n"))
+}
+
+/// Whether a parameter's value comes from a placeholder.
+fn stands_in(name: &str, placeholders: &[Setting]) -> bool {
+    let setting = match name {
+        "apiKey" => Setting::ApiKey,
+        "apiPassword" => Setting::ApiPassword,
+        "shaSignature" => Setting::ShaKey,
+        "api_key" => Setting::EnterpriseApiKey,
+        "api_password" => Setting::EnterpriseApiPassword,
+        _ => return false,
+    };
+    placeholders.contains(&setting)
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    request: &'a str,
+    parameters: &'a [Parameter],
+}
+
+#[derive(Serialize)]
+struct Parameter {
+    name: String,
+    value: String,
+}

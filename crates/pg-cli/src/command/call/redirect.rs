@@ -1,0 +1,66 @@
+//! The redirect that the card form answers with (spec 2 §4.2).
+
+use bytes::Bytes;
+use http::header::LOCATION;
+use pg_model::{Record, json};
+use pg_proto::{Account, Redirect, RedirectError, Returned};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::output::{self, Exit};
+
+/// A redirect, ready to be printed.
+pub(super) struct Shown {
+    pub(super) json: String,
+    pub(super) outcome: &'static str,
+    pub(super) exit: Exit,
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    outcome: &'a str,
+    location: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Box<RawValue>>,
+}
+
+/// Where a reply leads to, if it leads anywhere.
+pub(super) fn location(response: &http::Response<Bytes>) -> Option<String> {
+    let location = response.headers().get(LOCATION)?;
+    response.status().is_redirection().then(|| String::from_utf8_lossy(location.as_bytes()).into_owned())
+}
+
+/// Decrypts a redirect where the key is known, and tells by its data, or else by its address, what it means.
+pub(super) fn read(account: &Account, location: &str, next_page: &str, can_decrypt: bool) -> Shown {
+    let opened = Redirect::parse(location).map(|_| can_decrypt.then(|| account.redirect(location)));
+    let (outcome, exit, data) = match opened {
+        // Only the service's own error page is reached without data: the session names no merchant's page.
+        Err(_) => ("session-error-page", Exit::Refused, None),
+        Ok(Some(Ok(returned))) => data_of(&returned),
+        Ok(undecrypted) => {
+            output::warn(&reason(undecrypted.and_then(Result::err)));
+            if location.starts_with(next_page) {
+                ("accepted", Exit::Done, None)
+            } else {
+                ("not-accepted", Exit::Refused, None)
+            }
+        }
+    };
+    let data = data.and_then(|json| RawValue::from_string(json).ok());
+    let json = serde_json::to_string(&Whole { outcome, location, data }).unwrap_or_default();
+    Shown { json, outcome, exit }
+}
+
+fn data_of(returned: &Returned) -> (&'static str, Exit, Option<String>) {
+    let text = |record: &dyn Record| Some(json::write(record));
+    match returned {
+        Returned::Accepted(data) => ("accepted", Exit::Done, text(data.get())),
+        Returned::Invalid(data) => ("invalid", Exit::Refused, text(data.get())),
+        Returned::Failed(error) => ("failed", Exit::Refused, text(error.get())),
+    }
+}
+
+fn reason(error: Option<RedirectError>) -> String {
+    let reason = error.map_or_else(|| "PG_API_KEY is not set".to_owned(), |error| error.to_string());
+    format!("the redirect's data is not shown: {reason}")
+}

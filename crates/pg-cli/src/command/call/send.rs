@@ -1,0 +1,111 @@
+//! Sending a request, and what its end means.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use pg_hyper::{Client, Error, Fault, Transport, TransportError};
+use pg_model::{Parameters, json, method::MethodInfo};
+use pg_proto::{Account, Refused};
+
+use super::{lookup, redirect, verdict};
+use crate::{
+    failure::{Failure, Refusal},
+    indented::indented,
+    output::{self, Exit},
+};
+
+/// One request on its way.
+pub(super) struct Call<'a> {
+    pub(super) info: &'static MethodInfo,
+    pub(super) parameters: Parameters,
+    pub(super) account: Account,
+    pub(super) deadline: Duration,
+    /// Flags of the account that a further command needs too.
+    pub(super) account_flags: &'a str,
+    pub(super) json: bool,
+}
+
+impl Call<'_> {
+    /// Sends it and prints the reply.
+    ///
+    /// # Errors
+    /// When there is none, or it is a refusal.
+    pub(super) fn send(self) -> Result<Exit, Failure> {
+        let client = Client::new(self.account.clone())
+            .map_err(|error| Failure::misuse(format!("{error}: use an https address")))?
+            .deadline(self.deadline);
+        let runtime = crate::command::runtime()?;
+        let reply = match runtime.block_on(client.call_by_name(self.info, self.parameters.clone())) {
+            Ok(reply) => json::write(&*reply),
+            Err(error) => return Err(self.failure(error)),
+        };
+        output::data(&self.shown(reply.clone()))?;
+        Ok(verdict::exit(self.info, &reply, || self.lookup()))
+    }
+
+    /// Posts the card form as a browser would, and reads the redirect that it answers with.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) fn post_form(self, request: http::Request<Bytes>, can_decrypt: bool) -> Result<Exit, Failure> {
+        let client = Client::new(self.account.clone())
+            .map_err(|error| Failure::misuse(format!("{error}: use an https address")))?
+            .deadline(self.deadline);
+        let response = crate::command::runtime()?
+            .block_on(client.transport().send(request))
+            .map_err(|error| self.failure(error.into()))?;
+        let Some(location) = redirect::location(&response) else {
+            return Err(match self.account.reply_of(self.info, &response) {
+                Err(error) => self.failure(error.into()),
+                Ok(_) => Failure::new(
+                    Exit::Unknown,
+                    format!("the service answered the card form with HTTP {} and no redirect", response.status()),
+                ),
+            });
+        };
+        let next_page = self.parameters.get("nextPageUrl").unwrap_or_default();
+        let redirect = redirect::read(&self.account, &location, next_page, can_decrypt);
+        output::data(&self.shown(redirect.json))?;
+        if redirect.exit != Exit::Done {
+            output::say(&format!("pg: the card form was not accepted: {}", redirect.outcome));
+        }
+        Ok(redirect.exit)
+    }
+
+    fn shown(&self, reply: String) -> String {
+        if self.json { reply } else { indented(&reply) }
+    }
+
+    fn lookup(&self) -> Option<String> {
+        lookup::command(&self.parameters, self.account_flags)
+    }
+
+    fn failure(&self, error: Error) -> Failure {
+        let message = error.to_string();
+        match error {
+            Error::Misuse(_) => Failure::misuse(message),
+            Error::Refused(refused) => Failure::new(Exit::Refused, message).refusal(refusal(&refused)),
+            Error::Transport(TransportError::NotSent(Fault::Insecure(_))) => Failure::misuse(message),
+            Error::Transport(TransportError::NotSent(_)) => Failure::new(Exit::NotReachable, message),
+            // Not a payment, or it would be unknown.
+            Error::Transport(_) => {
+                Failure::new(Exit::NotReachable, format!("no reply: {message}; it is safe to run this again"))
+            }
+            Error::Unknown { cause, .. } => {
+                let failure = Failure::new(Exit::Unknown, message).next(self.lookup());
+                if let Error::Refused(refused) = &*cause { failure.refusal(refusal(refused)) } else { failure }
+            }
+            _ => Failure::new(Exit::Unknown, message),
+        }
+    }
+}
+
+fn refusal(refused: &Refused) -> Refusal {
+    Refusal {
+        code: refused.code().to_string(),
+        error_message: refused.error.error_message.clone(),
+        trace_code: refused.error.trace_code.to_string(),
+        http_status: refused.http_status.as_u16(),
+        remedy: refused.remedy().to_string(),
+    }
+}

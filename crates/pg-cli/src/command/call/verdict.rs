@@ -1,0 +1,96 @@
+//! What a reply's status means for the exit code.
+
+use pg_model::{
+    Acknowledgement, AddressReply, BatchRequested, EnterpriseResult, Flag, Record, ResultCode, Settled, SmsReply,
+    ThreeDSecureInitiation, TokenCancellation, Transaction, Verdict, decode, method::MethodInfo,
+};
+
+use crate::output::{self, Exit};
+
+/// The exit code of a reply, given as JSON; what is not plain success is said on standard error.
+pub(super) fn exit(info: &MethodInfo, reply: &str, lookup: impl FnOnce() -> Option<String>) -> Exit {
+    match verdict(info, reply.as_bytes()) {
+        Verdict::Approved => Exit::Done,
+        Verdict::Declined => {
+            output::say(&format!("pg: declined: {}", status(reply)));
+            Exit::Refused
+        }
+        Verdict::Other => {
+            let status = status(reply);
+            output::say(&format!(
+                "pg: outcome unknown, look it up or ask the operator: {status}, which no table lists"
+            ));
+            if let Some(command) = lookup() {
+                output::say(&format!("  {command}"));
+            }
+            Exit::Unknown
+        }
+    }
+}
+
+/// Records without a status are approved by being there.
+fn verdict(info: &MethodInfo, reply: &[u8]) -> Verdict {
+    let result = |result: &ResultCode| known(*result == ResultCode::OK, *result == ResultCode::ERROR);
+    let flag = |flag: &Flag| known(*flag == Flag::YES, *flag == Flag::NO);
+    match info.reply {
+        "Transaction" => read(reply, Transaction::verdict),
+        "ThreeDSecureInitiation" => read(reply, ThreeDSecureInitiation::verdict),
+        "EnterpriseResult" => read(reply, EnterpriseResult::verdict),
+        "Acknowledgement" => read(reply, |record: &Acknowledgement| result(&record.result)),
+        "BatchRequested" => read(reply, |record: &BatchRequested| result(&record.result)),
+        "TokenCancellation" => read(reply, |record: &TokenCancellation| flag(&record.status)),
+        "SmsReply" => read(reply, |record: &SmsReply| flag(&record.sms.status)),
+        "AddressReply" => read(reply, |record: &AddressReply| flag(&record.address.status)),
+        _ => Verdict::Approved,
+    }
+}
+
+/// The members of a reply that tell its status, as they came.
+fn status(reply: &str) -> String {
+    const MEMBERS: [&str; 4] = ["transactionStatusCode", "transactionStatus", "status", "result"];
+    let value: serde_json::Value = serde_json::from_str(reply).unwrap_or_default();
+    // Some records have it one level down: sms > status (spec 3 §2.3).
+    let inner = value.as_object().into_iter().flat_map(|members| members.values());
+    let found = MEMBERS.map(|name| std::iter::once(&value).chain(inner.clone()).find_map(|level| level[name].as_str()));
+    let said: Vec<_> = found.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+    if said.is_empty() { "the reply has no status".to_owned() } else { format!("status {}", said.join(" ")) }
+}
+
+fn known(yes: bool, no: bool) -> Verdict {
+    if yes {
+        Verdict::Approved
+    } else if no {
+        Verdict::Declined
+    } else {
+        Verdict::Other
+    }
+}
+
+/// The reply was read once already, so it can be read again.
+fn read<R: Record + Default>(reply: &[u8], verdict: impl FnOnce(&R) -> Verdict) -> Verdict {
+    decode::<R>(reply).map_or(Verdict::Other, |reply| verdict(&reply.record))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_is_neither_yes_nor_no() {
+        for (path, reply, expected) in [
+            ("transaction/auth", r#"{"transactionStatusCode":"600","transactionKey":"k"}"#, Verdict::Approved),
+            ("transaction/auth", r#"{"transactionStatusCode":"642","transactionKey":"k"}"#, Verdict::Other),
+            ("transaction/initiate3DSecureCardKey", r#"{"transactionStatusCode":"608"}"#, Verdict::Declined),
+            ("enterprise/refund", r#"{"status":"0","trans_key":"1"}"#, Verdict::Declined),
+            ("enterprise/refund", r#"{"status":"7","trans_key":"1"}"#, Verdict::Other),
+            ("enterprise/sms", r#"{"sms":{"status":"0"}}"#, Verdict::Declined),
+            ("enterprise/canceltoken", r#"{"status":"1"}"#, Verdict::Approved),
+            ("token/enable", r#"{"result":"OK"}"#, Verdict::Approved),
+            ("token/requestAccountUpdater", r#"{"result":"ERROR","batchKey":""}"#, Verdict::Declined),
+            ("session/initiate", r#"{"sessionKey":"s"}"#, Verdict::Approved),
+        ] {
+            let info = pg_model::method::method(path).unwrap();
+            assert_eq!(verdict(info, reply.as_bytes()), expected, "{path} {reply}");
+        }
+    }
+}

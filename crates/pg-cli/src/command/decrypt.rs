@@ -1,0 +1,157 @@
+//! `pg decrypt`: the plaintext of session data.
+
+use clap::ValueEnum;
+use pg_crypto::{IvFormat, KeyDerivation, Padding, SessionCipher, TextEncoding};
+use pg_proto::Redirect;
+use serde::Serialize;
+
+use crate::{
+    account::{AccountFlags, Details, Setting},
+    failure::Failure,
+    output::{self, Exit},
+};
+
+/// Decrypts session data: prints the plaintext of a redirect, or of its data and iv
+///
+/// The data carries no authentication code: what comes out may have been altered, and is never proof of a payment.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pg decrypt 'https://shop.example/review?formId=f&data=…&iv=…'
+  pg decrypt --iv 0123456789abcdef 'mZ0y…=='
+  pg decrypt --key-derivation sha256 --padding zero --iv … …
+
+The key is the account's API key (PG_API_KEY).")]
+pub(crate) struct Arguments {
+    /// An address with data and iv in its query; with --iv, the data itself; - reads it from standard input
+    #[arg(value_name = "URL|DATA")]
+    data: String,
+    /// The initialisation vector, when the data is given by itself
+    #[arg(long)]
+    iv: Option<String>,
+    #[command(flatten)]
+    choices: Choices,
+    #[command(flatten)]
+    account: AccountFlags,
+}
+
+/// What the documents leave open of the cipher (spec 2 §4.2).
+#[derive(clap::Args)]
+#[command(next_help_heading = "Cipher (not documented, so every choice can be changed)")]
+struct Choices {
+    /// How the API key becomes the key
+    #[arg(long, value_enum, default_value = "verbatim")]
+    key_derivation: Derivation,
+    /// How the iv is spelt
+    #[arg(long, value_enum, default_value = "detect")]
+    iv_format: Spelling,
+    /// The text form of the data
+    #[arg(long, value_enum, default_value = "detect")]
+    encoding: Form,
+    /// How the last block is filled
+    #[arg(long, value_enum, default_value = "pkcs7")]
+    padding: Filling,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Derivation {
+    /// Its 32 bytes as they are
+    Verbatim,
+    /// SHA-256 of its bytes
+    Sha256,
+    /// The 32 bytes that its 64 hexadecimal digits spell
+    Hex,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Spelling {
+    /// Text or hex, by its length
+    Detect,
+    /// 16 characters
+    Text,
+    /// 32 hexadecimal digits
+    Hex,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Form {
+    /// Hexadecimal, else Base64 of either alphabet
+    Detect,
+    /// Standard Base64
+    Base64,
+    /// URL-safe Base64
+    Base64url,
+    /// Hexadecimal digits
+    Hex,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Filling {
+    /// PKCS#7
+    Pkcs7,
+    /// Zero bytes
+    Zero,
+    /// Nothing
+    None,
+}
+
+pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    let Arguments { data, iv, choices, account } = arguments;
+    let data = match data.as_str() {
+        "-" => std::io::read_to_string(std::io::stdin())
+            .map_err(|error| Failure::misuse(format!("standard input can't be read: {error}")))?,
+        _ => data,
+    };
+    let details = Details::gather(account)?;
+    let cipher = choices.cipher(details.require(Setting::ApiKey)?)?;
+    let plaintext = match iv {
+        Some(iv) => cipher.decrypt(data.trim(), &iv),
+        None => Redirect::parse(data.trim())
+            .map_err(|error| Failure::misuse(format!("{error}; data by itself needs --iv")))?
+            .decrypt(&cipher),
+    }
+    .map_err(|error| Failure::new(Exit::Refused, format!("{error}; the key is PG_API_KEY")))?;
+    if json {
+        output::json(&Decrypted { plaintext: plaintext.as_str(), authenticated: false })?;
+    } else {
+        output::data(plaintext.as_str())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The text, and that nobody vouches for it.
+#[derive(Serialize)]
+struct Decrypted<'a> {
+    plaintext: &'a str,
+    authenticated: bool,
+}
+
+impl Choices {
+    fn cipher(&self, api_key: &str) -> Result<SessionCipher, Failure> {
+        let derivation = match self.key_derivation {
+            Derivation::Verbatim => KeyDerivation::Verbatim,
+            Derivation::Sha256 => KeyDerivation::Sha256,
+            Derivation::Hex => KeyDerivation::Hex,
+        };
+        let cipher = SessionCipher::with_derivation(api_key, derivation)
+            .map_err(|error| {
+                Failure::misuse(format!("{error} (PG_API_KEY; --key-derivation changes what is asked for)"))
+            })?
+            .iv_format(match self.iv_format {
+                Spelling::Detect => IvFormat::Detect,
+                Spelling::Text => IvFormat::Text,
+                Spelling::Hex => IvFormat::Hex,
+            })
+            .padding(match self.padding {
+                Filling::Pkcs7 => Padding::Pkcs7,
+                Filling::Zero => Padding::Zero,
+                Filling::None => Padding::None,
+            });
+        Ok(match self.encoding {
+            Form::Detect => cipher,
+            Form::Base64 => cipher.decode_only(TextEncoding::Base64),
+            Form::Base64url => cipher.decode_only(TextEncoding::Base64Url),
+            Form::Hex => cipher.decode_only(TextEncoding::Hex),
+        })
+    }
+}

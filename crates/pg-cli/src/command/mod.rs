@@ -1,0 +1,43 @@
+//! The commands, one file each.
+
+mod call;
+mod completions;
+mod decrypt;
+mod methods;
+mod sandbox;
+mod sign;
+
+use clap::Subcommand;
+
+use crate::{failure::Failure, output::Exit};
+
+/// What `pg` can be told to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Methods(methods::Arguments),
+    Call(call::Arguments),
+    Sign(sign::Arguments),
+    Decrypt(decrypt::Arguments),
+    Sandbox(sandbox::Arguments),
+    Completions(completions::Arguments),
+}
+
+/// Runs a command.
+pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
+    match command {
+        Command::Methods(arguments) => methods::run(&arguments, json),
+        Command::Call(arguments) => call::run(arguments, json),
+        Command::Sign(arguments) => sign::run(arguments, json),
+        Command::Decrypt(arguments) => decrypt::run(arguments, json),
+        Command::Sandbox(arguments) => sandbox::run(arguments, json),
+        Command::Completions(arguments) => completions::run(&arguments),
+    }
+}
+
+/// A runtime for one command: nothing but its network and its timers.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::NotReachable, format!("the system gives no event loop: {error}")))
+}

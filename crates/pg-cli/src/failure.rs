@@ -1,0 +1,125 @@
+//! Why a command could not do what was asked for: one line of what, where and what to do, and the exit code.
+
+use std::io;
+
+use pg_model::Violation;
+use serde::Serialize;
+
+use crate::output::{self, Exit};
+
+/// What a command ends with when it does not end well.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    /// In a box, so that results stay small.
+    report: Box<Report>,
+}
+
+/// The same for programs; members that say nothing are left out.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    violations: Vec<Broken>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<Refusal>,
+    /// The command that finds out what became of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// One broken rule.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Broken {
+    name: String,
+    rule: String,
+    found: String,
+    source: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    did_you_mean: Option<String>,
+}
+
+/// What the service said.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Refusal {
+    pub(crate) code: String,
+    pub(crate) error_message: String,
+    pub(crate) trace_code: String,
+    pub(crate) http_status: u16,
+    pub(crate) remedy: String,
+}
+
+impl Failure {
+    /// What was asked for makes no sense.
+    pub(crate) fn misuse(message: impl Into<String>) -> Self {
+        Self::new(Exit::Misuse, message)
+    }
+
+    /// Any end, with its line.
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, report: Box::new(Report { message: message.into(), ..Report::default() }) }
+    }
+
+    /// The result was there and could not be handed over.
+    pub(crate) fn output(error: &io::Error) -> Self {
+        Self::new(Exit::Unknown, format!("the result can't be written to standard output: {error}"))
+    }
+
+    /// Adds a broken rule, and the name that may have been meant.
+    pub(crate) fn violation(mut self, violation: &Violation, did_you_mean: Option<String>) -> Self {
+        self.report.violations.push(Broken {
+            name: violation.name.clone(),
+            rule: violation.rule.to_string(),
+            found: violation.found.clone(),
+            source: violation.source,
+            did_you_mean,
+        });
+        self
+    }
+
+    /// Adds what the service said.
+    pub(crate) fn refusal(mut self, refusal: Refusal) -> Self {
+        self.report.refusal = Some(refusal);
+        self
+    }
+
+    /// Adds the command that finds out what became of it.
+    pub(crate) fn next(mut self, command: Option<String>) -> Self {
+        self.report.next = command;
+        self
+    }
+
+    /// Tells people, and with `--json` programs too.
+    pub(crate) fn report(&self, json: bool) -> Exit {
+        output::say(&format!("pg: {}", self.report.message));
+        for broken in &self.report.violations {
+            output::say(&format!("  {broken}"));
+        }
+        if let Some(next) = &self.report.next {
+            output::say(&format!("  {next}"));
+        }
+        if json {
+            #[derive(Serialize)]
+            struct Whole<'a> {
+                exit: u8,
+                error: &'a Report,
+            }
+            // The line above has told it already; a second failure would only hide the first.
+            drop(output::json(&Whole { exit: self.exit as u8, error: &self.report }));
+        }
+        self.exit
+    }
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}, found {}", self.name, self.rule, self.found)?;
+        if !self.source.is_empty() {
+            write!(f, " (spec {})", self.source)?;
+        }
+        self.did_you_mean.as_ref().map_or(Ok(()), |name| write!(f, "; did you mean {name}?"))
+    }
+}

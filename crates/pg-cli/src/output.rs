@@ -1,0 +1,94 @@
+//! Where text goes: data to standard output, talk to standard error.
+
+use std::{
+    io::{self, ErrorKind, IsTerminal, Write},
+    process::ExitCode,
+};
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did what was asked for.
+    Done = 0,
+    /// The service refused, or the payment was declined.
+    Refused = 1,
+    /// What was asked for makes no sense; nothing was sent.
+    Misuse = 2,
+    /// The service could not be reached; nothing was executed.
+    NotReachable = 3,
+    /// Whether it was executed is not known.
+    Unknown = 4,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Prints data, with a line break behind it. A reader that went away has read enough: that is no failure.
+///
+/// # Errors
+/// When standard output takes nothing, for example because a disk is full.
+pub(crate) fn data(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(&error)),
+        _ => Ok(()),
+    }
+}
+
+/// Prints data as JSON on one line.
+///
+/// # Errors
+/// As [`data`].
+pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    data(&serde_json::to_string(value).map_err(|error| Failure::output(&error.into()))?)
+}
+
+/// Says something to the person who watches.
+pub(crate) fn say(text: &str) {
+    // Nobody can be told that nobody can be told.
+    drop(writeln!(io::stderr(), "{text}"));
+}
+
+/// Says that something is risky.
+pub(crate) fn warn(text: &str) {
+    say(&format!("pg: warning: {text}"));
+}
+
+/// Colours for a terminal, or none.
+#[derive(Clone, Copy)]
+pub(crate) struct Paint {
+    on: bool,
+}
+
+impl Paint {
+    /// Colours if standard output is a terminal, unless `NO_COLOR` is set or the terminal is dumb.
+    pub(crate) fn of_stdout() -> Self {
+        Self { on: io::stdout().is_terminal() && wanted() }
+    }
+
+    /// Stands out.
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    /// Steps back.
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        if self.on { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+fn wanted() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+}

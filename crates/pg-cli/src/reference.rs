@@ -1,0 +1,26 @@
+//! Methods by the names that people type.
+
+use pg_model::{METHODS, method::MethodInfo};
+
+use crate::{failure::Failure, suggestion};
+
+/// `service/method`.
+pub(crate) fn path(info: &MethodInfo) -> String {
+    format!("{}/{}", info.service.name, info.name)
+}
+
+/// Finds a method.
+///
+/// # Errors
+/// When there is none of that name; names the nearest.
+pub(crate) fn method(typed: &str) -> Result<&'static MethodInfo, Failure> {
+    if let Some(info) = pg_model::method::method(typed) {
+        return Ok(info);
+    }
+    let paths: Vec<String> = METHODS.iter().map(|info| path(info)).collect();
+    // A method without its service is most often meant by its name.
+    let by_name = paths.iter().find(|path| path.split_once('/').is_some_and(|(_, name)| name == typed));
+    let meant = by_name.map(String::as_str).or_else(|| suggestion::nearest(typed, paths.iter().map(String::as_str)));
+    let hint = meant.map_or_else(|| "`pg methods` lists them".to_owned(), |path| format!("did you mean {path}?"));
+    Err(Failure::misuse(format!("there is no method {typed:?}; {hint}")))
+}
