@@ -10,6 +10,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+pub(super) use self::codes::AREAS;
 use super::{
     place::{Place, Places, Problems, allowed},
     tables::{Credentials, Group, GroupRow, Method, Row, Service, Tables},

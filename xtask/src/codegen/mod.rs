@@ -5,8 +5,10 @@
 
 mod assumptions;
 mod check;
+mod examples;
 mod formats;
 mod names;
+mod node;
 mod openapi;
 mod place;
 mod reading;
@@ -143,7 +145,8 @@ fn format_rust(root: &Path, files: &mut Files) -> anyhow::Result<()> {
     let output = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path"])
         .arg(root.join("rustfmt.toml"))
-        .args(paths.iter().filter(|(path, _)| !path.ends_with("mod.rs")).map(|(_, target)| target))
+        // It goes on to the modules that the root names, which is every file.
+        .arg(folder.path().join(RUST).join("mod.rs"))
         .output()
         .context("cannot run rustfmt: install it with `rustup component add rustfmt`")?;
     if !output.status.success() {

@@ -5,6 +5,7 @@ mod rows;
 use std::{fs, path::Path};
 
 use super::{
+    names::snake,
     place::{Place, Places, Problems},
     reading::{self, Row as Source},
 };
@@ -282,6 +283,10 @@ impl Tables {
 }
 
 impl Field {
+    pub(super) fn rust_name(&self) -> String {
+        self.rust.clone().unwrap_or_else(|| snake(&self.wire))
+    }
+
     /// Its name on the wire; an open one ends in `*`.
     pub(super) fn name(&self) -> String {
         self.prefix.as_ref().map_or_else(|| self.wire.clone(), |prefix| format!("{prefix}*"))
@@ -300,6 +305,10 @@ impl Field {
 }
 
 impl Part {
+    pub(super) fn rust_name(&self) -> String {
+        self.rust.clone().unwrap_or_else(|| snake(self.prefix.as_deref().unwrap_or(&self.wire)))
+    }
+
     /// Its name on the wire; an open one ends in `*`.
     pub(super) fn name(&self) -> String {
         self.prefix.as_ref().map_or_else(|| self.wire.clone(), |prefix| format!("{prefix}*"))

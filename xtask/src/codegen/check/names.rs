@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     super::{
-        names::{self, snake},
+        names,
         place::{Place, Places},
         tables::{Field, Part, Row},
     },
@@ -70,7 +70,7 @@ impl Checker<'_> {
     fn collect(&self, rows: &[Row], names: &mut Vec<(String, Place)>) {
         for row in rows {
             match row {
-                Row::Field(field) => names.push((field.member(), field.places.of("rust"))),
+                Row::Field(field) => names.push((field.rust_name(), field.places.of("rust"))),
                 Row::Group(row) if row.inline => {
                     let inner = self.tables.group(&row.group).map_or(&[][..], |group| &group.fields);
                     let mut members = Vec::new();
@@ -90,7 +90,7 @@ impl Checker<'_> {
 
     /// The Rust names of the fields of one record.
     pub(super) fn part_names(&mut self, parts: &[Part]) {
-        let names: Vec<(String, Place)> = parts.iter().map(|part| (part.member(), part.places.of("rust"))).collect();
+        let names: Vec<(String, Place)> = parts.iter().map(|part| (part.rust_name(), part.places.of("rust"))).collect();
         for (name, place) in &names {
             self.rust_name(*place, name);
             if name == "extra" {
@@ -151,18 +151,6 @@ fn clash(first: &Field, second: &Field) -> Option<String> {
         }
     }
     None
-}
-
-impl Field {
-    fn member(&self) -> String {
-        self.rust.clone().unwrap_or_else(|| snake(&self.wire))
-    }
-}
-
-impl Part {
-    fn member(&self) -> String {
-        self.rust.clone().unwrap_or_else(|| snake(self.prefix.as_deref().unwrap_or(&self.wire)))
-    }
 }
 
 impl Checker<'_> {

@@ -2,7 +2,7 @@
 
 use super::super::{
     formats::{self, bounds, range_bounds},
-    names::{literal, shout, snake},
+    names::{literal, shout},
     tables::{Field, GroupRow, Row, Tables},
 };
 
@@ -39,10 +39,6 @@ impl Field {
     fn struct_type(&self) -> String {
         let optional = !self.required && matches!(self.holds(), Holds::Text | Holds::Number);
         if optional { format!("Option<{}>", self.value_type()) } else { self.value_type() }
-    }
-
-    pub(super) fn rust_name(&self) -> String {
-        self.rust.clone().unwrap_or_else(|| snake(&self.wire))
     }
 
     /// The name of its static.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     super::{
-        names::{literal, snake},
+        names::literal,
         tables::{Empty, Part, Record, Tables},
     },
     Unit,
@@ -42,10 +42,6 @@ fn code(record: &Record) -> String {
     imports(record, &body) + &body
 }
 
-fn rust_name(part: &Part) -> String {
-    part.rust.clone().unwrap_or_else(|| snake(part.prefix.as_deref().unwrap_or(&part.wire)))
-}
-
 fn declaration(part: &Part) -> String {
     let kind = match (&part.kind, &part.record, &part.list, &part.map) {
         (Some(kind), ..) => kind.clone(),
@@ -56,11 +52,11 @@ fn declaration(part: &Part) -> String {
     };
     let wire = part.prefix.as_ref().map_or_else(|| part.wire.clone(), |prefix| format!("{prefix}*"));
     let basis = part.assumption.map_or_else(String::new, |number| format!(", assumption A{number:02}"));
-    format!("/// {} `{wire}` (spec {}{basis}).\npub {}: {kind},\n", part.doc, part.source, rust_name(part))
+    format!("/// {} `{wire}` (spec {}{basis}).\npub {}: {kind},\n", part.doc, part.source, part.rust_name())
 }
 
 fn slot(part: &Part) -> String {
-    let name = rust_name(part);
+    let name = part.rust_name();
     if let Some(prefix) = &part.prefix {
         return format!("name if name.starts_with({}) => Slot::Named(&mut self.{name}),\n", literal(prefix));
     }
@@ -75,7 +71,7 @@ fn slot(part: &Part) -> String {
 }
 
 fn write(part: &Part, empty: Empty) -> String {
-    let name = rust_name(part);
+    let name = part.rust_name();
     let wire = literal(&part.wire);
     let keep = empty == Empty::Keep;
     if part.prefix.is_some() {
@@ -105,7 +101,7 @@ fn missing(record: &Record) -> String {
         .iter()
         .filter(|part| record.essential.contains(&part.wire))
         .map(|part| {
-            let name = rust_name(part);
+            let name = part.rust_name();
             let empty = if part.record.is_some() {
                 format!("self.{name} == Default::default()")
             } else {
@@ -130,7 +126,7 @@ fn foreign(record: &Record) -> String {
     }
     format!(
         "fn missing(&self) -> Option<&'static str> {{\n(self.{}.is_empty() && !self.extra.is_empty()).then_some({})\n}}\n",
-        rust_name(part),
+        part.rust_name(),
         literal(&part.wire)
     )
 }

@@ -2,34 +2,34 @@
 
 //! Open code tables.
 
-pub(crate) mod error_code;
 pub(crate) mod card_retrieval_code;
-pub(crate) mod status_code;
-pub(crate) mod transaction_type;
+pub(crate) mod currency;
 pub(crate) mod enterprise_transaction_type;
-pub(crate) mod transaction_category;
-pub(crate) mod payment_source;
-pub(crate) mod system_action;
-pub(crate) mod liability_shift;
+pub(crate) mod error_code;
 pub(crate) mod flag;
+pub(crate) mod liability_shift;
+pub(crate) mod payment_source;
 pub(crate) mod result_code;
-pub(crate) mod sandbox_status_code;
 pub(crate) mod sandbox_authentication_code;
 pub(crate) mod sandbox_error_code;
-pub(crate) mod currency;
+pub(crate) mod sandbox_status_code;
+pub(crate) mod status_code;
+pub(crate) mod system_action;
+pub(crate) mod transaction_category;
+pub(crate) mod transaction_type;
 
-pub use error_code::ErrorCode;
 pub use card_retrieval_code::CardRetrievalCode;
-pub use status_code::StatusCode;
-pub use transaction_type::TransactionType;
+pub use currency::Currency;
 pub use enterprise_transaction_type::EnterpriseTransactionType;
-pub use transaction_category::TransactionCategory;
-pub use payment_source::PaymentSource;
-pub use system_action::SystemAction;
-pub use liability_shift::LiabilityShift;
+pub use error_code::ErrorCode;
 pub use flag::Flag;
+pub use liability_shift::LiabilityShift;
+pub use payment_source::PaymentSource;
 pub use result_code::ResultCode;
-pub use sandbox_status_code::SandboxStatusCode;
 pub use sandbox_authentication_code::SandboxAuthenticationCode;
 pub use sandbox_error_code::SandboxErrorCode;
-pub use currency::Currency;
+pub use sandbox_status_code::SandboxStatusCode;
+pub use status_code::StatusCode;
+pub use system_action::SystemAction;
+pub use transaction_category::TransactionCategory;
+pub use transaction_type::TransactionType;

@@ -2,25 +2,25 @@
 
 //! Parameters that several methods share.
 
+pub(crate) mod billing_address;
 pub(crate) mod card_details;
 pub(crate) mod cardholder_address;
+pub(crate) mod checkout_customer;
+pub(crate) mod checkout_item;
 pub(crate) mod customer;
 pub(crate) mod customer_address;
 pub(crate) mod item;
-pub(crate) mod references;
 pub(crate) mod mcc;
 pub(crate) mod order;
-pub(crate) mod checkout_item;
-pub(crate) mod checkout_customer;
-pub(crate) mod billing_address;
+pub(crate) mod references;
 
+pub use billing_address::BillingAddress;
 pub use card_details::CardDetails;
 pub use cardholder_address::CardholderAddress;
+pub use checkout_customer::CheckoutCustomer;
+pub use checkout_item::CheckoutItem;
 pub use customer::Customer;
 pub use customer_address::CustomerAddress;
 pub use item::Item;
 pub use mcc::Mcc;
 pub use order::Order;
-pub use checkout_item::CheckoutItem;
-pub use checkout_customer::CheckoutCustomer;
-pub use billing_address::BillingAddress;

@@ -2,87 +2,149 @@
 
 //! Requests, one file a method.
 
-pub(crate) mod token_lookup;
-pub(crate) mod enable_token;
-pub(crate) mod disable_token;
-pub(crate) mod delete_token;
-pub(crate) mod update_card_key_details;
-pub(crate) mod tokenise_transaction_key;
-pub(crate) mod request_account_updater;
-pub(crate) mod retrieve_account_updater;
-pub(crate) mod initiate;
-pub(crate) mod post_form;
+pub(crate) mod address_lookup;
 pub(crate) mod auth;
 pub(crate) mod auth_card_key;
 pub(crate) mod auth_session_key;
-pub(crate) mod preauth;
-pub(crate) mod initiate_three_d_secure_session_key;
-pub(crate) mod initiate_three_d_secure_card_key;
-pub(crate) mod get_authentication_status;
 pub(crate) mod auth_three_d_secure;
-pub(crate) mod preauth_three_d_secure;
-pub(crate) mod capture_preauth;
 pub(crate) mod cancel_preauth;
-pub(crate) mod refund;
-pub(crate) mod update_transaction;
-pub(crate) mod transaction_lookup;
-pub(crate) mod get_token;
-pub(crate) mod repeat;
-pub(crate) mod enterprise_refund;
-pub(crate) mod enterprise_capture;
-pub(crate) mod enterprise_cancel;
-pub(crate) mod sms;
-pub(crate) mod address_lookup;
-pub(crate) mod enterprise_transaction_lookup;
 pub(crate) mod cancel_token;
+pub(crate) mod capture_preauth;
+pub(crate) mod delete_token;
+pub(crate) mod disable_token;
+pub(crate) mod enable_token;
+pub(crate) mod enterprise_cancel;
+pub(crate) mod enterprise_capture;
+pub(crate) mod enterprise_refund;
+pub(crate) mod enterprise_transaction_lookup;
+pub(crate) mod get_authentication_status;
+pub(crate) mod get_token;
+pub(crate) mod initiate;
+pub(crate) mod initiate_three_d_secure_card_key;
+pub(crate) mod initiate_three_d_secure_session_key;
+pub(crate) mod post_form;
+pub(crate) mod preauth;
+pub(crate) mod preauth_three_d_secure;
+pub(crate) mod refund;
+pub(crate) mod repeat;
+pub(crate) mod request_account_updater;
+pub(crate) mod retrieve_account_updater;
+pub(crate) mod sms;
+pub(crate) mod token_lookup;
+pub(crate) mod tokenise_transaction_key;
+pub(crate) mod transaction_lookup;
+pub(crate) mod update_card_key_details;
+pub(crate) mod update_transaction;
 
-pub use token_lookup::TokenLookup;
-pub use enable_token::EnableToken;
-pub use disable_token::DisableToken;
-pub use delete_token::DeleteToken;
-pub use update_card_key_details::UpdateCardKeyDetails;
-pub use tokenise_transaction_key::TokeniseTransactionKey;
-pub use request_account_updater::RequestAccountUpdater;
-pub use retrieve_account_updater::RetrieveAccountUpdater;
-pub use initiate::Initiate;
-pub use post_form::PostForm;
+pub use address_lookup::AddressLookup;
 pub use auth::Auth;
 pub use auth_card_key::AuthCardKey;
 pub use auth_session_key::AuthSessionKey;
-pub use preauth::Preauth;
-pub use initiate_three_d_secure_session_key::InitiateThreeDSecureSessionKey;
-pub use initiate_three_d_secure_card_key::InitiateThreeDSecureCardKey;
-pub use get_authentication_status::GetAuthenticationStatus;
 pub use auth_three_d_secure::AuthThreeDSecure;
-pub use preauth_three_d_secure::PreauthThreeDSecure;
-pub use capture_preauth::CapturePreauth;
 pub use cancel_preauth::CancelPreauth;
-pub use refund::Refund;
-pub use update_transaction::UpdateTransaction;
-pub use transaction_lookup::TransactionLookup;
-pub use get_token::GetToken;
-pub use repeat::Repeat;
-pub use enterprise_refund::EnterpriseRefund;
-pub use enterprise_capture::EnterpriseCapture;
-pub use enterprise_cancel::EnterpriseCancel;
-pub use sms::Sms;
-pub use address_lookup::AddressLookup;
-pub use enterprise_transaction_lookup::EnterpriseTransactionLookup;
 pub use cancel_token::CancelToken;
+pub use capture_preauth::CapturePreauth;
+pub use delete_token::DeleteToken;
+pub use disable_token::DisableToken;
+pub use enable_token::EnableToken;
+pub use enterprise_cancel::EnterpriseCancel;
+pub use enterprise_capture::EnterpriseCapture;
+pub use enterprise_refund::EnterpriseRefund;
+pub use enterprise_transaction_lookup::EnterpriseTransactionLookup;
+pub use get_authentication_status::GetAuthenticationStatus;
+pub use get_token::GetToken;
+pub use initiate::Initiate;
+pub use initiate_three_d_secure_card_key::InitiateThreeDSecureCardKey;
+pub use initiate_three_d_secure_session_key::InitiateThreeDSecureSessionKey;
+pub use post_form::PostForm;
+pub use preauth::Preauth;
+pub use preauth_three_d_secure::PreauthThreeDSecure;
+pub use refund::Refund;
+pub use repeat::Repeat;
+pub use request_account_updater::RequestAccountUpdater;
+pub use retrieve_account_updater::RetrieveAccountUpdater;
+pub use sms::Sms;
+pub use token_lookup::TokenLookup;
+pub use tokenise_transaction_key::TokeniseTransactionKey;
+pub use transaction_lookup::TransactionLookup;
+pub use update_card_key_details::UpdateCardKeyDetails;
+pub use update_transaction::UpdateTransaction;
 
 use crate::method::{MethodInfo, ServiceInfo};
 
 /// Card tokenisation and account updater.
-pub(crate) static TOKEN: ServiceInfo = ServiceInfo { name: "token", title: "Card tokenisation and account updater", prefix: "/v3/token/", version: 3, source: "1 §4.1", doc: "Stored cards behind card keys, and the refresh of their details by the card schemes." };
+pub(crate) static TOKEN: ServiceInfo = ServiceInfo {
+    name: "token",
+    title: "Card tokenisation and account updater",
+    prefix: "/v3/token/",
+    version: 3,
+    source: "1 §4.1",
+    doc: "Stored cards behind card keys, and the refresh of their details by the card schemes.",
+};
 
 /// Client session.
-pub(crate) static SESSION: ServiceInfo = ServiceInfo { name: "session", title: "Client session", prefix: "/v3/session/", version: 3, source: "2 §4.1", doc: "Card entry on the merchant's page: the customer's browser posts the card to the service and never to the merchant." };
+pub(crate) static SESSION: ServiceInfo = ServiceInfo {
+    name: "session",
+    title: "Client session",
+    prefix: "/v3/session/",
+    version: 3,
+    source: "2 §4.1",
+    doc: "Card entry on the merchant's page: the customer's browser posts the card to the service and never to the merchant.",
+};
 
 /// Payment gateway.
-pub(crate) static TRANSACTION: ServiceInfo = ServiceInfo { name: "transaction", title: "Payment gateway", prefix: "/v3/transaction/", version: 3, source: "2 §4.4", doc: "Server-to-server payments with raw card details, stored cards and client sessions, and the operations on them." };
+pub(crate) static TRANSACTION: ServiceInfo = ServiceInfo {
+    name: "transaction",
+    title: "Payment gateway",
+    prefix: "/v3/transaction/",
+    version: 3,
+    source: "2 §4.4",
+    doc: "Server-to-server payments with raw card details, stored cards and client sessions, and the operations on them.",
+};
 
 /// Hosted checkout and utility.
-pub(crate) static ENTERPRISE: ServiceInfo = ServiceInfo { name: "enterprise", title: "Hosted checkout and utility", prefix: "/", version: 5, source: "3 §4", doc: "Hosted payment pages, operations on earlier transactions, text messages and UK addresses; always XML, not signed." };
+pub(crate) static ENTERPRISE: ServiceInfo = ServiceInfo {
+    name: "enterprise",
+    title: "Hosted checkout and utility",
+    prefix: "/",
+    version: 5,
+    source: "3 §4",
+    doc: "Hosted payment pages, operations on earlier transactions, text messages and UK addresses; always XML, not signed.",
+};
 
 /// Every method of every service, in the order of the documents.
-pub static METHODS: &[&MethodInfo] = &[&token_lookup::INFO, &enable_token::INFO, &disable_token::INFO, &delete_token::INFO, &update_card_key_details::INFO, &tokenise_transaction_key::INFO, &request_account_updater::INFO, &retrieve_account_updater::INFO, &initiate::INFO, &post_form::INFO, &auth::INFO, &auth_card_key::INFO, &auth_session_key::INFO, &preauth::INFO, &initiate_three_d_secure_session_key::INFO, &initiate_three_d_secure_card_key::INFO, &get_authentication_status::INFO, &auth_three_d_secure::INFO, &preauth_three_d_secure::INFO, &capture_preauth::INFO, &cancel_preauth::INFO, &refund::INFO, &update_transaction::INFO, &transaction_lookup::INFO, &get_token::INFO, &repeat::INFO, &enterprise_refund::INFO, &enterprise_capture::INFO, &enterprise_cancel::INFO, &sms::INFO, &address_lookup::INFO, &enterprise_transaction_lookup::INFO, &cancel_token::INFO];
+pub static METHODS: &[&MethodInfo] = &[
+    &token_lookup::INFO,
+    &enable_token::INFO,
+    &disable_token::INFO,
+    &delete_token::INFO,
+    &update_card_key_details::INFO,
+    &tokenise_transaction_key::INFO,
+    &request_account_updater::INFO,
+    &retrieve_account_updater::INFO,
+    &initiate::INFO,
+    &post_form::INFO,
+    &auth::INFO,
+    &auth_card_key::INFO,
+    &auth_session_key::INFO,
+    &preauth::INFO,
+    &initiate_three_d_secure_session_key::INFO,
+    &initiate_three_d_secure_card_key::INFO,
+    &get_authentication_status::INFO,
+    &auth_three_d_secure::INFO,
+    &preauth_three_d_secure::INFO,
+    &capture_preauth::INFO,
+    &cancel_preauth::INFO,
+    &refund::INFO,
+    &update_transaction::INFO,
+    &transaction_lookup::INFO,
+    &get_token::INFO,
+    &repeat::INFO,
+    &enterprise_refund::INFO,
+    &enterprise_capture::INFO,
+    &enterprise_cancel::INFO,
+    &sms::INFO,
+    &address_lookup::INFO,
+    &enterprise_transaction_lookup::INFO,
+    &cancel_token::INFO,
+];

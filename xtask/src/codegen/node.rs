@@ -1,0 +1,99 @@
+//! Documents made of maps, lists and scalars, and the two ways to write them.
+
+mod json;
+mod yaml;
+
+/// A value of a document. Maps keep the order in which they were made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    Map(Vec<(String, Node)>),
+    List(Vec<Node>),
+    Text(String),
+    Number(i64),
+    Flag(bool),
+}
+
+impl Node {
+    /// An empty map.
+    pub(super) const fn map() -> Self {
+        Self::Map(Vec::new())
+    }
+
+    /// The same map with one more entry.
+    pub(super) fn with(mut self, key: impl Into<String>, value: impl Into<Self>) -> Self {
+        if let Self::Map(entries) = &mut self {
+            entries.push((key.into(), value.into()));
+        }
+        self
+    }
+
+    /// The same map, with one more entry if there is a value.
+    pub(super) fn with_some<V: Into<Self>>(self, key: &str, value: Option<V>) -> Self {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
+    }
+
+    /// The same map, with one more entry unless that is an empty map or list.
+    pub(super) fn with_filled(self, key: &str, value: impl Into<Self>) -> Self {
+        let value = value.into();
+        if value.is_empty() { self } else { self.with(key, value) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Map(entries) => entries.is_empty(),
+            Self::List(items) => items.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl From<&str> for Node {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Node {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&String> for Node {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<i64> for Node {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<u16> for Node {
+    fn from(number: u16) -> Self {
+        Self::Number(number.into())
+    }
+}
+
+impl From<bool> for Node {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl<N: Into<Self>> From<Vec<N>> for Node {
+    fn from(items: Vec<N>) -> Self {
+        Self::List(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<K: Into<String>, V: Into<Node>> FromIterator<(K, V)> for Node {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        Self::Map(entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
+    }
+}

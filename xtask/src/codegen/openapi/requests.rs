@@ -1,0 +1,264 @@
+//! Requests: a schema for each method and each group, and the form that they make.
+
+use super::{
+    super::{
+        examples,
+        formats::{self, Format, bounds, range_bounds},
+        node::Node,
+        tables::{Credentials, Field, Method, Retry, Row, Tables},
+    },
+    reference,
+};
+
+/// The number of an item: no zero in front, at most six digits.
+const NUMBER: &str = "(0|[1-9][0-9]{0,5})";
+
+/// The form of a method, with examples.
+pub(super) fn body(tables: &Tables, method: &Method) -> Node {
+    let own_encodings = tables.flatten(&method.fields).into_iter().filter(|field| field.kind.starts_with("Vec<"));
+    // A list is one parameter, joined by commas.
+    let joined = Node::map().with("style", "form").with("explode", false);
+    let encoding: Node = own_encodings.map(|field| (&field.wire, joined.clone())).collect();
+    let form = Node::map()
+        .with("schema", reference("schemas", &method.rust))
+        .with_filled("encoding", encoding)
+        .with("examples", examples_of(tables, method));
+    Node::map().with("required", true).with("content", Node::map().with("application/x-www-form-urlencoded", form))
+}
+
+/// The schemas of credentials, groups and methods.
+pub(super) fn schemas(tables: &Tables) -> Vec<(String, Node)> {
+    let mut schemas = credentials();
+    for group in &tables.groups {
+        schemas.push((group.rust.clone(), schema(tables, &group.doc, &group.source, None, &group.fields)));
+    }
+    for service in &tables.services {
+        for method in &service.methods {
+            let doc = format!("Parameters of `{}{}`.", service.info.prefix, method.name);
+            let credentials = credentials_name(method.credentials);
+            schemas.push((method.rust.clone(), schema(tables, &doc, &method.source, credentials, &method.fields)));
+        }
+    }
+    schemas
+}
+
+const fn credentials_name(credentials: Credentials) -> Option<&'static str> {
+    match credentials {
+        Credentials::Signed => Some("SignedCredentials"),
+        Credentials::Session => None,
+        Credentials::Enterprise => Some("EnterpriseCredentials"),
+    }
+}
+
+fn credentials() -> Vec<(String, Node)> {
+    let text =
+        |doc: &str, pattern: &str| Node::map().with("type", "string").with("description", doc).with("pattern", pattern);
+    let secret = |doc: &str, pattern: &str| text(doc, pattern).with("format", "password").with("x-sensitive", true);
+    let signed = Node::map()
+        .with("apiKey", text("Key of the account.", "^[A-Za-z0-9]+$"))
+        .with("apiPassword", secret("Password of the account.", "^[A-Za-z0-9]+$"))
+        .with(
+            "shaSignature",
+            text("SHA-512 over the parameters and the SHA key, in hexadecimal digits.", "^[0-9A-Fa-f]{128}$"),
+        );
+    let version =
+        Node::map().with("type", "integer").with("description", "Version of the service.").with("enum", vec![5_i64]);
+    let enterprise = Node::map()
+        .with("api_key", text("Key of the account.", "^[^\\u0000-\\u001F\\u007F-\\u009F]+$").with("maxLength", 32_i64))
+        .with(
+            "api_password",
+            secret("Password of the account.", "^[^\\u0000-\\u001F\\u007F-\\u009F]+$").with("maxLength", 32_i64),
+        )
+        .with("version", version);
+    let object = |doc: &str, source: &str, properties: Node, required: Vec<&str>| {
+        Node::map()
+            .with("type", "object")
+            .with("description", doc)
+            .with("properties", properties)
+            .with("required", required)
+            .with("x-source", source)
+    };
+    let doc = "Credentials of every request of version";
+    vec![
+        (
+            "SignedCredentials".to_owned(),
+            object(&format!("{doc} 3."), "1 §5", signed, vec!["apiKey", "apiPassword", "shaSignature"]),
+        ),
+        (
+            "EnterpriseCredentials".to_owned(),
+            object(&format!("{doc} 5."), "3 §4", enterprise, vec!["api_key", "api_password", "version"]),
+        ),
+    ]
+}
+
+/// The object that rows make: groups are referred to, fields that stand for several names go by pattern.
+fn schema(tables: &Tables, doc: &str, source: &str, credentials: Option<&str>, rows: &[Row]) -> Node {
+    let mut parts: Vec<Node> = credentials.map(|name| reference("schemas", name)).into_iter().collect();
+    let (mut properties, mut patterns) = (Vec::new(), Vec::new());
+    let mut required = Vec::new();
+    for row in rows {
+        match row {
+            Row::Group(row) => parts.extend(tables.group(&row.group).map(|group| reference("schemas", &group.rust))),
+            Row::Field(field) => match names_pattern(field) {
+                Some(pattern) => patterns.push((pattern, property(field))),
+                None => {
+                    properties.push((field.wire.clone(), property(field)));
+                    if field.required {
+                        required.push(field.wire.clone());
+                    }
+                }
+            },
+        }
+    }
+    Node::map()
+        .with("type", "object")
+        .with("description", doc)
+        .with_filled("allOf", parts)
+        .with_filled("properties", Node::Map(properties))
+        .with_filled("patternProperties", Node::Map(patterns))
+        .with_filled("required", required)
+        .with("x-source", source)
+}
+
+/// The pattern of a field's names, if it has more than one.
+fn names_pattern(field: &Field) -> Option<String> {
+    if let Some(prefix) = &field.prefix {
+        return Some(format!("^{prefix}"));
+    }
+    let (before, after) = field.wire.split_once("{n}")?;
+    let escape = |text: &str| text.replace('[', "\\[").replace(']', "\\]");
+    Some(format!("^{}{NUMBER}{}$", escape(before), escape(after)))
+}
+
+fn property(field: &Field) -> Node {
+    let format = formats::find(&field.format);
+    let doc = if field.required && field.is_open() {
+        format!("{} Needed for each item.", field.doc)
+    } else {
+        field.doc.clone()
+    };
+    let node = match (field.kind.as_str(), format) {
+        ("u64" | "i64", _) => number(field, &doc),
+        (kind, _) if kind.starts_with("Vec<") => list(&doc),
+        (_, format) => text(field, &doc, format),
+    };
+    node.with_some("x-spec", field.spec.as_ref())
+        .with("x-source", &field.source)
+        .with("x-rust", field.rust_name())
+        .with_some("x-sensitive", field.sensitive.then_some(true))
+        .with_filled("x-aliases", field.aliases.clone())
+}
+
+fn number(field: &Field, doc: &str) -> Node {
+    let (least, most) = match field.range.as_deref().and_then(range_bounds) {
+        Some((least, most)) => (Some(least), Some(most)),
+        None => ((field.kind == "u64").then_some(0), None),
+    };
+    let default = field.default.as_deref().map(|text| (text, text.parse::<i64>()));
+    let node = Node::map()
+        .with("type", "integer")
+        .with("description", doc)
+        .with_some("minimum", least)
+        .with_some("maximum", most);
+    match default {
+        Some((_, Ok(number))) => node.with("default", number),
+        Some((words, Err(_))) => node.with("x-default", words),
+        None => node,
+    }
+}
+
+fn list(doc: &str) -> Node {
+    let item = Node::map().with("type", "string").with("pattern", "^[^,\\u0000-\\u001F\\u007F-\\u009F]+$");
+    Node::map()
+        .with("type", "array")
+        .with("description", doc)
+        .with("items", item)
+        .with("minItems", 1_i64)
+        .with("maxItems", 5_000_i64)
+        .with("uniqueItems", true)
+}
+
+fn text(field: &Field, doc: &str, format: Option<&Format>) -> Node {
+    let (least, most) = field.length.as_deref().and_then(bounds).map_or((0, None), |(least, most)| (least, Some(most)));
+    let least = field.required.then_some(least.max(1)).filter(|_| field.values.is_empty());
+    let hint = match field.format.as_str() {
+        "url" => Some("uri"),
+        "email" => Some("email"),
+        _ => field.sensitive.then_some("password"),
+    };
+    let node = Node::map()
+        .with("type", "string")
+        .with("description", doc)
+        .with_some("format", hint)
+        .with_some("minLength", least)
+        .with_some("maxLength", most.filter(|_| field.values.is_empty()))
+        .with_some("pattern", format.and_then(|format| value_pattern(field, format)))
+        .with_filled("enum", field.values.clone());
+    match &field.default {
+        Some(value) if field.values.contains(value) || field.format == "flag" => node.with("default", value),
+        other => node.with_some("x-default", other.as_ref()),
+    }
+}
+
+/// The pattern of a value. An empty one counts as not given, so that only what is required refuses it.
+fn value_pattern(field: &Field, format: &Format) -> Option<String> {
+    let bounds = field.length.as_deref().and_then(bounds);
+    let pattern = match (format.pattern.strip_suffix('+'), bounds) {
+        (Some(class), Some((least, most))) if class.starts_with('[') && class.ends_with(']') && least == most => {
+            format!("{class}{{{most}}}")
+        }
+        (Some(class), Some((least, most))) if class.starts_with('[') && class.ends_with(']') => {
+            format!("{class}{{{},{most}}}", least.max(1))
+        }
+        _ => format.pattern.to_owned(),
+    };
+    match (pattern.as_str(), field.required) {
+        ("", _) => None,
+        (pattern, true) => Some(format!("^{pattern}$")),
+        (pattern, false) if pattern.ends_with('*') => Some(format!("^{pattern}$")),
+        (pattern, false) => Some(format!("^({pattern})?$")),
+    }
+}
+
+/// The least that a request can hold, and all of it. A rule between fields may make the first one too little; a payment
+/// always shows the reference that it can be found by.
+fn examples_of(tables: &Tables, method: &Method) -> Node {
+    let wanted = |field: &Field| {
+        field.required || (method.retry == Retry::LookupFirst && field.kind == "UniqueMerchantReference")
+    };
+    let credentials = credentials_example(method.credentials);
+    let example = |summary: &str, own: Vec<(String, Node)>| {
+        let value = credentials.iter().cloned().chain(own).collect::<Node>();
+        Node::map().with("summary", summary).with("value", value)
+    };
+    let least = form(tables, &method.fields, &wanted);
+    let all = form(tables, &method.fields, &|_| true);
+    if method.cross || least == all {
+        return Node::map().with("full", example("Every parameter", all));
+    }
+    Node::map().with("minimal", example("No more than it needs", least)).with("full", example("Every parameter", all))
+}
+
+fn form(tables: &Tables, rows: &[Row], wanted: &dyn Fn(&Field) -> bool) -> Vec<(String, Node)> {
+    let fields = tables.flatten(rows).into_iter().filter(|field| wanted(field));
+    fields.map(|field| (examples::name(&field.name()), examples::of_field(tables, field))).collect()
+}
+
+fn credentials_example(credentials: Credentials) -> Vec<(String, Node)> {
+    let pairs: Vec<(&str, Node)> = match credentials {
+        Credentials::Signed => vec![
+            ("apiKey", "0123456789abcdef0123456789abcdef".into()),
+            ("apiPassword", "examplePassword".into()),
+            ("shaSignature", "0123456789abcdef".repeat(8).into()),
+        ],
+        Credentials::Session => Vec::new(),
+        Credentials::Enterprise => {
+            vec![
+                ("api_key", "exampleKey".into()),
+                ("api_password", "examplePassword".into()),
+                ("version", Node::Number(5)),
+            ]
+        }
+    };
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}

@@ -1,0 +1,58 @@
+//! The page of codes: open tables, and the currencies.
+
+use super::{
+    super::tables::{Code, CodeTable, Tables},
+    markdown::{anchor, assumption, code, table, text},
+};
+
+const INTRODUCTION: &str = "# Codes\n\n\
+    The values that the documents know. In Rust each table is an open type with a constant for each row: a code that is\n\
+    none of them survives as it came. Codes from 900 to 999 are the sandbox's own, so that nobody takes them for the\n\
+    service's; each names the assumption that it comes from.\n\n";
+
+pub(super) fn page(tables: &Tables) -> String {
+    let mut names: Vec<(&str, &str)> =
+        tables.codes.iter().map(|table| (table.name.as_str(), table.doc.as_str())).collect();
+    names.push(("Currency", "Currencies of ISO 4217."));
+    let rows = names.iter().map(|(name, doc)| vec![format!("[{name}](#{})", anchor(name)), text(doc)]);
+    let mut page = INTRODUCTION.to_owned() + &table(&["Table", "What it is"], rows);
+    for codes in &tables.codes {
+        page += &section(codes);
+    }
+    page + &currencies(tables)
+}
+
+/// A column that a table has only if one of its rows fills it.
+type Column = (&'static str, fn(&Code) -> Option<String>);
+
+const COLUMNS: &[Column] = &[
+    ("Remedy", |row| row.remedy.clone()),
+    ("HTTP", |row| row.http.map(|status| status.to_string())),
+    ("Assumption", |row| row.assumption.map(assumption)),
+];
+
+fn section(codes: &CodeTable) -> String {
+    let columns: Vec<&Column> =
+        COLUMNS.iter().filter(|(_, cell)| codes.codes.iter().any(|row| cell(row).is_some())).collect();
+    let mut heads = vec!["Code", "Constant", "Message"];
+    heads.extend(columns.iter().map(|(head, _)| *head));
+    heads.extend(["Meaning", "Source"]);
+    let rows = codes.codes.iter().map(|row| {
+        let mut cells = vec![code(&row.code), code(&row.name), text(&row.message)];
+        cells.extend(columns.iter().map(|(_, cell)| cell(row).unwrap_or_else(|| "–".to_owned())));
+        cells.extend([text(&row.doc), row.source.clone()]);
+        cells
+    });
+    format!("## {}\n\n{} (spec {})\n\n{}", codes.name, text(&codes.doc), codes.source, table(&heads, rows))
+}
+
+fn currencies(tables: &Tables) -> String {
+    let rows = tables
+        .currencies
+        .iter()
+        .map(|currency| vec![code(&currency.code), text(&currency.name), currency.exponent.to_string()]);
+    format!(
+        "## Currency\n\nCurrencies of ISO 4217 and the decimals of each; which of them may be used depends on the account.\n\n{}",
+        table(&["Code", "Name", "Decimals"], rows)
+    )
+}

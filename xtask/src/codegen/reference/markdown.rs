@@ -1,0 +1,76 @@
+//! Pieces of Markdown.
+
+/// Text from the tables as it may stand in a page or in a cell: nothing in it formats anything, and mentions of
+/// assumptions lead to them.
+pub(super) fn text(text: &str) -> String {
+    let mut out = String::new();
+    let mut word = String::new();
+    for c in text.chars().chain([' ']) {
+        if c.is_ascii_alphanumeric() {
+            word.push(c);
+            continue;
+        }
+        out += &linked(&std::mem::take(&mut word));
+        match c {
+            '|' | '*' | '_' | '<' | '>' | '[' | ']' | '\\' | '`' => out.extend(['\\', c]),
+            '\n' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out.truncate(out.len() - 1);
+    out
+}
+
+/// `A21` → a link to its entry.
+fn linked(word: &str) -> String {
+    match super::super::check::mentioned_assumptions(word)[..] {
+        [number] => assumption(number),
+        _ => word.to_owned(),
+    }
+}
+
+/// A link to an assumption.
+pub(super) fn assumption(number: u16) -> String {
+    format!("[A{number:02}](../assumptions.md#a{number:02})")
+}
+
+/// Something that is spelt like this on the wire or in Rust; a dash where there is nothing.
+pub(super) fn code(text: &str) -> String {
+    // Within a cell a bar would end it, code or not.
+    if text.is_empty() { "–".to_owned() } else { format!("`{}`", text.replace('|', "\\|")) }
+}
+
+/// A table: the heads, then the rows.
+pub(super) fn table(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
+    let mut table = line(&heads) + &line(&vec!["---".to_owned(); heads.len()]);
+    for row in rows {
+        table += &line(&row);
+    }
+    table + "\n"
+}
+
+/// Where a heading's link leads to, as GitHub makes it.
+pub(super) fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_formats_nothing() {
+        assert_eq!(text("a|b *c* _d_ <e> [f](g) `h`"), r"a\|b \*c\* \_d\_ \<e\> \[f\](g) \`h\`");
+        assert_eq!(text("see A21, not A2 or CA210"), "see [A21](../assumptions.md#a21), not A2 or CA210");
+        assert_eq!(code("a|b"), r"`a\|b`");
+    }
+
+    #[test]
+    fn anchors_are_those_of_github() {
+        assert_eq!(anchor("transaction_lookup"), "transaction_lookup");
+        assert_eq!(anchor("What is sent, and why"), "what-is-sent-and-why");
+    }
+}
