@@ -26,7 +26,7 @@ use crate::TransportError;
 /// # let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("k", "p", "s"));
 ///
 /// let client = Client::with_transport(account, |_: http::Request<Bytes>| async {
-///     Ok::<_, Infallible>(http::Response::new(Bytes::from_static(b"<xml><result>OK</result></xml>")))
+///     Ok::<_, Infallible>(http::Response::new(Bytes::from_static(b"<serviceResponse><result>OK</result></serviceResponse>")))
 /// });
 /// ```
 pub trait Transport: Send + Sync {

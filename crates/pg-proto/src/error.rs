@@ -19,8 +19,8 @@ pub enum ReplyError {
     Unreadable(Box<Unreadable>),
 }
 
-/// An error code of the service.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// An error code of the service. `Debug` and `Display` mask whatever looks like a card number, wherever the service put it.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Refused {
     /// HTTP status of the reply: 400, 401 or 403 in version 3 (spec 1 §7), not shown for version 5.
     pub http_status: StatusCode,
@@ -95,13 +95,27 @@ impl fmt::Display for Refused {
             "" => code.message().unwrap_or("no message"),
             message => message,
         };
-        write!(f, "refused: {code} {} (", mask::text(message))?;
+        write!(f, "refused: {} {} (", mask::text(code.as_str()), mask::text(message))?;
         if !self.error.trace_code.is_empty() {
-            write!(f, "trace code {}, ", self.error.trace_code)?;
+            write!(f, "trace code {}, ", mask::text(self.error.trace_code.as_str()))?;
         }
         write!(f, "HTTP {}): {}", self.http_status.as_u16(), self.remedy())
     }
 }
+
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused")
+            .field("http_status", &self.http_status)
+            .field("error_code", &mask::text(self.code().as_str()))
+            .field("trace_code", &mask::text(self.error.trace_code.as_str()))
+            .field("error_message", &mask::text(&self.error.error_message))
+            .field("extra", &self.error.extra)
+            .finish()
+    }
+}
+
+impl std::error::Error for Refused {}
 
 impl Unreadable {
     pub(crate) fn new(http_status: StatusCode, content_type: &str, why: Option<DecodeError>, body: &[u8]) -> Self {

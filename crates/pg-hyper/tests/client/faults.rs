@@ -1,0 +1,236 @@
+//! What a caller is told when the network or the service fails, over real loopback connections.
+
+use std::time::Duration;
+
+use crate::server::{Answer, Server, account, nobody};
+use pg_hyper::{
+    Client, Error, Fault, Hyper, TransportError,
+    proto::model::{
+        Auth, CapturePreauth, CardDetails, Currency, Initiate, Item, Order, Remedy, TokenLookup, TransactionLookup,
+    },
+};
+use tokio::net::TcpListener;
+
+/// Long enough for a connection on this machine, short enough not to be noticed.
+const SOON: Duration = Duration::from_millis(200);
+
+fn payment() -> Auth {
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+    Auth::new(CardDetails::new("4111111111111111", "12", "30"), order)
+}
+
+fn lookup() -> TokenLookup {
+    TokenLookup::new().card_key("4F2C-91")
+}
+
+fn client(server: &Server) -> Client {
+    Client::new(server.account()).expect("loopback")
+}
+
+/// The error of a payment about which nobody knows anything, which has to name the lookup to make next.
+async fn unknown(client: &Client) -> Error {
+    let error = client.call(&payment()).await.expect_err("no payment was made");
+    let lookup = TransactionLookup::new().unique_merchant_reference("order-7");
+    assert!(matches!(&error, Error::Unknown { reconcile: Some(next), .. } if *next == lookup), "{error:?}");
+    match error {
+        Error::Unknown { cause, .. } => *cause,
+        other => other,
+    }
+}
+
+#[tokio::test]
+async fn nobody_listens() {
+    let (_socket, address) = nobody();
+    let client = Client::new(account(&format!("http://{address}"))).expect("loopback");
+
+    let error = client.call(&payment()).await.unwrap_err();
+    assert!(matches!(error, Error::Transport(TransportError::NotSent(Fault::Connect { .. }))), "{error:?}");
+    assert!(!error.may_be_executed());
+    assert_eq!(error.remedy(), Remedy::Retry);
+    let line = error.to_string();
+    assert!(line.starts_with(&format!("not sent: no connection to {address} (")), "{line}");
+    assert!(line.ends_with("then send it again") && !line.contains('\n'), "{line}");
+    assert!(std::error::Error::source(&error).is_some());
+}
+
+#[tokio::test]
+async fn the_connection_is_closed_instead_of_a_reply() {
+    let server = Server::always(Answer::silence().then_close()).await;
+    let client = client(&server);
+
+    let cause = unknown(&client).await;
+    assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::Connection(_)))), "{cause:?}");
+    assert_eq!(server.requests(), 1, "zero retries means zero");
+
+    let error = client.call(&lookup()).await.unwrap_err();
+    assert!(matches!(error, Error::Transport(TransportError::MaybeSent(_))), "a lookup is never unknown: {error:?}");
+    assert!(error.may_be_executed());
+    assert_eq!(server.requests(), 2);
+}
+
+#[tokio::test]
+async fn a_pooled_connection_dies_under_a_request_that_was_sent() {
+    let ok = Answer::reply(
+        "200 OK",
+        r#"<serviceResponse><sessionKey>0123456789abcdef0123456789abcdef</sessionKey></serviceResponse>"#,
+    );
+    let server = Server::start(move |n| if n == 0 { ok.clone() } else { Answer::silence().then_close() }).await;
+    let client = client(&server);
+
+    client.call(&Initiate::new("https://shop.example/error")).await.expect("a session");
+    unknown(&client).await;
+    assert_eq!(
+        (server.requests(), server.connections()),
+        (2, 1),
+        "the connection was used again, the payment not resent"
+    );
+}
+
+#[tokio::test]
+async fn a_reply_is_cut_off() {
+    for cut in [
+        "HTTP/1.1 200 OK\r\ncontent-",
+        "HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\n<serviceResponse><transactionKey>0123",
+    ] {
+        let server = Server::always(Answer::bytes(cut).then_close()).await;
+        let cause = unknown(&client(&server)).await;
+        assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::Connection(_)))), "{cause:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_reply_never_comes() {
+    for start in ["", "HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\n<serviceResponse>"] {
+        let server = Server::always(Answer::bytes(start)).await;
+        let cause = unknown(&client(&server).deadline(SOON)).await;
+        assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::Deadline(SOON)))), "{cause:?}");
+        assert_eq!(cause.to_string(), "maybe sent: the deadline of 200ms passed");
+    }
+}
+
+#[tokio::test]
+async fn the_deadline_passes_while_connecting() {
+    // It takes connections, and never answers the client's part of the TLS handshake.
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    let client = Client::new(account(&format!("https://{address}"))).expect("https").deadline(SOON);
+
+    let error = client.call(&payment()).await.unwrap_err();
+    assert!(matches!(error, Error::Transport(TransportError::NotSent(Fault::Deadline(SOON)))), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_reply_is_too_large() {
+    let announced = "HTTP/1.1 200 OK\r\ncontent-length: 65\r\n\r\n".to_owned() + &"x".repeat(65);
+    let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_owned()
+        + &format!("20\r\n{0}\r\n20\r\n{0}\r\n1\r\nx\r\n0\r\n\r\n", "x".repeat(32));
+    for reply in [announced, chunked] {
+        let server = Server::always(Answer::bytes(reply)).await;
+        let cause = unknown(&client(&server).body_limit(64)).await;
+        assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::ReplyTooLarge(64)))), "{cause:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_reply_in_pieces_is_read_whole() {
+    let body = r#"<serviceResponse><sessionKey>0123456789abcdef0123456789abcdef</sessionKey></serviceResponse>"#;
+    let (a, b) = body.split_at(30);
+    let chunked = format!(
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{a}\r\n{:x}\r\n{b}\r\n0\r\n\r\n",
+        a.len(),
+        b.len()
+    );
+    let server = Server::always(Answer::bytes(chunked)).await;
+    let client = client(&server).body_limit(body.len());
+    let session = client.call(&Initiate::new("https://shop.example/error")).await.expect("a session");
+    assert_eq!(session.session_key, "0123456789abcdef0123456789abcdef");
+}
+
+#[tokio::test]
+async fn what_comes_is_no_http() {
+    let server = Server::always(Answer::bytes("SSH-2.0-OpenSSH_9.6\r\n").then_close()).await;
+    let cause = unknown(&client(&server)).await;
+    assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::Connection(_)))), "{cause:?}");
+}
+
+#[tokio::test]
+async fn a_gateway_in_between_answers_in_html() {
+    let server = Server::always(Answer::reply("502 Bad Gateway", "<html><body>Bad Gateway</body></html>")).await;
+    let cause = unknown(&client(&server)).await;
+    assert!(matches!(cause, Error::Unreadable(_)), "{cause:?}");
+    let error = client(&server).call(&lookup()).await.unwrap_err();
+    assert!(matches!(error, Error::Unreadable(_)), "{error:?}");
+    assert!(error.to_string().contains("HTTP 502"), "{error}");
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let target =
+        Server::always(Answer::reply("200 OK", "<serviceResponse><result>OK</result></serviceResponse>")).await;
+    let redirect =
+        format!("HTTP/1.1 307 Temporary Redirect\r\nlocation: http://{}/\r\ncontent-length: 0\r\n\r\n", target.address);
+    let server = Server::always(Answer::bytes(redirect)).await;
+    let error = client(&server).call(&lookup()).await.unwrap_err();
+    assert!(matches!(&error, Error::Unreadable(reply) if reply.http_status == 307), "{error:?}");
+    assert_eq!((server.requests(), target.connections()), (1, 0));
+}
+
+#[tokio::test]
+async fn wrong_credentials_are_refused() {
+    let body = "<serviceResponse><errorCode>102</errorCode><traceCode>12345678</traceCode><errorMessage>Invalid API credentials</errorMessage></serviceResponse>";
+    let server = Server::always(Answer::reply("401 Unauthorized", body)).await;
+    let error = client(&server).call(&payment()).await.unwrap_err();
+    assert!(matches!(&error, Error::Refused(_)), "{error:?}");
+    assert_eq!(error.remedy(), Remedy::FixCredentials);
+    assert!(!error.may_be_executed());
+    assert_eq!(
+        error.to_string(),
+        "refused: 102 Invalid API credentials (trace code 12345678, HTTP 401): fix the credentials"
+    );
+}
+
+#[tokio::test]
+async fn no_response_from_the_bank_leaves_a_payment_unknown() {
+    let body = r#"{"errorCode":"119","traceCode":"12345678","errorMessage":"No response from bank"}"#;
+    let server = Server::always(Answer::reply("400 Bad Request", body)).await;
+    let error = client(&server).call(&payment()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "outcome unknown, look it up next (transaction/lookup uniqueMerchantReference=order-7): \
+         refused: 119 No response from bank (trace code 12345678, HTTP 400): try again later, a payment only after a lookup"
+    );
+    assert_eq!(error.remedy(), Remedy::Retry);
+}
+
+#[tokio::test]
+async fn without_a_reference_only_the_operator_knows() {
+    let server = Server::always(Answer::silence().then_close()).await;
+    let capture = CapturePreauth::new("0123456789abcdef0123456789abcdef");
+    let error = client(&server).call(&capture).await.unwrap_err();
+    assert!(matches!(error, Error::Unknown { reconcile: None, .. }), "{error:?}");
+    assert_eq!(error.remedy(), Remedy::AskOperator);
+    assert!(error.to_string().contains("ask the operator"), "{error}");
+}
+
+#[tokio::test]
+async fn misuse_sends_nothing() {
+    let server = Server::always(Answer::silence()).await;
+    let wrong = Auth::new(CardDetails::new("41", "13", "30"), Order::new("pounds").item(Item::new("Tea", 499)));
+    let error = client(&server).call(&wrong).await.unwrap_err();
+    let Error::Misuse(misuse) = &error else { panic!("{error:?}") };
+    let names: Vec<_> = misuse.violations().into_iter().flatten().map(|violation| violation.name.as_str()).collect();
+    assert_eq!(names, ["cardNumber", "cardExpiryMonth", "currency"]);
+    assert_eq!(error.remedy(), Remedy::FixRequest);
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn insecure_addresses_are_refused_before_anything_is_sent() {
+    let insecure = Client::new(account("http://gateway.example")).unwrap_err();
+    assert!(insecure.to_string().starts_with("http://gateway.example is neither https nor"), "{insecure}");
+
+    let client = Client::with_transport(account("http://gateway.example"), Hyper::new());
+    let error = client.call(&payment()).await.unwrap_err();
+    assert!(matches!(error, Error::Transport(TransportError::NotSent(Fault::Insecure(_)))), "{error:?}");
+    assert_eq!(error.remedy(), Remedy::FixRequest);
+}

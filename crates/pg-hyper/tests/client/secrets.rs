@@ -1,0 +1,124 @@
+//! No card number, CV2, key or password reaches a log or an error, whatever happens to a call.
+
+use std::time::Duration;
+
+use crate::recorder::Recorder;
+use crate::server::{Answer, Server, nobody};
+use pg_hyper::{
+    Client, Error,
+    proto::{
+        Account, BaseUrl, Credentials, Raw,
+        model::{Auth, CardDetails, Currency, Item, Order, RequestAccountUpdater, Transaction},
+    },
+};
+
+const NUMBER: &str = "4929000000006";
+const CV2: &str = "CV2-canary-739";
+const KEY: &str = "api-key-canary";
+const PASSWORD: &str = "api-password-canary";
+const SHA_KEY: &str = "sha-key-canary";
+const UPDATER_KEY: &str = "updater-key-canary";
+const CANARIES: [&str; 6] = [NUMBER, CV2, KEY, PASSWORD, SHA_KEY, UPDATER_KEY];
+
+fn client(base: &str) -> Client {
+    let credentials = Credentials::new(KEY, PASSWORD, SHA_KEY);
+    let account = Account::new(BaseUrl::parse(base).expect("an address"), credentials);
+    Client::new(account).expect("loopback").deadline(Duration::from_millis(200))
+}
+
+fn payment(cv2: &str) -> Auth {
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+    Auth::new(CardDetails::new(NUMBER, "12", "30").cv2(cv2), order)
+}
+
+/// Everything that an error says, its sources included.
+fn words(error: &Error) -> String {
+    let mut words = format!("{error} {error:?}");
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        words += &format!(" {error} {error:?}");
+        source = error.source();
+    }
+    words
+}
+
+/// Answers that end a payment in every way there is, some of which repeat what they were sent.
+fn answers() -> [Answer; 8] {
+    let echo = format!("cardNumber {NUMBER} is unknown");
+    [
+        Answer::reply(
+            "200 OK",
+            r#"{"transactionStatusCode":"600","transactionStatus":"ok","transactionType":"Auth","transactionKey":"0123456789abcdef0123456789abcdef"}"#,
+        ),
+        Answer::reply(
+            "200 OK",
+            &format!(
+                r#"{{"transactionStatusCode":"601","transactionStatus":"{echo}","transactionType":"Auth","transactionKey":"k","cardNumber":"{NUMBER}"}}"#
+            ),
+        ),
+        Answer::reply(
+            "400 Bad Request",
+            &format!(r#"{{"errorCode":"108","traceCode":"{NUMBER}","errorMessage":"{echo}"}}"#),
+        ),
+        Answer::reply(
+            "400 Bad Request",
+            &format!(r#"{{"errorCode":"{NUMBER}","traceCode":"1","errorMessage":"{echo}"}}"#),
+        ),
+        Answer::reply("500 Internal Server Error", &echo),
+        Answer::bytes(format!("{echo}\r\n\r\n")).then_close(),
+        Answer::bytes(format!("HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{echo}")).then_close(),
+        Answer::silence(),
+    ]
+}
+
+#[tokio::test]
+async fn nothing_secret_is_told() {
+    let recorder = Recorder::default();
+    let _guard = tracing::subscriber::set_default(recorder.clone());
+    let mut told = String::new();
+    let mut outcomes = 0;
+    for answer in answers() {
+        let server = Server::always(answer).await;
+        let client = client(&format!("http://{}", server.address));
+        told += &format!("{client:?}");
+        match client.call(&payment("123")).await {
+            // What a record shows of itself is for the tests of its own crate.
+            Ok(_) => {}
+            Err(error) => told += &words(&error),
+        }
+        let raw = Raw::gateway("preauth").parameter("cardNumber", NUMBER).parameter("cardCV2", CV2);
+        told += &format!("{raw:?}");
+        match client.call_raw::<Transaction>(&raw).await {
+            Ok(_) => {}
+            Err(error) => told += &words(&error),
+        }
+        outcomes += 1;
+    }
+    let (_socket, address) = nobody();
+    let unreachable = client(&format!("https://{address}"));
+    told += &words(&unreachable.call(&payment("123")).await.unwrap_err());
+    told += &words(&unreachable.call(&payment(CV2)).await.unwrap_err());
+    let batch = RequestAccountUpdater::new(UPDATER_KEY, Vec::<String>::new());
+    told += &words(&unreachable.call(&batch).await.unwrap_err());
+
+    let logged = recorder.text();
+    for canary in CANARIES {
+        assert!(!told.contains(canary), "an error or a Debug tells {canary}: {told}");
+        assert!(!logged.contains(canary), "a span or an event tells {canary}: {logged}");
+    }
+    assert_eq!(logged.lines().filter(|line| line.starts_with("pg.call")).count(), 2 * outcomes + 3);
+    for expected in [
+        r#"pg.call service="transaction" method="auth""#,
+        "record http.status=200",
+        "record duration.us=",
+        r#"record outcome="ok""#,
+        r#"record outcome="refused""#,
+        r#"record outcome="unknown""#,
+        r#"record outcome="not sent""#,
+        r#"record outcome="misuse""#,
+        r#"record error.code="108""#,
+        "record trace.code=",
+    ] {
+        assert!(logged.contains(expected), "{expected} is missing: {logged}");
+    }
+}
