@@ -1,1 +1,9 @@
-//! What the journeys, conformance vectors and benchmarks share.
+//! What the journeys share: a running sandbox, a client of one of its accounts, and a customer's browser.
+
+pub mod browser;
+pub mod shop;
+
+/// The Rust of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

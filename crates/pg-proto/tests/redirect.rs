@@ -1,5 +1,7 @@
 //! The way back from the card form, and the callback of the account updater.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use bytes::Bytes;
 use pg_model::ErrorCode;
 use pg_proto::{Account, BaseUrl, CallbackError, Credentials, Redirect, RedirectError, Returned, UpdaterHint};

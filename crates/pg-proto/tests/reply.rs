@@ -1,5 +1,7 @@
 //! Replies: sorted by fault, one line each, nothing secret in them.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use bytes::Bytes;
 use pg_model::{AuthSessionKey, ErrorCode, Initiate, Outcome, Remedy, TokenLookup};
 use pg_proto::{Account, BaseUrl, Credentials, ReplyError};

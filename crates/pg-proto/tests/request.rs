@@ -1,5 +1,7 @@
 //! Requests: what is signed and encoded, against a signature made by Python's hashlib.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use bytes::Bytes;
 use pg_crypto::{ShaKey, verify};
 use pg_model::{
@@ -16,8 +18,11 @@ const EXPECTED: &str = "320068414eff6c4d171dcff39b9912e4beef3bd2dd0b6c92a9f0f831
     a830179cace668de70d5538bff736b26cf6d3b57306984aa5b1699ee08a34f43";
 
 fn account() -> Account {
-    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "pass word", "s3cret"))
-        .encoding(Encoding::Json)
+    Account::new(
+        BaseUrl::parse("https://gateway.example").expect("an address"),
+        Credentials::new("key", "pass word", "s3cret"),
+    )
+    .encoding(Encoding::Json)
 }
 
 fn pairs(request: &http::Request<Bytes>) -> Vec<(String, String)> {
@@ -25,7 +30,7 @@ fn pairs(request: &http::Request<Bytes>) -> Vec<(String, String)> {
 }
 
 fn signature(request: &http::Request<Bytes>) -> String {
-    pairs(request).into_iter().find(|(name, _)| name == "shaSignature").map(|(_, value)| value).unwrap()
+    pairs(request).into_iter().find(|(name, _)| name == "shaSignature").map(|(_, value)| value).expect("a signature")
 }
 
 #[test]

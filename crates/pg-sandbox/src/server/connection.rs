@@ -22,6 +22,8 @@ pub(super) async fn serve(stream: TcpStream, queue: Queue, limits: Limits, mut s
     let peer = Peer(peer.ip().to_canonical());
     let service = service_fn(|request| answer(request, peer, &queue, limits));
     let connection = http1::Builder::new()
+        // A caller that has said everything may close its side and still wants its answer.
+        .half_close(true)
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .serve_connection(TokioIo::new(stream), service);

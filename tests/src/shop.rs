@@ -1,0 +1,87 @@
+//! A merchant with a sandbox of its own.
+
+use pg_hyper::Client;
+use pg_model::{Currency, Encoding, Initiate, Item, Order, SessionKey};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
+use pg_sandbox::{Config, Server, Settings};
+
+use crate::browser;
+
+/// Where the browser goes when everything is valid; it has a query and a fragment of its own.
+pub const NEXT_PAGE: &str = "https://shop.example/review?order=7#card";
+/// Where it goes back to when something is not.
+pub const CARD_PAGE: &str = "https://shop.example/card";
+/// Where it goes when the form can't be processed.
+pub const ERROR_PAGE: &str = "https://shop.example/error";
+
+/// A merchant with a sandbox of its own, on a free port.
+pub struct Shop {
+    /// The sandbox.
+    pub server: Server,
+    /// A client of the account.
+    pub client: Client,
+}
+
+impl Shop {
+    /// The account `main` of a new sandbox in memory.
+    ///
+    /// # Panics
+    /// When the sandbox does not start.
+    pub async fn open(encoding: Encoding) -> Self {
+        Self::open_with(Config::default(), "main", encoding).await
+    }
+
+    /// An account of a sandbox of your choice.
+    ///
+    /// # Panics
+    /// When the sandbox does not start, or has no such account.
+    pub async fn open_with(config: Config, merchant: &str, encoding: Encoding) -> Self {
+        let server = Server::start(config).await.expect("a sandbox");
+        let client = Client::new(account(&server, merchant).encoding(encoding)).expect("loopback is private");
+        Self { server, client }
+    }
+
+    /// The account of another merchant of the same sandbox.
+    ///
+    /// # Panics
+    /// When the sandbox has no such account.
+    #[must_use]
+    pub fn neighbour(&self, merchant: &str) -> Client {
+        Client::new(account(&self.server, merchant)).expect("loopback is private")
+    }
+
+    /// A session to which a customer has posted a card.
+    ///
+    /// # Panics
+    /// When the card is not accepted.
+    pub async fn session_with_card(&self, filled_in: &[(&str, &str)]) -> SessionKey {
+        let session = self.client.call(&Initiate::new(ERROR_PAGE)).await.expect("a session");
+        let form = self.client.account().card_form(&session.session_key, NEXT_PAGE, CARD_PAGE);
+        let reply = browser::post(&form, filled_in).await;
+        let location = browser::location(&reply);
+        assert!(location.starts_with("https://shop.example/review?order=7&data="), "{location}");
+        session.session_key
+    }
+}
+
+/// An order of one item for so many pence, under a reference.
+#[must_use]
+pub fn order(reference: &str, pence: u64) -> Order {
+    Order::new(Currency::GBP).item(Item::new("Tea", pence)).unique_merchant_reference(reference)
+}
+
+fn account(server: &Server, name: &str) -> Account {
+    let settings = Settings::default();
+    let merchant = settings.merchants.by_name(name).expect("a built-in account");
+    let base = BaseUrl::parse(&server.base_url()).expect("an address");
+    let credentials =
+        Credentials::new(merchant.api_key.expose(), merchant.api_password.expose(), merchant.sha_key.expose());
+    let account = Account::new(base, credentials);
+    match &merchant.enterprise {
+        None => account,
+        Some(enterprise) => account.enterprise(
+            BaseUrl::parse(&server.enterprise_base_url()).expect("an address"),
+            EnterpriseCredentials::new(enterprise.api_key.expose(), enterprise.api_password.expose()),
+        ),
+    }
+}
