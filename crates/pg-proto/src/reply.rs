@@ -31,11 +31,7 @@ impl Account {
     ///
     /// # Errors
     /// As [`reply`](Self::reply).
-    pub fn reply_of(
-        &self,
-        info: &MethodInfo,
-        response: &http::Response<Bytes>,
-    ) -> Result<Box<dyn Record>, ReplyError> {
+    pub fn reply_of(&self, info: &MethodInfo, response: &http::Response<Bytes>) -> Result<Box<dyn Record>, ReplyError> {
         judge(response, decode_as(response.body(), (info.new_reply)()))
     }
 }
