@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 
 use crate::{
     Transaction,
-    record::ListShape,
-    record::{Record, RecordWriter, Slot},
+    record::{ListShape, Record, RecordWriter, Slot},
     value::Extra,
     write,
 };
@@ -36,9 +35,7 @@ impl Record for Transactions {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !self.transactions.is_empty() {
-            write::list(out, "transactions", "transaction", ListShape::Indexed, &self.transactions);
-        }
+        write::list(out, "transactions", "transaction", ListShape::Indexed, &self.transactions);
         write::extra(out, &self.extra);
     }
 
