@@ -2,13 +2,19 @@
 //!
 //! The type is called a payment so that it is not taken for a transaction of the store.
 
+use std::{collections::BTreeMap, time::Duration};
+
+use pg_model::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use super::{Details, HeldCard};
 use crate::{
     store::{Index, Kind, Record},
     timestamp::Timestamp,
+    vault::Sealed,
 };
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a transaction did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +85,10 @@ pub struct Payment {
     /// `merchantReference`, `trans_reference` in version 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant_reference: Option<String>,
+    /// Whether an update set the `merchantReference`: lookups by it find only what was made with it
+    /// (spec 2 §4.4).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reference_added: bool,
     /// `uniqueMerchantReference`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unique_reference: Option<String>,
@@ -106,6 +116,10 @@ pub struct Payment {
     /// Items, cardholder and customer as they were sent, by wire name; nothing that is sensitive.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub details: Details,
+    /// What merchants of category code 6012 send about the recipient (spec 2 §4.3), by wire name,
+    /// sealed for this record.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub recipient: BTreeMap<String, Sealed>,
     /// When it was made.
     pub created: Timestamp,
 }
@@ -121,11 +135,35 @@ impl Payment {
     /// The index column of the parent's key for [`crate::store::Query::equal`].
     pub const PARENT: &'static str = "parent";
 
+    /// Whether the bank accepted it.
+    #[must_use]
+    pub fn approved(&self) -> bool {
+        self.status_code == StatusCode::APPROVED.as_str()
+    }
+
+    /// The `merchantReference` that it was made with, by which lookups find it (spec 2 §4.4).
+    #[must_use]
+    pub fn found_by(&self) -> Option<&str> {
+        self.merchant_reference.as_deref().filter(|_| !self.reference_added)
+    }
+
+    /// When a reservation ends by itself (assumption 96).
+    #[must_use]
+    pub fn reserved_until(&self) -> Timestamp {
+        let days = match self.service {
+            Service::V3 => 5,
+            Service::V5 => 10,
+        };
+        self.created.plus(DAY * days)
+    }
+
     /// What is left of a reservation to capture or cancel.
     #[must_use]
     pub fn reserved(&self) -> u64 {
         match self.kind {
-            PaymentKind::PreAuth => self.amount.saturating_sub(self.captured).saturating_sub(self.cancelled),
+            PaymentKind::PreAuth if self.approved() => {
+                self.amount.saturating_sub(self.captured).saturating_sub(self.cancelled)
+            }
             _ => 0,
         }
     }
@@ -134,7 +172,7 @@ impl Payment {
     #[must_use]
     pub fn refundable(&self) -> u64 {
         match self.kind {
-            PaymentKind::Auth | PaymentKind::Capture => self.amount.saturating_sub(self.refunded),
+            PaymentKind::Auth | PaymentKind::Capture if self.approved() => self.amount.saturating_sub(self.refunded),
             _ => 0,
         }
     }
@@ -152,7 +190,6 @@ impl Record for Payment {
     }
 
     fn index(&self) -> Index<'_> {
-        let reference = self.merchant_reference.as_deref().map(Into::into);
-        [reference, self.parent.as_deref().map(Into::into), None]
+        [self.found_by().map(Into::into), self.parent.as_deref().map(Into::into), None]
     }
 }

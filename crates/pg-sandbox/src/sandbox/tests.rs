@@ -299,4 +299,4 @@ fn a_missing_or_foreign_key_file_is_refused_and_none_is_made() {
 }
 
 mod failing_store;
-mod payments;
+mod gateway;

@@ -1,113 +1,105 @@
 //! What every authorisation does, whatever the card comes from: auth and preauth by raw card, card
 //! key, session key or authentication.
 
-use pg_model::{Method, Order, ParameterSink, SandboxErrorCode, Transaction, TransactionType, field::Field};
+use std::collections::BTreeMap;
 
-use super::{Context, Refusal, bank, card::PayingCard, order};
+use pg_model::{ErrorCode, SandboxErrorCode, Transaction};
+
+use super::{
+    Context, Refusal,
+    bank::{self, Verdict},
+    card::PayingCard,
+    charge::Charge,
+    reply,
+};
 use crate::{
     merchants::Merchant,
-    records::{Details, HeldCard, Payment, PaymentKind, Service, UniqueReference},
+    records::{Payment, PaymentKind, Service, UniqueReference},
+    secret::Secret,
+    vault::Sealed,
 };
 
-/// Authorises an order with a card and records the transaction, approved or declined.
+/// Asks the bank for a charge on a card and records the transaction, approved or declined.
+///
+/// Refused with 950 when the unique reference is used up, and with 119 when the bank does not answer.
 pub(super) fn authorise(
     context: &mut Context<'_>,
     merchant: &Merchant,
     kind: PaymentKind,
-    order: &Order,
+    charge: Charge,
     card: PayingCard,
-    details: Details,
 ) -> Result<Transaction, Refusal> {
-    order::check(order, merchant)?;
-    let amount = order::total(order)?;
     let key = context.keys.record(context.now);
-    let unique_reference = given(order.unique_merchant_reference.as_ref().map(|reference| reference.as_str()));
-    if let Some(reference) = &unique_reference {
-        use_up(context, merchant, reference, &key)?;
+    let verdict = Verdict::of(card.number.expose(), card.is_past(context.now));
+    if let Some(reference) = &charge.unique_reference {
+        let transaction = (verdict != Verdict::Silent).then(|| key.clone());
+        use_up(context, &UniqueReference::new(&merchant.name, reference, transaction))?;
     }
-    let number = card.number.expose();
-    let decision = bank::authorise(context, number)?;
-    let expiry = (card.expiry_month.as_str(), card.expiry_year.as_str());
-    let customer = given(order.merchant_customer_reference.as_ref().map(|reference| reference.as_str()));
+    if let Some(session) = &card.session_key
+        && context.cv2.take(session).is_some()
+    {
+        context.basis.assume(101);
+    }
+    let answer = match verdict {
+        Verdict::Approved => bank::approved(context, true),
+        Verdict::Declined(code) => bank::declined(context, &code),
+        Verdict::Silent => {
+            // The request has reached the bank, so its reference stays used up (assumption 92).
+            context.records.keep()?;
+            return Err(Refusal::from(ErrorCode::NO_RESPONSE_FROM_BANK).assuming(93));
+        }
+    };
+    let mut details = card.details.clone();
+    details.extend(charge.details);
     let payment = Payment {
-        card: Some(HeldCard::seal(context.vault, context.keys.dice(), &key, number, expiry)),
+        card: Some(card.sealed(context, &key)),
+        recipient: sealed(context, &key, &charge.recipient),
+        customer_reference: customer(context, charge.customer_reference, &card),
         key,
         merchant: merchant.name.clone(),
         kind,
         service: Service::V3,
-        status_code: decision.code,
-        status: decision.status.to_owned(),
-        amount,
-        currency: order.currency.as_str().to_owned(),
+        status_code: answer.code,
+        status: answer.status,
+        amount: charge.amount,
+        currency: charge.currency,
         parent: None,
-        merchant_reference: given(order.merchant_reference.as_ref().map(|reference| reference.as_str())),
-        unique_reference,
-        customer_reference: customer.or(card.customer_reference),
+        merchant_reference: charge.merchant_reference,
+        reference_added: false,
+        unique_reference: charge.unique_reference,
         captured: 0,
         cancelled: 0,
         refunded: 0,
         card_key: card.card_key,
-        bank: decision.bank,
+        bank: answer.bank,
         details,
         created: context.now,
     };
     context.records.put(&payment)?;
-    Ok(reply(&payment))
+    Ok(reply::standard(&payment))
 }
 
-/// A reference is used up by a request that leaves a transaction; a refusal gives it back, because
-/// the records of a refused request are undone (assumption 92).
-fn use_up(context: &mut Context<'_>, merchant: &Merchant, reference: &str, key: &str) -> Result<(), Refusal> {
+/// A reference is used up by the first request that reaches the bank with it (assumption 92).
+fn use_up(context: &mut Context<'_>, reference: &UniqueReference) -> Result<(), Refusal> {
     context.basis.assume(92);
-    let used = UniqueReference::new(&merchant.name, reference, Some(key.to_owned()));
-    if context.records.insert(&used)? { Ok(()) } else { Err(SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE.into()) }
+    if context.records.insert(reference)? { Ok(()) } else { Err(SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE.into()) }
 }
 
-/// The standard response of transaction methods (spec 2 §4.3).
-pub(super) fn reply(payment: &Payment) -> Transaction {
-    Transaction {
-        transaction_status_code: payment.status_code.as_str().into(),
-        transaction_status: payment.status.clone(),
-        transaction_type: TransactionType::from(payment.kind.wire()),
-        transaction_key: payment.key.as_str().into(),
-        bank: payment.bank.iter().cloned().collect(),
-        ..Transaction::default()
+/// The customer of the request, otherwise the one whose card it is (assumptions 86 and 103).
+fn customer(context: &mut Context<'_>, given: Option<String>, card: &PayingCard) -> Option<String> {
+    if given.is_some() {
+        return given;
     }
+    let stored = card.customer_reference.clone()?;
+    context.basis.assume(if card.card_key.is_some() { 103 } else { 86 });
+    Some(stored)
 }
 
-fn given(text: Option<&str>) -> Option<String> {
-    text.filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
-/// What a request says about items, cardholder and customer, as it stands on the wire; nothing that
-/// is sensitive, and nothing that a payment holds in a field of its own.
-pub(super) fn details<M: Method>(request: &M) -> Details {
-    let mut recorded = Recorded(Details::new());
-    request.visit(&mut recorded);
-    recorded.0
-}
-
-struct Recorded(Details);
-
-const OWN_FIELDS: &[&str] = &[
-    "currency",
-    "merchantReference",
-    "uniqueMerchantReference",
-    "merchantCustomerReference",
-    "cardExpiryMonth",
-    "cardExpiryYear",
-    "cardKey",
-    "sessionKey",
-];
-
-impl ParameterSink for Recorded {
-    fn credentials(&mut self) {}
-
-    fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
-        if !field.sensitive && !value.is_empty() && !OWN_FIELDS.contains(&field.wire) {
-            self.0.insert(name.to_owned(), value.to_owned());
-        }
-    }
-
-    fn list(&mut self, _field: &'static Field, _name: &str, _values: &mut dyn Iterator<Item = &str>) {}
+fn sealed(
+    context: &mut Context<'_>,
+    owner: &str,
+    recipient: &BTreeMap<&'static str, Secret>,
+) -> BTreeMap<String, Sealed> {
+    let mut seal = |secret: &Secret| context.vault.seal(context.keys.dice(), owner, secret.expose());
+    recipient.iter().map(|(&name, secret)| (name.to_owned(), seal(secret))).collect()
 }

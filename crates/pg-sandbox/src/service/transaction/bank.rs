@@ -1,53 +1,100 @@
-//! The simulated bank: the card's scenario decides (assumptions 87 to 89 and 93).
+//! The simulated bank: the card's scenario decides about new payments (assumptions 87 to 89 and 93);
+//! what follows a payment is always approved (assumptions 96 and 97).
 
-use pg_model::{ErrorCode, SandboxStatusCode, StatusCode};
+use pg_model::{SandboxStatusCode, StatusCode};
 
-use super::{Context, Refusal};
+use super::Context;
 use crate::cards::Scenario;
 
-/// What the bank said.
-pub(super) struct Decision {
+/// What the bank makes of a card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It pays.
+    Approved,
+    /// It does not.
+    Declined(SandboxStatusCode),
+    /// The bank does not answer: error 119, and nothing is charged.
+    Silent,
+}
+
+/// What the bank said, as a transaction has it.
+pub(super) struct Answer {
     /// `transactionStatusCode`.
     pub(super) code: String,
     /// `transactionStatus`.
-    pub(super) status: &'static str,
+    pub(super) status: String,
     /// The `bank*` parameters in their order.
     pub(super) bank: Vec<(String, String)>,
 }
 
-/// Asks the bank to authorise a payment with the card of this number.
-///
-/// Refused with 119 when the bank does not answer; nothing was charged then.
-pub(super) fn authorise(context: &mut Context<'_>, number: &str) -> Result<Decision, Refusal> {
-    match Scenario::of(number) {
-        Scenario::NoResponse => Err(Refusal::from(ErrorCode::NO_RESPONSE_FROM_BANK).assuming(93)),
-        Scenario::Declined => Ok(declined(context, &SandboxStatusCode::DECLINED, "05")),
-        Scenario::InsufficientFunds => Ok(declined(context, &SandboxStatusCode::INSUFFICIENT_FUNDS, "51")),
-        _ => Ok(approved(context)),
+impl Verdict {
+    /// The verdict about the card with this number; only a stored card can be past its expiry
+    /// (assumption 104).
+    pub(super) fn of(number: &str, past_expiry: bool) -> Self {
+        match Scenario::of(number) {
+            _ if past_expiry => Self::Declined(SandboxStatusCode::CARD_EXPIRED),
+            Scenario::NoResponse => Self::Silent,
+            Scenario::Declined => Self::Declined(SandboxStatusCode::DECLINED),
+            Scenario::InsufficientFunds => Self::Declined(SandboxStatusCode::INSUFFICIENT_FUNDS),
+            _ => Self::Approved,
+        }
     }
 }
 
-fn approved(context: &mut Context<'_>) -> Decision {
+/// The answer of an approval; refunds and cancellations have no `bankAuthCode` (assumption 88).
+pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answer {
     context.basis.assume(88);
-    let auth_code = context.keys.digits(6);
-    let mut bank = vec![("bankAuthCode".to_owned(), auth_code)];
-    bank.extend(answer(context, "00", "Approved"));
+    let auth_code = with_auth_code.then(|| ("bankAuthCode".to_owned(), context.keys.digits(6)));
+    let mut bank = Vec::from_iter(auth_code);
+    bank.extend(response(context, "00", "Approved"));
     bank.push(("bankOrderId".to_owned(), context.keys.digits(12)));
     let code = StatusCode::APPROVED;
-    Decision { code: code.as_str().to_owned(), status: code.message().unwrap_or_default(), bank }
+    Answer { code: code.as_str().to_owned(), status: code.message().unwrap_or_default().to_owned(), bank }
 }
 
-fn declined(context: &mut Context<'_>, code: &SandboxStatusCode, bank_code: &str) -> Decision {
+/// The answer of a decline (assumptions 87 and 89).
+pub(super) fn declined(context: &mut Context<'_>, code: &SandboxStatusCode) -> Answer {
     [87, 89].into_iter().for_each(|number| context.basis.assume(number));
     let status = code.message().unwrap_or_default();
-    let bank = answer(context, bank_code, status).into_iter().collect();
-    Decision { code: code.as_str().to_owned(), status, bank }
+    let bank = response(context, response_code(code), status).into();
+    Answer { code: code.as_str().to_owned(), status: status.to_owned(), bank }
 }
 
-fn answer(context: &mut Context<'_>, code: &str, message: &str) -> [(String, String); 3] {
+/// ISO 8583 (assumption 89).
+fn response_code(code: &SandboxStatusCode) -> &'static str {
+    match code.as_str() {
+        "902" => "51",
+        "903" => "54",
+        _ => "05",
+    }
+}
+
+fn response(context: &mut Context<'_>, code: &str, message: &str) -> [(String, String); 3] {
     [
         ("bankTransId".to_owned(), context.keys.digits(12)),
         ("bankResponseCode".to_owned(), code.to_owned()),
         ("bankResponseMessage".to_owned(), message.to_owned()),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scenario_and_the_expiry_decide() {
+        for (number, past_expiry, wanted) in [
+            ("4111111111111111", false, Verdict::Approved),
+            ("4111111111111111", true, Verdict::Declined(SandboxStatusCode::CARD_EXPIRED)),
+            ("4000000000002008", false, Verdict::Declined(SandboxStatusCode::DECLINED)),
+            ("4000000000003006", false, Verdict::Declined(SandboxStatusCode::INSUFFICIENT_FUNDS)),
+            ("4000000000004004", false, Verdict::Silent),
+            ("4000000000004004", true, Verdict::Declined(SandboxStatusCode::CARD_EXPIRED)),
+            // The scenarios of 3-D Secure and of the account updater pay.
+            ("4000000000006009", false, Verdict::Approved),
+            ("4000000000010001", false, Verdict::Approved),
+        ] {
+            assert_eq!(Verdict::of(number, past_expiry), wanted, "{number} {past_expiry}");
+        }
+    }
 }

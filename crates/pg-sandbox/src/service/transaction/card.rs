@@ -1,21 +1,32 @@
 //! The card that is to pay, wherever it comes from.
 
-use pg_model::{CardDetails, ErrorCode};
+use pg_model::{CardDetails, CardKey, ErrorCode, MerchantCustomerReference, SandboxErrorCode, SessionKey};
 
 use super::{Context, Refusal};
-use crate::{cards, secret::Secret, timestamp::Timestamp};
+use crate::{
+    cards, expiry,
+    merchants::Merchant,
+    records::{Details, HeldCard, Session},
+    secret::Secret,
+    service::token,
+    timestamp::Timestamp,
+};
 
 /// A card in clear, for as long as one request takes.
 pub(super) struct PayingCard {
     pub(super) number: Secret,
     /// Two digits.
-    pub(super) expiry_month: String,
+    expiry_month: String,
     /// Four digits.
-    pub(super) expiry_year: String,
+    expiry_year: String,
     /// The token that it was stored under.
     pub(super) card_key: Option<String>,
+    /// The session that it was posted to.
+    pub(super) session_key: Option<String>,
     /// The customer that it was stored for.
     pub(super) customer_reference: Option<String>,
+    /// Card, customer and address texts that were stored with it, by wire name.
+    pub(super) details: Details,
 }
 
 /// Raw card details: the number has to be a valid one (assumption 12) and not past its expiry
@@ -25,44 +36,79 @@ pub(super) fn raw(context: &mut Context<'_>, details: &CardDetails) -> Result<Pa
     if !cards::luhn_valid(number) {
         return Err(Refusal::from(ErrorCode::INVALID_CARD_NUMBER).assuming(12));
     }
-    let expiry_year = four_digits(&details.expiry_year);
-    if is_past(&details.expiry_month, &expiry_year, context.now) {
+    context.basis.assume(10);
+    let year = expiry::four_digits(&details.expiry_year);
+    let card = PayingCard::new(Secret::new(number), &details.expiry_month, &year);
+    if card.is_past(context.now) {
         return Err(Refusal::from(ErrorCode::INVALID_CARD_EXPIRY).assuming(104));
     }
-    context.basis.assume(101);
-    Ok(PayingCard {
-        number: Secret::new(number),
-        expiry_month: details.expiry_month.clone(),
-        expiry_year,
-        card_key: None,
-        customer_reference: None,
-    })
-}
-
-/// A year of two digits lies in this century (assumption 10).
-pub(super) fn four_digits(year: &str) -> String {
-    if year.len() == 2 { format!("20{year}") } else { year.to_owned() }
-}
-
-/// A card is good to the last day of its month, in UTC (assumption 10).
-pub(super) fn is_past(month: &str, year: &str, now: Timestamp) -> bool {
-    match (year.parse(), month.parse()) {
-        (Ok(year), Ok(month)) => (year, month) < now.year_and_month(),
-        _ => true,
+    if details.cv2.is_some() {
+        context.basis.assume(101);
     }
+    Ok(card)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The card that was posted to a session of the account (spec 2 §3.1; assumptions 56, 78 and 85).
+pub(super) fn of_session(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    key: &SessionKey,
+) -> Result<PayingCard, Refusal> {
+    let found = context.records.get_of::<Session>(&merchant.name, key.as_str())?;
+    let session = found.ok_or_else(|| Refusal::from(ErrorCode::INVALID_SESSION_KEY).assuming(56))?;
+    if session.expired(context.now) {
+        return Err(Refusal::from(ErrorCode::SESSION_EXPIRED).assuming(78));
+    }
+    let held = session.card.ok_or_else(|| Refusal::from(SandboxErrorCode::SESSION_HAS_NO_CARD))?;
+    context.basis.assume(85);
+    let card = PayingCard::stored(context, &held, &session.key)?;
+    let (customer_reference, details) = (session.customer_reference, session.details);
+    Ok(PayingCard { session_key: Some(session.key), customer_reference, details, ..card })
+}
 
-    #[test]
-    fn a_card_is_good_to_the_end_of_its_month() {
-        let last = Timestamp::parse("2026-05-31T23:59:59Z").unwrap();
-        let next = Timestamp::parse("2026-06-01T00:00:00Z").unwrap();
-        assert!(!is_past("05", &four_digits("26"), last));
-        assert!(is_past("05", "2026", next));
-        assert!(!is_past("01", "2027", next));
-        assert!(is_past("x", "2027", next));
+/// The card of an enabled token of the account; a customer reference that is given must be the
+/// token's (assumptions 57, 58 and 61).
+pub(super) fn of_token(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    key: &CardKey,
+    customer: Option<&MerchantCustomerReference>,
+) -> Result<PayingCard, Refusal> {
+    let token = token::find(context, merchant, key, customer)?;
+    if !token.enabled {
+        return Err(SandboxErrorCode::CARD_KEY_DISABLED.into());
+    }
+    let card = PayingCard::stored(context, &token.card, &token.key)?;
+    let (customer_reference, details) = (token.customer_reference, token.details);
+    Ok(PayingCard { card_key: Some(token.key), customer_reference, details, ..card })
+}
+
+impl PayingCard {
+    fn new(number: Secret, month: &str, year: &str) -> Self {
+        Self {
+            number,
+            expiry_month: month.to_owned(),
+            expiry_year: year.to_owned(),
+            card_key: None,
+            session_key: None,
+            customer_reference: None,
+            details: Details::new(),
+        }
+    }
+
+    fn stored(context: &Context<'_>, held: &HeldCard, owner: &str) -> Result<Self, Refusal> {
+        let number = held.number(context.vault, owner)?;
+        Ok(Self::new(number, &held.expiry_month, &held.expiry_year))
+    }
+
+    /// Whether it is past its expiry.
+    pub(super) fn is_past(&self, now: Timestamp) -> bool {
+        expiry::is_past(&self.expiry_month, &self.expiry_year, now)
+    }
+
+    /// The card sealed for the record of its payment.
+    pub(super) fn sealed(&self, context: &mut Context<'_>, owner: &str) -> HeldCard {
+        let expiry = (self.expiry_month.as_str(), self.expiry_year.as_str());
+        HeldCard::seal(context.vault, context.keys.dice(), owner, self.number.expose(), expiry)
     }
 }

@@ -1,0 +1,35 @@
+//! Cancellations of a preauth.
+
+use super::*;
+
+#[test]
+fn without_a_value_everything_that_is_left_is_cancelled() {
+    let mut shop = Shop::open();
+    let preauth = reserve(&mut shop, 1000);
+    let answer = shop.operate("cancelpreauth", &preauth, None);
+    assert_eq!((answer.code(), answer.text("transactionType")), ("600", "CancelPreAuth"));
+    assert_eq!(answer.basis, "2 §4.4, A41, A88, A94, A96");
+    assert!(answer.body.get("bankAuthCode").is_none(), "{answer:?}");
+    let cancellation = shop.payment(&answer.key());
+    assert_eq!((cancellation.amount, cancellation.refundable(), cancellation.reserved()), (1000, 0, 0));
+    for method in ["capturepreauth", "cancelpreauth"] {
+        assert_eq!(shop.operate(method, &preauth, None).code(), "952");
+    }
+}
+
+#[test]
+fn captures_and_cancellations_share_what_was_reserved() {
+    let mut shop = Shop::open();
+    let preauth = reserve(&mut shop, 1000);
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(0)).code(), "107");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(1001)).code(), "107");
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(600)).code(), "600");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(401)).code(), "107");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(300)).code(), "600");
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(101)).code(), "107");
+    let rest = shop.operate("cancelpreauth", &preauth, None).key();
+    assert_eq!(shop.payment(&rest).amount, 100);
+    let payment = shop.payment(&preauth);
+    assert_eq!((payment.captured, payment.cancelled, payment.reserved()), (600, 400, 0));
+    assert_eq!(shop.operate("capturepreauth", &preauth, None).code(), "952");
+}

@@ -1,0 +1,129 @@
+//! Captures of a preauth.
+
+use super::*;
+
+#[test]
+fn without_a_value_everything_that_is_left_is_captured() {
+    let mut shop = Shop::open();
+    let preauth = reserve(&mut shop, 1000);
+    let answer = shop.operate("capturepreauth", &preauth, None);
+    assert_eq!((answer.text("transactionType"), answer.text("transactionStatus")), ("Capture", "Transaction approved"));
+    assert_eq!(answer.basis, "2 §4.4, A41, A88, A94, A96");
+    assert_eq!(answer.text("bankAuthCode").len(), 6);
+    let capture = shop.payment(&answer.key());
+    assert_eq!((capture.amount, capture.currency.as_str(), capture.refundable()), (1000, "GBP", 1000));
+    assert_eq!(capture.parent.as_deref(), Some(preauth.as_str()));
+    assert_eq!(shop.payment(&preauth).captured, 1000);
+    let after = shop.operate("capturepreauth", &preauth, None);
+    assert_eq!((after.status, after.code(), after.rests_on("A96")), (400, "952", true));
+}
+
+#[test]
+fn parts_add_up_to_the_reserved_amount_and_no_further() {
+    let mut shop = Shop::open();
+    let preauth = reserve(&mut shop, 1000);
+    let capture = |shop: &mut Shop, value| shop.operate("capturepreauth", &preauth, value).code().to_owned();
+    assert_eq!(capture(&mut shop, Some(1001)), "107");
+    assert_eq!(capture(&mut shop, Some(u64::MAX)), "107");
+    assert_eq!(capture(&mut shop, Some(0)), "107");
+    assert_eq!(capture(&mut shop, Some(400)), "600");
+    assert_eq!(capture(&mut shop, Some(601)), "107");
+    assert_eq!(capture(&mut shop, Some(599)), "600");
+    assert_eq!(capture(&mut shop, Some(2)), "107");
+    assert_eq!(capture(&mut shop, Some(1)), "600");
+    assert_eq!(capture(&mut shop, Some(1)), "952");
+    let amounts: Vec<u64> = shop.payments()[1..].iter().map(|payment| payment.amount).collect();
+    assert_eq!(amounts, [400, 599, 1]);
+}
+
+#[test]
+fn all_of_it_with_a_value_and_the_rest_without() {
+    let mut shop = Shop::open();
+    let preauth = reserve(&mut shop, 1000);
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(1000)).code(), "600");
+    let preauth = reserve(&mut shop, 1000);
+    shop.operate("capturepreauth", &preauth, Some(300));
+    let rest = shop.operate("capturepreauth", &preauth, None).key();
+    assert_eq!(shop.payment(&rest).amount, 700);
+}
+
+#[test]
+fn an_empty_value_is_none_and_a_malformed_one_is_refused() {
+    let mut shop = Shop::open();
+    let preauth = reserve(&mut shop, 1000);
+    for value in ["1.00", "-1", "+1", " 1", "1e2", "18446744073709551616"] {
+        let pairs = [("transactionKey", preauth.as_str()), ("transactionValue", value)];
+        assert_eq!(shop.call("capturepreauth", &pairs).code(), "107", "{value}");
+    }
+    let pairs = [("transactionKey", preauth.as_str()), ("transactionValue", "")];
+    let key = shop.call("capturepreauth", &pairs).key();
+    assert_eq!(shop.payment(&key).amount, 1000);
+}
+
+#[test]
+fn a_reservation_ends_after_five_days() {
+    let mut shop = Shop::open();
+    let preauth = reserve(&mut shop, 1000);
+    shop.wait(5 * 24 * 60 * 60 - 1);
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(1)).code(), "600");
+    shop.wait(1);
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(1)).code(), "952");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, None).code(), "952");
+    let payment = shop.payment(&preauth);
+    assert_eq!((payment.captured, payment.cancelled), (1, 0));
+}
+
+#[test]
+fn only_an_approved_preauth_is_captured_or_cancelled() {
+    let mut shop = Shop::open();
+    let auth = pay(&mut shop, 1000);
+    let preauth = reserve(&mut shop, 1000);
+    let capture = shop.operate("capturepreauth", &preauth, Some(10)).key();
+    let cancellation = shop.operate("cancelpreauth", &preauth, Some(10)).key();
+    let refund = shop.operate("refund", &auth, Some(10)).key();
+    let declined = shop.call("preauth", &raw(DECLINED, &[])).text("transactionKey").to_owned();
+    for method in ["capturepreauth", "cancelpreauth"] {
+        for key in [&auth, &capture, &cancellation, &refund, &declined] {
+            let answer = shop.operate(method, key, Some(1));
+            assert_eq!((answer.status, answer.code(), answer.rests_on("A95")), (400, "951", true));
+        }
+        assert_eq!(shop.operate(method, NO_KEY, None).code(), "943");
+        assert_eq!(shop.operate(method, "too-short", None).code(), "937");
+        assert_eq!(shop.operate(method, "", None).code(), "938");
+    }
+}
+
+#[test]
+fn references_are_copied_but_the_unique_one() {
+    let mut shop = Shop::open();
+    let references = [
+        ("merchantReference", "order 7"),
+        ("uniqueMerchantReference", "u-7"),
+        ("merchantCustomerReference", "customer-7"),
+        ("terminalKey", "main-web"),
+        ("cardholderName", "A Customer"),
+    ];
+    let preauth = shop.call("preauth", &raw(PAN, &references)).key();
+    for method in ["capturepreauth", "cancelpreauth"] {
+        let key = shop.operate(method, &preauth, Some(1)).key();
+        let made = shop.payment(&key);
+        assert_eq!(made.merchant_reference.as_deref(), Some("order 7"));
+        assert_eq!(made.customer_reference.as_deref(), Some("customer-7"));
+        assert_eq!(made.unique_reference, None);
+        let details: Vec<_> = made.details.keys().map(String::as_str).collect();
+        assert_eq!(details, ["cardholderName", "terminalKey"]);
+        assert_eq!(made.card.unwrap().number(&shop.sandbox.vault, &key).unwrap().expose(), PAN);
+    }
+}
+
+#[test]
+fn a_capture_of_a_no_response_card_is_approved() {
+    // The card matters to new payments only, so a reservation made elsewhere is enough to see it.
+    let mut shop = Shop::open();
+    let preauth = reserve(&mut shop, 1000);
+    let card = shop.seal(&preauth, SILENT, ("05", "2026"));
+    let changed = Payment { card: Some(card), ..shop.payment(&preauth) };
+    shop.put(&changed);
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(1)).code(), "600");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(1)).code(), "600");
+}

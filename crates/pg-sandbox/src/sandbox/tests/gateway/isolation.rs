@@ -1,0 +1,53 @@
+//! Nothing of one account is visible to, or usable by, another.
+
+use super::*;
+
+fn without_trace(answer: &Answer) -> Value {
+    let mut body = answer.body.clone();
+    body.as_object_mut().unwrap().remove("traceCode");
+    body
+}
+
+#[test]
+fn a_key_of_another_account_does_not_exist() {
+    let mut shop = Shop::open();
+    let references = [("merchantReference", "order 7"), ("uniqueMerchantReference", "u-1")];
+    let auth = shop.call("auth", &raw(PAN, &references)).key();
+    let preauth = reserve(&mut shop, 1000);
+    let before = shop.payments();
+    for (method, key) in
+        [("capturepreauth", &preauth), ("cancelpreauth", &preauth), ("refund", &auth), ("update", &auth)]
+    {
+        let mut ask =
+            |key| shop.call_as("other", method, &[("transactionKey", key), ("merchantCustomerReference", "x")]);
+        let (theirs, nobodys) = (ask(key), ask(NO_KEY));
+        assert_eq!((theirs.status, theirs.code()), (400, "943"), "{method}");
+        assert_eq!(without_trace(&theirs), without_trace(&nobodys), "{method}");
+        assert_eq!(theirs.basis, nobodys.basis, "{method}");
+    }
+    for pairs in [
+        &[("transactionKey", auth.as_str())][..],
+        &[("merchantReference", "order 7")],
+        &[("uniqueMerchantReference", "u-1")],
+    ] {
+        let answer = shop.call_as("other", "lookup", pairs);
+        assert_eq!((answer.status, &answer.body), (200, &json!({"transactions": {}})), "{pairs:?}");
+    }
+    assert_eq!(shop.payments(), before);
+}
+
+#[test]
+fn cards_of_another_account_do_not_pay() {
+    let mut shop = Shop::open();
+    let (session, token) = (shop.session(PAN), shop.token(PAN, ("01", "2030")));
+    for (method, name, key, wanted) in
+        [("authSessionKey", "sessionKey", &session, "129"), ("authCardKey", "cardKey", &token, "940")]
+    {
+        let theirs = shop.call_as("other", method, &order(&[(name, key)]));
+        let nobodys = shop.call_as("other", method, &order(&[(name, NO_KEY)]));
+        assert_eq!((theirs.code(), without_trace(&theirs)), (wanted, without_trace(&nobodys)));
+        assert_eq!(theirs.basis, nobodys.basis);
+    }
+    assert!(shop.sandbox.cv2.take(&session).is_some());
+    assert!(shop.payments().is_empty());
+}

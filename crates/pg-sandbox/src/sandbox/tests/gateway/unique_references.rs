@@ -1,0 +1,96 @@
+//! `uniqueMerchantReference`: once, whatever comes of the request that reaches the bank.
+
+use super::*;
+
+const UNIQUE: (&str, &str) = ("uniqueMerchantReference", "u-1");
+
+#[test]
+fn it_is_used_up_by_whatever_reaches_the_bank() {
+    for (number, first) in [(PAN, "600"), (DECLINED, "901"), (POOR, "902"), (SILENT, "119")] {
+        let mut shop = Shop::open();
+        let answer = shop.call("auth", &raw(number, &[UNIQUE]));
+        assert_eq!((answer.code(), answer.rests_on("A92")), (first, true), "{answer:?}");
+        let recorded = shop.payments().len();
+        let again = shop.call("auth", &raw(PAN, &[UNIQUE]));
+        assert_eq!((again.status, again.code()), (400, "950"));
+        assert_eq!(again.text("errorMessage"), "Unique merchant reference already used");
+        assert_eq!(shop.payments().len(), recorded);
+        let used: UniqueReference = shop.stored(&UniqueReference::key_of("main", "u-1")).unwrap();
+        assert_eq!(used.transaction.as_deref(), answer.body["transactionKey"].as_str());
+    }
+}
+
+#[test]
+fn it_is_used_up_for_every_method() {
+    const METHODS: [&str; 4] = ["auth", "preauth", "authSessionKey", "authCardKey"];
+    for first in METHODS {
+        let mut shop = Shop::open();
+        let (session, token) = (shop.session(PAN), shop.token(PAN, ("01", "2030")));
+        let pairs = |method: &str| match method {
+            "authSessionKey" => order(&[("sessionKey", &session), UNIQUE]),
+            "authCardKey" => order(&[("cardKey", &token), UNIQUE]),
+            _ => raw(PAN, &[UNIQUE]),
+        };
+        assert_eq!(shop.call(first, &pairs(first)).code(), "600", "{first}");
+        for second in METHODS {
+            assert_eq!(shop.call(second, &pairs(second)).code(), "950", "{first} {second}");
+        }
+    }
+}
+
+#[test]
+fn it_is_not_used_up_by_what_is_refused_before_the_bank() {
+    let mut shop = Shop::open();
+    let (session, token) = (shop.session(PAN), shop.token(PAN, ("01", "2030")));
+    for change in [
+        ("cardNumber", "4111111111111112"),
+        ("cardExpiryMonth", "04"),
+        ("cardCV2", "1"),
+        ("currency", "SEK"),
+        ("itemPrice0", "0"),
+        ("terminalKey", "nowhere"),
+    ] {
+        assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE, change])).status, 400);
+    }
+    let refused = order(&[("cardKey", &token), UNIQUE, ("merchantCustomerReference", "customer-8")]);
+    assert_eq!(shop.call("authCardKey", &refused).code(), "941");
+    shop.wait(30 * 60);
+    assert_eq!(shop.call("authSessionKey", &order(&[("sessionKey", &session), UNIQUE])).code(), "136");
+    assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE])).code(), "600");
+}
+
+#[test]
+fn fifty_at_once_make_one_payment() {
+    let mut shop = Shop::open();
+    let body = signed(&account("main"), &raw(PAN, &[UNIQUE]));
+    let group = (0..50).map(|_| request(Method::POST, "/v3/transaction/auth/json", body.clone())).collect();
+    let responses = shop.sandbox.handle_group(now(), group);
+    let statuses: Vec<u16> = responses.iter().map(|response| response.status().as_u16()).collect();
+    assert_eq!((statuses[0], &statuses[1..]), (200, &[400; 49][..]));
+    assert_eq!(shop.payments().len(), 1);
+}
+
+#[test]
+fn it_is_compared_exactly_and_within_the_account() {
+    let mut shop = Shop::open();
+    let longest = "u".repeat(128);
+    for value in ["u-1", "U-1", "u-1 ", "ü-1", longest.as_str()] {
+        let unique = ("uniqueMerchantReference", value);
+        assert_eq!(shop.call("auth", &raw(PAN, &[unique])).code(), "600", "{value}");
+        assert_eq!(shop.call_as("other", "auth", &raw(PAN, &[unique])).code(), "600", "{value}");
+        assert_eq!(shop.call("auth", &raw(PAN, &[unique])).code(), "950", "{value}");
+    }
+    let too_long = format!("{longest}u");
+    assert_eq!(shop.call("auth", &raw(PAN, &[("uniqueMerchantReference", &too_long)])).code(), "125");
+    for _ in 0..2 {
+        assert_eq!(shop.call("auth", &raw(PAN, &[("uniqueMerchantReference", "")])).code(), "600");
+    }
+}
+
+#[test]
+fn it_stays_used_up_for_ever() {
+    let mut shop = Shop::open();
+    assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE])).code(), "600");
+    shop.wait(10 * 365 * 24 * 60 * 60);
+    assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE, ("cardExpiryYear", "40")])).code(), "950");
+}

@@ -1,0 +1,147 @@
+//! What is to be paid: an order that the account may take, and what is recorded of it.
+
+use std::collections::BTreeMap;
+
+use pg_model::{ErrorCode, Item, Method, Order, ParameterSink, SandboxErrorCode, field::Field};
+
+use super::{Context, Refusal};
+use crate::{merchants::Merchant, records::Details, secret::Secret};
+
+/// The most that one payment may be for, in minor units (assumption 90).
+const MOST: u64 = 999_999_999_999;
+
+/// An order whose amount, currency and terminal are right.
+pub(super) struct Charge {
+    /// Minor units.
+    pub(super) amount: u64,
+    pub(super) currency: String,
+    pub(super) merchant_reference: Option<String>,
+    pub(super) unique_reference: Option<String>,
+    pub(super) customer_reference: Option<String>,
+    /// Items, terminal and cardholder, by wire name.
+    pub(super) details: Details,
+    /// What is sent for category code 6012, by wire name.
+    pub(super) recipient: BTreeMap<&'static str, Secret>,
+}
+
+impl Charge {
+    /// The charge of a request, whose order must suit the account (assumptions 19, 90 and 91).
+    pub(super) fn of<M: Method>(
+        request: &M,
+        order: &Order,
+        context: &mut Context<'_>,
+        merchant: &Merchant,
+    ) -> Result<Self, Refusal> {
+        if !merchant.currencies.iter().any(|enabled| enabled == order.currency.as_str()) {
+            return Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(19));
+        }
+        let amount =
+            total(&order.items).ok_or_else(|| Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(90))?;
+        if let Some(key) = given(order.terminal_key.as_ref()) {
+            if !merchant.terminals.contains(&key) {
+                return Err(SandboxErrorCode::UNKNOWN_TERMINAL.into());
+            }
+            context.basis.assume(91);
+        }
+        let recipient = recipient(order);
+        if !recipient.is_empty() {
+            context.basis.assume(24);
+        }
+        Ok(Self {
+            amount,
+            currency: order.currency.as_str().to_owned(),
+            merchant_reference: given(order.merchant_reference.as_ref()),
+            unique_reference: given(order.unique_merchant_reference.as_ref()),
+            customer_reference: given(order.merchant_customer_reference.as_ref()),
+            details: details(request),
+            recipient,
+        })
+    }
+}
+
+/// The sum of price times quantity, from 1 to [`MOST`].
+fn total(items: &[Item]) -> Option<u64> {
+    let line = |item: &Item| match item.quantity {
+        Some(0) => None,
+        quantity => item.price.checked_mul(quantity.unwrap_or(1)),
+    };
+    let sum = items.iter().try_fold(0_u64, |sum, item| sum.checked_add(line(item)?))?;
+    (1..=MOST).contains(&sum).then_some(sum)
+}
+
+/// A text that is there and not empty (assumption 9).
+pub(super) fn given<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
+    text.map(AsRef::as_ref).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn recipient(order: &Order) -> BTreeMap<&'static str, Secret> {
+    let mcc = &order.mcc;
+    let sent = [
+        ("mccAccountIdentifier", &mcc.account_identifier),
+        ("mccSurname", &mcc.surname),
+        ("mccPostcode", &mcc.postcode),
+        ("mccDateOfBirth", &mcc.date_of_birth),
+    ];
+    let given = sent.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    given.filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name, Secret::new(value.expose()))).collect()
+}
+
+/// What a request says about items, terminal and cardholder, as it stands on the wire; nothing that
+/// is sensitive, and nothing that a payment holds in a field of its own.
+fn details<M: Method>(request: &M) -> Details {
+    let mut recorded = Recorded(Details::new());
+    request.visit(&mut recorded);
+    recorded.0
+}
+
+struct Recorded(Details);
+
+const OWN_FIELDS: &[&str] = &[
+    "currency",
+    "merchantReference",
+    "uniqueMerchantReference",
+    "merchantCustomerReference",
+    "cardExpiryMonth",
+    "cardExpiryYear",
+    "cardKey",
+    "sessionKey",
+];
+
+impl ParameterSink for Recorded {
+    fn credentials(&mut self) {}
+
+    fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
+        if !field.sensitive && !value.is_empty() && !OWN_FIELDS.contains(&field.wire) {
+            self.0.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
+    fn list(&mut self, _field: &'static Field, _name: &str, _values: &mut dyn Iterator<Item = &str>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn total_of(lines: &[(u64, Option<u64>)]) -> Option<u64> {
+        let item = |&(price, quantity): &(u64, Option<u64>)| Item { quantity, ..Item::new("Tea", price) };
+        total(&lines.iter().map(item).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn sums_are_checked() {
+        assert_eq!(total_of(&[(499, Some(2)), (1, None)]), Some(999));
+        assert_eq!(total_of(&[(0, None), (1, None)]), Some(1));
+        assert_eq!(total_of(&[(MOST, None)]), Some(MOST));
+        assert_eq!(total_of(&[(MOST, None), (1, None)]), None);
+        assert_eq!(total_of(&[(1, Some(MOST))]), Some(MOST));
+        assert_eq!(total_of(&[(1, Some(MOST + 1))]), None);
+        // In 64 bits without a check this product is 0 and this sum is 1.
+        assert_eq!(total_of(&[(1 << 32, Some(1 << 32)), (1, None)]), None);
+        assert_eq!(total_of(&[(u64::MAX, None), (2, None)]), None);
+        assert_eq!(total_of(&[(499, Some(0))]), None);
+        assert_eq!(total_of(&[(499, None), (499, Some(0))]), None);
+        assert_eq!(total_of(&[(0, None)]), None);
+        assert_eq!(total_of(&[]), None);
+    }
+}

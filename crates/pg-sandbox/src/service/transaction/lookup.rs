@@ -1,0 +1,68 @@
+//! `transaction/lookup` (spec 2 §4.4; assumptions 21, 43, 68 and 99).
+
+use pg_model::{ErrorCode, TransactionLookup, Transactions};
+
+use super::{Context, Refusal, Serve, charge::given, reply};
+use crate::{
+    merchants::Merchant,
+    records::{Payment, UniqueReference},
+    store::{Query, StoreError},
+};
+
+impl Serve for TransactionLookup {
+    fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Transactions, Refusal> {
+        let wanted = Wanted {
+            key: given(self.transaction_key.as_ref()),
+            reference: given(self.merchant_reference.as_ref()),
+            unique: given(self.unique_merchant_reference.as_ref()),
+        };
+        let found = wanted.candidates(context, merchant)?;
+        let found = found.ok_or_else(|| Refusal::from(ErrorCode::NO_DATA_SENT).assuming(68))?;
+        let rows: Vec<_> = found.iter().filter(|payment| wanted.fits(payment)).map(reply::row).collect();
+        context.basis.assume(if rows.is_empty() { 43 } else { 21 });
+        if wanted.parameters() > 1 {
+            context.basis.assume(99);
+        }
+        Ok(Transactions { transactions: rows, ..Transactions::default() })
+    }
+}
+
+/// What has to be found; all that is given must match.
+struct Wanted {
+    key: Option<String>,
+    reference: Option<String>,
+    unique: Option<String>,
+}
+
+impl Wanted {
+    /// The account's transactions that match one of the parameters, the most selective one; nothing
+    /// when none is given.
+    fn candidates(&self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Option<Vec<Payment>>, StoreError> {
+        let records = &mut context.records;
+        let key = match (&self.key, &self.unique) {
+            (None, None) => {
+                let Some(reference) = &self.reference else { return Ok(None) };
+                let query = Query::oldest(u32::MAX).of(&merchant.name).equal(Payment::MERCHANT_REFERENCE, reference);
+                return records.find(&query).map(Some);
+            }
+            (Some(key), _) => Some(key.clone()),
+            (None, Some(unique)) => {
+                let key = UniqueReference::key_of(&merchant.name, unique);
+                records.get::<UniqueReference>(&key)?.and_then(|used| used.transaction)
+            }
+        };
+        let Some(key) = key else { return Ok(Some(Vec::new())) };
+        Ok(Some(records.get_of(&merchant.name, &key)?.into_iter().collect()))
+    }
+
+    fn fits(&self, payment: &Payment) -> bool {
+        let matches = |wanted: &Option<String>, held: Option<&str>| wanted.is_none() || wanted.as_deref() == held;
+        matches(&self.key, Some(&payment.key))
+            && matches(&self.reference, payment.found_by())
+            && matches(&self.unique, payment.unique_reference.as_deref())
+    }
+
+    fn parameters(&self) -> usize {
+        [&self.key, &self.reference, &self.unique].into_iter().flatten().count()
+    }
+}
