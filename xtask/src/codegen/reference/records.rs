@@ -26,19 +26,24 @@ pub(super) fn page(tables: &Tables) -> String {
 
 fn section(tables: &Tables, record: &Record) -> String {
     let empty = match record.empty {
-        Empty::Keep => "Fields without a value are written empty.",
-        Empty::Omit => "Fields without a value are left out.",
+        Empty::Keep => "written empty",
+        Empty::Omit => "left out",
     };
-    let mut section = format!("## {}\n\n{} (spec {}) {empty}", record.name, text(&record.doc), record.source);
+    let mut section = format!(
+        "## {}\n\n{}\n\n- **Source:** spec {}\n- **Fields without a value:** {empty}\n",
+        record.name,
+        text(&record.doc),
+        record.source
+    );
     if !record.essential.is_empty() {
         let essential: Vec<String> = record.essential.iter().map(|wire| code(wire)).collect();
-        section += &format!(" Without {} it cannot be read.", essential.join(" and "));
+        section += &format!("- **Cannot be read without:** {}\n", essential.join(", "));
     }
     let methods = methods(tables, record);
     if !methods.is_empty() {
-        section += &format!("\n\nReply of {}.", methods.join(", "));
+        section += &format!("- **Reply of:** {}\n", methods.join(", "));
     }
-    section += "\n\n";
+    section.push('\n');
     section +=
         &table(&["Field", "Rust", "Holds", "Meaning", "Source"], record.fields.iter().map(|part| row(tables, part)));
     if !methods.is_empty() {

@@ -3,7 +3,7 @@
 use super::super::{
     formats::{self, bounds, range_bounds},
     names::{literal, shout},
-    tables::{Field, GroupRow, Row, Tables},
+    tables::{Field, Group, GroupRow, Row, Tables},
 };
 
 /// How a field's value is held in Rust.
@@ -61,6 +61,13 @@ impl Field {
     }
 }
 
+impl Group {
+    /// What a member says that holds the group.
+    fn doc_lines(&self, before: &str) -> String {
+        format!("    /// {before}{}\n    ///\n    /// Source: spec {}.\n", self.doc, self.source)
+    }
+}
+
 /// `static CARD_KEY: Field = …`
 pub(super) fn statics(rows: &[Row]) -> String {
     rows.iter()
@@ -103,7 +110,7 @@ fn one_static(field: &Field) -> String {
 /// A member of a request struct: a field of its own, or a group.
 pub(super) enum Member<'t> {
     Field(&'t Field, /* the module of its static */ String),
-    Group { name: String, rust: &'t str, row: &'t GroupRow, doc: &'t str },
+    Group { name: String, rust: &'t str, row: &'t GroupRow, group: &'t Group },
 }
 
 /// The members of a struct, groups that are inlined replaced by their fields.
@@ -121,7 +128,7 @@ pub(super) fn members<'t>(tables: &'t Tables, rows: &'t [Row]) -> Vec<Member<'t>
                 } else {
                     let single = row.rust.clone().unwrap_or_else(|| row.group.clone());
                     let name = if row.repeat { format!("{single}s") } else { single };
-                    members.push(Member::Group { name, rust: &group.rust, row, doc: &group.doc });
+                    members.push(Member::Group { name, rust: &group.rust, row, group });
                 }
             }
         }
@@ -129,7 +136,7 @@ pub(super) fn members<'t>(tables: &'t Tables, rows: &'t [Row]) -> Vec<Member<'t>
     members
 }
 
-fn members_of_group<'t>(tables: &'t Tables, group: &'t super::super::tables::Group) -> Vec<Member<'t>> {
+fn members_of_group<'t>(tables: &'t Tables, group: &'t Group) -> Vec<Member<'t>> {
     members(tables, &group.fields)
         .into_iter()
         .map(|member| match member {
@@ -160,10 +167,10 @@ impl Member<'_> {
             Self::Field(field, _) => {
                 format!("{}    pub {}: {},\n", field.doc_lines(), field.rust_name(), field.struct_type())
             }
-            Self::Group { name, rust, row, doc, .. } if row.repeat => {
-                format!("    /// {doc}\n    pub {name}: Vec<{rust}>,\n")
+            Self::Group { name, rust, row, group } if row.repeat => {
+                format!("{}    pub {name}: Vec<{rust}>,\n", group.doc_lines(""))
             }
-            Self::Group { name, rust, doc, .. } => format!("    /// {doc}\n    pub {name}: {rust},\n"),
+            Self::Group { name, rust, group, .. } => format!("{}    pub {name}: {rust},\n", group.doc_lines("")),
         }
     }
 
@@ -220,14 +227,16 @@ impl Member<'_> {
                     ),
                 }
             }
-            Self::Group { rust, row, doc, .. } if row.repeat => {
+            Self::Group { rust, row, group, .. } if row.repeat => {
+                let doc = group.doc_lines("Adds one. ");
                 let single = row.rust.as_deref().unwrap_or(&row.group);
                 format!(
-                    "    /// Adds one. {doc}\n    #[must_use]\n    pub fn {single}(mut self, {single}: {rust}) -> Self {{ self.{name}.push({single}); self }}\n\n"
+                    "{doc}    #[must_use]\n    pub fn {single}(mut self, {single}: {rust}) -> Self {{ self.{name}.push({single}); self }}\n\n"
                 )
             }
-            Self::Group { rust, doc, .. } => format!(
-                "    /// {doc}\n    #[must_use]\n    pub fn {name}(mut self, {name}: {rust}) -> Self {{ self.{name} = {name}; self }}\n\n"
+            Self::Group { rust, group, .. } => format!(
+                "{}    #[must_use]\n    pub fn {name}(mut self, {name}: {rust}) -> Self {{ self.{name} = {name}; self }}\n\n",
+                group.doc_lines("")
             ),
         }
     }

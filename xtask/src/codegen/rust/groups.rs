@@ -6,6 +6,7 @@ use super::{
     super::tables::{Field, Group, Row, Tables},
     Unit,
     fields::{Holds, Member, members, statics},
+    imports::Imports,
 };
 
 pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
@@ -42,21 +43,20 @@ fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
     let members = members(tables, &group.fields);
     let mut body = String::new();
     if whole {
-        body += &structure(&group.rust, &format!("{}\n///\n/// Source: spec {}.", group.doc, group.source), &members);
         let (number, argument) = if repeated { ("number: usize, ", ", number: usize") } else { ("", "") };
         let checks: String = members.iter().map(|member| member.check(repeated)).collect();
         let reads: String = members.iter().map(|member| member.read(repeated)).collect();
-        body += &format!(
-            "impl {rust} {{\n{fields}\
-             pub(crate) fn check(&self, {number}violations: &mut Violations) {{\n{checks}}}\n\n\
-             pub(crate) fn read(reader: &mut Reader<'_>{argument}) -> Self {{\n Self {{ {reads} }} }}\n}}\n\n",
-            rust = group.rust,
-            fields = if repeated {
-                format!("pub(crate) const FIELDS: &'static [&'static Field] = &[{}];\n\n", references(tables, group))
-            } else {
-                String::new()
-            },
+        let fields = if repeated {
+            format!("/// The parameters of one.\npub(crate) const FIELDS: &'static [&'static Field] = &[{}];\n\n", references(tables, group))
+        } else {
+            String::new()
+        };
+        let more = format!(
+            "pub(crate) fn check(&self, {number}violations: &mut Violations) {{\n{checks}}}\n\n\
+             pub(crate) fn read(reader: &mut Reader<'_>{argument}) -> Self {{\n Self {{ {reads} }} }}\n"
         );
+        let doc = format!("{}\n///\n/// Source: spec {}.", group.doc, group.source);
+        body += &structure(&group.rust, &doc, &members, [&fields, &more]);
     }
     body += &statics(&group.fields);
     imports(&body, if whole { &members } else { &[] }, &[]) + &body
@@ -66,8 +66,8 @@ fn references(tables: &Tables, group: &Group) -> String {
     tables.flatten(&group.fields).iter().map(|field| format!("&{}", field.static_name())).collect::<Vec<_>>().join(", ")
 }
 
-/// The struct with its constructor and setters.
-pub(super) fn structure(rust: &str, doc: &str, members: &[Member<'_>]) -> String {
+/// The struct with its constructor and setters, and whatever else its `impl` begins and ends with.
+pub(super) fn structure(rust: &str, doc: &str, members: &[Member<'_>], [first, last]: [&str; 2]) -> String {
     let declarations: String = members.iter().map(Member::declaration).collect();
     let arguments: Vec<String> = members.iter().filter(|member| member.required()).map(Member::argument).collect();
     let initial: Vec<String> = members.iter().map(Member::initial).collect();
@@ -80,7 +80,7 @@ pub(super) fn structure(rust: &str, doc: &str, members: &[Member<'_>]) -> String
     let what = if arguments.is_empty() { "With nothing set." } else { "With everything that is required." };
     format!(
         "/// {doc}\n#[derive(Clone, Debug, PartialEq, Eq)]\npub struct {rust} {{\n{declarations}}}\n\n\
-         impl {rust} {{\n/// {what}\n#[must_use]\npub fn new({}) -> Self {{\n Self {{ {} }} }}\n\n{setters}}}\n\n{default}",
+         impl {rust} {{\n{first}/// {what}\n#[must_use]\npub fn new({}) -> Self {{\n Self {{ {} }} }}\n\n{setters}{last}}}\n\n{default}",
         arguments.join(", "),
         initial.join(", "),
     )
@@ -88,52 +88,49 @@ pub(super) fn structure(rust: &str, doc: &str, members: &[Member<'_>]) -> String
 
 /// What a struct's file has to import, by the words that its code uses.
 pub(super) fn imports(body: &str, members: &[Member<'_>], more: &[&str]) -> String {
-    let mut own: BTreeSet<String> = more.iter().map(|path| (*path).to_owned()).collect();
+    let mut imports = Imports::default();
+    for path in more {
+        imports.own(*path);
+    }
     for member in members {
         match member {
             Member::Field(field, module) => {
-                own.extend(type_names(field));
+                if let Some(name) = type_name(field) {
+                    imports.own(name);
+                }
                 if let Some(module) = module.strip_suffix("::") {
-                    own.insert(format!("generated::groups::{module}"));
+                    imports.own(format!("generated::groups::{module}"));
                 }
             }
-            Member::Group { rust, .. } => drop(own.insert((*rust).to_owned())),
+            Member::Group { rust, .. } => imports.own(*rust),
         }
     }
-    for (word, path) in [
-        ("&Numbered(", "check::Numbered"),
-        ("check::", "check"),
-        ("emit::", "emit"),
-        (": Field = ", "field::Field"),
-        ("&'static Field", "field::Field"),
-        ("Format::", "format::Format"),
-        ("Length::", "field::Length"),
-        ("Named::", "parameters::Named"),
-        ("Reader<", "read::Reader"),
-        ("Reader::", "read::Reader"),
-        ("Text::text(", "text::Text"),
-        ("Violations", "violation::Violations"),
-        ("dyn ParameterSink", "parameters::ParameterSink"),
-        ("&Parameters", "parameters::Parameters"),
-        ("Outcome<", "outcome::Outcome"),
-    ] {
-        if body.contains(word) {
-            own.insert(path.to_owned());
-        }
-    }
-    let mut alloc = Vec::new();
-    if body.contains("String") {
-        alloc.push("string::String");
-    }
-    if body.contains("Vec<") {
-        alloc.push("vec::Vec");
-    }
-    let from_alloc = if alloc.is_empty() { String::new() } else { format!("use alloc::{{{}}};\n\n", alloc.join(", ")) };
-    format!("{from_alloc}use crate::{{{}}};\n\n", own.into_iter().collect::<Vec<_>>().join(", "))
+    imports.used(
+        body,
+        &[
+            ("&Numbered(", "check::Numbered"),
+            ("check::", "check"),
+            ("emit::", "emit"),
+            (": Field = ", "field::Field"),
+            ("&'static Field", "field::Field"),
+            ("Format::", "format::Format"),
+            ("Length::", "field::Length"),
+            ("Named::", "parameters::Named"),
+            ("Reader<", "read::Reader"),
+            ("Reader::", "read::Reader"),
+            ("Text::text(", "text::Text"),
+            ("Violations", "violation::Violations"),
+            ("dyn ParameterSink", "parameters::ParameterSink"),
+            ("&Parameters", "parameters::Parameters"),
+            ("Outcome<", "outcome::Outcome"),
+        ],
+    );
+    imports.alloc(body, &[("String", "string::String"), ("Vec<", "vec::Vec")]);
+    imports.lines()
 }
 
 /// The type that a field's declaration names, unless it is one of the language.
-fn type_names(field: &Field) -> Option<String> {
+fn type_name(field: &Field) -> Option<String> {
     let name = field.value_type();
     let name = name.trim_start_matches("Vec<").trim_end_matches('>').to_owned();
     (field.holds() != Holds::Named && !matches!(name.as_str(), "String" | "u64" | "i64")).then_some(name)

@@ -32,7 +32,7 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
 fn code(tables: &Tables, service: &Service, method: &Method) -> String {
     let members = members(tables, &method.fields);
     let doc = format!(
-        "{}\n///\n/// `POST {}{}` (spec {}). Retry class: {}, because it {}.",
+        "{}\n///\n/// `POST {}{}` (spec {}). Retry class: {} ({}).",
         method.doc,
         service.info.prefix,
         method.name,
@@ -42,7 +42,7 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
             Retry::LookupFirst => "lookup first",
             Retry::Never => "never",
         },
-        because(&method.retry_why),
+        method.retry_why,
     );
     let checks: String = members.iter().map(|member| member.check(false)).collect();
     let reads: String = members.iter().map(|member| member.read(false)).collect();
@@ -58,7 +58,7 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
     };
     let reply = if method.reply.is_empty() { "RedirectData" } else { &method.reply };
     let output = method.output.as_deref().unwrap_or("Self::Reply");
-    let mut body = structure(&method.rust, &doc, &members);
+    let mut body = structure(&method.rust, &doc, &members, ["", ""]);
     body += &format!(
         "impl Method for {rust} {{\n\
          const INFO: &'static MethodInfo = &INFO;\n type Reply = {reply};\n type Output = {output};\n\n\
@@ -78,12 +78,6 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
         used.push("generated::groups");
     }
     imports(&body, &members, &used) + &body
-}
-
-/// A reason as it reads after "because it".
-fn because(why: &str) -> String {
-    let first = why.split(' ').next().unwrap_or_default();
-    if first.ends_with('s') && !matches!(first, "this" | "as") { why.to_owned() } else { format!("is so: {why}") }
 }
 
 fn info(tables: &Tables, service: &Service, method: &Method, reply: &str) -> String {

@@ -3,6 +3,7 @@
 mod codes;
 mod fields;
 mod groups;
+mod imports;
 mod methods;
 mod records;
 mod types;

@@ -1,13 +1,12 @@
 //! Replies and their parts: one file a record.
 
-use std::collections::BTreeSet;
-
 use super::{
     super::{
         names::literal,
         tables::{Empty, Part, Record, Tables},
     },
     Unit,
+    imports::Imports,
 };
 
 pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
@@ -132,32 +131,26 @@ fn foreign(record: &Record) -> String {
 }
 
 fn imports(record: &Record, body: &str) -> String {
-    let mut own: BTreeSet<String> =
-        ["record::{Record, RecordWriter, Slot}", "value::Extra", "write"].map(str::to_owned).into();
+    let mut imports = Imports::default();
+    for path in ["record::Record", "record::RecordWriter", "record::Slot", "value::Extra", "write"] {
+        imports.own(path);
+    }
     for part in &record.fields {
         for name in [&part.kind, &part.record, &part.list, &part.map].into_iter().flatten() {
             if name != "String" {
-                own.insert(name.clone());
+                imports.own(name);
             }
         }
     }
-    for (word, path) in [
-        ("Named,", "parameters::Named"),
-        ("Keyed<", "record::Keyed"),
-        ("ListShape::", "record::ListShape"),
-        ("Text::text", "text::Text"),
-    ] {
-        if body.contains(word) {
-            own.insert(path.to_owned());
-        }
-    }
-    let mut alloc = Vec::new();
-    if body.contains(": String") {
-        alloc.push("string::String");
-    }
-    if body.contains("Vec<") {
-        alloc.push("vec::Vec");
-    }
-    let from_alloc = if alloc.is_empty() { String::new() } else { format!("use alloc::{{{}}};\n\n", alloc.join(", ")) };
-    format!("{from_alloc}use crate::{{{}}};\n\n", own.into_iter().collect::<Vec<_>>().join(", "))
+    imports.used(
+        body,
+        &[
+            ("Named,", "parameters::Named"),
+            ("Keyed<", "record::Keyed"),
+            ("ListShape::", "record::ListShape"),
+            ("Text::text", "text::Text"),
+        ],
+    );
+    imports.alloc(body, &[(": String", "string::String"), ("Vec<", "vec::Vec")]);
+    imports.lines()
 }

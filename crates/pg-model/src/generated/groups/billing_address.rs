@@ -4,7 +4,13 @@
 
 use alloc::string::String;
 
-use crate::{field::Field, field::Length, format::Format, read::Reader, text::Text, violation::Violations};
+use crate::{
+    field::{Field, Length},
+    format::Format,
+    read::Reader,
+    text::Text,
+    violation::Violations,
+};
 
 /// Billing address of a hosted checkout.
 ///
@@ -118,15 +124,7 @@ impl BillingAddress {
         self.country = Some(country.into());
         self
     }
-}
 
-impl Default for BillingAddress {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl BillingAddress {
     pub(crate) fn check(&self, violations: &mut Violations) {
         if let Some(value) = &self.property_name {
             PROPERTY_NAME.check(&PROPERTY_NAME.wire, Text::text(value), violations);
@@ -161,6 +159,12 @@ impl BillingAddress {
             postcode: reader.optional(&POSTCODE, None),
             country: reader.optional(&COUNTRY, None),
         }
+    }
+}
+
+impl Default for BillingAddress {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -5,7 +5,12 @@
 use alloc::string::String;
 
 use crate::{
-    CardNumber, Cv2, field::Field, field::Length, format::Format, read::Reader, text::Text, violation::Violations,
+    CardNumber, Cv2,
+    field::{Field, Length},
+    format::Format,
+    read::Reader,
+    text::Text,
+    violation::Violations,
 };
 
 /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it.
@@ -65,9 +70,7 @@ impl CardDetails {
         self.cardholder_name = Some(cardholder_name.into());
         self
     }
-}
 
-impl CardDetails {
     pub(crate) fn check(&self, violations: &mut Violations) {
         NUMBER.check(&NUMBER.wire, Text::text(&self.number), violations);
         EXPIRY_MONTH.check(&EXPIRY_MONTH.wire, Text::text(&self.expiry_month), violations);

@@ -4,7 +4,14 @@
 
 use alloc::string::String;
 
-use crate::{Secret, field::Field, field::Length, format::Format, read::Reader, text::Text, violation::Violations};
+use crate::{
+    Secret,
+    field::{Field, Length},
+    format::Format,
+    read::Reader,
+    text::Text,
+    violation::Violations,
+};
 
 /// The customer of a hosted checkout.
 ///
@@ -118,15 +125,7 @@ impl CheckoutCustomer {
         self.home_phone = Some(home_phone.into());
         self
     }
-}
 
-impl Default for CheckoutCustomer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl CheckoutCustomer {
     pub(crate) fn check(&self, violations: &mut Violations) {
         if let Some(value) = &self.salutation {
             SALUTATION.check(&SALUTATION.wire, Text::text(value), violations);
@@ -161,6 +160,12 @@ impl CheckoutCustomer {
             mobile_phone: reader.optional(&MOBILE_PHONE, None),
             home_phone: reader.optional(&HOME_PHONE, None),
         }
+    }
+}
+
+impl Default for CheckoutCustomer {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

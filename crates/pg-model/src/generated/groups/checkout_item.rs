@@ -5,7 +5,12 @@
 use alloc::string::String;
 
 use crate::{
-    Decimal, check::Numbered, field::Field, field::Length, format::Format, read::Reader, text::Text,
+    Decimal,
+    check::Numbered,
+    field::{Field, Length},
+    format::Format,
+    read::Reader,
+    text::Text,
     violation::Violations,
 };
 
@@ -33,6 +38,9 @@ pub struct CheckoutItem {
 }
 
 impl CheckoutItem {
+    /// The parameters of one.
+    pub(crate) const FIELDS: &'static [&'static Field] = &[&NAME, &PRICE, &QUANTITY, &REFERENCE];
+
     /// With everything that is required.
     #[must_use]
     pub fn new(name: impl Into<String>, price: impl Into<Decimal>) -> Self {
@@ -56,10 +64,6 @@ impl CheckoutItem {
         self.reference = Some(reference.into());
         self
     }
-}
-
-impl CheckoutItem {
-    pub(crate) const FIELDS: &'static [&'static Field] = &[&NAME, &PRICE, &QUANTITY, &REFERENCE];
 
     pub(crate) fn check(&self, number: usize, violations: &mut Violations) {
         NAME.check(&Numbered(&NAME, number), Text::text(&self.name), violations);

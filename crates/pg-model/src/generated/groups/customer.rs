@@ -4,7 +4,13 @@
 
 use alloc::string::String;
 
-use crate::{field::Field, field::Length, format::Format, read::Reader, text::Text, violation::Violations};
+use crate::{
+    field::{Field, Length},
+    format::Format,
+    read::Reader,
+    text::Text,
+    violation::Violations,
+};
 
 /// The customer, recorded with the token or transaction.
 ///
@@ -84,15 +90,7 @@ impl Customer {
         self.mobile = Some(mobile.into());
         self
     }
-}
 
-impl Default for Customer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Customer {
     pub(crate) fn check(&self, violations: &mut Violations) {
         if let Some(value) = &self.title {
             TITLE.check(&TITLE.wire, Text::text(value), violations);
@@ -119,6 +117,12 @@ impl Customer {
             email: reader.optional(&EMAIL, None),
             mobile: reader.optional(&MOBILE, None),
         }
+    }
+}
+
+impl Default for Customer {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -4,7 +4,13 @@
 
 use alloc::string::String;
 
-use crate::{field::Field, field::Length, format::Format, read::Reader, text::Text, violation::Violations};
+use crate::{
+    field::{Field, Length},
+    format::Format,
+    read::Reader,
+    text::Text,
+    violation::Violations,
+};
 
 /// Address of the customer, recorded by the card form; not used for address verification.
 ///
@@ -132,15 +138,7 @@ impl CustomerAddress {
         self.country = Some(country.into());
         self
     }
-}
 
-impl Default for CustomerAddress {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl CustomerAddress {
     pub(crate) fn check(&self, violations: &mut Violations) {
         if let Some(value) = &self.property_name {
             PROPERTY_NAME.check(&PROPERTY_NAME.wire, Text::text(value), violations);
@@ -179,6 +177,12 @@ impl CustomerAddress {
             postcode: reader.optional(&POSTCODE, None),
             country: reader.optional(&COUNTRY, None),
         }
+    }
+}
+
+impl Default for CustomerAddress {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

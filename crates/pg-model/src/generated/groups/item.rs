@@ -5,7 +5,12 @@
 use alloc::string::String;
 
 use crate::{
-    check::Numbered, field::Field, field::Length, format::Format, read::Reader, text::Text, violation::Violations,
+    check::Numbered,
+    field::{Field, Length},
+    format::Format,
+    read::Reader,
+    text::Text,
+    violation::Violations,
 };
 
 /// One line of an order, numbered from 0; the amount of a payment is the sum of price times quantity.
@@ -32,6 +37,9 @@ pub struct Item {
 }
 
 impl Item {
+    /// The parameters of one.
+    pub(crate) const FIELDS: &'static [&'static Field] = &[&NAME, &PRICE, &QUANTITY, &REFERENCE];
+
     /// With everything that is required.
     #[must_use]
     pub fn new(name: impl Into<String>, price: u64) -> Self {
@@ -55,10 +63,6 @@ impl Item {
         self.reference = Some(reference.into());
         self
     }
-}
-
-impl Item {
-    pub(crate) const FIELDS: &'static [&'static Field] = &[&NAME, &PRICE, &QUANTITY, &REFERENCE];
 
     pub(crate) fn check(&self, number: usize, violations: &mut Violations) {
         NAME.check(&Numbered(&NAME, number), Text::text(&self.name), violations);

@@ -2,7 +2,14 @@
 
 //! Details of the recipient that merchants of category code 6012 must send. (spec 2 §4.3)
 
-use crate::{Secret, field::Field, field::Length, format::Format, read::Reader, text::Text, violation::Violations};
+use crate::{
+    Secret,
+    field::{Field, Length},
+    format::Format,
+    read::Reader,
+    text::Text,
+    violation::Violations,
+};
 
 /// Details of the recipient that merchants of category code 6012 must send.
 ///
@@ -69,15 +76,7 @@ impl Mcc {
         self.date_of_birth = Some(date_of_birth.into());
         self
     }
-}
 
-impl Default for Mcc {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Mcc {
     pub(crate) fn check(&self, violations: &mut Violations) {
         if let Some(value) = &self.account_identifier {
             ACCOUNT_IDENTIFIER.check(&ACCOUNT_IDENTIFIER.wire, Text::text(value), violations);
@@ -100,6 +99,12 @@ impl Mcc {
             postcode: reader.optional(&POSTCODE, None),
             date_of_birth: reader.optional(&DATE_OF_BIRTH, None),
         }
+    }
+}
+
+impl Default for Mcc {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -6,7 +6,11 @@ use alloc::vec::Vec;
 
 use crate::{
     Currency, Item, Mcc, MerchantCustomerReference, MerchantReference, TerminalKey, UniqueMerchantReference,
-    field::Field, field::Length, format::Format, generated::groups::references, read::Reader, text::Text,
+    field::{Field, Length},
+    format::Format,
+    generated::groups::references,
+    read::Reader,
+    text::Text,
     violation::Violations,
 };
 
@@ -20,6 +24,8 @@ pub struct Order {
     /// `currency`: 3 alpha, ISO 4217 (spec 2 §4.3).
     pub currency: Currency,
     /// One line of an order, numbered from 0; the amount of a payment is the sum of price times quantity.
+    ///
+    /// Source: spec 2 §2.4.
     pub items: Vec<Item>,
     /// Reference for reports; it may be used again.
     ///
@@ -38,6 +44,8 @@ pub struct Order {
     /// `terminalKey`: alphanumeric and symbols (spec 2 §4.3).
     pub terminal_key: Option<TerminalKey>,
     /// Details of the recipient that merchants of category code 6012 must send.
+    ///
+    /// Source: spec 2 §4.3.
     pub mcc: Mcc,
 }
 
@@ -57,6 +65,8 @@ impl Order {
     }
 
     /// Adds one. One line of an order, numbered from 0; the amount of a payment is the sum of price times quantity.
+    ///
+    /// Source: spec 2 §2.4.
     #[must_use]
     pub fn item(mut self, item: Item) -> Self {
         self.items.push(item);
@@ -103,14 +113,14 @@ impl Order {
     }
 
     /// Details of the recipient that merchants of category code 6012 must send.
+    ///
+    /// Source: spec 2 §4.3.
     #[must_use]
     pub fn mcc(mut self, mcc: Mcc) -> Self {
         self.mcc = mcc;
         self
     }
-}
 
-impl Order {
     pub(crate) fn check(&self, violations: &mut Violations) {
         CURRENCY.check(&CURRENCY.wire, Text::text(&self.currency), violations);
         for (number, one) in self.items.iter().enumerate() {

@@ -2,7 +2,10 @@
 
 //! The merchant's own references of a transaction and its customer. (spec 2 §4.3)
 
-use crate::{field::Field, field::Length, format::Format};
+use crate::{
+    field::{Field, Length},
+    format::Format,
+};
 
 /// `merchantReference`.
 pub(crate) static MERCHANT_REFERENCE: Field = Field {

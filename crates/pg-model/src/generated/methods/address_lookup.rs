@@ -6,12 +6,10 @@ use alloc::string::String;
 
 use crate::{
     AddressReply, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -19,7 +17,7 @@ use crate::{
 
 /// Completes a UK address from a house and a postcode.
 ///
-/// `POST /address` (spec 3 §4.7). Retry class: safe, because it reads only.
+/// `POST /address` (spec 3 §4.7). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressLookup {
     /// House number or name.

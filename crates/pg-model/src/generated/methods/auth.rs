@@ -7,20 +7,23 @@ use crate::{
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
 };
 
 /// Authorises and settles a payment with raw card details in one request.
 ///
-/// `POST /v3/transaction/auth` (spec 2 §4.4). Retry class: lookup first, because it carries uniqueMerchantReference, by which the payment can be found.
+/// `POST /v3/transaction/auth` (spec 2 §4.4). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Auth {
     /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it.
+    ///
+    /// Source: spec 2 §4.3.
     pub card: CardDetails,
     /// What is paid for: currency, items, references, and the settings that every transaction-creating method shares.
+    ///
+    /// Source: spec 2 §4.3.
     pub order: Order,
 }
 

@@ -4,14 +4,12 @@
 
 use crate::{
     CardKey, Cv2, Order, Transaction, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -19,7 +17,7 @@ use crate::{
 
 /// Authorises and settles a payment with a stored card; merchantCustomerReference, if given, must be that of the token.
 ///
-/// `POST /v3/transaction/authCardKey` (spec 2 §4.4). Retry class: lookup first, because it carries uniqueMerchantReference, by which the payment can be found.
+/// `POST /v3/transaction/authCardKey` (spec 2 §4.4). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthCardKey {
     /// The stored card to charge.
@@ -27,6 +25,8 @@ pub struct AuthCardKey {
     /// `cardKey`: alpha and symbols (spec 2 §4.4).
     pub card_key: CardKey,
     /// What is paid for: currency, items, references, and the settings that every transaction-creating method shares.
+    ///
+    /// Source: spec 2 §4.3.
     pub order: Order,
     /// Security code, asked of the customer again because it is never stored.
     ///

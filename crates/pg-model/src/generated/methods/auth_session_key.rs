@@ -4,14 +4,12 @@
 
 use crate::{
     Order, SessionKey, Transaction, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -19,7 +17,7 @@ use crate::{
 
 /// Authorises and settles a payment with the card that the customer's browser posted to a client session.
 ///
-/// `POST /v3/transaction/authSessionKey` (spec 2 §4.4). Retry class: lookup first, because it carries uniqueMerchantReference, by which the payment can be found.
+/// `POST /v3/transaction/authSessionKey` (spec 2 §4.4). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthSessionKey {
     /// The session that holds the posted card.
@@ -27,6 +25,8 @@ pub struct AuthSessionKey {
     /// `sessionKey`: alpha and symbols (spec 2 §4.4).
     pub session_key: SessionKey,
     /// What is paid for: currency, items, references, and the settings that every transaction-creating method shares.
+    ///
+    /// Source: spec 2 §4.3.
     pub order: Order,
 }
 

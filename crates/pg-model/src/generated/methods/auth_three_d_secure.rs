@@ -4,13 +4,11 @@
 
 use crate::{
     AuthenticationKey, Transaction, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -18,7 +16,7 @@ use crate::{
 
 /// Last step of a 3-D Secure payment: authorises and settles what the initiation described.
 ///
-/// `POST /v3/transaction/auth3DSecure` (spec 2 §4.4). Retry class: never, because it moves money and carries no reference of its own.
+/// `POST /v3/transaction/auth3DSecure` (spec 2 §4.4). Retry class: never (moves money and carries no reference of its own).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthThreeDSecure {
     /// The authentication, from the reply of the initiation.

@@ -4,13 +4,11 @@
 
 use crate::{
     Transaction, TransactionKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -18,7 +16,7 @@ use crate::{
 
 /// Asks the issuer to release reserved funds, all of them or a part; the issuer may not comply, or take its time.
 ///
-/// `POST /v3/transaction/cancelpreauth` (spec 2 §4.4). Retry class: never, because it carries no reference; two partial cancellations look alike.
+/// `POST /v3/transaction/cancelpreauth` (spec 2 §4.4). Retry class: never (carries no reference; two partial cancellations look alike).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelPreauth {
     /// The preauth to cancel.

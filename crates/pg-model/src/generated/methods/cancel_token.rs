@@ -4,12 +4,10 @@
 
 use crate::{
     TokenCancellation, TokenId, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Ends a checkout token; who visits it later is told that it has expired.
 ///
-/// `POST /canceltoken` (spec 3 §4.9). Retry class: safe, because it is so: a cancelled token stays cancelled.
+/// `POST /canceltoken` (spec 3 §4.9). Retry class: safe (a cancelled token stays cancelled).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelToken {
     /// The token to end, from the reply of gettoken.

@@ -4,13 +4,11 @@
 
 use crate::{
     Transaction, TransactionKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -18,7 +16,7 @@ use crate::{
 
 /// Debits funds that a preauth has reserved, all of them or a part; the currency is that of the preauth.
 ///
-/// `POST /v3/transaction/capturepreauth` (spec 2 §4.4). Retry class: never, because it moves money and carries no reference; two partial captures look alike.
+/// `POST /v3/transaction/capturepreauth` (spec 2 §4.4). Retry class: never (moves money and carries no reference; two partial captures look alike).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePreauth {
     /// The preauth to capture.

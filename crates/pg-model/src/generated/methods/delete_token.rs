@@ -4,12 +4,10 @@
 
 use crate::{
     Acknowledgement, CardKey, MerchantCustomerReference, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Removes a token for good.
 ///
-/// `POST /v3/token/delete` (spec 1 §4.5). Retry class: safe, because it is so: a second delete is answered with an error and does no harm: either way the token is gone.
+/// `POST /v3/token/delete` (spec 1 §4.5). Retry class: safe (a second delete is answered with an error and does no harm: either way the token is gone).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteToken {
     /// The token to remove.

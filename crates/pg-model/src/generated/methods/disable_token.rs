@@ -4,12 +4,10 @@
 
 use crate::{
     Acknowledgement, CardKey, MerchantCustomerReference, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Takes an enabled token out of use without losing it.
 ///
-/// `POST /v3/token/disable` (spec 1 §4.4). Retry class: safe, because it is so: the token ends up disabled however often it is sent.
+/// `POST /v3/token/disable` (spec 1 §4.4). Retry class: safe (the token ends up disabled however often it is sent).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DisableToken {
     /// The token to disable.

@@ -4,12 +4,10 @@
 
 use crate::{
     Acknowledgement, CardKey, MerchantCustomerReference, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Makes a disabled token usable; on an enabled one it changes nothing and succeeds.
 ///
-/// `POST /v3/token/enable` (spec 1 §4.3). Retry class: safe, because it is so: enabling twice is the same as enabling once.
+/// `POST /v3/token/enable` (spec 1 §4.3). Retry class: safe (enabling twice is the same as enabling once).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnableToken {
     /// The token to enable.

@@ -6,13 +6,11 @@ use alloc::string::String;
 
 use crate::{
     Decimal, EnterpriseResult, TransactionKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -20,7 +18,7 @@ use crate::{
 
 /// Releases the funds that a pre-auth has reserved.
 ///
-/// `POST /cancel` (spec 3 §4.5). Retry class: never, because it carries no reference; a part may be released twice.
+/// `POST /cancel` (spec 3 §4.5). Retry class: never (carries no reference; a part may be released twice).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnterpriseCancel {
     /// The pre-auth to cancel.

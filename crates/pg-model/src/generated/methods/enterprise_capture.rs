@@ -6,13 +6,11 @@ use alloc::string::String;
 
 use crate::{
     Decimal, EnterpriseResult, TransactionKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -20,7 +18,7 @@ use crate::{
 
 /// Debits the funds that a pre-auth has reserved.
 ///
-/// `POST /capture` (spec 3 §4.4). Retry class: never, because it moves money and carries no reference.
+/// `POST /capture` (spec 3 §4.4). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnterpriseCapture {
     /// The pre-auth to capture.

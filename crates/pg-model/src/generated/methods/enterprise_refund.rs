@@ -6,13 +6,11 @@ use alloc::string::String;
 
 use crate::{
     Currency, Decimal, EnterpriseResult, TransactionKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -20,7 +18,7 @@ use crate::{
 
 /// Credits the card of an earlier transaction; banks may not support a part of the amount.
 ///
-/// `POST /refund` (spec 3 §4.3). Retry class: never, because it moves money and carries no reference.
+/// `POST /refund` (spec 3 §4.3). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnterpriseRefund {
     /// The transaction to pay back.

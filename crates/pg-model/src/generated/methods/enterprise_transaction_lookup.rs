@@ -4,12 +4,10 @@
 
 use crate::{
     EnterpriseTransaction, TransactionKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Tells the status and the total of a transaction.
 ///
-/// `POST /transaction_lookup` (spec 3 §4.8). Retry class: safe, because it reads only.
+/// `POST /transaction_lookup` (spec 3 §4.8). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnterpriseTransactionLookup {
     /// The transaction asked about.

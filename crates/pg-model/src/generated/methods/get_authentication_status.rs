@@ -4,12 +4,10 @@
 
 use crate::{
     AuthenticationKey, AuthenticationStatus, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Second step of a 3-D Secure payment: says how the authentication ended and who is liable.
 ///
-/// `POST /v3/transaction/getAuthenticationStatus` (spec 2 §4.4). Retry class: safe, because it reads only.
+/// `POST /v3/transaction/getAuthenticationStatus` (spec 2 §4.4). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetAuthenticationStatus {
     /// The authentication, from the reply of the initiation.

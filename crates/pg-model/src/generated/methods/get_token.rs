@@ -7,13 +7,11 @@ use alloc::{string::String, vec::Vec};
 use crate::{
     BillingAddress, CheckoutCustomer, CheckoutItem, CheckoutToken, Currency, EnterpriseTransactionType, Flag,
     MerchantReference, PaymentSource, TerminalKey, TransactionCategory, Url, check, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -21,7 +19,7 @@ use crate::{
 
 /// Sets up a hosted checkout; the customer is sent to the redemption URL of the reply.
 ///
-/// `POST /gettoken` (spec 3 §4.1). Retry class: safe, because it is so: a token nobody visits charges nobody and expires.
+/// `POST /gettoken` (spec 3 §4.1). Retry class: safe (a token nobody visits charges nobody and expires).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetToken {
     /// When the token begins to work, in seconds since 1970. Default: time of the request.
@@ -61,10 +59,16 @@ pub struct GetToken {
     /// `payment_source`: ecomm or moto (spec 3 §4.1).
     pub payment_source: Option<PaymentSource>,
     /// One item of a hosted checkout, numbered from 0; name and price go together.
+    ///
+    /// Source: spec 3 §4.1.
     pub items: Vec<CheckoutItem>,
     /// The customer of a hosted checkout.
+    ///
+    /// Source: spec 3 §4.1.
     pub checkout_customer: CheckoutCustomer,
     /// Billing address of a hosted checkout.
+    ///
+    /// Source: spec 3 §4.1.
     pub billing_address: BillingAddress,
     /// Address on the merchant's servers, port 80 or 443, that is told of a successful payment.
     ///
@@ -215,6 +219,8 @@ impl GetToken {
     }
 
     /// Adds one. One item of a hosted checkout, numbered from 0; name and price go together.
+    ///
+    /// Source: spec 3 §4.1.
     #[must_use]
     pub fn item(mut self, item: CheckoutItem) -> Self {
         self.items.push(item);
@@ -222,6 +228,8 @@ impl GetToken {
     }
 
     /// The customer of a hosted checkout.
+    ///
+    /// Source: spec 3 §4.1.
     #[must_use]
     pub fn checkout_customer(mut self, checkout_customer: CheckoutCustomer) -> Self {
         self.checkout_customer = checkout_customer;
@@ -229,6 +237,8 @@ impl GetToken {
     }
 
     /// Billing address of a hosted checkout.
+    ///
+    /// Source: spec 3 §4.1.
     #[must_use]
     pub fn billing_address(mut self, billing_address: BillingAddress) -> Self {
         self.billing_address = billing_address;

@@ -4,12 +4,10 @@
 
 use crate::{
     MerchantCustomerReference, Session, Url, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Opens a session of 30 minutes to which a browser may post card details.
 ///
-/// `POST /v3/session/initiate` (spec 2 §4.1). Retry class: safe, because it is so: a session too many does nothing and expires.
+/// `POST /v3/session/initiate` (spec 2 §4.1). Retry class: safe (a session too many does nothing and expires).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initiate {
     /// Page of the merchant for errors that the card form cannot show.

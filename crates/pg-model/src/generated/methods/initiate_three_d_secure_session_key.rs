@@ -4,13 +4,11 @@
 
 use crate::{
     Order, SessionKey, ThreeDSecureInitiation, Url, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -18,7 +16,7 @@ use crate::{
 
 /// First step of a 3-D Secure payment with the card of a client session.
 ///
-/// `POST /v3/transaction/initiate3DSecureSessionKey` (spec 2 §4.4). Retry class: never, because it is so: a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved.
+/// `POST /v3/transaction/initiate3DSecureSessionKey` (spec 2 §4.4). Retry class: never (a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitiateThreeDSecureSessionKey {
     /// The session that holds the posted card.
@@ -26,6 +24,8 @@ pub struct InitiateThreeDSecureSessionKey {
     /// `sessionKey`: alpha and symbols (spec 2 §4.4).
     pub session_key: SessionKey,
     /// What is paid for: currency, items, references, and the settings that every transaction-creating method shares.
+    ///
+    /// Source: spec 2 §4.3.
     pub order: Order,
     /// Where the customer comes back to after authentication.
     ///

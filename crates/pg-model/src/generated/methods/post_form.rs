@@ -6,14 +6,11 @@ use alloc::string::String;
 
 use crate::{
     CardNumber, CardholderAddress, Customer, CustomerAddress, Cv2, FormId, RedirectData, SessionKey, Url, check, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::Named,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{Named, ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -21,7 +18,7 @@ use crate::{
 
 /// What the customer's browser posts; the answer is a redirect to a page of the merchant with encrypted data.
 ///
-/// `POST /v3/session/postform` (spec 2 §4.2). Retry class: safe, because it is so: posting again replaces the card of the session.
+/// `POST /v3/session/postform` (spec 2 §4.2). Retry class: safe (posting again replaces the card of the session).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostForm {
     /// The open session; a hidden field of the form.
@@ -65,6 +62,8 @@ pub struct PostForm {
     /// `cardDescription`: alpha and symbols (spec 2 §4.2).
     pub card_description: Option<String>,
     /// Address of the cardholder, as used for address verification and stored with a token.
+    ///
+    /// Source: spec 1 §4.6.
     pub cardholder_address: CardholderAddress,
     /// Name of the form, given back in the redirect; a hidden field.
     ///
@@ -75,12 +74,16 @@ pub struct PostForm {
     /// `collect*`: any parameter starting with collect (spec 2 §4.2).
     pub collect: Named,
     /// The customer, recorded with the token or transaction.
+    ///
+    /// Source: spec 1 §4.6.
     pub customer: Customer,
     /// Fixed-line telephone number of the customer.
     ///
     /// `customerLandline`: alphanumeric and symbols (spec 2 §2.6).
     pub customer_landline: Option<String>,
     /// Address of the customer, recorded by the card form; not used for address verification.
+    ///
+    /// Source: spec 2 §2.6.
     pub customer_address: CustomerAddress,
 }
 
@@ -168,6 +171,8 @@ impl PostForm {
     }
 
     /// Address of the cardholder, as used for address verification and stored with a token.
+    ///
+    /// Source: spec 1 §4.6.
     #[must_use]
     pub fn cardholder_address(mut self, cardholder_address: CardholderAddress) -> Self {
         self.cardholder_address = cardholder_address;
@@ -193,6 +198,8 @@ impl PostForm {
     }
 
     /// The customer, recorded with the token or transaction.
+    ///
+    /// Source: spec 1 §4.6.
     #[must_use]
     pub fn customer(mut self, customer: Customer) -> Self {
         self.customer = customer;
@@ -209,6 +216,8 @@ impl PostForm {
     }
 
     /// Address of the customer, recorded by the card form; not used for address verification.
+    ///
+    /// Source: spec 2 §2.6.
     #[must_use]
     pub fn customer_address(mut self, customer_address: CustomerAddress) -> Self {
         self.customer_address = customer_address;

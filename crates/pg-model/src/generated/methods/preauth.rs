@@ -7,20 +7,23 @@ use crate::{
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
 };
 
 /// Reserves funds on a card given by raw details; capture or cancel it with the transaction key of the reply.
 ///
-/// `POST /v3/transaction/preauth` (spec 2 §4.4). Retry class: lookup first, because it carries uniqueMerchantReference, by which the reservation can be found.
+/// `POST /v3/transaction/preauth` (spec 2 §4.4). Retry class: lookup first (carries uniqueMerchantReference, by which the reservation can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preauth {
     /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it.
+    ///
+    /// Source: spec 2 §4.3.
     pub card: CardDetails,
     /// What is paid for: currency, items, references, and the settings that every transaction-creating method shares.
+    ///
+    /// Source: spec 2 §4.3.
     pub order: Order,
 }
 

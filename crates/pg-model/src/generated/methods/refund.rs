@@ -4,13 +4,11 @@
 
 use crate::{
     Transaction, TransactionKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -18,7 +16,7 @@ use crate::{
 
 /// Pays back an auth or a capture, all of it or a part; the currency is that of the original.
 ///
-/// `POST /v3/transaction/refund` (spec 2 §4.4). Retry class: never, because it moves money and carries no reference; two partial refunds look alike.
+/// `POST /v3/transaction/refund` (spec 2 §4.4). Retry class: never (moves money and carries no reference; two partial refunds look alike).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refund {
     /// The auth or capture to pay back.

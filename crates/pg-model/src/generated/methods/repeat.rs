@@ -6,13 +6,11 @@ use alloc::string::String;
 
 use crate::{
     Decimal, EnterpriseResult, EnterpriseTransactionType, TransactionKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -20,7 +18,7 @@ use crate::{
 
 /// Charges the card of an earlier successful transaction again, with an amount of its own.
 ///
-/// `POST /repeat` (spec 3 §4.2). Retry class: never, because it moves money and carries no reference.
+/// `POST /repeat` (spec 3 §4.2). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeat {
     /// The transaction whose card is charged; listed as an integer, though keys are text elsewhere.

@@ -6,12 +6,10 @@ use alloc::vec::Vec;
 
 use crate::{
     AccountUpdaterKey, BatchRequested, CardKey, Url, check, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -19,7 +17,7 @@ use crate::{
 
 /// Queues stored cards for a refresh by the card schemes; the result comes after about a day.
 ///
-/// `POST /v3/token/requestAccountUpdater` (spec 1 §4.8). Retry class: never, because it is so: each request queues another batch.
+/// `POST /v3/token/requestAccountUpdater` (spec 1 §4.8). Retry class: never (each request queues another batch).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestAccountUpdater {
     /// Selects the updater configuration.

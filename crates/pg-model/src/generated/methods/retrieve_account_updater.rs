@@ -4,12 +4,10 @@
 
 use crate::{
     AccountUpdaterBatch, BatchKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Fetches the result of a batch; before it has finished the answer is error 182.
 ///
-/// `POST /v3/token/retrieveAccountUpdater` (spec 1 §4.9). Retry class: safe, because it reads only.
+/// `POST /v3/token/retrieveAccountUpdater` (spec 1 §4.9). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetrieveAccountUpdater {
     /// The batch, from the reply of the request.

@@ -6,12 +6,10 @@ use alloc::string::String;
 
 use crate::{
     SmsReply, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -19,7 +17,7 @@ use crate::{
 
 /// Sends a text message of at most 160 characters.
 ///
-/// `POST /sms` (spec 3 §4.6). Retry class: never, because it is so: a repeat is a second message on the customer's telephone.
+/// `POST /sms` (spec 3 §4.6). Retry class: never (a repeat is a second message on the customer's telephone).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sms {
     /// Number in international format: with 00, with +, or beginning with the country code.

@@ -4,12 +4,10 @@
 
 use crate::{
     CardKey, CardKeyDetails, MerchantCustomerReference, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Finds stored cards by card key, by customer reference, or by both together.
 ///
-/// `POST /v3/token/lookup` (spec 1 §4.2). Retry class: safe, because it reads only.
+/// `POST /v3/token/lookup` (spec 1 §4.2). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenLookup {
     /// The token with this key.

@@ -4,12 +4,10 @@
 
 use crate::{
     CardKey, CardKeyDetails, MerchantCustomerReference, TransactionKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Stores the card of an earlier transaction, or gives an existing token a new parent transaction.
 ///
-/// `POST /v3/token/tokeniseTransactionKey` (spec 1 §4.7). Retry class: never, because it is so: whether a repeat makes a second token is not shown.
+/// `POST /v3/token/tokeniseTransactionKey` (spec 1 §4.7). Retry class: never (whether a repeat makes a second token is not shown).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokeniseTransactionKey {
     /// The transaction whose card is stored: a transactionKey, or the trans_key of a hosted checkout.

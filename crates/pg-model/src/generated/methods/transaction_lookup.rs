@@ -4,12 +4,10 @@
 
 use crate::{
     MerchantReference, TransactionKey, Transactions, UniqueMerchantReference, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Finds transactions by key or by reference; with a key and a merchant reference, both have to match.
 ///
-/// `POST /v3/transaction/lookup` (spec 2 §4.4). Retry class: safe, because it reads only.
+/// `POST /v3/transaction/lookup` (spec 2 §4.4). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransactionLookup {
     /// The transaction with this key.

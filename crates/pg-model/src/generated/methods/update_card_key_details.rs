@@ -6,13 +6,11 @@ use alloc::string::String;
 
 use crate::{
     Acknowledgement, CardKey, CardholderAddress, Customer, MerchantCustomerReference, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -20,7 +18,7 @@ use crate::{
 
 /// Replaces the details that are sent and leaves the others; a detail sent empty is erased, and an address is replaced as a whole.
 ///
-/// `POST /v3/token/updateCardKeyDetails` (spec 1 §4.6). Retry class: safe, because it is so: it writes values, so writing them twice leaves the same record.
+/// `POST /v3/token/updateCardKeyDetails` (spec 1 §4.6). Retry class: safe (it writes values, so writing them twice leaves the same record).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateCardKeyDetails {
     /// The token to change.
@@ -32,12 +30,16 @@ pub struct UpdateCardKeyDetails {
     /// `merchantCustomerReference`: up to 45 chars (spec 1 §4.6).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
     /// The customer, recorded with the token or transaction.
+    ///
+    /// Source: spec 1 §4.6.
     pub customer: Customer,
     /// Fixed-line telephone number of the customer.
     ///
     /// `customerTelephone`: up to 14 chars (spec 1 §4.6).
     pub customer_telephone: Option<String>,
     /// Address of the cardholder, as used for address verification and stored with a token.
+    ///
+    /// Source: spec 1 §4.6.
     pub cardholder_address: CardholderAddress,
     /// A name for the card.
     ///
@@ -87,6 +89,8 @@ impl UpdateCardKeyDetails {
     }
 
     /// The customer, recorded with the token or transaction.
+    ///
+    /// Source: spec 1 §4.6.
     #[must_use]
     pub fn customer(mut self, customer: Customer) -> Self {
         self.customer = customer;
@@ -103,6 +107,8 @@ impl UpdateCardKeyDetails {
     }
 
     /// Address of the cardholder, as used for address verification and stored with a token.
+    ///
+    /// Source: spec 1 §4.6.
     #[must_use]
     pub fn cardholder_address(mut self, cardholder_address: CardholderAddress) -> Self {
         self.cardholder_address = cardholder_address;

@@ -4,12 +4,10 @@
 
 use crate::{
     Acknowledgement, MerchantCustomerReference, MerchantReference, TransactionKey, emit,
-    field::Field,
-    field::Length,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
-    parameters::ParameterSink,
-    parameters::Parameters,
+    parameters::{ParameterSink, Parameters},
     read::Reader,
     text::Text,
     violation::Violations,
@@ -17,7 +15,7 @@ use crate::{
 
 /// Adds references to a transaction that has none yet; a blank is ignored, and a value once set stays.
 ///
-/// `POST /v3/transaction/update` (spec 2 §4.4). Retry class: never, because it is so: a repeat is refused because the value is set, which looks like a value that was there before: look the transaction up.
+/// `POST /v3/transaction/update` (spec 2 §4.4). Retry class: never (a repeat is refused because the value is set, which looks like a value that was there before: look the transaction up).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateTransaction {
     /// The transaction to add to; any but an EFT.

@@ -6,8 +6,7 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{
     BatchKey, UpdatedCard,
-    record::ListShape,
-    record::{Record, RecordWriter, Slot},
+    record::{ListShape, Record, RecordWriter, Slot},
     text::Text,
     value::Extra,
     write,

@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 
 use crate::{
     CardKeyDetail,
-    record::ListShape,
-    record::{Record, RecordWriter, Slot},
+    record::{ListShape, Record, RecordWriter, Slot},
     value::Extra,
     write,
 };

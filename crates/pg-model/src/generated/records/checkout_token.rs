@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 
 use crate::{
     CheckoutItemLine, CheckoutUser, Token,
-    record::ListShape,
-    record::{Record, RecordWriter, Slot},
+    record::{ListShape, Record, RecordWriter, Slot},
     value::Extra,
     write,
 };

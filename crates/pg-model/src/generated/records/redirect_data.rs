@@ -7,8 +7,7 @@ use alloc::string::String;
 use crate::{
     CardNumber, Cv2, ErrorCode, FieldError, TraceCode,
     parameters::Named,
-    record::Keyed,
-    record::{Record, RecordWriter, Slot},
+    record::{Keyed, Record, RecordWriter, Slot},
     text::Text,
     value::Extra,
     write,
