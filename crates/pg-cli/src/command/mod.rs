@@ -3,9 +3,11 @@
 mod call;
 mod completions;
 mod decrypt;
+mod explain;
 mod methods;
 mod sandbox;
 mod sign;
+mod verify;
 
 use clap::Subcommand;
 
@@ -17,6 +19,8 @@ pub(crate) enum Command {
     Methods(methods::Arguments),
     Call(call::Arguments),
     Sign(sign::Arguments),
+    Verify(verify::Arguments),
+    Explain(explain::Arguments),
     Decrypt(decrypt::Arguments),
     Sandbox(sandbox::Arguments),
     Completions(completions::Arguments),
@@ -28,6 +32,8 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
         Command::Methods(arguments) => methods::run(&arguments, json),
         Command::Call(arguments) => call::run(arguments, json),
         Command::Sign(arguments) => sign::run(arguments, json),
+        Command::Verify(arguments) => verify::run(arguments, json),
+        Command::Explain(arguments) => explain::run(arguments, json),
         Command::Decrypt(arguments) => decrypt::run(arguments, json),
         Command::Sandbox(arguments) => sandbox::run(arguments, json),
         Command::Completions(arguments) => completions::run(&arguments),

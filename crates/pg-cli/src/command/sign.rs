@@ -23,6 +23,13 @@ Examples:
 
 {}", argument::HELP))]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    to_sign: ToSign,
+}
+
+/// What `sign`, `verify` and `explain` have in common.
+#[derive(clap::Args)]
+pub(super) struct ToSign {
     /// The parameters, not URL-encoded
     #[arg(value_name = "name=value", required = true)]
     parameters: Vec<String>,
@@ -33,34 +40,35 @@ pub(crate) struct Arguments {
     account: AccountFlags,
 }
 
-pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
-    let mut given = Given::read(&arguments.parameters)?;
-    let details = Details::gather(arguments.account)?;
-    given.warn_of_secrets();
-    if arguments.with_credentials {
-        add_credentials(&mut given, &details)?;
+impl ToSign {
+    /// The parameters and the key.
+    ///
+    /// # Errors
+    /// When a parameter can't be read, or what is needed of the account is not known.
+    pub(super) fn read(self) -> Result<(Given, ShaKey), Failure> {
+        let mut given = Given::read(&self.parameters)?;
+        let details = Details::gather(self.account)?;
+        given.warn_of_secrets();
+        if self.with_credentials {
+            for (name, setting) in [("apiKey", Setting::ApiKey), ("apiPassword", Setting::ApiPassword)] {
+                if given.parameters.get(name).is_none() {
+                    given.parameters.push(name, details.require(setting)?);
+                }
+            }
+        }
+        Ok((given, ShaKey::new(details.require(Setting::ShaKey)?)))
     }
-    let key = ShaKey::new(details.require(Setting::ShaKey)?);
-    let signature = sign(&given.pairs(), &key);
-    if json {
-        output::json(&Signed { sha_signature: signature.hex().as_str() })?;
-    } else {
-        output::data(signature.hex().as_str())?;
-    }
-    Ok(Exit::Done)
 }
 
-/// Adds the credentials that every signed request carries (spec 1 §5).
-///
-/// # Errors
-/// When the account is not known.
-pub(super) fn add_credentials(given: &mut Given, details: &Details) -> Result<(), Failure> {
-    for (name, setting) in [("apiKey", Setting::ApiKey), ("apiPassword", Setting::ApiPassword)] {
-        if given.parameters.get(name).is_none() {
-            given.parameters.push(name, details.require(setting)?);
-        }
+pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    let (given, key) = arguments.to_sign.read()?;
+    let signature = sign(&given.pairs(), &key).hex();
+    if json {
+        output::json(&Signed { sha_signature: signature.as_str() })?;
+    } else {
+        output::data(signature.as_str())?;
     }
-    Ok(())
+    Ok(Exit::Done)
 }
 
 #[derive(Serialize)]

@@ -1,0 +1,50 @@
+//! `pg verify`: whether a signature is right, and if not, why.
+
+use pg_crypto::{diagnose, verify};
+use serde::Serialize;
+
+use super::sign::ToSign;
+use crate::{
+    failure::Failure,
+    output::{self, Exit},
+};
+
+/// Checks a signature; when it is wrong, names the usual mistake that leads to it
+///
+/// Exit code 0 when it is right, 1 when it is wrong.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pg verify apiKey=K apiPassword=@password.txt currency=GBP shaSignature=9f86…
+  pg verify --with-credentials cardKey=4F2C-91 shaSignature=@signature.txt")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    to_sign: ToSign,
+}
+
+pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    let (given, key) = arguments.to_sign.read()?;
+    let signature = given
+        .parameters
+        .get("shaSignature")
+        .ok_or_else(|| Failure::misuse("there is no signature to check: give it as shaSignature=…"))?;
+    let pairs = given.pairs();
+    let valid = verify(&pairs, &key, signature).is_ok();
+    let diagnosis = diagnose(&pairs, &key, signature).to_string();
+    if json {
+        output::json(&Verified { valid, diagnosis: &diagnosis })?;
+    } else if valid {
+        output::data(&diagnosis)?;
+    }
+    if valid {
+        return Ok(Exit::Done);
+    }
+    output::say(&format!("pg: the signature is wrong: {diagnosis}"));
+    Ok(Exit::Refused)
+}
+
+#[derive(Serialize)]
+struct Verified<'a> {
+    valid: bool,
+    diagnosis: &'a str,
+}
