@@ -90,3 +90,36 @@ fn sessions_need_no_permission_for_raw_cards() {
     shop.put(&strict);
     assert_eq!(shop.call_as("strict", "authSessionKey", &with(&session, &[])).code(), "600");
 }
+
+#[test]
+fn a_card_form_leads_to_a_payment_and_its_refund() {
+    let mut shop = Shop::open();
+    let error_page = ("errorPageUrl", "https://shop.example/error");
+    let body = signed(&account("main"), &[error_page, ("merchantCustomerReference", "customer-9")]);
+    let (_, initiated) = post(&mut shop.sandbox, "/v3/session/initiate/json", body);
+    let initiated: Value = serde_json::from_str(&initiated).unwrap();
+    let session = initiated["sessionKey"].as_str().unwrap();
+    assert_eq!(shop.call("authSessionKey", &with(session, &[])).code(), "956");
+    let form = [
+        ("sessionKey", session),
+        ("cardNumber", PAN),
+        ("cardExpiryDate", "0530"),
+        ("cardCV2", CV2),
+        ("cardholderName", "A Customer"),
+        ("collectPlan", "gold"),
+        ("nextPageUrl", "https://shop.example/next"),
+        ("currentPageUrl", "https://shop.example/card"),
+    ];
+    let (status, _) = post(&mut shop.sandbox, "/v3/session/postform", serde_urlencoded::to_string(form).unwrap());
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    let answer = shop.call("authSessionKey", &with(session, &[]));
+    assert!(answer.rests_on("A101"), "{answer:?}");
+    let payment = shop.payment(&answer.key());
+    assert_eq!(payment.customer_reference.as_deref(), Some("customer-9"));
+    let recorded: Vec<_> = payment.details.keys().map(String::as_str).collect();
+    assert_eq!(recorded, ["cardholderName", "itemName0", "itemPrice0", "itemQuantity0"]);
+    assert!(!holds(&payment, CV2));
+    let card = payment.card.unwrap();
+    assert_eq!((card.masked.as_str(), card.expiry_year.as_str()), ("411111******1111", "2030"));
+    assert_eq!(shop.operate("refund", &payment.key, None).code(), "600");
+}
