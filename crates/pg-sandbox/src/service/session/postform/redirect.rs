@@ -5,7 +5,7 @@ use pg_crypto::SessionCipher;
 use pg_model::{Encoding, Method as _, PostForm, Record, SandboxErrorCode};
 
 use super::{Context, PageUrl, Refusal};
-use crate::{form::Form, key::Dice, merchants::Merchant};
+use crate::{form::Form, key::Dice, merchants::Merchant, secret::Secret};
 
 /// The most bytes of text that a redirect carries (assumption 135).
 const MOST_TEXT: usize = 64 << 10;
@@ -36,14 +36,20 @@ impl<'a> Redirect<'a> {
         if text.len() > MOST_TEXT {
             return Err(Refusal::from(SandboxErrorCode::BODY_TOO_LARGE).assuming(135));
         }
-        let iv = fresh_iv(context.keys.dice());
-        let cipher = SessionCipher::new(self.merchant.api_key.expose()).map_err(|_| failure())?;
-        let data = cipher.encrypt(&text, &iv).map_err(|_| failure())?;
+        let (data, iv) = encrypted(&self.merchant.api_key, context.keys.dice(), &text)?;
         [30, 31, 32, 33, 34, 83].into_iter().for_each(|number| context.basis.assume(number));
         let form_id = self.form_id.as_deref().map(|id| ("formId", id));
         let parameters: Vec<_> = form_id.into_iter().chain([("data", &*data), ("iv", &*iv)]).collect();
         page.with(&parameters).map_err(|_| failure())
     }
+}
+
+/// `data` and `iv` for a text (assumptions 30 to 33).
+fn encrypted(api_key: &Secret, dice: &mut dyn Dice, text: &str) -> Result<(String, String), Refusal> {
+    let iv = fresh_iv(dice);
+    let cipher = SessionCipher::new(api_key.expose()).map_err(|_| failure())?;
+    let data = cipher.encrypt(text, &iv).map_err(|_| failure())?;
+    Ok((data, iv))
 }
 
 /// The account's key makes no AES key, or the address no header; both are checked before.
@@ -84,5 +90,16 @@ mod tests {
         assert!(vectors.iter().all(|iv| iv.len() == 16 && iv.bytes().all(|byte| byte.is_ascii_alphanumeric())));
         let letters: HashSet<char> = vectors.iter().flat_map(|iv| iv.chars()).collect();
         assert_eq!(letters.len(), 62);
+    }
+
+    #[test]
+    fn the_data_is_what_openssl_makes_of_the_text() {
+        // printf %s "$TEXT" | openssl enc -aes-256-cbc -a -A \
+        //     -K $(printf %s "$KEY" | xxd -p -c 64) -iv $(printf %s "$IV" | xxd -p)
+        let key = Secret::new("MainSandboxApiKey000000000000000");
+        let text = r#"{"cardholderName":"Zoë Other","cardCV2":""}"#;
+        let (data, iv) = encrypted(&key, &mut SeededDice::new([5; 32]), text).unwrap();
+        assert_eq!(iv, "18kVirFTp6xfsvxb");
+        assert_eq!(data, "4NPwkImH8aJfqgOMbghulf+hN5ZBTYDyBjc0h9xnRmoVebAKhLHdB2HeFDZr1iPw");
     }
 }

@@ -1,0 +1,59 @@
+//! 30 minutes (spec 2 §3.1; assumption 78).
+
+use std::time::Duration;
+
+use crate::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
+
+#[test]
+fn a_session_ends_after_30_minutes() {
+    for (seconds, over) in [(29 * 60 + 59, false), (30 * 60, true), (30 * 60 + 1, true)] {
+        let mut shop = Shop::new();
+        let session = shop.initiate();
+        assert_eq!(shop.post(&session, GOOD).page(), NEXT);
+        shop.wait(Duration::from_secs(seconds));
+        for (form, page) in [(GOOD.to_vec(), NEXT), (with(GOOD, &[("cardNumber", "1")]), CURRENT)] {
+            let landing = shop.post(&session, &form);
+            assert_eq!(landing.page(), if over { ERROR_PAGE } else { page }, "{seconds}");
+            if over {
+                assert_eq!(landing.error(), "136");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_millisecond_decides() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    shop.wait(Duration::from_millis(30 * 60_000 - 1));
+    assert_eq!(shop.post(&session, GOOD).page(), NEXT);
+    shop.wait(Duration::from_millis(1));
+    assert_eq!(shop.post(&session, GOOD).error(), "136");
+    // Even a form that lacks everything else is told that the session is over.
+    assert_eq!(shop.post(&session, &[]).error(), "136");
+}
+
+#[test]
+fn posting_does_not_lengthen_a_session() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    for _ in 0..5 {
+        shop.wait(Duration::from_secs(359));
+        assert_eq!(shop.post(&session, GOOD).page(), NEXT);
+    }
+    shop.wait(Duration::from_secs(5));
+    assert_eq!(shop.post(&session, GOOD).error(), "136");
+}
+
+#[test]
+fn paying_ends_with_the_session() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let order = [("sessionKey", session.as_str()), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+    assert_eq!(shop.refused("transaction/authSessionKey", &order), "956");
+    shop.post(&session, GOOD);
+    shop.wait(Duration::from_secs(30 * 60 - 1));
+    assert_eq!(shop.done("transaction/authSessionKey", &order)["transactionStatusCode"], "600");
+    shop.wait(Duration::from_secs(1));
+    assert_eq!(shop.refused("transaction/authSessionKey", &order), "136");
+}

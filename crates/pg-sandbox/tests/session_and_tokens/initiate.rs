@@ -1,0 +1,38 @@
+//! `session/initiate` (spec 2 §4.1).
+
+use crate::shop::{ERROR_PAGE, GOOD, Shop};
+
+#[test]
+fn a_session_key_of_32_letters_and_digits_in_both_encodings() {
+    let mut shop = Shop::new();
+    let (one, two) = (shop.initiate(), shop.initiate());
+    assert!(one.len() == 32 && one.bytes().all(|byte| byte.is_ascii_alphanumeric()) && one != two);
+    let pairs = [("errorPageUrl", ERROR_PAGE), ("merchantCustomerReference", "customer-7")];
+    let xml = shop.xml("session/initiate", &pairs);
+    let (before, after) = xml.split_once("<serviceResponse><sessionKey>").unwrap();
+    assert!(before.starts_with("<?xml") && after.ends_with("</sessionKey></serviceResponse>"), "{xml}");
+}
+
+#[test]
+fn the_error_page_has_to_be_a_page_of_the_web() {
+    let mut shop = Shop::new();
+    assert_eq!(shop.refused("session/initiate", &[("merchantCustomerReference", "c")]), "133");
+    let long = format!("https://shop.example/{}", "a".repeat(8 << 10));
+    for page in
+        ["", "/error", "javascript:alert(1)", "ftp://shop.example/", "https://", "https://shop.example/a b", &long]
+    {
+        assert_eq!(shop.refused("session/initiate", &[("errorPageUrl", page)]), "133", "{page}");
+    }
+    for page in ["http://localhost:3000/error", "https://shop.example/?a=b#c", "HTTPS://SHOP.EXAMPLE"] {
+        shop.initiate_for(page);
+    }
+}
+
+#[test]
+fn it_needs_credentials_and_the_card_form_does_not() {
+    let mut shop = Shop::new();
+    let unsigned = shop.send("/v3/session/initiate/json", format!("errorPageUrl={ERROR_PAGE}"));
+    assert_eq!(unsigned.status(), 401);
+    let session = shop.initiate();
+    assert_eq!(shop.post(&session, GOOD).page(), crate::shop::NEXT);
+}

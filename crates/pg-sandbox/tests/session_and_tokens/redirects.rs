@@ -1,0 +1,192 @@
+//! The four ways that the card form can lead (spec 2 §4.2), in both encodings.
+
+use std::collections::HashSet;
+
+use http::Method;
+
+use crate::shop::{CURRENT, CV2, ERROR_PAGE, GOOD, NEXT, PAN, Shop, with};
+
+const FULL: &[(&str, &str)] = &[
+    ("cardCV2", CV2),
+    ("cardholderName", "Zoë O'Neill & Söhne"),
+    ("cardholderAddressPostcode", "AB1 2CD"),
+    ("customerEmail", "zoe@shop.example"),
+    ("formId", "card-1"),
+    ("collectNewsletter", "yes & weekly"),
+    ("collectBasket", "7"),
+];
+
+#[test]
+fn a_valid_form_leads_to_the_next_page() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let landing = shop.post(&session, &with(GOOD, FULL));
+    assert_eq!((landing.page(), landing.form_id.as_deref()), (NEXT, Some("card-1")));
+    assert_eq!(landing.names, ["formId", "data", "iv"]);
+    let text = r#"{"cardholderName":"Zoë O'Neill & Söhne","cardNumber":"400000******1000","cardExpiryMonth":"12","cardExpiryYear":"2030","cardCV2":"","collectNewsletter":"yes & weekly","collectBasket":"7"}"#;
+    assert_eq!(landing.text, text);
+    assert!(landing.iv.len() == 16 && landing.iv.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    assert!(!landing.location.contains('+') && landing.location.ends_with(&landing.iv));
+    assert_eq!(landing.basis, "2 §4.2, A30, A31, A32, A33, A34, A82, A83");
+}
+
+#[test]
+fn a_valid_form_in_xml() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    for path in ["/v3/session/postform", "/v3/session/postform/xml", "/v3/session/postform/xml/"] {
+        let pairs = with(&with(GOOD, FULL), &[("sessionKey", &session)]);
+        let landing = shop.post_raw(path, serde_urlencoded::to_string(pairs).unwrap());
+        let text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<serviceResponse>\
+                    <cardholderName>Zoë O&apos;Neill &amp; Söhne</cardholderName>\
+                    <cardNumber>400000******1000</cardNumber>\
+                    <cardExpiryMonth>12</cardExpiryMonth><cardExpiryYear>2030</cardExpiryYear>\
+                    <cardCV2></cardCV2>\
+                    <collectNewsletter>yes &amp; weekly</collectNewsletter><collectBasket>7</collectBasket>\
+                    </serviceResponse>";
+        assert_eq!((landing.page(), landing.text.as_str()), (NEXT, text));
+    }
+}
+
+#[test]
+fn wrong_fields_lead_back_with_their_errors() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let wrong = [("cardNumber", "4000000000001001"), ("cardExpiryYear", "2025"), ("cardCV2", "12"), ("formId", "f")];
+    let landing = shop.post(&session, &with(&with(GOOD, FULL), &wrong));
+    assert_eq!((landing.page(), landing.form_id.as_deref()), (CURRENT, Some("f")));
+    let data = landing.json();
+    assert_eq!(data["cardNumber"], "400000******1001");
+    assert_eq!((&data["cardExpiryYear"], &data["cardCV2"]), (&"2025".into(), &"".into()));
+    assert_eq!(data["collectBasket"], "7");
+    assert!(data.get("errorCode").is_none());
+    for (field, code, message) in [
+        ("cardNumber", "108", "Invalid card number"),
+        ("cardExpiryYear", "109", "Invalid card expiry"),
+        ("cardCV2", "110", "Invalid card CV2"),
+    ] {
+        assert_eq!(data["errors"][field]["errorCode"], code);
+        assert_eq!(data["errors"][field]["errorMessage"], message);
+    }
+    let traces: HashSet<&str> =
+        data["errors"].as_object().unwrap().values().map(|error| error["traceCode"].as_str().unwrap()).collect();
+    assert!(traces.len() == 3 && traces.iter().all(|trace| trace.len() == 9));
+
+    let body = with(&with(GOOD, &wrong), &[("sessionKey", &session)]);
+    let landing = shop.post_raw("/v3/session/postform/xml", serde_urlencoded::to_string(body).unwrap());
+    let error = "<errors><cardNumber><errorCode>108</errorCode><traceCode>";
+    assert!(landing.page() == CURRENT && landing.text.contains(error), "{}", landing.text);
+    assert_eq!(landing.faults(), [("cardNumber", "108"), ("cardExpiryYear", "109"), ("cardCV2", "110")].map(owned));
+}
+
+#[test]
+fn a_missing_field_leads_to_the_error_page() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    for (name, code) in [
+        ("nextPageUrl", "134"),
+        ("currentPageUrl", "135"),
+        ("cardNumber", "108"),
+        ("cardExpiryMonth", "109"),
+        ("cardExpiryYear", "109"),
+    ] {
+        let form = with(&with(GOOD, FULL), &[(name, "")]);
+        let landing = shop.post(&session, &form);
+        assert_eq!((landing.page(), landing.error().as_str()), (ERROR_PAGE, code), "{name}");
+        assert_eq!((landing.form_id.as_deref(), landing.names.len()), (Some("card-1"), 3));
+        let empty: Vec<_> = form.into_iter().chain([(name, "")]).collect();
+        assert_eq!(shop.post(&session, &empty).error(), code, "{name}");
+        let body = serde_urlencoded::to_string(with(&empty, &[("sessionKey", &session)])).unwrap();
+        let landing = shop.post_raw("/v3/session/postform", body);
+        assert!(landing.text.contains(&format!("<serviceResponse><errorCode>{code}</errorCode><traceCode>")));
+        assert_eq!(landing.error(), code);
+    }
+    let nothing = shop.post(&session, &[]);
+    assert_eq!((nothing.error().as_str(), nothing.form_id), ("134", None));
+}
+
+#[test]
+fn a_session_that_cannot_be_told_leads_to_the_sandboxs_own_page() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let form = serde_urlencoded::to_string(GOOD).unwrap();
+    for body in [
+        String::new(),
+        form.clone(),
+        format!("sessionKey=&{form}"),
+        format!("sessionKey={}&{form}", "0".repeat(32)),
+        format!("sessionKey={}&{form}", session.to_uppercase()),
+        format!("sessionKey={session}x&{form}"),
+        format!("sessionKey={session}&sessionKey={session}&{form}"),
+        format!("x=%zz&{form}"),
+    ] {
+        let landing = shop.post_raw("/v3/session/postform/json", body);
+        assert_eq!(landing.location, "/session-error?errorCode=129");
+        assert_eq!(landing.basis, "2 §4.2, A79");
+        let page = shop.ask(Method::GET, &landing.location, "");
+        let html = String::from_utf8(page.body().to_vec()).unwrap();
+        assert!(html.contains("129") && html.contains("Invalid session key"), "{html}");
+    }
+}
+
+#[test]
+fn a_body_that_is_wrong_elsewhere_leads_to_the_error_page() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let form = serde_urlencoded::to_string(with(GOOD, &[("sessionKey", &session)])).unwrap();
+    let many: String = (0..2_000).map(|n| format!("&collect{n}=1")).collect();
+    for (path, body, code) in [
+        ("json", format!("{form}&collectSize=1&collectSize=2"), "935"),
+        ("json", format!("{form}&cardholderName=a&cardHolderName=b"), "935"),
+        ("json", format!("{form}&collectSize=%4"), "930"),
+        ("json", format!("{form}&collectSize=%ff"), "930"),
+        ("json", format!("{form}{many}"), "932"),
+        ("yaml", form.clone(), "104"),
+        ("json/xml", form.clone(), "104"),
+    ] {
+        let landing = shop.post_raw(&format!("/v3/session/postform/{path}"), body);
+        assert_eq!((landing.page(), landing.error().as_str()), (ERROR_PAGE, code), "{path}");
+    }
+    let get = shop.ask(Method::GET, "/v3/session/postform/json", "");
+    assert!(get.status() == 400 && get.body().starts_with(br#"{"errorCode":"934""#));
+}
+
+#[test]
+fn addresses_keep_their_own_query_and_fragment() {
+    let mut shop = Shop::new();
+    let session = shop.initiate_for("https://shop.example/error?order=7&data=mine#top");
+    for (address, start, end) in [
+        (
+            "https://shop.example/a?order=7&x=%41&iv=old#part?x",
+            "https://shop.example/a?order=7&x=%41&iv=old&data=",
+            "#part?x",
+        ),
+        ("http://127.0.0.1:3000", "http://127.0.0.1:3000?data=", ""),
+        ("https://shop.example/?", "https://shop.example/?data=", ""),
+        ("https://shop.example/é#ü", "https://shop.example/%C3%A9?data=", "#%C3%BC"),
+    ] {
+        let landing = shop.post(&session, &with(GOOD, &[("nextPageUrl", address)]));
+        assert!(landing.location.starts_with(start) && landing.location.ends_with(end), "{}", landing.location);
+        assert_eq!(landing.json()["cardNumber"], "400000******1000");
+        let back = shop.post(&session, &with(GOOD, &[("currentPageUrl", address), ("cardNumber", "1")]));
+        assert!(back.location.starts_with(start) && back.location.ends_with(end), "{}", back.location);
+    }
+    let failed = shop.post(&session, &[]);
+    assert!(failed.location.starts_with("https://shop.example/error?order=7&data=mine&data="));
+    assert!(failed.error() == "134" && failed.location.ends_with("#top"));
+}
+
+#[test]
+fn every_redirect_has_a_vector_of_its_own() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let landings: Vec<_> = (0..50).map(|_| shop.post(&session, GOOD)).collect();
+    let vectors: HashSet<&str> = landings.iter().map(|landing| landing.iv.as_str()).collect();
+    let data: HashSet<&str> = landings.iter().map(|landing| landing.data.as_str()).collect();
+    assert_eq!((vectors.len(), data.len()), (50, 50));
+    assert!(landings.iter().all(|landing| landing.text == landings[0].text && !landing.text.contains(PAN)));
+}
+
+pub(crate) fn owned((field, code): (&str, &str)) -> (String, String) {
+    (field.to_owned(), code.to_owned())
+}

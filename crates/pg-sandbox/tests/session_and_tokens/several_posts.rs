@@ -1,0 +1,116 @@
+//! Data that is collected over several pages (spec 2 §1.1; assumption 84).
+
+use serde_json::Value;
+
+use crate::shop::{CV2, GOOD, Shop, with};
+
+/// The token that a payment with the session leaves.
+fn tokenised(shop: &mut Shop, session: &str) -> Value {
+    let order = [("sessionKey", session), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+    let paid = shop.done("transaction/authSessionKey", &order);
+    let transaction = paid["transactionKey"].as_str().unwrap().to_owned();
+    shop.done("token/tokeniseTransactionKey", &[("transactionKey", &transaction)])["cardKeyDetails"]["0"].clone()
+}
+
+#[test]
+fn later_pages_add_to_earlier_ones() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let first = [
+        ("cardholderName", "A Holder"),
+        ("cardDescription", "Blue card"),
+        ("customerFirstName", "Anna"),
+        ("customerLandline", "020 7946 0123"),
+        ("cardholderAddressTown", "Springfield"),
+        ("collectSize", "M"),
+        ("collectColour", "red"),
+    ];
+    shop.post(&session, &with(GOOD, &first));
+    let second = [
+        ("cardNumber", "5200000000001005"),
+        ("cardExpiryYear", "31"),
+        ("cardholderName", "B Holder"),
+        ("customerSurname", "Other"),
+        ("cardholderAddressPostcode", "AB1 2CD"),
+        ("collectColour", "blue"),
+        ("collectGift", "yes"),
+    ];
+    let landing = shop.post(&session, &with(GOOD, &second));
+    let data = landing.shown();
+    let collected: Vec<_> = data.collect.iter().collect();
+    assert_eq!(collected, [("collectSize", "M"), ("collectColour", "blue"), ("collectGift", "yes")]);
+    assert!(landing.basis.contains("A84"), "{}", landing.basis);
+
+    let token = tokenised(&mut shop, &session);
+    assert_eq!(token["card"]["cardNumber"], "520000******1005");
+    assert_eq!(token["card"]["cardExpiryYear"], "2031");
+    // Name and description belong to the card, which was replaced.
+    assert_eq!(token["card"]["cardholderName"], "B Holder");
+    assert_eq!(token["card"]["cardDescription"], "");
+    assert_eq!(token["customer"]["customerFirstName"], "Anna");
+    assert_eq!(token["customer"]["customerSurname"], "Other");
+    assert_eq!(token["customer"]["customerTelephone"], "020 7946 0123");
+    assert_eq!(token["cardholderAddress"]["cardholderAddressTown"], "Springfield");
+    assert_eq!(token["cardholderAddress"]["cardholderAddressPostcode"], "AB1 2CD");
+}
+
+#[test]
+fn an_empty_field_takes_an_earlier_value_away() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    shop.post(&session, &with(GOOD, &[("customerFirstName", "Anna"), ("customerSurname", "Other")]));
+    let emptied: Vec<_> = GOOD.iter().copied().chain([("customerFirstName", "")]).collect();
+    shop.post(&session, &emptied);
+    let token = tokenised(&mut shop, &session);
+    assert_eq!(token["customer"]["customerFirstName"], "");
+    assert_eq!(token["customer"]["customerSurname"], "Other");
+}
+
+#[test]
+fn a_form_that_is_wrong_changes_nothing() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    shop.post(&session, &with(GOOD, &[("customerFirstName", "Anna"), ("collectSize", "M")]));
+    let wrong = [("cardCV2", "1"), ("customerFirstName", "Berta"), ("collectSize", "L"), ("cardExpiryYear", "31")];
+    let landing = shop.post(&session, &with(GOOD, &wrong));
+    // The page gets what was entered, for the form to be shown again.
+    assert_eq!(landing.shown().collect.get("collectSize"), Some("L"));
+    assert_eq!(shop.post(&session, GOOD).shown().collect.get("collectSize"), Some("M"));
+    let token = tokenised(&mut shop, &session);
+    assert_eq!(
+        (&token["customer"]["customerFirstName"], &token["card"]["cardExpiryYear"]),
+        (&"Anna".into(), &"2030".into())
+    );
+}
+
+#[test]
+fn the_same_form_twice_is_the_same_as_once() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let form = with(GOOD, &[("cardCV2", CV2), ("collectSize", "M"), ("customerFirstName", "Anna")]);
+    let (one, two) = (shop.post(&session, &form), shop.post(&session, &form));
+    assert_eq!((one.page(), &one.text), (two.page(), &two.text));
+    assert_eq!(tokenised(&mut shop, &session)["customer"]["customerFirstName"], "Anna");
+}
+
+#[test]
+fn sessions_know_nothing_of_each_other() {
+    let mut shop = Shop::new();
+    let (one, two) = (shop.initiate(), shop.initiate());
+    shop.post(&one, &with(GOOD, &[("collectSize", "M"), ("customerFirstName", "Anna")]));
+    assert_eq!(shop.post(&two, GOOD).shown().collect.iter().len(), 0);
+    assert_eq!(tokenised(&mut shop, &two)["customer"]["customerFirstName"], "");
+    // Another account cannot pay with them.
+    shop.become_merchant("other");
+    let order = [("sessionKey", one.as_str()), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+    assert_eq!(shop.refused("transaction/authSessionKey", &order), "129");
+}
+
+#[test]
+fn a_session_without_raw_card_permission_takes_cards() {
+    let mut shop = Shop::new();
+    shop.become_merchant("strict");
+    let session = shop.initiate();
+    shop.post(&session, GOOD);
+    assert_eq!(tokenised(&mut shop, &session)["card"]["cardNumber"], "400000******1000");
+}

@@ -1,0 +1,119 @@
+//! Tokens from transactions (spec 1 §4.7; assumptions 59 and 62 to 66).
+
+use crate::{
+    shop::{CV2, PAN, Shop},
+    tokens::{key, token},
+};
+
+const ORDER: &[(&str, &str)] = &[("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+
+fn transaction(shop: &mut Shop, method: &str, pairs: &[(&str, &str)]) -> String {
+    let pairs: Vec<_> = ORDER.iter().chain(pairs).copied().collect();
+    shop.done(method, &pairs)["transactionKey"].as_str().unwrap().to_owned()
+}
+
+fn raw(shop: &mut Shop, method: &str, number: &str) -> String {
+    let card = [
+        ("cardNumber", number),
+        ("cardExpiryMonth", "12"),
+        ("cardExpiryYear", "30"),
+        ("cardCV2", CV2),
+        ("cardholderName", "R Holder"),
+    ];
+    transaction(shop, method, &card)
+}
+
+fn tokenised(shop: &mut Shop, pairs: &[(&str, &str)]) -> serde_json::Value {
+    shop.done("token/tokeniseTransactionKey", pairs)["cardKeyDetails"]["0"].clone()
+}
+
+#[test]
+fn every_approved_payment_gives_an_enabled_token_that_pays() {
+    let mut shop = Shop::new();
+    let auth = raw(&mut shop, "transaction/auth", PAN);
+    let preauth = raw(&mut shop, "transaction/preauth", PAN);
+    let capture = transaction(&mut shop, "transaction/capturepreauth", &[("transactionKey", &preauth)]);
+    let mut identifiers = Vec::new();
+    for transaction in [&auth, &preauth, &capture] {
+        let token = tokenised(&mut shop, &[("transactionKey", transaction), ("merchantCustomerReference", "c")]);
+        assert_eq!((&token["enabled"], &token["merchantCustomerReference"]), (&"1".into(), &"c".into()));
+        assert_eq!(token["card"]["cardNumber"], "400000******1000");
+        assert_eq!(token["card"]["cardholderName"], "R Holder");
+        let groups: Vec<usize> = token["cardKey"].as_str().unwrap().split('-').map(str::len).collect();
+        assert_eq!(groups, [8, 4, 4, 4, 16]);
+        identifiers.push(token["cardUniqueIdentifier"].clone());
+        let paid = transaction_of_token(&mut shop, &key(&token));
+        // A payment by card key can be tokenised again.
+        assert_eq!(tokenised(&mut shop, &[("transactionKey", &paid)])["card"], token["card"]);
+    }
+    identifiers.dedup();
+    assert_eq!(identifiers.len(), 1);
+}
+
+fn transaction_of_token(shop: &mut Shop, card_key: &str) -> String {
+    transaction(shop, "transaction/authCardKey", &[("cardKey", card_key)])
+}
+
+#[test]
+fn the_same_request_gives_the_same_token_again() {
+    let mut shop = Shop::new();
+    let auth = raw(&mut shop, "transaction/auth", PAN);
+    let none = tokenised(&mut shop, &[("transactionKey", &auth)]);
+    assert_eq!(tokenised(&mut shop, &[("transactionKey", &auth), ("merchantCustomerReference", "")]), none);
+    let a = tokenised(&mut shop, &[("transactionKey", &auth), ("merchantCustomerReference", "a")]);
+    assert_ne!(key(&a), key(&none));
+    assert_eq!(a["cardUniqueIdentifier"], none["cardUniqueIdentifier"]);
+    assert_eq!(tokenised(&mut shop, &[("transactionKey", &auth), ("merchantCustomerReference", "a")]), a);
+    shop.done("token/delete", &[("cardKey", &key(&a))]);
+    let fresh = tokenised(&mut shop, &[("transactionKey", &auth), ("merchantCustomerReference", "a")]);
+    assert_ne!(key(&fresh), key(&a));
+}
+
+#[test]
+fn the_customer_of_the_transaction_is_taken_over() {
+    let mut shop = Shop::new();
+    let session = token(&mut shop, "customer-7", &[]);
+    assert_eq!(session["merchantCustomerReference"], "customer-7");
+}
+
+#[test]
+fn what_cannot_be_tokenised() {
+    let mut shop = Shop::new();
+    let declined = raw(&mut shop, "transaction/auth", "4000000000002008");
+    let auth = raw(&mut shop, "transaction/auth", PAN);
+    let refund = transaction(&mut shop, "transaction/refund", &[("transactionKey", &auth)]);
+    let preauth = raw(&mut shop, "transaction/preauth", PAN);
+    let cancelled = transaction(&mut shop, "transaction/cancelpreauth", &[("transactionKey", &preauth)]);
+    for (key, code) in [(&*declined, "944"), (&refund, "944"), (&cancelled, "944"), ("unknown", "943"), ("", "938")] {
+        assert_eq!(shop.refused("token/tokeniseTransactionKey", &[("transactionKey", key)]), code, "{key}");
+    }
+    shop.become_merchant("other");
+    assert_eq!(shop.refused("token/tokeniseTransactionKey", &[("transactionKey", &auth)]), "943");
+}
+
+#[test]
+fn a_card_key_moves_its_token_to_another_transaction() {
+    let mut shop = Shop::new();
+    let old = token(&mut shop, "a", &[("cardDescription", "Blue")]);
+    let card_key = key(&old);
+    let again = raw(&mut shop, "transaction/auth", PAN);
+    let stranger = raw(&mut shop, "transaction/auth", "5200000000001005");
+    let tokenise = |transaction: &str, card_key: &str, customer: &str| {
+        [("transactionKey", transaction), ("cardKey", card_key), ("merchantCustomerReference", customer)]
+            .map(|(name, value)| (name, value.to_owned()))
+    };
+    for (pairs, code) in [
+        (tokenise(&again, "unknown", ""), "940"),
+        (tokenise(&stranger, &card_key, ""), "944"),
+        (tokenise(&stranger, &card_key, "b"), "944"),
+        (tokenise(&again, &card_key, "b"), "941"),
+    ] {
+        let pairs: Vec<_> = pairs.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        assert_eq!(shop.refused("token/tokeniseTransactionKey", &pairs), code);
+    }
+    let pairs = [("transactionKey", again.as_str()), ("cardKey", &card_key), ("merchantCustomerReference", "a")];
+    assert_eq!(tokenised(&mut shop, &pairs), old);
+    // From now on the token belongs to that transaction.
+    let same = [("transactionKey", again.as_str()), ("merchantCustomerReference", "a")];
+    assert_eq!(key(&tokenised(&mut shop, &same)), card_key);
+}

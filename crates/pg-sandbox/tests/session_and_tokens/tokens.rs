@@ -1,0 +1,191 @@
+//! Looking tokens up and changing their details (spec 1 §4.2, §4.6).
+
+use serde_json::{Value, json};
+
+use crate::shop::{GOOD, Shop, with};
+
+/// A token of a card that was posted to a session for a customer; empty for none.
+pub(crate) fn token(shop: &mut Shop, customer: &str, form: &[(&str, &str)]) -> Value {
+    let session = shop.initiate();
+    shop.post(&session, &with(GOOD, form));
+    let order = [
+        ("sessionKey", session.as_str()),
+        ("currency", "GBP"),
+        ("itemName0", "Tea"),
+        ("itemPrice0", "499"),
+        ("merchantCustomerReference", customer),
+    ];
+    let paid = shop.done("transaction/authSessionKey", &order);
+    let transaction = paid["transactionKey"].as_str().unwrap().to_owned();
+    shop.done("token/tokeniseTransactionKey", &[("transactionKey", &transaction)])["cardKeyDetails"]["0"].clone()
+}
+
+pub(crate) fn key(token: &Value) -> String {
+    token["cardKey"].as_str().unwrap().to_owned()
+}
+
+fn found(shop: &mut Shop, pairs: &[(&str, &str)]) -> Vec<String> {
+    let answer = shop.done("token/lookup", pairs);
+    let tokens = answer["cardKeyDetails"].as_object().unwrap();
+    (0..tokens.len()).map(|at| key(&tokens[&at.to_string()])).collect()
+}
+
+#[test]
+fn lookups_match_everything_that_is_given() {
+    let mut shop = Shop::new();
+    let tokens: Vec<String> =
+        ["a", "b", "a", ""].iter().map(|customer| key(&token(&mut shop, customer, &[]))).collect();
+    let by_customer = |customer| [("merchantCustomerReference", customer)];
+    assert_eq!(found(&mut shop, &by_customer("a")), [tokens[0].clone(), tokens[2].clone()]);
+    assert_eq!(found(&mut shop, &by_customer("b")), [tokens[1].clone()]);
+    assert_eq!(found(&mut shop, &[("cardKey", &tokens[3])]), [tokens[3].clone()]);
+    assert_eq!(found(&mut shop, &[("cardKey", &tokens[0]), ("merchantCustomerReference", "a")]), [tokens[0].clone()]);
+    assert_eq!(found(&mut shop, &[("cardKey", &tokens[0]), ("merchantCustomerReference", "")]), [tokens[0].clone()]);
+    for nothing in [
+        vec![("cardKey", tokens[0].as_str()), ("merchantCustomerReference", "b")],
+        vec![("cardKey", &tokens[3]), ("merchantCustomerReference", "a")],
+        vec![("cardKey", "00000000-0000-0000-0000-0000000000000000")],
+        vec![("merchantCustomerReference", "A")],
+        vec![("merchantCustomerReference", "a ")],
+    ] {
+        assert_eq!(shop.done("token/lookup", &nothing), json!({"cardKeyDetails": {}}), "{nothing:?}");
+    }
+    let xml = shop.xml("token/lookup", &by_customer("nobody"));
+    assert!(xml.contains("<serviceResponse><cardKeyDetails></cardKeyDetails></serviceResponse>"), "{xml}");
+    for none in [vec![], vec![("cardKey", ""), ("merchantCustomerReference", "")], vec![("x", "1")]] {
+        assert_eq!(shop.refused("token/lookup", &none), "101");
+    }
+}
+
+#[test]
+fn disabled_tokens_are_found_and_deleted_ones_are_not() {
+    let mut shop = Shop::new();
+    let (one, two) = (token(&mut shop, "a", &[]), token(&mut shop, "a", &[]));
+    shop.done("token/disable", &[("cardKey", &key(&one))]);
+    shop.done("token/delete", &[("cardKey", &key(&two))]);
+    let answer = shop.done("token/lookup", &[("merchantCustomerReference", "a")]);
+    assert_eq!(answer["cardKeyDetails"]["0"]["enabled"], "0");
+    assert_eq!(answer["cardKeyDetails"].as_object().unwrap().len(), 1);
+    assert_eq!(shop.done("token/lookup", &[("cardKey", &key(&two))]), json!({"cardKeyDetails": {}}));
+}
+
+#[test]
+fn tokens_of_other_accounts_are_not_there() {
+    let mut shop = Shop::new();
+    let token = key(&token(&mut shop, "a", &[]));
+    shop.become_merchant("other");
+    for pairs in [[("cardKey", token.as_str())], [("merchantCustomerReference", "a")]] {
+        assert_eq!(shop.done("token/lookup", &pairs), json!({"cardKeyDetails": {}}));
+    }
+    assert_eq!(shop.refused("token/updateCardKeyDetails", &[("cardKey", &token), ("cardDescription", "x")]), "940");
+}
+
+#[test]
+fn a_record_has_every_field_in_both_encodings() {
+    let mut shop = Shop::new();
+    let form = [("cardholderName", "Zoë & Co"), ("cardNumber", "6799990000000001001")];
+    let token = token(&mut shop, "", &form);
+    let identifier = token["cardUniqueIdentifier"].as_u64().unwrap();
+    assert!(identifier < 1 << 53);
+    assert_eq!(
+        token,
+        json!({
+            "cardKey": key(&token), "cardUniqueIdentifier": identifier, "merchantCustomerReference": "", "enabled": "1",
+            "card": {
+                "cardDescription": "", "cardholderName": "Zoë & Co", "cardNumber": "679999******1001",
+                "cardExpiryMonth": "12", "cardExpiryYear": "2030",
+                "cardType": "DEBIT", "cardScheme": "MAESTRO", "cardBank": "Second Test Bank"
+            },
+            "customer": {
+                "customerTitle": "", "customerFirstName": "", "customerSurname": "", "customerEmail": "",
+                "customerMobile": "", "customerTelephone": ""
+            },
+            "cardholderAddress": {
+                "cardholderAddressPropertyName": "", "cardholderAddressLine1": "", "cardholderAddressLine2": "",
+                "cardholderAddressLine3": "", "cardholderAddressTown": "", "cardholderAddressCounty": "",
+                "cardholderAddressPostcode": "", "cardholderAddressCountry": ""
+            }
+        })
+    );
+    let xml = shop.xml("token/lookup", &[("cardKey", &key(&token))]);
+    for part in [
+        "<serviceResponse><cardKeyDetails><cardKeyDetail><cardKey>",
+        "<merchantCustomerReference></merchantCustomerReference><enabled>1</enabled><card><cardDescription></cardDescription>",
+        "<cardholderName>Zoë &amp; Co</cardholderName><cardNumber>679999******1001</cardNumber>",
+        "</customer><cardholderAddress><cardholderAddressPropertyName></cardholderAddressPropertyName>",
+    ] {
+        assert!(xml.contains(part), "{part} in {xml}");
+    }
+}
+
+#[test]
+fn details_that_are_sent_are_written_and_others_stay() {
+    let mut shop = Shop::new();
+    let form = [("cardholderName", "A"), ("customerEmail", "a@b.example"), ("cardholderAddressLine1", "1 High Street")];
+    let token = key(&token(&mut shop, "a", &form));
+    let changes = [
+        ("cardKey", token.as_str()),
+        ("customerEmail", ""),
+        ("customerTelephone", "0123"),
+        ("cardholderAdressTown", "Springfield"),
+        ("cardHolderAddressCounty", "Shire"),
+        ("cardDescription", "<b>Blue</b>"),
+        ("cardExpiryMonth", "01"),
+        ("cardExpiryYear", "33"),
+    ];
+    assert_eq!(shop.done("token/updateCardKeyDetails", &changes), json!({"result": "OK"}));
+    let read = |shop: &mut Shop| shop.done("token/lookup", &[("cardKey", &token)])["cardKeyDetails"]["0"].clone();
+    let record = read(&mut shop);
+    assert_eq!(record["card"]["cardholderName"], "A");
+    assert_eq!(record["card"]["cardDescription"], "<b>Blue</b>");
+    assert_eq!((&record["card"]["cardExpiryMonth"], &record["card"]["cardExpiryYear"]), (&json!("01"), &json!("2033")));
+    assert_eq!(
+        (&record["customer"]["customerEmail"], &record["customer"]["customerTelephone"]),
+        (&json!(""), &json!("0123"))
+    );
+    let address = &record["cardholderAddress"];
+    assert_eq!(address["cardholderAddressLine1"], "1 High Street");
+    assert_eq!(
+        (&address["cardholderAddressTown"], &address["cardholderAddressCounty"]),
+        (&json!("Springfield"), &json!("Shire"))
+    );
+    assert_eq!(record["merchantCustomerReference"], "a");
+
+    let nothing = [("cardKey", token.as_str()), ("merchantCustomerReference", "a")];
+    assert_eq!(
+        shop.xml("token/updateCardKeyDetails", &nothing).lines().last(),
+        Some("<serviceResponse><result>OK</result></serviceResponse>")
+    );
+    shop.done("token/updateCardKeyDetails", &[("cardKey", &token), ("cardExpiryYear", "2020")]);
+    let changed = read(&mut shop);
+    assert_eq!(
+        (&changed["card"]["cardExpiryMonth"], &changed["card"]["cardExpiryYear"]),
+        (&json!("01"), &json!("2020"))
+    );
+    // The card has expired in the meantime, so the bank declines it.
+    let order = [("cardKey", token.as_str()), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+    assert_eq!(shop.done("transaction/authCardKey", &order)["transactionStatusCode"], "903");
+}
+
+#[test]
+fn wrong_details_change_nothing() {
+    let mut shop = Shop::new();
+    let token = key(&token(&mut shop, "a", &[]));
+    let before = shop.done("token/lookup", &[("cardKey", &token)]);
+    for (changes, code) in [
+        (vec![("cardExpiryMonth", "")], "109"),
+        (vec![("cardExpiryYear", "")], "109"),
+        (vec![("cardExpiryMonth", "13"), ("cardDescription", "x")], "109"),
+        (vec![("cardExpiryYear", "030")], "109"),
+        (vec![("cardDescription", &*"x".repeat(51))], "937"),
+        (vec![("customerMobile", "012345678901234")], "937"),
+        (vec![("cardDescription", "x"), ("merchantCustomerReference", "b")], "941"),
+        (vec![("cardholderAddressTown", "x"), ("cardholderAdressTown", "x")], "935"),
+    ] {
+        let pairs: Vec<_> = [("cardKey", token.as_str())].into_iter().chain(changes).collect();
+        assert_eq!(shop.refused("token/updateCardKeyDetails", &pairs), code, "{pairs:?}");
+    }
+    assert_eq!(shop.refused("token/updateCardKeyDetails", &[("cardDescription", "x")]), "938");
+    assert_eq!(shop.refused("token/updateCardKeyDetails", &[("cardKey", "x"), ("cardDescription", "x")]), "940");
+    assert_eq!(shop.done("token/lookup", &[("cardKey", &token)]), before);
+}
