@@ -15,6 +15,8 @@ mod reading;
 mod reference;
 mod rust;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::BTreeMap,

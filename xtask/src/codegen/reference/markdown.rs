@@ -52,7 +52,7 @@ pub(super) fn table(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>>)
 }
 
 /// Where a heading's link leads to, as GitHub makes it.
-pub(super) fn anchor(heading: &str) -> String {
+pub(in super::super) fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }

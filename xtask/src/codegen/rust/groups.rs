@@ -47,7 +47,10 @@ fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
         let checks: String = members.iter().map(|member| member.check(repeated)).collect();
         let reads: String = members.iter().map(|member| member.read(repeated)).collect();
         let fields = if repeated {
-            format!("/// The parameters of one.\npub(crate) const FIELDS: &'static [&'static Field] = &[{}];\n\n", references(tables, group))
+            format!(
+                "/// The parameters of one.\npub(crate) const FIELDS: &'static [&'static Field] = &[{}];\n\n",
+                references(tables, group)
+            )
         } else {
             String::new()
         };

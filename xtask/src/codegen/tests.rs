@@ -1,0 +1,199 @@
+//! The generated files are fresh, and one row is all that a new field needs.
+
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use super::*;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(root().join(path.as_ref()))
+        .unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
+}
+
+fn copy_tables(folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    for entry in fs::read_dir(root().join(TABLES)).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+#[test]
+fn the_committed_files_are_fresh() {
+    let files = generate(&root().join(TABLES), &root()).unwrap();
+    let stale = stale(&root(), &files).unwrap();
+    assert!(stale.is_empty(), "run `cargo xtask codegen` and commit what it writes: {stale:?}");
+}
+
+#[test]
+fn a_file_that_is_stale_missing_or_left_over_fails_the_check() {
+    let copy = tempfile::tempdir().unwrap();
+    copy_tables(&copy.path().join(TABLES));
+    fs::copy(root().join("rustfmt.toml"), copy.path().join("rustfmt.toml")).unwrap();
+    run(copy.path(), false).unwrap();
+    run(copy.path(), true).unwrap();
+
+    let (stale, missing) = (Path::new(RUST).join("types.rs"), Path::new("docs/openapi.yaml"));
+    let left_over = [Path::new(RUST).join("methods/old.rs"), Path::new(REFERENCE).join("old.md")];
+    fs::write(copy.path().join(&stale), "// changed by hand\n").unwrap();
+    fs::remove_file(copy.path().join(missing)).unwrap();
+    for path in &left_over {
+        fs::write(copy.path().join(path), "").unwrap();
+    }
+    let said = run(copy.path(), true).unwrap_err().to_string();
+    let told: BTreeSet<&str> = said.lines().skip(1).map(str::trim).collect();
+    let expected = [&stale, missing, &left_over[0], &left_over[1]].map(|path| path.to_str().unwrap());
+    assert_eq!(told, BTreeSet::from(expected), "{said}");
+
+    run(copy.path(), false).unwrap();
+    run(copy.path(), true).unwrap();
+    assert!(!copy.path().join(&left_over[0]).exists());
+}
+
+/// A change to one file, as a page shows it: lines that begin with a blank, `+` or `-`.
+struct Diff {
+    path: PathBuf,
+    lines: Vec<String>,
+}
+
+/// The diffs of a page, in their order.
+fn diffs(page: &str) -> Vec<Diff> {
+    page.split("```diff\n")
+        .skip(1)
+        .map(|rest| {
+            let block = rest.split("\n```").next().unwrap();
+            let path = block.lines().find_map(|line| line.strip_prefix("+++ b/")).expect("a diff names its file");
+            let lines = block.lines().filter(|line| !["---", "+++", "@@"].iter().any(|head| line.starts_with(head)));
+            Diff { path: path.into(), lines: lines.map(str::to_owned).collect() }
+        })
+        .collect()
+}
+
+impl Diff {
+    /// The lines on one side: `-` before, `+` after.
+    fn side(&self, sign: char) -> String {
+        let kept = self.lines.iter().filter(|line| line.starts_with([' ', sign]));
+        kept.map(|line| format!("{}\n", &line[1..])).collect()
+    }
+
+    fn added(&self) -> Vec<&str> {
+        let mut added: Vec<&str> = self.lines.iter().filter_map(|line| line.strip_prefix('+')).collect();
+        added.sort_unstable();
+        added
+    }
+
+    fn apply(&self, text: &str) -> String {
+        let before = self.side('-');
+        assert_eq!(text.matches(&before).count(), 1, "{} no longer holds, once:\n{before}", self.path.display());
+        text.replace(&before, &self.side('+'))
+    }
+}
+
+/// The lines that were put in between those of `before`, sorted. Nothing of `before` may be gone.
+fn inserted<'a>(path: &Path, before: &str, after: &'a str) -> Vec<&'a str> {
+    let mut old = before.lines().peekable();
+    let mut new: Vec<&str> = after.lines().filter(|line| old.next_if_eq(line).is_none()).collect();
+    assert_eq!(old.next(), None, "{}: a line is gone or changed", path.display());
+    new.sort_unstable();
+    new
+}
+
+/// The change that `docs/contributing.md` shows is made in a copy of the tables; what follows is what the page says.
+#[test]
+fn one_row_adds_a_field_everywhere() {
+    let diffs = diffs(&read("docs/contributing.md"));
+    let (row, follows) = diffs.split_first().expect("the page shows the row and what follows from it");
+    assert_eq!(row.path.parent(), Some(Path::new(TABLES)), "the first diff is that of a table");
+    assert_eq!(row.added().len(), 1, "one row");
+    assert!(row.lines.iter().all(|line| !line.starts_with('-')), "nothing else");
+
+    let copy = tempfile::tempdir().unwrap();
+    copy_tables(copy.path());
+    fs::write(copy.path().join(row.path.file_name().unwrap()), row.apply(&read(&row.path))).unwrap();
+    let before = generate(&root().join(TABLES), &root()).unwrap();
+    let after = generate(copy.path(), &root()).unwrap();
+    assert!(before.keys().eq(after.keys()), "a field makes no file");
+
+    let changed: Vec<&PathBuf> = after.keys().filter(|path| before[*path] != after[*path]).collect();
+    let shown: BTreeSet<&PathBuf> = follows.iter().map(|diff| &diff.path).collect();
+    assert_eq!(BTreeSet::from_iter(changed), shown);
+    for diff in follows {
+        let found = inserted(&diff.path, &before[&diff.path], &after[&diff.path]);
+        let path = diff.path.display();
+        assert_eq!(found, diff.added(), "{path}: the page should show these lines:\n+{}", found.join("\n+"));
+    }
+}
+
+/// What the page promises of the row, in general words: it holds for a field of any group too.
+#[test]
+fn a_field_of_a_group_reaches_every_method_that_has_the_group() {
+    let copy = tempfile::tempdir().unwrap();
+    copy_tables(copy.path());
+    let path = copy.path().join("groups.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let mark = "  { wire = \"terminalKey\"";
+    let row = "  { wire = \"salesChannel\", type = \"String\", format = \"text\", source = \"2 §4.3\", doc = \"Where it was sold.\" },\n";
+    assert_eq!(text.matches(mark).count(), 1);
+    fs::write(&path, text.replace(mark, &format!("{row}{mark}"))).unwrap();
+    let files = generate(copy.path(), &root()).unwrap();
+    let of_order = ["auth", "auth_card_key", "auth_session_key", "preauth", "initiate_three_d_secure_card_key"];
+    for method in of_order {
+        let text = &files[&Path::new(RUST).join(format!("methods/{method}.rs"))];
+        assert!(
+            text.contains("emit::optional(sink, &groups::order::SALES_CHANNEL, &self.order.sales_channel);"),
+            "{method}"
+        );
+    }
+    assert!(files[&Path::new(RUST).join("groups/order.rs")].contains("pub fn sales_channel(mut self"));
+    assert_eq!(files[&Path::new(REFERENCE).join("transaction.md")].matches("`order.sales_channel`").count(), 6);
+    assert_eq!(files[Path::new("docs/openapi.yaml")].matches("\n        salesChannel:\n").count(), 1);
+}
+
+/// Links of the pages lead to files and headings that exist.
+#[test]
+fn links_of_the_pages_lead_somewhere() {
+    let mut pages: Vec<PathBuf> = files_below(&root(), Path::new(REFERENCE)).unwrap();
+    pages.extend(["docs/assumptions.md", "docs/contributing.md"].map(PathBuf::from));
+    let mut count = 0;
+    for page in &pages {
+        // Every other piece between fences is a listing, whose links are not followed.
+        let text: String = read(page).split("```").step_by(2).collect();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if target.contains("://") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let path = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            assert!(root().join(&path).exists(), "{}: {target} is no file", page.display());
+            if !anchor.is_empty() {
+                assert!(anchors(&read(&path)).contains(anchor), "{}: {target} has no such heading", page.display());
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 100, "only {count} links were found");
+}
+
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
+    let headings = headings.map(|heading| reference::anchor(heading.trim_start_matches('#').trim()));
+    let named = text.split("<a id=\"").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned);
+    headings.chain(named).collect()
+}
+
+/// Rows of a Markdown table have as many cells as its head, whatever stands in them.
+#[test]
+fn tables_of_the_pages_are_rectangular() {
+    for page in files_below(&root(), Path::new(REFERENCE)).unwrap() {
+        let text = read(&page);
+        let mut columns = None;
+        for line in text.lines() {
+            let cells = line.starts_with('|').then(|| line.replace("\\|", "").matches('|').count());
+            assert!(cells.is_none() || columns.is_none() || cells == columns, "{}: {line}", page.display());
+            columns = cells;
+        }
+    }
+}
