@@ -138,4 +138,5 @@ pub static ASSUMPTIONS: &[(u16, &str)] = &[
     (132, "What to do about each error code"),
     (133, "Callbacks are hints"),
     (134, "Merchant pages without TLS"),
+    (135, "How long a redirect may be"),
 ];
