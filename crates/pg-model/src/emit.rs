@@ -51,7 +51,8 @@ pub fn order_of_names(a: &str, b: &str) -> core::cmp::Ordering {
     folded.then_with(|| a.cmp(b))
 }
 
-/// A text field of every item, in the order of names: `0 1 10 11 2 …`, since names are compared as text.
+/// A text field of every item, in the order of names: `0 1 10 11 2 …`, since names are compared as text. Where the
+/// number stands in brackets, as in version 5, that is `[0] [10] [11] [1] [2] …`.
 pub(crate) fn item_texts<I, T: Text>(
     sink: &mut dyn ParameterSink,
     field: &'static Field,
@@ -81,31 +82,35 @@ pub(crate) fn item_numbers<I, N: itoa::Integer>(
 
 fn each_item(field: &Field, count: usize, mut visit: impl FnMut(&str, usize)) {
     let Some((before, after)) = field.wire.split_once("{n}") else { return };
-    in_order_of_text(count, |at| {
-        let mut name = NameBuffer::new();
-        name.push(before);
-        name.push(itoa::Buffer::new().format(at));
-        name.push(after);
-        visit(name.as_str(), at);
-    });
+    // What follows the number is compared with the next digit of a longer one.
+    let shorter_first = after.bytes().next().is_none_or(|next| next < b'0');
+    for first_digit in 0..10 {
+        in_order_of_text(first_digit, count, shorter_first, &mut |at| {
+            let mut name = NameBuffer::new();
+            name.push(before);
+            name.push(itoa::Buffer::new().format(at));
+            name.push(after);
+            visit(name.as_str(), at);
+        });
+    }
 }
 
-/// Calls `visit` with every number below `count`, ordered as their decimal texts are.
-fn in_order_of_text(count: usize, mut visit: impl FnMut(usize)) {
-    if count > 0 {
-        visit(0);
+/// Calls `visit` with every number below `count` whose decimal text begins with that of `number`, ordered as texts are.
+fn in_order_of_text(number: usize, count: usize, shorter_first: bool, visit: &mut impl FnMut(usize)) {
+    if number >= count {
+        return;
     }
-    let mut at = 1;
-    for _ in 1..count {
-        visit(at);
-        if at * 10 < count {
-            at *= 10;
-        } else {
-            while at % 10 == 9 || at + 1 >= count {
-                at /= 10;
-            }
-            at += 1;
+    if shorter_first {
+        visit(number);
+    }
+    // No number goes on behind a leading zero.
+    if number > 0 && number <= count / 10 {
+        for digit in 0..10 {
+            in_order_of_text(number * 10 + digit, count, shorter_first, visit);
         }
+    }
+    if !shorter_first {
+        visit(number);
     }
 }
 
@@ -139,12 +144,16 @@ mod tests {
 
     #[test]
     fn item_numbers_come_in_the_order_of_their_texts() {
-        for count in [0, 1, 2, 9, 10, 11, 20, 99, 100, 101, 1234] {
-            let mut expected: Vec<String> = (0..count).map(|n: usize| n.to_string()).collect();
-            expected.sort();
-            let mut found = Vec::new();
-            in_order_of_text(count, |n| found.push(n.to_string()));
-            assert_eq!(found, expected, "{count} items");
+        for (after, shorter_first) in [("", true), ("]", false)] {
+            for count in [0, 1, 2, 9, 10, 11, 20, 99, 100, 101, 1234] {
+                let mut expected: Vec<String> = (0..count).map(|n: usize| n.to_string() + after).collect();
+                expected.sort();
+                let mut found = Vec::new();
+                for first_digit in 0..10 {
+                    in_order_of_text(first_digit, count, shorter_first, &mut |n| found.push(n.to_string() + after));
+                }
+                assert_eq!(found, expected, "{count} items");
+            }
         }
     }
 }

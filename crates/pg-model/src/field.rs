@@ -87,6 +87,12 @@ impl Field {
         }
     }
 
+    /// Whether it occurs once for each item, with the item's number in its name.
+    #[must_use]
+    pub fn is_numbered(&self) -> bool {
+        self.wire.contains("{n}")
+    }
+
     /// Whether a name on the wire, or one of its other spellings, is this field's.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {

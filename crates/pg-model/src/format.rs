@@ -12,7 +12,7 @@ pub enum Format {
     Alphanumeric,
     /// ASCII digits.
     Digits,
-    /// A whole number, with `-` in front when it is negative.
+    /// A whole number of at most 64 bits, with `-` in front when it is negative.
     Integer,
     /// A whole number of the currency's smallest unit.
     Minor,
@@ -69,7 +69,7 @@ impl Format {
             Self::Alphanumeric => bytes.iter().all(u8::is_ascii_alphanumeric),
             Self::Digits | Self::UnixTime | Self::CardNumber => are_digits(bytes),
             Self::Minor => are_digits(bytes) && value.parse::<u64>().is_ok(),
-            Self::Integer => value.parse::<i64>().is_ok() && !value.starts_with('+'),
+            Self::Integer => !value.starts_with('+') && (value.parse::<i64>().is_ok() || value.parse::<u64>().is_ok()),
             Self::Decimal => is_decimal(bytes),
             Self::Url => is_url(value),
             Self::Currency => bytes.len() == 3 && bytes.iter().all(u8::is_ascii_alphabetic),
@@ -184,7 +184,7 @@ mod tests {
         let cases: &[(Format, &[&str], &[&str])] = &[
             (Format::Text, &["O'Neill", "Grüße 7"], &["a\nb", "a\u{85}b", "\0"]),
             (Format::Alphanumeric, &["aZ09"], &["a-b", "é", "a b"]),
-            (Format::Integer, &["0", "-1", "127"], &["+1", "1.0", "x", "99999999999999999999"]),
+            (Format::Integer, &["0", "-1", "127", "18446744073709551615"], &["+1", "1.0", "x", "18446744073709551616"]),
             (Format::Minor, &["0", "499"], &["4.99", "-1", "18446744073709551616", "1e3"]),
             (Format::Decimal, &["5.95", "5", "0.95"], &[".5", "5.", "1.2.3", "-1", "1,5"]),
             (

@@ -30,7 +30,7 @@ pub trait Method: Sized {
     /// have are left alone.
     ///
     /// # Errors
-    /// Required parameters that are missing and numbers that are none, all at once.
+    /// When required parameters are missing or numbers are none: these, and every other rule that is broken.
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations>;
 }
 
@@ -116,7 +116,7 @@ impl MethodInfo {
         let mut violations = (self.check)(parameters);
         for (name, value) in parameters.iter().filter(|(name, _)| self.field(name).is_none()) {
             violations.push(Violation {
-                name: name.into(),
+                name: crate::mask::text(name),
                 rule: Rule::Unknown,
                 found: alloc::format!("{} characters", value.chars().count()),
                 source: self.source,
@@ -134,20 +134,7 @@ impl core::fmt::Debug for MethodInfo {
 
 /// The check of a typed request, as a function of parameters.
 pub(crate) fn check_as<M: Method>(parameters: &Parameters) -> Violations {
-    match M::from_parameters(parameters) {
-        Ok(request) => request.check(),
-        Err(mut violations) => {
-            // What is there is checked too, so that one round shows everything.
-            for (name, value) in parameters.iter() {
-                if let Some(field) = M::INFO.field(name)
-                    && !violations.iter().any(|violation| violation.name == name)
-                {
-                    field.check(&name, value, &mut violations);
-                }
-            }
-            violations
-        }
-    }
+    M::from_parameters(parameters).map_or_else(|violations| violations, |request| request.check())
 }
 
 /// An empty reply record of a method.

@@ -1,9 +1,15 @@
 //! How generated requests take their fields back from parameters.
 
-use alloc::{borrow::Cow, string::ToString, vec::Vec};
+use alloc::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    string::{String, ToString},
+    vec::Vec,
+};
 
 use crate::{
     field::Field,
+    method::Method,
     parameters::Parameters,
     text::Text,
     violation::{Rule, Violation, Violations},
@@ -12,21 +18,55 @@ use crate::{
 /// Reads fields one by one and remembers everything that is wrong.
 pub(crate) struct Reader<'a> {
     parameters: &'a Parameters,
+    /// The first value of each name, so that a request of many items is read in time.
+    values: BTreeMap<&'a str, &'a str>,
     violations: Violations,
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) const fn new(parameters: &'a Parameters) -> Self {
-        Self { parameters, violations: Violations::new() }
+    pub(crate) fn new(parameters: &'a Parameters) -> Self {
+        let mut values = BTreeMap::new();
+        for (name, value) in parameters.iter() {
+            values.entry(name).or_insert(value);
+        }
+        Self { parameters, values, violations: Violations::new() }
     }
 
     pub(crate) const fn parameters(&self) -> &'a Parameters {
         self.parameters
     }
 
-    /// `value`, unless something was wrong.
-    pub(crate) fn finish<T>(self, value: T) -> Result<T, Violations> {
-        self.violations.into_result().map(|()| value)
+    /// The request, unless something was wrong. Then everything that could be read is checked too, so that one round
+    /// shows all there is to mend.
+    pub(crate) fn finish<M: Method>(self, request: M) -> Result<M, Violations> {
+        let items: Vec<&'static Field> = M::INFO.fields.iter().copied().filter(|field| field.is_numbered()).collect();
+        let gap = self.gap(&items);
+        if self.violations.is_empty() && gap.is_none() {
+            return Ok(request);
+        }
+        let mut all = request.check();
+        if let Some(gap) = gap {
+            // The request counts its items anew; they are checked under the names that they came with.
+            all = all.iter().filter(|violation| !items.iter().any(|f| f.is_named(&violation.name))).cloned().collect();
+            for (name, value) in &self.values {
+                if let Some(field) = items.iter().find(|field| field.is_named(name)) {
+                    field.check(name, value, &mut all);
+                }
+            }
+            all.push(gap);
+        }
+        let known: BTreeSet<String> = all.iter().map(|violation| violation.name.clone()).collect();
+        self.violations.iter().filter(|violation| !known.contains(&violation.name)).cloned().for_each(|v| all.push(v));
+        Err(all)
+    }
+
+    /// Items are numbered from 0 without a gap (assumption A14).
+    fn gap(&self, items: &[&'static Field]) -> Option<Violation> {
+        let numbers = self.parameters.item_numbers(items);
+        let (_, &number) = numbers.iter().enumerate().find(|(expected, number)| expected != *number)?;
+        let (field, value) = items.iter().find_map(|field| Some((*field, self.value(field, Some(number))?)))?;
+        let rule = Rule::Together("belongs to an item whose number follows a gap; items are numbered from 0");
+        Some(Violation::new(field, &item_name(field, number), rule, value))
     }
 
     /// A required text; a missing one is noted.
@@ -87,7 +127,11 @@ impl<'a> Reader<'a> {
     }
 
     fn value(&self, field: &Field, item: Option<usize>) -> Option<&'a str> {
-        item.map_or_else(|| self.parameters.of(field), |number| self.parameters.of_item(field, number))
+        let value = |name: &str| self.values.get(name).copied();
+        match item {
+            Some(number) => value(&item_name(field, number)),
+            None => core::iter::once(&field.wire).chain(field.aliases).find_map(|name| value(name)),
+        }
     }
 
     fn note(&mut self, field: &'static Field, item: Option<usize>, rule: Rule, value: &str) {
@@ -97,6 +141,6 @@ impl<'a> Reader<'a> {
 }
 
 /// The wire name of item `number`'s field.
-pub(crate) fn item_name(field: &Field, number: usize) -> alloc::string::String {
+pub(crate) fn item_name(field: &Field, number: usize) -> String {
     field.wire.replace("{n}", &number.to_string())
 }

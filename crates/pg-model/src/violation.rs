@@ -112,6 +112,12 @@ impl Violations {
     }
 }
 
+impl FromIterator<Violation> for Violations {
+    fn from_iter<I: IntoIterator<Item = Violation>>(violations: I) -> Self {
+        Self(violations.into_iter().collect())
+    }
+}
+
 impl<'a> IntoIterator for &'a Violations {
     type Item = &'a Violation;
     type IntoIter = core::slice::Iter<'a, Violation>;
