@@ -83,6 +83,26 @@ impl Paint {
         self.with("2", text)
     }
 
+    /// What leaves.
+    pub(crate) fn out(self, text: &str) -> String {
+        self.with("36", text)
+    }
+
+    /// What comes back.
+    pub(crate) fn back(self, text: &str) -> String {
+        self.with("35", text)
+    }
+
+    /// As it should be.
+    pub(crate) fn good(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    /// Not as it should be.
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.with("31", text)
+    }
+
     fn with(self, code: &str, text: &str) -> String {
         if self.on { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }

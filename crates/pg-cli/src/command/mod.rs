@@ -3,6 +3,7 @@
 mod call;
 mod completions;
 mod decrypt;
+mod demo;
 mod explain;
 mod methods;
 mod sandbox;
@@ -16,6 +17,7 @@ use crate::{failure::Failure, output::Exit};
 /// What `pg` can be told to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::Arguments),
     Methods(methods::Arguments),
     Call(call::Arguments),
     Sign(sign::Arguments),
@@ -29,6 +31,7 @@ pub(crate) enum Command {
 /// Runs a command.
 pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
     match command {
+        Command::Demo(arguments) => demo::run(&arguments, json),
         Command::Methods(arguments) => methods::run(&arguments, json),
         Command::Call(arguments) => call::run(arguments, json),
         Command::Sign(arguments) => sign::run(arguments, json),

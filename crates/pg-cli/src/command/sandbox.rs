@@ -80,7 +80,8 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     })
 }
 
-fn failure(error: &StartError) -> Failure {
+/// What to do about a sandbox that does not start.
+pub(super) fn failure(error: &StartError) -> Failure {
     let advice = match error {
         StartError::Address(..) => "; choose another with --listen, port 0 takes a free one",
         StartError::Store(..) => "; choose another with --store",

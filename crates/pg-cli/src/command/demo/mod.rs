@@ -1,0 +1,61 @@
+//! `pg demo`: a sandbox inside this process, and a whole payment over real loopback HTTP.
+
+mod browser;
+mod fields;
+mod report;
+mod tour;
+mod wire;
+
+use std::net::SocketAddr;
+
+use pg_sandbox::{Config, Server, Settings, StoreChoice};
+
+use crate::{
+    failure::Failure,
+    output::{self, Exit},
+    shell,
+};
+
+/// Watches a whole payment go over HTTP to a sandbox that it starts itself
+///
+/// Every step shows what was sent, masked, and what came back. Exit code 0 only when every step went as expected.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pg demo
+  pg demo --json | jq '.steps[] | {title, ok}'
+  pg demo --keep                       keeps the sandbox's records, to look at them with pg sandbox")]
+pub(crate) struct Arguments {
+    /// Where the sandbox listens; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// Keeps the temporary folder with the sandbox's records
+    #[arg(long)]
+    keep: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
+    let folder = tempfile::Builder::new()
+        .prefix("pg-demo-")
+        .tempdir()
+        .map_err(|error| Failure::misuse(format!("no temporary folder can be made: {error}")))?;
+    let store = folder.path().join("sandbox.sqlite");
+    let settings = Settings::default();
+    let merchants = settings.merchants.clone();
+    let merchant = merchants.by_name("main").ok_or_else(|| Failure::misuse("the sandbox has no merchant main"))?;
+    let config = Config { listen: arguments.listen, store: StoreChoice::File(store.clone()), settings };
+    let ok = super::runtime()?.block_on(async {
+        let server = Server::start(config).await.map_err(|error| super::sandbox::failure(&error))?;
+        let mut report = report::Report::new(json, server.base_url());
+        let walked = tour::walk(&server, merchant, &mut report).await;
+        server.shutdown().await;
+        walked?;
+        report.finish()
+    })?;
+    if arguments.keep {
+        let path = shell::word(&store.display().to_string());
+        output::say(&format!("pg: the records are kept: pg sandbox --store {path}"));
+        drop(folder.keep());
+    }
+    Ok(if ok { Exit::Done } else { Exit::Refused })
+}

@@ -1,0 +1,208 @@
+//! What the demo shows: each step as it happens, and the summary. With `--json` one document at the end.
+
+use serde::Serialize;
+
+use super::{
+    fields::{self, Pair},
+    wire::Exchange,
+};
+use crate::{
+    failure::Failure,
+    output::{self, Paint},
+};
+
+/// The header in which the sandbox tells what a reply rests on.
+const BASIS: &str = "pg-basis";
+
+/// Characters of a long value that are shown before it is cut.
+const SHOWN: usize = 72;
+
+/// One step and how it went.
+pub(super) struct Step {
+    pub(super) title: &'static str,
+    pub(super) story: &'static str,
+    pub(super) exchanges: Vec<Exchange>,
+    /// What was found out without sending anything, name and value.
+    pub(super) findings: Vec<Pair>,
+    /// What was seen, or what was seen instead of what was expected.
+    pub(super) seen: Result<String, String>,
+}
+
+/// Collects the steps, and shows them unless a program reads.
+pub(super) struct Report {
+    json: bool,
+    paint: Paint,
+    base: String,
+    steps: Vec<ShownStep>,
+    /// The first output that could not be written.
+    failure: Option<Failure>,
+}
+
+/// A step, masked, as programs get it.
+#[derive(Serialize)]
+struct ShownStep {
+    step: usize,
+    title: &'static str,
+    ok: bool,
+    result: String,
+    exchanges: Vec<ShownExchange>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<Named>,
+}
+
+#[derive(Serialize)]
+struct ShownExchange {
+    request: String,
+    sent: Vec<Named>,
+    status: Option<u16>,
+    /// The clause that the reply rests on, and the assumptions; the sandbox tells with every reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    basis: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<String>,
+    received: Vec<Named>,
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    value: String,
+}
+
+impl Report {
+    /// A report of a sandbox at an address.
+    pub(super) fn new(json: bool, base: String) -> Self {
+        let mut report = Self { json, paint: Paint::of_stdout(), base, steps: Vec::new(), failure: None };
+        if !json {
+            let title = report.paint.bold("A payment, from the card form to the refund");
+            let page = format!("{title}\nover HTTP to a sandbox at {}; secrets are masked\n", report.base);
+            report.print(&page);
+        }
+        report
+    }
+
+    /// Shows a step and keeps it for the summary.
+    pub(super) fn add(&mut self, step: Step) {
+        let number = self.steps.len() + 1;
+        let (ok, result) = match step.seen {
+            Ok(seen) => (true, seen),
+            Err(seen) => (false, seen),
+        };
+        let shown = ShownStep {
+            step: number,
+            title: step.title,
+            ok,
+            result,
+            exchanges: step.exchanges.iter().map(ShownExchange::of).collect(),
+            findings: named(step.findings),
+        };
+        if !self.json {
+            self.print(&shown.lines(step.story, self.paint));
+        }
+        self.steps.push(shown);
+    }
+
+    /// Ends with the summary. True when every step went as expected.
+    ///
+    /// # Errors
+    /// When something could not be written.
+    pub(super) fn finish(mut self) -> Result<bool, Failure> {
+        let ok = self.steps.iter().all(|step| step.ok);
+        if self.json {
+            #[derive(Serialize)]
+            #[serde(rename_all = "camelCase")]
+            struct Whole<'a> {
+                ok: bool,
+                base_url: &'a str,
+                steps: &'a [ShownStep],
+            }
+            output::json(&Whole { ok, base_url: &self.base, steps: &self.steps })?;
+        } else {
+            let summary = self.summary(ok);
+            self.print(&summary);
+        }
+        self.failure.map_or(Ok(ok), Err)
+    }
+
+    fn summary(&self, ok: bool) -> String {
+        let paint = self.paint;
+        let width = self.steps.iter().map(|step| step.title.len()).max().unwrap_or_default();
+        let mut lines = vec![paint.bold("Summary")];
+        for step in &self.steps {
+            lines.push(format!("{:>3}  {}  {:width$}  {}", step.step, mark(step.ok, paint), step.title, step.result));
+        }
+        let good = self.steps.iter().filter(|step| step.ok).count();
+        let line = format!("{good} of {} steps went as expected", self.steps.len());
+        lines.push(String::new());
+        lines.push(if ok { paint.good(&line) } else { paint.bad(&line) });
+        lines.join("\n")
+    }
+
+    fn print(&mut self, text: &str) {
+        if let Err(failure) = output::data(text) {
+            self.failure.get_or_insert(failure);
+        }
+    }
+}
+
+impl ShownStep {
+    fn lines(&self, story: &str, paint: Paint) -> String {
+        let mut lines =
+            vec![paint.bold(&format!("{:>2}  {}", self.step, self.title)), paint.dim(&format!("    {story}"))];
+        for exchange in &self.exchanges {
+            lines.push(format!("    {} {}", paint.out("→"), exchange.request));
+            lines.extend(table(&exchange.sent, cut));
+            let status = exchange.status.map_or_else(|| "no reply".to_owned(), |status| format!("HTTP {status}"));
+            let basis =
+                exchange.basis.as_ref().map_or_else(String::new, |basis| paint.dim(&format!("  (spec {basis})")));
+            lines.push(format!("    {} {status}{basis}", paint.back("←")));
+            if let Some(location) = &exchange.location {
+                lines.push(format!("        Location: {}", cut(location)));
+            }
+            lines.extend(table(&exchange.received, cut));
+        }
+        if !self.findings.is_empty() {
+            lines.push(format!("    {}", paint.back("=")));
+            lines.extend(table(&self.findings, str::to_owned));
+        }
+        lines.push(format!("    {} {}", mark(self.ok, paint), self.result));
+        lines.push(String::new());
+        lines.join("\n")
+    }
+}
+
+impl ShownExchange {
+    fn of(exchange: &Exchange) -> Self {
+        let preview = pg_proto::Preview::of(&exchange.request);
+        let reply = exchange.reply.as_ref();
+        Self {
+            request: preview.target,
+            sent: named(preview.parameters),
+            status: reply.map(|reply| reply.status.as_u16()),
+            basis: reply.and_then(|reply| reply.header(BASIS)),
+            location: reply.and_then(|reply| reply.header("location")),
+            received: reply.map(|reply| named(fields::of_body(&reply.body))).unwrap_or_default(),
+        }
+    }
+}
+
+fn named(pairs: Vec<Pair>) -> Vec<Named> {
+    pairs.into_iter().map(|(name, value)| Named { name, value }).collect()
+}
+
+fn table(pairs: &[Named], value: fn(&str) -> String) -> impl Iterator<Item = String> + '_ {
+    let width = pairs.iter().map(|pair| pair.name.chars().count()).max().unwrap_or_default();
+    pairs.iter().map(move |pair| format!("        {:width$}  {}", pair.name, value(&pair.value)))
+}
+
+fn cut(value: &str) -> String {
+    let characters = value.chars().count();
+    if characters <= SHOWN {
+        return value.to_owned();
+    }
+    format!("{}… ({characters} characters)", value.chars().take(SHOWN).collect::<String>())
+}
+
+fn mark(ok: bool, paint: Paint) -> String {
+    if ok { paint.good("✓") } else { paint.bad("✗") }
+}
