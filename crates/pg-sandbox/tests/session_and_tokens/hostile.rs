@@ -1,6 +1,7 @@
 //! Forms from people who mean no good.
 
 use http::Method;
+use proptest::prelude::*;
 
 use crate::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, PAN, Shop, with};
 
@@ -94,8 +95,13 @@ fn a_card_number_in_the_wrong_place_is_masked_there_too() {
     let mut shop = Shop::new();
     let session = shop.initiate();
     let note = format!("my card is {PAN}.");
-    let changes =
-        [("cardholderName", PAN), ("collectNote", &note), ("customerFirstName", PAN), ("cardDescription", PAN)];
+    let changes = [
+        ("cardholderName", PAN),
+        ("collectNote", &note),
+        (&*format!("collect{PAN}"), "x"),
+        ("customerFirstName", PAN),
+        ("cardDescription", PAN),
+    ];
     let landing = shop.post(&session, &with(GOOD, &changes));
     assert_eq!(landing.json()["cardholderName"], "400000******1000");
     assert_eq!(landing.json()["collectNote"], "my card is 400000******1000.");
@@ -119,5 +125,47 @@ fn any_bytes_lead_somewhere() {
     assert_eq!((named.page(), named.error().as_str()), (ERROR_PAGE, "930"));
     for method in [Method::GET, Method::PUT, Method::DELETE, Method::HEAD, Method::OPTIONS] {
         assert_eq!(shop.ask(method, "/v3/session/postform/json", "").status(), 400);
+    }
+}
+
+const FIELDS: &[&str] = &[
+    "cardNumber",
+    "cardExpiryMonth",
+    "cardExpiryYear",
+    "cardExpiryDate",
+    "cardCV2",
+    "cardholderName",
+    "cardholderAddressPostcode",
+    "formId",
+    "nextPageUrl",
+    "currentPageUrl",
+    "collectNote",
+    "collect",
+    "customerEmail",
+    "unknown",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    #[test]
+    fn any_values_lead_to_a_page_of_the_merchant_with_data_that_can_be_read(
+        values in proptest::collection::btree_map(proptest::sample::select(FIELDS), "\\PC{0,30}|[0-9]{0,20}|.{0,40}", 0..6),
+        xml in any::<bool>(),
+    ) {
+        let mut shop = Shop::new();
+        let session = shop.initiate();
+        let changes: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let form = with(&with(GOOD, &changes), &[("sessionKey", &session)]);
+        let path = if xml { "/v3/session/postform/xml" } else { "/v3/session/postform/json" };
+        let landing = shop.post_raw(path, serde_urlencoded::to_string(form).unwrap());
+        match landing.page() {
+            NEXT => prop_assert!(landing.faults().is_empty()),
+            CURRENT => prop_assert!(!landing.faults().is_empty()),
+            page => {
+                prop_assert_eq!(page, ERROR_PAGE);
+                landing.error();
+            }
+        }
     }
 }

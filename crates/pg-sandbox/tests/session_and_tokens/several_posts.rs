@@ -114,3 +114,20 @@ fn a_session_without_raw_card_permission_takes_cards() {
     shop.post(&session, GOOD);
     assert_eq!(tokenised(&mut shop, &session)["card"]["cardNumber"], "400000******1000");
 }
+
+#[test]
+fn a_cv2_is_there_for_one_authorisation_of_its_own_card() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let order = [("sessionKey", session.as_str()), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+    let used = |shop: &mut Shop| shop.basis("transaction/authSessionKey", &order).contains("A101");
+    shop.post(&session, &with(GOOD, &[("cardCV2", CV2)]));
+    assert!(used(&mut shop) && !used(&mut shop));
+    // A form that is wrong leaves it, one that is right and has none takes it away.
+    shop.post(&session, &with(GOOD, &[("cardCV2", CV2)]));
+    shop.post(&session, &with(GOOD, &[("cardCV2", "1")]));
+    assert!(used(&mut shop));
+    shop.post(&session, &with(GOOD, &[("cardCV2", CV2)]));
+    shop.post(&session, GOOD);
+    assert!(!used(&mut shop));
+}

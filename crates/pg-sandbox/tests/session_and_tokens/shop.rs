@@ -84,6 +84,13 @@ impl Shop {
         String::from_utf8(self.send(&format!("/v3/{method}"), body).body().to_vec()).unwrap()
     }
 
+    /// What the answer to a signed call rests on.
+    pub(crate) fn basis(&mut self, method: &str, pairs: &[(&str, &str)]) -> String {
+        let body = self.signed(pairs);
+        let response = self.send(&format!("/v3/{method}"), body);
+        String::from_utf8(response.headers()["pg-basis"].as_bytes().to_vec()).unwrap()
+    }
+
     pub(crate) fn initiate(&mut self) -> String {
         self.initiate_for(ERROR_PAGE)
     }

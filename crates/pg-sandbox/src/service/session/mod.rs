@@ -16,5 +16,5 @@ mod postform;
 pub(super) use postform::postform;
 
 /// The methods of the service that a merchant's server calls. The card form is called by browsers
-/// and answers in its own way: see [`postform`].
+/// and answers in its own way: see [`postform()`].
 pub(super) const METHODS: &[Entry] = &[entry::<Initiate>()];

@@ -12,11 +12,12 @@ const OF_THE_CARD: [&str; 2] = ["cardholderName", "cardDescription"];
 /// newest value.
 pub(super) fn collected(session: &Session, form: &PostForm) -> Vec<(String, String)> {
     let mut all = session.collected.clone();
+    let number = form.card_number.expose();
     for (name, value) in form.collect.iter() {
-        let value = entered::without_number(value, form.card_number.expose());
-        match all.iter_mut().find(|(known, _)| known == name) {
+        let (name, value) = (entered::without_number(name, number), entered::without_number(value, number));
+        match all.iter_mut().find(|(known, _)| *known == name) {
             Some((_, held)) => *held = value,
-            None => all.push((name.to_owned(), value)),
+            None => all.push((name, value)),
         }
     }
     all
