@@ -85,7 +85,7 @@ fn redirect() -> Node {
     let location = Node::map()
         .with(
             "description",
-            "A page of the merchant, with `formId`, `data` (Base64 or the like) and `iv` added to its query.",
+            "A page of the merchant, with `formId`, `data` and `iv` added to its query. How the encrypted data is written as text is an assumption (A33).",
         )
         .with("required", true)
         .with("schema", Node::map().with("type", "string").with("format", "uri"));

@@ -215,7 +215,8 @@ fn value_pattern(field: &Field, format: &Format) -> Option<String> {
     match (pattern.as_str(), field.required) {
         ("", _) => None,
         (pattern, true) => Some(format!("^{pattern}$")),
-        (pattern, false) if pattern.ends_with('*') => Some(format!("^{pattern}$")),
+        // This one takes an empty value as it is.
+        (pattern, false) if format.name == "text" => Some(format!("^{pattern}$")),
         (pattern, false) => Some(format!("^({pattern})?$")),
     }
 }
