@@ -1,6 +1,7 @@
 //! Replies in XML, with the root element `serviceResponse` (spec 1 §2).
 
 mod read;
+mod scan;
 mod write;
 
 pub use read::read;

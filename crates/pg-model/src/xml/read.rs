@@ -1,26 +1,17 @@
-//! Reads a record from XML events: empty elements are empty, repeated elements are lists, unknown ones survive.
+//! Reads a record from the parts of a document: empty elements are empty, repeated elements are lists, unknown ones
+//! survive.
 
-use alloc::{
-    borrow::{Cow, ToOwned},
-    string::String,
-    vec::Vec,
-};
-
-use quick_xml::{
-    Reader,
-    escape::resolve_predefined_entity,
-    events::{BytesRef, BytesStart, BytesText, Event},
-};
+use alloc::{borrow::Cow, string::String, vec::Vec};
 
 use crate::{
     decode::{DecodeError, without_byte_order_mark},
     record::{Record, RecordList, RecordMap, Slot, set},
     value::{Extra, Value},
-    xml::ROOT,
+    xml::{
+        ROOT,
+        scan::{NOT_WELL_FORMED, Problem, Scanner, Tag, Token},
+    },
 };
-
-/// The deepest nesting that is read; the documents show five levels.
-const DEPTH_LIMIT: usize = 32;
 
 /// Reads the element `serviceResponse` that `body` holds into `record`.
 ///
@@ -30,67 +21,40 @@ const DEPTH_LIMIT: usize = 32;
 /// When the body is not UTF-8, not well-formed, has another root element, or is nested too deeply. Says where.
 pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     let body = without_byte_order_mark(body);
-    let mut reader =
-        XmlReader { xml: Reader::from_reader(body), at: 0, depth: 0, has_carriage_returns: body.contains(&b'\r') };
-    // The events are checked to be UTF-8 one by one; only when something is wrong, it is asked whether that was it.
-    reader.document(record).map_err(|problem| match core::str::from_utf8(body) {
-        Ok(_) => DecodeError::at(body, usize::try_from(reader.at).unwrap_or(body.len()), problem),
-        Err(error) => DecodeError::not_utf8(body, error),
-    })
+    let text = core::str::from_utf8(body).map_err(|error| DecodeError::not_utf8(body, error))?;
+    let mut reader = XmlReader { scanner: Scanner::new(text) };
+    reader.document(record).map_err(|problem| DecodeError::at(body, reader.scanner.at(), problem))
 }
-
-/// What is wrong with a document, without any of its text.
-type Problem = &'static str;
-
-const NOT_WELL_FORMED: Problem = "is not well-formed XML";
-const CUT_SHORT: Problem = "ends before its root element does";
 
 /// What an element turned out to hold.
 enum Content<'x> {
     Text(Cow<'x, str>),
     /// The first child; the reader stands behind its start tag (or behind it whole, when it is empty).
-    Child(Child<'x>),
-}
-
-/// A child element; an `empty` one is already over.
-struct Child<'x> {
-    start: BytesStart<'x>,
-    empty: bool,
+    Child(Tag<'x>),
 }
 
 /// Something that did not fit its slot, to be kept among the unknown fields.
 type Misfit = Option<Value>;
 
 struct XmlReader<'x> {
-    xml: Reader<&'x [u8]>,
-    /// Where the event begins that was read last.
-    at: u64,
-    depth: usize,
-    /// Whether any line ends have to be changed; most documents have none that do.
-    has_carriage_returns: bool,
+    scanner: Scanner<'x>,
 }
 
 impl<'x> XmlReader<'x> {
-    fn event(&mut self) -> Result<Event<'x>, Problem> {
-        self.at = self.xml.buffer_position();
-        self.xml.read_event().map_err(|_| NOT_WELL_FORMED)
-    }
-
     fn document(&mut self, record: &mut dyn Record) -> Result<(), Problem> {
         loop {
-            match self.event()? {
-                Event::Start(start) => {
-                    if name_of(&start) != ROOT {
-                        return Err("has a root element other than serviceResponse");
+            match self.scanner.token()? {
+                Token::Open(root) if root.name != ROOT => return Err("has a root element other than serviceResponse"),
+                Token::Open(root) => {
+                    if !root.empty {
+                        self.record(record)?;
                     }
-                    self.record(record)?;
                     return self.epilogue();
                 }
-                Event::Empty(start) if name_of(&start) == ROOT => return self.epilogue(),
-                Event::Text(text) if text.trim().is_empty() => {}
-                Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_) => {}
-                Event::Eof => return Err("holds no element serviceResponse"),
-                _ => return Err(NOT_WELL_FORMED),
+                Token::Text(text) if text.trim().is_empty() => {}
+                Token::Aside => {}
+                Token::End => return Err("holds no element serviceResponse"),
+                Token::Text(_) | Token::Close => return Err(NOT_WELL_FORMED),
             }
         }
     }
@@ -98,57 +62,46 @@ impl<'x> XmlReader<'x> {
     /// Only white space, comments and instructions may follow the root element.
     fn epilogue(&mut self) -> Result<(), Problem> {
         loop {
-            match self.event()? {
-                Event::Eof => return Ok(()),
-                Event::Text(text) if text.trim().is_empty() => {}
-                Event::Comment(_) | Event::PI(_) => {}
-                _ => return Err("goes on behind its root element"),
+            match self.scanner.token()? {
+                Token::End => return Ok(()),
+                Token::Text(text) if text.trim().is_empty() => {}
+                Token::Aside => {}
+                Token::Text(_) | Token::Open(_) | Token::Close => return Err("goes on behind its root element"),
             }
         }
     }
 
     /// The next child of the element that the reader stands in; `None` at its end. Text between children is
     /// white space in every document shown, and is passed over.
-    fn next_child(&mut self) -> Result<Option<Child<'x>>, Problem> {
+    fn next_child(&mut self) -> Result<Option<Tag<'x>>, Problem> {
         loop {
-            match self.event()? {
-                Event::Start(start) => return Ok(Some(Child { start, empty: false })),
-                Event::Empty(start) => return Ok(Some(Child { start, empty: true })),
-                Event::End(_) => return Ok(None),
-                Event::Eof => return Err(CUT_SHORT),
-                Event::GeneralRef(reference) => drop(resolve(&reference)?),
-                _ => {}
+            match self.scanner.token()? {
+                Token::Open(tag) => return Ok(Some(tag)),
+                Token::Close => return Ok(None),
+                Token::Text(_) | Token::Aside | Token::End => {}
             }
         }
     }
 
     /// The children of a record, up to its end tag.
     fn record(&mut self, record: &mut dyn Record) -> Result<(), Problem> {
-        self.deeper()?;
-        while let Some(child) = self.next_child()? {
-            self.child(record, &child)?;
+        while let Some(tag) = self.next_child()? {
+            self.child(record, &tag)?;
         }
-        self.depth -= 1;
         Ok(())
     }
 
-    fn deeper(&mut self) -> Result<(), Problem> {
-        self.depth += 1;
-        if self.depth > DEPTH_LIMIT { Err("is nested too deeply") } else { Ok(()) }
-    }
-
-    fn child(&mut self, record: &mut dyn Record, child: &Child<'x>) -> Result<(), Problem> {
-        let name = name_of(&child.start);
-        let misfit = match record.slot(name) {
-            Slot::Extra => Some(self.value(child.empty)?),
-            Slot::Named(named) => match self.value(child.empty)? {
+    fn child(&mut self, record: &mut dyn Record, tag: &Tag<'x>) -> Result<(), Problem> {
+        let misfit = match record.slot(tag.name) {
+            Slot::Extra => Some(self.value(tag)?),
+            Slot::Named(named) => match self.value(tag)? {
                 Value::Text(text) => {
-                    named.push(name, text);
+                    named.push(tag.name, text);
                     None
                 }
                 other => Some(other),
             },
-            _ if child.empty => None,
+            _ if tag.empty => None,
             Slot::Text(text) => match self.content()? {
                 Content::Text(value) => {
                     set(text, value);
@@ -161,7 +114,7 @@ impl<'x> XmlReader<'x> {
             Slot::Map(records) => self.map(records)?,
         };
         if let Some(value) = misfit {
-            record.extra().push(name, value);
+            record.extra().push(tag.name, value);
         }
         Ok(())
     }
@@ -175,7 +128,7 @@ impl<'x> XmlReader<'x> {
     }
 
     /// A record whose first child was already met.
-    fn record_from(&mut self, record: &mut dyn Record, first: &Child<'x>) -> Result<(), Problem> {
+    fn record_from(&mut self, record: &mut dyn Record, first: &Tag<'x>) -> Result<(), Problem> {
         self.child(record, first)?;
         self.record(record)
     }
@@ -187,8 +140,8 @@ impl<'x> XmlReader<'x> {
             Content::Child(first) => Some(first),
         };
         let mut misfits = Vec::new();
-        while let Some(child) = next {
-            if child.empty {
+        while let Some(tag) = next {
+            if tag.empty {
                 list.grow();
             } else {
                 match self.content()? {
@@ -208,64 +161,35 @@ impl<'x> XmlReader<'x> {
             Content::Child(first) => Some(first),
         };
         let mut misfits = Extra::default();
-        while let Some(child) = next {
-            let name = name_of(&child.start);
-            let nested = records.entry(name);
-            if !child.empty
+        while let Some(tag) = next {
+            let nested = records.entry(tag.name);
+            if !tag.empty
                 && let Some(value) = self.nested(nested)?
             {
-                misfits.push(name, value);
+                misfits.push(tag.name, value);
             }
             next = self.next_child()?;
         }
         Ok((!misfits.is_empty()).then_some(Value::Record(misfits)))
     }
 
-    /// Text up to the end tag, or the first child. Nearly every element holds one piece of text and nothing else.
+    /// Text up to the end tag, or the first child.
     fn content(&mut self) -> Result<Content<'x>, Problem> {
-        match self.event()? {
-            Event::End(_) => Ok(Content::Text(Cow::Borrowed(""))),
-            Event::Text(piece) => {
-                let text = self.text(piece);
-                match self.event()? {
-                    Event::End(_) => Ok(Content::Text(text)),
-                    other => self.content_from(text, other),
-                }
-            }
-            other => self.content_from(Cow::Borrowed(""), other),
-        }
-    }
-
-    /// The same for content of several pieces, when some of it was already met.
-    fn content_from(&mut self, mut text: Cow<'x, str>, mut event: Event<'x>) -> Result<Content<'x>, Problem> {
+        let mut text = Cow::Borrowed("");
         loop {
-            let piece = match event {
-                Event::Text(piece) => self.text(piece),
-                Event::CData(piece) => piece.xml10_content(),
-                Event::GeneralRef(reference) => Cow::Owned(resolve(&reference)?),
-                Event::End(_) => return Ok(Content::Text(text)),
-                Event::Start(start) => return Ok(Content::Child(Child { start, empty: false })),
-                Event::Empty(start) => return Ok(Content::Child(Child { start, empty: true })),
-                Event::Eof => return Err(CUT_SHORT),
-                _ => Cow::Borrowed(""),
-            };
-            if text.is_empty() {
-                text = piece
-            } else {
-                text.to_mut().push_str(&piece)
+            match self.scanner.token()? {
+                Token::Text(piece) if text.is_empty() => text = piece,
+                Token::Text(piece) => text.to_mut().push_str(&piece),
+                Token::Close => return Ok(Content::Text(text)),
+                Token::Open(tag) => return Ok(Content::Child(tag)),
+                Token::Aside | Token::End => {}
             }
-            event = self.event()?;
         }
-    }
-
-    /// A piece of text with its line ends as XML wants them.
-    fn text(&self, piece: BytesText<'x>) -> Cow<'x, str> {
-        if self.has_carriage_returns { piece.xml10_content() } else { piece.into_inner() }
     }
 
     /// An element that the tables do not know.
-    fn value(&mut self, empty: bool) -> Result<Value, Problem> {
-        if empty {
+    fn value(&mut self, tag: &Tag<'x>) -> Result<Value, Problem> {
+        if tag.empty {
             return Ok(Value::Text(String::new()));
         }
         match self.content()? {
@@ -275,34 +199,18 @@ impl<'x> XmlReader<'x> {
     }
 
     /// The same, when its first child was already met.
-    fn value_from(&mut self, first: Child<'x>) -> Result<Value, Problem> {
-        self.deeper()?;
+    fn value_from(&mut self, first: Tag<'x>) -> Result<Value, Problem> {
         let mut record = Extra::default();
         let mut next = Some(first);
-        while let Some(child) = next {
-            let value = self.value(child.empty)?;
-            record.push(name_of(&child.start), value);
+        while let Some(tag) = next {
+            let value = self.value(&tag)?;
+            record.push(tag.name, value);
             next = self.next_child()?;
         }
-        self.depth -= 1;
         Ok(Value::Record(record))
     }
 }
 
 fn bare_text(text: Cow<'_, str>) -> Misfit {
     (!text.trim().is_empty()).then(|| Value::Text(text.into_owned()))
-}
-
-/// The name without the prefix of a namespace.
-fn name_of<'s>(start: &'s BytesStart<'_>) -> &'s str {
-    let name = start.name().into_inner();
-    name.bytes().position(|b| b == b':').map_or(name, |colon| &name[colon + 1..])
-}
-
-/// A character reference or one of the five predefined entities.
-fn resolve(reference: &BytesRef<'_>) -> Result<String, Problem> {
-    if let Some(character) = reference.resolve_char_ref().map_err(|_| NOT_WELL_FORMED)? {
-        return Ok(character.into());
-    }
-    resolve_predefined_entity(reference).map(ToOwned::to_owned).ok_or("uses an entity that XML does not define")
 }

@@ -1,0 +1,287 @@
+//! Cuts a document into tags and text. What the service sends, plain tags and text, is cut here; everything else that
+//! XML knows (attributes, references, comments, instructions, CDATA, document types) is left to quick-xml, one event
+//! at a time.
+
+use alloc::{
+    borrow::{Cow, ToOwned},
+    string::String,
+    vec::Vec,
+};
+
+use quick_xml::{
+    Reader,
+    escape::resolve_predefined_entity,
+    events::{BytesRef, BytesStart, Event},
+};
+
+/// The deepest nesting that is read; the documents show five levels.
+const DEPTH_LIMIT: usize = 32;
+
+/// What is wrong with a document, without any of its text.
+pub(super) type Problem = &'static str;
+
+pub(super) const NOT_WELL_FORMED: Problem = "is not well-formed XML";
+const CUT_SHORT: Problem = "ends before its root element does";
+
+/// A part of a document.
+pub(super) enum Token<'x> {
+    /// A start tag, or a whole element that is empty.
+    Open(Tag<'x>),
+    /// The end tag of the element that was opened last.
+    Close,
+    /// Text, with its line ends as XML wants them and its references resolved.
+    Text(Cow<'x, str>),
+    /// A comment, an instruction, a declaration, a document type.
+    Aside,
+    /// The end of the document, outside all elements.
+    End,
+}
+
+/// A start tag; an `empty` element is already over.
+pub(super) struct Tag<'x> {
+    /// The name without the prefix of a namespace.
+    pub(super) name: &'x str,
+    pub(super) empty: bool,
+}
+
+pub(super) struct Scanner<'x> {
+    text: &'x str,
+    /// Where the next token begins.
+    next: usize,
+    /// Where the token begins that was cut last.
+    at: usize,
+    /// The names of the elements that are open.
+    open: Vec<&'x str>,
+    /// Whether any line ends have to be changed; most documents have none that do.
+    has_carriage_returns: bool,
+}
+
+impl<'x> Scanner<'x> {
+    pub(super) fn new(text: &'x str) -> Self {
+        Self { text, next: 0, at: 0, open: Vec::new(), has_carriage_returns: text.contains('\r') }
+    }
+
+    /// Where the token begins that was cut last.
+    pub(super) const fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn token(&mut self) -> Result<Token<'x>, Problem> {
+        self.at = self.next;
+        let rest = &self.text[self.at..];
+        match *rest.as_bytes() {
+            [] if self.open.is_empty() => Ok(Token::End),
+            [] => Err(CUT_SHORT),
+            [b'<', b'/', ..] => self.close(rest),
+            [b'<', ..] => self.open(rest),
+            [b'&', ..] => self.special(rest),
+            _ => Ok(Token::Text(self.text(rest))),
+        }
+    }
+
+    fn text(&mut self, rest: &'x str) -> Cow<'x, str> {
+        let end = rest.bytes().position(|b| matches!(b, b'<' | b'&')).unwrap_or(rest.len());
+        self.next += end;
+        self.with_line_feeds(&rest[..end])
+    }
+
+    fn with_line_feeds(&self, text: &'x str) -> Cow<'x, str> {
+        if self.has_carriage_returns && text.contains('\r') {
+            Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+
+    fn open(&mut self, rest: &'x str) -> Result<Token<'x>, Problem> {
+        let name_end = rest.bytes().skip(1).position(|b| !is_plain_in_names(b)).map_or(rest.len(), |end| end + 1);
+        let name = &rest[1..name_end];
+        let (empty, length) = match rest.as_bytes()[name_end..] {
+            [b'>', ..] => (false, 1),
+            [b'/', b'>', ..] => (true, 2),
+            _ => return self.special(rest),
+        };
+        self.next += name_end + length;
+        self.opened(name, empty)
+    }
+
+    fn opened(&mut self, name: &'x str, empty: bool) -> Result<Token<'x>, Problem> {
+        if name.is_empty() {
+            return Err(NOT_WELL_FORMED);
+        }
+        if self.open.len() == DEPTH_LIMIT {
+            return Err("is nested too deeply");
+        }
+        if !empty {
+            self.open.push(name);
+        }
+        let local = name.bytes().position(|b| b == b':').map_or(name, |colon| &name[colon + 1..]);
+        Ok(Token::Open(Tag { name: local, empty }))
+    }
+
+    fn close(&mut self, rest: &str) -> Result<Token<'x>, Problem> {
+        let name = self.open.pop().ok_or(NOT_WELL_FORMED)?;
+        let behind = rest[2..].strip_prefix(name).ok_or(NOT_WELL_FORMED)?;
+        let behind_blanks = behind.trim_start_matches([' ', '\t', '\r', '\n']);
+        if !behind_blanks.starts_with('>') {
+            return Err(NOT_WELL_FORMED);
+        }
+        self.next += rest.len() - behind_blanks.len() + 1;
+        Ok(Token::Close)
+    }
+
+    /// One event of everything that is not plain.
+    fn special(&mut self, rest: &'x str) -> Result<Token<'x>, Problem> {
+        let mut reader = Reader::from_str(rest);
+        let event = reader.read_event().map_err(|_| NOT_WELL_FORMED)?;
+        self.next += usize::try_from(reader.buffer_position()).map_err(|_| NOT_WELL_FORMED)?;
+        Ok(match event {
+            Event::Start(tag) => self.opened(name_in(rest, &tag), false)?,
+            Event::Empty(tag) => self.opened(name_in(rest, &tag), true)?,
+            Event::CData(text) => Token::Text(Cow::Owned(text.xml10_content().into_owned())),
+            Event::GeneralRef(reference) => Token::Text(Cow::Owned(resolve(&reference)?)),
+            Event::Comment(_) | Event::PI(_) | Event::Decl(_) | Event::DocType(_) => Token::Aside,
+            Event::Text(_) | Event::End(_) | Event::Eof => return Err(NOT_WELL_FORMED),
+        })
+    }
+}
+
+/// The name of a tag that begins `text`.
+fn name_in<'x>(text: &'x str, tag: &BytesStart<'_>) -> &'x str {
+    &text[1..=tag.name().as_ref().len()]
+}
+
+/// A character reference or one of the five predefined entities.
+fn resolve(reference: &BytesRef<'_>) -> Result<String, Problem> {
+    if let Some(character) = reference.resolve_char_ref().map_err(|_| NOT_WELL_FORMED)? {
+        return Ok(character.into());
+    }
+    resolve_predefined_entity(reference).map(ToOwned::to_owned).ok_or("uses an entity that XML does not define")
+}
+
+/// Whether a byte of a name needs no further thought; a name with any other goes to quick-xml.
+const fn is_plain_in_names(byte: u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b':' | 0x80..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+    use proptest::prelude::*;
+
+    /// A document in one line a part; `None` when it is not well-formed.
+    fn scanned(text: &str) -> Option<Vec<String>> {
+        let mut scanner = Scanner::new(text);
+        let mut parts = Vec::new();
+        loop {
+            match scanner.token().ok()? {
+                Token::Open(tag) => {
+                    parts.push(format!("<{}>", tag.name));
+                    if tag.empty {
+                        parts.push("</>".into());
+                    }
+                }
+                Token::Close => parts.push("</>".into()),
+                Token::Text(text) => parts.push(text.into_owned()),
+                Token::Aside => {}
+                Token::End => return Some(parts),
+            }
+        }
+    }
+
+    /// The same by quick-xml alone, reading the document from its beginning to its end.
+    fn read_by_quick_xml(text: &str) -> Option<Vec<String>> {
+        let mut reader = Reader::from_str(text);
+        let (mut parts, mut depth) = (Vec::new(), 0);
+        loop {
+            match reader.read_event().ok()? {
+                Event::Start(tag) => {
+                    depth += 1;
+                    parts.push(format!("<{}>", tag.local_name().as_ref()));
+                }
+                Event::Empty(tag) => {
+                    parts.push(format!("<{}>", tag.local_name().as_ref()));
+                    parts.push("</>".into());
+                }
+                Event::End(_) => {
+                    depth -= 1;
+                    parts.push("</>".into());
+                }
+                Event::Text(text) => parts.push(text.xml10_content().into_owned()),
+                Event::CData(text) => parts.push(text.xml10_content().into_owned()),
+                Event::GeneralRef(reference) => parts.push(resolve(&reference).ok()?),
+                Event::Comment(_) | Event::PI(_) | Event::Decl(_) | Event::DocType(_) => {}
+                Event::Eof => return (depth == 0 && !parts.contains(&"<>".into())).then_some(parts),
+            }
+        }
+    }
+
+    /// Pieces that can stand in any element, and pieces that break it.
+    const WHOLE: [&str; 18] = [
+        "<a/>",
+        "<b c='d>'/>",
+        "<n:a />",
+        "x",
+        " ",
+        "&amp;",
+        "&#65;",
+        "\r\n",
+        "\r",
+        "€",
+        "'",
+        "=",
+        ">",
+        ";",
+        "<!-- > -->",
+        "<![CDATA[<&\r]]>",
+        "<?a > ?>",
+        "<!DOCTYPE a [<!ENTITY b \"]>\">]>",
+    ];
+    const BROKEN: [&str; 16] = [
+        "<a>",
+        "</a>",
+        "<n:a>",
+        "</b>",
+        "<1>",
+        "</>",
+        "<>",
+        "<",
+        "/",
+        "&",
+        "&b;",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "<?",
+        "<!",
+    ];
+
+    fn document() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            9 => proptest::sample::select(&WHOLE[..]),
+            1 => proptest::sample::select(&BROKEN[..]),
+        ];
+        piece.prop_map(String::from).prop_recursive(4, 24, 5, |inner| {
+            let tag = prop_oneof![
+                Just(("<a>", "</a>")),
+                Just(("<b c='d>' >", "</b \n>")),
+                Just(("<n:a\t>", "</n:a>")),
+                Just(("<é>", "</é>")),
+                Just(("<1>", "</1>")),
+            ];
+            (tag, proptest::collection::vec(inner, 0..5)).prop_map(|((open, close), inside)| {
+                inside.into_iter().fold(String::from(open), |out, piece| out + &piece) + close
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_markup_is_read_as_quick_xml_reads_it(text in document()) {
+            prop_assert_eq!(scanned(&text), read_by_quick_xml(&text), "{:?}", text);
+        }
+    }
+}
