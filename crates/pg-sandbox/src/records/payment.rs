@@ -135,6 +135,11 @@ impl Payment {
     /// The index column of the parent's key for [`crate::store::Query::equal`].
     pub const PARENT: &'static str = "parent";
 
+    /// The detail that describes one transaction in free words (spec 3 §2.2).
+    pub const TRANS_CLASS: &'static str = "trans_class";
+    /// The detail that names the checkout token that was paid (spec 3 §4.8).
+    pub const TOKEN_ID: &'static str = "tokenid";
+
     /// Whether the bank accepted it.
     #[must_use]
     pub fn approved(&self) -> bool {
@@ -145,6 +150,15 @@ impl Payment {
     #[must_use]
     pub fn found_by(&self) -> Option<&str> {
         self.merchant_reference.as_deref().filter(|_| !self.reference_added)
+    }
+
+    /// What operations on it and repeats of it take over of its details: its items may not be theirs,
+    /// and `trans_class` describes one transaction (spec 3 §2.2).
+    #[must_use]
+    pub fn details_to_copy(&self) -> Details {
+        let mut details = self.details.clone();
+        details.retain(|name, _| !name.starts_with("item") && name != Self::TRANS_CLASS);
+        details
     }
 
     /// When a reservation ends by itself (assumption 96).

@@ -9,8 +9,10 @@ use pg_model::{ErrorCode, method::Credentials};
 mod basis;
 mod context;
 mod control;
+mod enterprise;
 mod gate;
 mod method;
+mod money;
 mod page;
 mod refusal;
 mod reply;
@@ -29,7 +31,7 @@ pub(crate) use route::Route;
 pub(crate) use throttle::Throttle;
 
 /// Every method that the sandbox carries out, by service.
-const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transaction::METHODS];
+const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transaction::METHODS, enterprise::METHODS];
 
 /// Answers a request, or says why not.
 pub(crate) fn answer(context: &mut Context<'_>, route: Route<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {

@@ -1,5 +1,5 @@
 //! What every authorisation does, whatever the card comes from: auth and preauth by raw card, card
-//! key, session key or authentication.
+//! key, session key or authentication, the hosted payment page, and a repeated charge.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,12 @@ use super::{
 };
 use crate::{
     merchants::Merchant,
-    records::{Payment, PaymentKind, Service, UniqueReference},
+    records::{Payment, PaymentKind, UniqueReference},
     secret::Secret,
     vault::Sealed,
 };
 
-/// Asks the bank for a charge on a card and records the transaction, approved or declined.
-///
-/// Refused with 950 when the unique reference is used up, and with 119 when the bank does not answer.
+/// [`pay`] with the reply of the gateway's methods.
 pub(super) fn authorise(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -29,6 +27,19 @@ pub(super) fn authorise(
     charge: Charge,
     card: PayingCard,
 ) -> Result<Transaction, Refusal> {
+    Ok(reply::standard(&pay(context, merchant, kind, charge, card)?))
+}
+
+/// Asks the bank for a charge on a card and records the transaction, approved or declined.
+///
+/// Refused with 950 when the unique reference is used up, and with 119 when the bank does not answer.
+pub(in crate::service) fn pay(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    kind: PaymentKind,
+    charge: Charge,
+    card: PayingCard,
+) -> Result<Payment, Refusal> {
     let key = context.keys.record(context.now);
     let verdict = Verdict::of(card.number.expose(), card.is_past(context.now));
     if let Some(reference) = &charge.unique_reference {
@@ -58,12 +69,12 @@ pub(super) fn authorise(
         key,
         merchant: merchant.name.clone(),
         kind,
-        service: Service::V3,
+        service: charge.service,
         status_code: answer.code,
         status: answer.status,
         amount: charge.amount,
         currency: charge.currency,
-        parent: None,
+        parent: charge.parent,
         merchant_reference: charge.merchant_reference,
         reference_added: false,
         unique_reference: charge.unique_reference,
@@ -76,7 +87,7 @@ pub(super) fn authorise(
         created: context.now,
     };
     context.records.put(&payment)?;
-    Ok(reply::standard(&payment))
+    Ok(payment)
 }
 
 /// A reference is used up by the first request that reaches the bank with it (assumption 92).

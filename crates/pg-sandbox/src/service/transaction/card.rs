@@ -6,14 +6,14 @@ use super::{Context, Refusal};
 use crate::{
     cards, expiry,
     merchants::Merchant,
-    records::{Details, HeldCard, Session},
+    records::{Details, HeldCard, Payment, Session},
     secret::Secret,
     service::token,
     timestamp::Timestamp,
 };
 
 /// A card in clear, for as long as one request takes.
-pub(super) struct PayingCard {
+pub(in crate::service) struct PayingCard {
     pub(super) number: Secret,
     /// Two digits.
     expiry_month: String,
@@ -84,7 +84,15 @@ pub(super) fn of_token(
 }
 
 impl PayingCard {
-    fn new(number: Secret, month: &str, year: &str) -> Self {
+    /// The card of an earlier payment, charged again; nothing when the payment holds none.
+    pub(in crate::service) fn of_payment(context: &Context<'_>, payment: &Payment) -> Result<Option<Self>, Refusal> {
+        let Some(held) = &payment.card else { return Ok(None) };
+        let card = Self::stored(context, held, &payment.key)?;
+        Ok(Some(Self { card_key: payment.card_key.clone(), ..card }))
+    }
+
+    /// A card in clear: its expiry in two and four digits.
+    pub(in crate::service) fn new(number: Secret, month: &str, year: &str) -> Self {
         Self {
             number,
             expiry_month: month.to_owned(),

@@ -5,23 +5,31 @@ use std::collections::BTreeMap;
 use pg_model::{ErrorCode, Item, Method, Order, ParameterSink, SandboxErrorCode, field::Field};
 
 use super::{Context, Refusal};
-use crate::{merchants::Merchant, records::Details, secret::Secret};
+use crate::{
+    merchants::Merchant,
+    records::{Details, Service},
+    secret::Secret,
+};
 
 /// The most that one payment may be for, in minor units (assumption 90).
-const MOST: u64 = 999_999_999_999;
+pub(in crate::service) const MOST: u64 = 999_999_999_999;
 
 /// An order whose amount, currency and terminal are right.
-pub(super) struct Charge {
+pub(in crate::service) struct Charge {
+    /// The service that it came through.
+    pub(in crate::service) service: Service,
+    /// The transaction whose card is charged again.
+    pub(in crate::service) parent: Option<String>,
     /// Minor units.
-    pub(super) amount: u64,
-    pub(super) currency: String,
-    pub(super) merchant_reference: Option<String>,
-    pub(super) unique_reference: Option<String>,
-    pub(super) customer_reference: Option<String>,
+    pub(in crate::service) amount: u64,
+    pub(in crate::service) currency: String,
+    pub(in crate::service) merchant_reference: Option<String>,
+    pub(in crate::service) unique_reference: Option<String>,
+    pub(in crate::service) customer_reference: Option<String>,
     /// Items, terminal and cardholder, by wire name.
-    pub(super) details: Details,
+    pub(in crate::service) details: Details,
     /// What is sent for category code 6012, by wire name.
-    pub(super) recipient: BTreeMap<&'static str, Secret>,
+    pub(in crate::service) recipient: BTreeMap<&'static str, Secret>,
 }
 
 impl Charge {
@@ -48,6 +56,8 @@ impl Charge {
             context.basis.assume(24);
         }
         Ok(Self {
+            service: Service::V3,
+            parent: None,
             amount,
             currency: order.currency.as_str().to_owned(),
             merchant_reference: given(order.merchant_reference.as_ref()),

@@ -29,6 +29,11 @@ mod refund;
 mod reply;
 mod update;
 
+pub(super) use authorise::pay;
+pub(super) use card::PayingCard;
+pub(super) use charge::{Charge, MOST};
+pub(super) use operation::{Portion, Step, find, perform, refuse_unless_refundable, refuse_unless_reserved};
+
 /// The methods of the service.
 pub(super) const METHODS: &[Entry] = &[
     entry::<Auth>(),

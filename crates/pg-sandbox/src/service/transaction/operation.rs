@@ -7,12 +7,12 @@ use pg_model::{ErrorCode, SandboxErrorCode, Transaction, TransactionKey};
 use super::{Context, Refusal, bank, reply};
 use crate::{
     merchants::Merchant,
-    records::{Payment, PaymentKind, Service},
+    records::{Details, Payment, PaymentKind, Service},
 };
 
 /// How much of what is left an operation asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Portion {
+pub(in crate::service) enum Portion {
     /// A request without a value.
     All,
     /// Minor units of the original's currency.
@@ -21,7 +21,7 @@ pub(super) enum Portion {
 
 impl Portion {
     /// The portion of a request; a value of 0 is error 107 (assumptions 96 and 97).
-    pub(super) fn asked(value: Option<u64>) -> Result<Self, Refusal> {
+    pub(in crate::service) fn asked(value: Option<u64>) -> Result<Self, Refusal> {
         match value {
             None => Ok(Self::All),
             Some(value) => NonZeroU64::new(value).map(Self::Part).ok_or_else(invalid_value),
@@ -29,7 +29,7 @@ impl Portion {
     }
 
     /// The amount, when so much is left; more is error 107 (spec 2 §3.2).
-    pub(super) fn of(self, left: u64) -> Result<u64, Refusal> {
+    pub(in crate::service) fn of(self, left: u64) -> Result<u64, Refusal> {
         match self {
             Self::All => Ok(left),
             Self::Part(value) if value.get() <= left => Ok(value.get()),
@@ -43,7 +43,11 @@ fn invalid_value() -> Refusal {
 }
 
 /// The account's transaction of this key (assumptions 56 and 57).
-pub(super) fn find(context: &mut Context<'_>, merchant: &Merchant, key: &TransactionKey) -> Result<Payment, Refusal> {
+pub(in crate::service) fn find(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    key: &TransactionKey,
+) -> Result<Payment, Refusal> {
     let found = context.records.get_of::<Payment>(&merchant.name, key.as_str())?;
     found.ok_or_else(|| Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(56))
 }
@@ -54,44 +58,81 @@ pub(super) fn find_reservation(
     merchant: &Merchant,
     key: &TransactionKey,
 ) -> Result<Payment, Refusal> {
-    context.basis.assume(96);
     let preauth = find(context, merchant, key)?;
+    refuse_unless_reserved(context, &preauth)?;
+    Ok(preauth)
+}
+
+/// Refuses what is no approved preauth, and one of which nothing is reserved any more (assumptions 95
+/// and 96).
+pub(in crate::service) fn refuse_unless_reserved(context: &mut Context<'_>, preauth: &Payment) -> Result<(), Refusal> {
+    context.basis.assume(96);
     if preauth.kind != PaymentKind::PreAuth || !preauth.approved() {
         Err(SandboxErrorCode::WRONG_TRANSACTION_TYPE.into())
     } else if preauth.reserved() == 0 || context.now >= preauth.reserved_until() {
         Err(SandboxErrorCode::PREAUTH_CLOSED.into())
     } else {
-        Ok(preauth)
+        Ok(())
     }
 }
 
-/// Records an approved operation on an original that has been changed by it, and the original.
-///
-/// References are copied except the unique one (assumption 94). The items stay with the original:
-/// a part of its amount need not be any of them.
+/// Refuses what is no approved debit, and one of which all has been paid back (assumptions 95 and 97).
+pub(in crate::service) fn refuse_unless_refundable(context: &mut Context<'_>, debit: &Payment) -> Result<(), Refusal> {
+    if !matches!(debit.kind, PaymentKind::Auth | PaymentKind::Capture) || !debit.approved() {
+        return Err(SandboxErrorCode::WRONG_TRANSACTION_TYPE.into());
+    }
+    context.basis.assume(97);
+    if debit.refundable() == 0 { Err(SandboxErrorCode::NOTHING_TO_REFUND.into()) } else { Ok(()) }
+}
+
+/// [`perform`] for the gateway's methods, with their reply.
 pub(super) fn record(
     context: &mut Context<'_>,
     original: &Payment,
     kind: PaymentKind,
     amount: u64,
 ) -> Result<Transaction, Refusal> {
+    let step = Step { kind, service: Service::V3, amount, details: Details::new() };
+    Ok(reply::standard(&perform(context, original, step)?))
+}
+
+/// What is done with a transaction.
+pub(in crate::service) struct Step {
+    pub(in crate::service) kind: PaymentKind,
+    /// The service that it was asked for through.
+    pub(in crate::service) service: Service,
+    /// Minor units of the original's currency.
+    pub(in crate::service) amount: u64,
+    /// Texts of its own, by wire name.
+    pub(in crate::service) details: Details,
+}
+
+/// Records an approved operation on an original that has been changed by it, and the original.
+///
+/// References are copied except the unique one (assumption 94). The items stay with the original:
+/// a part of its amount need not be any of them.
+pub(in crate::service) fn perform(
+    context: &mut Context<'_>,
+    original: &Payment,
+    step: Step,
+) -> Result<Payment, Refusal> {
     context.basis.assume(94);
     let key = context.keys.record(context.now);
     let card = match &original.card {
         Some(card) => Some(card.moved(context.vault, context.keys.dice(), &original.key, &key)?),
         None => None,
     };
-    let answer = bank::approved(context, kind == PaymentKind::Capture);
-    let mut details = original.details.clone();
-    details.retain(|name, _| !name.starts_with("item"));
+    let answer = bank::approved(context, step.kind == PaymentKind::Capture);
+    let mut details = original.details_to_copy();
+    details.extend(step.details);
     let operation = Payment {
         key,
         merchant: original.merchant.clone(),
-        kind,
-        service: Service::V3,
+        kind: step.kind,
+        service: step.service,
         status_code: answer.code,
         status: answer.status,
-        amount,
+        amount: step.amount,
         currency: original.currency.clone(),
         parent: Some(original.key.clone()),
         merchant_reference: original.merchant_reference.clone(),
@@ -110,7 +151,7 @@ pub(super) fn record(
     };
     context.records.put(original)?;
     context.records.put(&operation)?;
-    Ok(reply::standard(&operation))
+    Ok(operation)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `transaction/refund` (spec 2 §3.2, §4.4).
 
-use pg_model::{Refund, SandboxErrorCode, Transaction};
+use pg_model::{Refund, Transaction};
 
 use super::{
     Context, Refusal, Serve,
@@ -12,13 +12,7 @@ impl Serve for Refund {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Transaction, Refusal> {
         let portion = Portion::asked(self.transaction_value)?;
         let mut debit = operation::find(context, merchant, &self.transaction_key)?;
-        if !matches!(debit.kind, PaymentKind::Auth | PaymentKind::Capture) || !debit.approved() {
-            return Err(SandboxErrorCode::WRONG_TRANSACTION_TYPE.into());
-        }
-        context.basis.assume(97);
-        if debit.refundable() == 0 {
-            return Err(SandboxErrorCode::NOTHING_TO_REFUND.into());
-        }
+        operation::refuse_unless_refundable(context, &debit)?;
         let amount = portion.of(debit.refundable())?;
         debit.refunded += amount;
         operation::record(context, &debit, PaymentKind::Refund, amount)

@@ -1,0 +1,51 @@
+//! `repeat` (spec 3 §4.2; assumptions 100 and 123).
+
+use std::collections::BTreeMap;
+
+use pg_model::{EnterpriseResult, EnterpriseTransactionType, Repeat, SandboxErrorCode, SystemAction};
+
+use super::{
+    Context, Refusal, Serve, amount, result,
+    transaction::{self, Charge, PayingCard},
+};
+use crate::{
+    merchants::Merchant,
+    records::{Payment, PaymentKind, Service},
+};
+
+impl Serve for Repeat {
+    fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<EnterpriseResult, Refusal> {
+        [100, 123].into_iter().for_each(|number| context.basis.assume(number));
+        let original = transaction::find(context, merchant, &self.prev_trans_key)?;
+        let amount = amount::payable(&self.trans_value, &original.currency)?;
+        let card = card(context, &original)?;
+        let kind = kind(&self.trans_type);
+        let mut details = original.details_to_copy();
+        details.extend(result::class(self.trans_class));
+        let charge = Charge {
+            service: Service::V5,
+            parent: Some(original.key),
+            amount,
+            currency: original.currency,
+            merchant_reference: original.merchant_reference,
+            unique_reference: None,
+            customer_reference: original.customer_reference,
+            details,
+            recipient: BTreeMap::new(),
+        };
+        let payment = transaction::pay(context, merchant, kind, charge, card)?;
+        Ok(result::of(context, &payment, SystemAction::REPEAT))
+    }
+}
+
+/// The card of a payment that was successful; others are error 951 (assumption 123).
+fn card(context: &Context<'_>, original: &Payment) -> Result<PayingCard, Refusal> {
+    let kind = matches!(original.kind, PaymentKind::Auth | PaymentKind::PreAuth | PaymentKind::Capture);
+    let card = if kind && original.approved() { PayingCard::of_payment(context, original)? } else { None };
+    card.ok_or_else(|| SandboxErrorCode::WRONG_TRANSACTION_TYPE.into())
+}
+
+/// What a payment is to be; the table admits these two words.
+pub(super) fn kind(trans_type: &EnterpriseTransactionType) -> PaymentKind {
+    if *trans_type == EnterpriseTransactionType::REQUEST_PRE_AUTH { PaymentKind::PreAuth } else { PaymentKind::Auth }
+}

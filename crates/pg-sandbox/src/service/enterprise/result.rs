@@ -1,0 +1,42 @@
+//! Operations as the service shows them (spec 3 §2.2).
+
+use pg_model::{EnterpriseResult, EnterpriseTransactionType, Flag, SystemAction};
+
+use super::{Context, amount};
+use crate::records::{Details, Payment, PaymentKind};
+
+/// The reply of repeat, refund, capture and cancel; a decline has no `auth_code` (assumption 113).
+pub(super) fn of(context: &mut Context<'_>, payment: &Payment, action: SystemAction) -> EnterpriseResult {
+    [113, 124].into_iter().for_each(|number| context.basis.assume(number));
+    let auth_code = payment.bank.iter().find(|(name, _)| name == "bankAuthCode");
+    EnterpriseResult {
+        trans_type: trans_type(payment.kind),
+        trans_value: amount::decimal(payment.amount, &payment.currency),
+        prev_trans_key: payment.parent.as_deref().unwrap_or_default().into(),
+        trans_class: payment.details.get(Payment::TRANS_CLASS).cloned().unwrap_or_default(),
+        system_action: action,
+        status: if payment.approved() { Flag::YES } else { Flag::NO },
+        trans_key: payment.key.as_str().into(),
+        auth_code: auth_code.map(|(_, code)| code.clone()).unwrap_or_default(),
+        ..EnterpriseResult::default()
+    }
+}
+
+/// The spelling of replies (spec 3 §2.2; assumption 124).
+pub(super) fn trans_type(kind: PaymentKind) -> EnterpriseTransactionType {
+    match kind {
+        PaymentKind::Auth => EnterpriseTransactionType::AUTH,
+        PaymentKind::PreAuth => EnterpriseTransactionType::PRE_AUTH,
+        PaymentKind::Capture => EnterpriseTransactionType::CAPTURE,
+        PaymentKind::CancelPreAuth => EnterpriseTransactionType::CANCEL,
+        PaymentKind::Refund => EnterpriseTransactionType::REFUND,
+        // Version 5 has no words for these.
+        PaymentKind::ThreeDSecureCheck | PaymentKind::ThreeDsAuthenticatedOnly => kind.wire().into(),
+    }
+}
+
+/// The free words of a request as a detail of its transaction; empty ones are none (assumption 9).
+pub(super) fn class(trans_class: Option<String>) -> Details {
+    let given = trans_class.filter(|words| !words.is_empty());
+    given.map(|words| (Payment::TRANS_CLASS.to_owned(), words)).into_iter().collect()
+}

@@ -1,0 +1,43 @@
+//! `transaction_lookup` (spec 3 §4.8; assumption 125).
+
+use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup};
+
+use super::{Context, Refusal, Serve, transaction};
+use crate::{
+    merchants::Merchant,
+    records::{Payment, PaymentKind},
+    service::money,
+    timestamp::Timestamp,
+};
+
+impl Serve for EnterpriseTransactionLookup {
+    fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<EnterpriseTransaction, Refusal> {
+        let payment = transaction::find(context, merchant, &self.trans_key)?;
+        [100, 125].into_iter().for_each(|number| context.basis.assume(number));
+        Ok(EnterpriseTransaction {
+            status: status(&payment, context.now).to_owned(),
+            token: payment.details.get(Payment::TOKEN_ID).map(String::as_str).unwrap_or_default().into(),
+            value: money::separated(payment.amount, &payment.currency),
+            currency: payment.currency.as_str().into(),
+            ..EnterpriseTransaction::default()
+        })
+    }
+}
+
+/// The word for what became of a transaction.
+fn status(payment: &Payment, now: Timestamp) -> &'static str {
+    let debit = matches!(payment.kind, PaymentKind::Auth | PaymentKind::Capture);
+    if !payment.approved() {
+        "Failed"
+    } else if debit && payment.refundable() == 0 {
+        "Refunded"
+    } else if payment.kind != PaymentKind::PreAuth {
+        "Success"
+    } else if payment.cancelled == payment.amount {
+        "Cancelled"
+    } else if payment.captured == 0 && now >= payment.reserved_until() {
+        "Voided"
+    } else {
+        "Success"
+    }
+}
