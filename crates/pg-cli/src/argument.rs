@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use pg_model::Parameters;
+use pg_model::{Parameters, mask};
 
 use crate::{failure::Failure, output};
 
@@ -44,9 +44,11 @@ impl Given {
                     read_value(&mut io::stdin().lock())
                         .map_err(|error| Failure::misuse(format!("{name}: standard input can't be read: {error}")))?
                 }
-                Some(rest) if !rest.starts_with('@') => std::fs::File::open(rest)
-                    .and_then(|mut file| read_value(&mut file))
-                    .map_err(|error| Failure::misuse(format!("{name}: the file {rest:?} can't be read: {error}")))?,
+                Some(rest) if !rest.starts_with('@') => {
+                    std::fs::File::open(rest).and_then(|mut file| read_value(&mut file)).map_err(|error| {
+                        Failure::misuse(format!("{name}: the file {:?} can't be read: {error}", mask::text(rest)))
+                    })?
+                }
                 escaped => {
                     given.inline.push(name.to_owned());
                     escaped.unwrap_or(value).to_owned()

@@ -102,15 +102,20 @@ impl Failure {
             output::say(&format!("  {next}"));
         }
         if json {
-            #[derive(Serialize)]
-            struct Whole<'a> {
-                exit: u8,
-                error: &'a Report,
-            }
-            // The line above has told it already; a second failure would only hide the first.
-            drop(output::json(&Whole { exit: self.exit as u8, error: &self.report }));
+            self.print_json();
         }
         self.exit
+    }
+
+    /// Tells programs.
+    pub(crate) fn print_json(&self) {
+        #[derive(Serialize)]
+        struct Whole<'a> {
+            exit: u8,
+            error: &'a Report,
+        }
+        // People have been told already; a second failure would only hide the first.
+        drop(output::json(&Whole { exit: self.exit as u8, error: &self.report }));
     }
 }
 

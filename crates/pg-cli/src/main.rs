@@ -1,7 +1,16 @@
 //! The `pg` command: the reference, calls, signing and decoding, a sandbox and a tour of it.
 //!
-//! Data goes to standard output, talk to standard error. Exit codes: 0 done, 1 refused or declined, 2 misuse,
-//! 3 not reachable, 4 outcome unknown.
+//! What it is: the other crates at the command line, one command a file in `command/`. What it is not: a place for
+//! rules of the service, which are in the tables and the crates below.
+//!
+//! Data goes to standard output, talk to standard error, and with `--json` both are for programs. Exit codes: 0 done,
+//! 1 refused or declined, 2 misuse, 3 not reachable, 4 outcome unknown. No command shows a card number, a CV2, a key
+//! or a password, except what is asked for by name: `--curl`, and the published accounts of the sandbox.
+//!
+//! ```sh
+//! pg demo
+//! pg call token/lookup cardKey=4F2C-91 --dry-run
+//! ```
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -19,6 +28,8 @@ mod suggestion;
 use std::process::ExitCode;
 
 use clap::Parser;
+
+use crate::{failure::Failure, output::Exit};
 
 /// Works with one card payment service: its reference, calls, signatures, session data, and a sandbox of it.
 ///
@@ -46,10 +57,28 @@ Examples:
   pg sign --with-credentials cardKey=4F2C-91  128 hexadecimal digits";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return not_understood(&error),
+    };
     let json = arguments.json;
     match command::run(arguments.command, json) {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report(json).into(),
     }
+}
+
+/// What clap says: help and versions, and what is wrong with the arguments.
+fn not_understood(error: &clap::Error) -> ExitCode {
+    // A closed pipe has read enough.
+    drop(error.print());
+    if !error.use_stderr() {
+        return Exit::Done.into();
+    }
+    if std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        Failure::misuse(first.trim_start_matches("error: ")).print_json();
+    }
+    Exit::Misuse.into()
 }

@@ -5,6 +5,7 @@ mod completions;
 mod decrypt;
 mod demo;
 mod explain;
+mod interrupt;
 mod methods;
 mod sandbox;
 mod sign;

@@ -5,6 +5,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use pg_sandbox::{Config, ControlAccess, Server, Settings, StartError, StoreChoice, config_file, merchants::Merchants};
 use serde::Serialize;
 
+use super::interrupt::Interrupted;
 use crate::{
     account::Setting,
     failure::Failure,
@@ -88,47 +89,6 @@ pub(super) fn failure(error: &StartError) -> Failure {
         _ => "",
     };
     Failure::misuse(format!("{error}{advice}"))
-}
-
-/// Ctrl-C, or the signal that service managers end a process with. Listened for before the sandbox says that it is up.
-#[cfg(unix)]
-struct Interrupted {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-impl Interrupted {
-    fn listen() -> Result<Self, Failure> {
-        use tokio::signal::unix::{SignalKind, signal};
-
-        let listen =
-            |kind| signal(kind).map_err(|error| Failure::misuse(format!("the system gives no signals: {error}")));
-        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
-    }
-
-    async fn wait(mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-/// Ctrl-C.
-#[cfg(not(unix))]
-struct Interrupted;
-
-#[cfg(not(unix))]
-impl Interrupted {
-    fn listen() -> Result<Self, Failure> {
-        Ok(Self)
-    }
-
-    async fn wait(self) {
-        // If the system gives no signals, only killing the process ends it.
-        drop(tokio::signal::ctrl_c().await);
-    }
 }
 
 struct Up<'a> {

@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pg_hyper::{Client, Error, Fault, Transport, TransportError};
-use pg_model::{Parameters, json, method::MethodInfo};
+use pg_model::{
+    Parameters, json,
+    method::{MethodInfo, Retry},
+};
 use pg_proto::{Account, Refused};
 
 use super::{lookup, redirect, verdict};
 use crate::{
+    command::{self, interrupt::Interrupted},
     failure::{Failure, Refusal},
     indented::indented,
     output::{self, Exit},
@@ -34,11 +38,8 @@ impl Call<'_> {
         let client = Client::new(self.account.clone())
             .map_err(|error| Failure::misuse(format!("{error}: use an https address")))?
             .deadline(self.deadline);
-        let runtime = crate::command::runtime()?;
-        let reply = match runtime.block_on(client.call_by_name(self.info, self.parameters.clone())) {
-            Ok(reply) => json::write(&*reply),
-            Err(error) => return Err(self.failure(error)),
-        };
+        let reply = self.wait_for(client.call_by_name(self.info, self.parameters.clone()))?;
+        let reply = json::write(&*reply);
         output::data(&self.shown(reply.clone()))?;
         Ok(verdict::exit(self.info, &reply, || self.lookup()))
     }
@@ -51,9 +52,7 @@ impl Call<'_> {
         let client = Client::new(self.account.clone())
             .map_err(|error| Failure::misuse(format!("{error}: use an https address")))?
             .deadline(self.deadline);
-        let response = crate::command::runtime()?
-            .block_on(client.transport().send(request))
-            .map_err(|error| self.failure(error.into()))?;
+        let response = self.wait_for(async { Ok(client.transport().send(request).await?) })?;
         let Some(location) = redirect::location(&response) else {
             return Err(match self.account.reply_of(self.info, &response) {
                 Err(error) => self.failure(error.into()),
@@ -70,6 +69,25 @@ impl Call<'_> {
             output::say(&format!("pg: the card form was not accepted: {}", redirect.outcome));
         }
         Ok(redirect.exit)
+    }
+
+    /// Waits for a reply, or for the person who has waited long enough: that person is told the truth too.
+    fn wait_for<R>(&self, reply: impl Future<Output = Result<R, Error>>) -> Result<R, Failure> {
+        command::runtime()?.block_on(async {
+            let interrupted = Interrupted::listen()?;
+            tokio::select! {
+                reply = reply => reply.map_err(|error| self.failure(error)),
+                () = interrupted.wait() => Err(self.interruption()),
+            }
+        })
+    }
+
+    fn interruption(&self) -> Failure {
+        if self.info.retry == Retry::Safe {
+            return Failure::new(Exit::NotReachable, "interrupted before the reply came; it is safe to run this again");
+        }
+        let message = "outcome unknown, look it up next: interrupted before the reply came, the request may have left";
+        Failure::new(Exit::Unknown, message).next(self.lookup())
     }
 
     fn shown(&self, reply: String) -> String {

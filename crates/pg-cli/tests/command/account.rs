@@ -1,0 +1,107 @@
+//! Flags before environment before profile, and what secrets are worth.
+
+use crate::pg::{CANARIES, pg, words, write_private};
+
+const CALL: &str = "call token/lookup cardKey=4F2C-91 --dry-run";
+
+const PROFILES: &str = r#"
+[default]
+baseUrl = "https://default.example"
+apiKey = "k"
+apiPassword = "p"
+shaKey = "s"
+
+[staging]
+baseUrl = "https://staging.example/api"
+"#;
+
+#[test]
+fn flags_win_over_environment_over_profile() {
+    let target = |run: crate::pg::Pg| run.profiles(PROFILES).run().ends(0).out.lines().next().unwrap().to_owned();
+    assert_eq!(target(words(CALL)), "POST https://default.example/v3/token/lookup/json");
+    assert_eq!(
+        target(words(&format!("{CALL} --profile staging"))),
+        "POST https://staging.example/api/v3/token/lookup/json"
+    );
+    assert_eq!(
+        target(words(CALL).env("PG_PROFILE", "staging")),
+        "POST https://staging.example/api/v3/token/lookup/json"
+    );
+    let environment = words(CALL).env("PG_BASE_URL", "https://environment.example");
+    assert_eq!(target(environment), "POST https://environment.example/v3/token/lookup/json");
+    let flag =
+        words(&format!("{CALL} --base-url https://flag.example/")).env("PG_BASE_URL", "https://environment.example");
+    assert_eq!(target(flag), "POST https://flag.example/v3/token/lookup/json");
+}
+
+#[test]
+fn an_environment_that_wins_over_a_named_profile_is_told() {
+    words(&format!("{CALL} --profile staging"))
+        .profiles(PROFILES)
+        .env("PG_BASE_URL", "https://environment.example")
+        .run()
+        .ends(0)
+        .says("PG_BASE_URL of the environment is used, not baseUrl of the profile staging");
+}
+
+#[test]
+fn secrets_in_flags_are_warned_of() {
+    for flag in ["--api-key", "--api-password", "--sha-key"] {
+        words(&format!("{CALL} {flag} canary")).run().ends(0).says(&format!("warning: {flag}")).hides(&["canary"]);
+    }
+    let ended = words(&format!("{CALL} --base-url https://gateway.example")).run().ends(0);
+    assert!(!ended.err.contains("warning"), "{}", ended.err);
+}
+
+#[test]
+fn errors_of_profiles_name_file_and_place() {
+    words(CALL)
+        .profiles("[default]\napiKey = \"canary\"\nshakey = 1\n")
+        .run()
+        .ends(2)
+        .says("profiles.toml, line 3")
+        .hides(&["canary"]);
+    words(&format!("{CALL} --profile stagin"))
+        .profiles(PROFILES)
+        .run()
+        .ends(2)
+        .says("no profile \"stagin\"; did you mean staging?");
+    words(&format!("{CALL} --profile x")).run().ends(2).says("profiles.toml").says("--profile-file");
+    words(&format!("{CALL} --profile-file none.toml")).run().ends(2).says("none.toml can't be read");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_profile_file_that_everybody_may_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    write_private(&path, PROFILES);
+    let run = || pg(CALL.split(' ')).env("PG_PROFILE_FILE", path.to_str().unwrap()).run();
+    run().ends(0).prints("https://default.example");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    run().ends(0).says("warning: the profile file");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    run().ends(2).says("chmod 600");
+}
+
+#[test]
+fn what_is_missing_is_named_at_once() {
+    words("call token/lookup cardKey=a").run().ends(2).says("PG_BASE_URL, PG_API_KEY, PG_API_PASSWORD, PG_SHA_KEY");
+    words("call enterprise/address property_name=7 postcode=X")
+        .env("PG_BASE_URL", "https://gateway.example")
+        .run()
+        .ends(2)
+        .says("PG_ENTERPRISE_BASE_URL, PG_ENTERPRISE_API_KEY, PG_ENTERPRISE_API_PASSWORD");
+}
+
+#[test]
+fn addresses_that_are_none_or_insecure_are_misuse() {
+    let base =
+        |base: &str| words("call token/lookup cardKey=a").account("https://x.example").env("PG_BASE_URL", base).run();
+    base("gateway.example").ends(2).says("PG_BASE_URL or --base-url");
+    base("http://gateway.example").ends(2).says("https");
+    base("https://user:canary@gateway.example").ends(2).hides(&["canary"]);
+    assert_eq!(CANARIES.len(), 6);
+}

@@ -1,0 +1,104 @@
+//! What is checked before anything is sent, and where values come from.
+
+use crate::pg::{pg, words, write_private};
+
+#[test]
+fn all_violations_come_at_once_and_show_no_secret() {
+    let ended =
+        words("call transaction/auth cardNumber=49294205735 cardCV2=98 cardExpiryMonth=13 itemName0=Tea curency=GBP")
+            .run()
+            .ends(2)
+            .hides(&["49294205735", "98 "])
+            .says("nothing was sent")
+            .says("currency: is required")
+            .says("did you mean currency?")
+            .says("cardExpiryMonth: must be a month")
+            .says("cardExpiryYear: is required")
+            .says("itemPrice0: is required")
+            .says("cardNumber: must have 13 to 19 characters, found 11 characters (hidden) (spec 2 §4.3)")
+            .says("cardCV2: must have 3 to 4 characters");
+    assert_eq!(ended.out, "");
+}
+
+#[test]
+fn violations_are_there_for_programs() {
+    let ended = words("call transaction/refund transactionKey=short transactionValu=5 --json").run().ends(2);
+    let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(report["exit"], 2);
+    let violations = report["error"]["violations"].as_array().unwrap();
+    assert_eq!(violations.len(), 2);
+    assert_eq!(violations[1]["didYouMean"], "transactionValue");
+    assert_eq!(violations[0]["source"], "2 §4.4");
+}
+
+#[test]
+fn a_parameter_is_given_once() {
+    words("call token/lookup cardKey=a cardKey=b --dry-run").run().ends(2).says("cardKey: must be given once only");
+}
+
+#[test]
+fn values_come_from_files_and_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cv2");
+    write_private(&file, "9876\n");
+    let cv2 = format!("cardCV2=@{}", file.display());
+    let method = ["call", "transaction/authCardKey", "cardKey=@@odd", "currency=GBP", "itemName0=-", "itemPrice0=5"];
+    pg(method.iter().chain(&[cv2.as_str(), "--dry-run"]))
+        .input("Tea & cake\n")
+        .run()
+        .ends(0)
+        .prints("= Tea & cake\n")
+        .prints("= @odd\n")
+        .hides(&["9876"]);
+    words("call token/lookup cardKey=- merchantCustomerReference=-").run().ends(2).says("standard input");
+    words("call token/lookup cardKey=@none").run().ends(2).says("\"none\" can't be read");
+}
+
+#[test]
+fn unchecked_goes_round_the_rules() {
+    words("call transaction/refund amount=5 --dry-run --unchecked").run().ends(0).prints("amount");
+    words("call transaction/refund amount=5 --dry-run").run().ends(2);
+}
+
+#[test]
+fn the_key_of_the_account_updater_is_the_accounts() {
+    words("call token/requestAccountUpdater cardKey=a,b --dry-run")
+        .account("https://gateway.example")
+        .run()
+        .ends(0)
+        .prints("accountUpdaterKey = ***");
+    words("call token/requestAccountUpdater cardKey=a,b --dry-run")
+        .run()
+        .ends(2)
+        .says("accountUpdaterKey: is required");
+}
+
+#[test]
+fn card_data_on_the_command_line_is_warned_of_when_it_leaves_this_machine() {
+    let card = "call transaction/auth currency=GBP itemName0=Tea itemPrice0=5 cardNumber=4929420573595709 \
+                cardExpiryMonth=12 cardExpiryYear=49";
+    // Nobody listens there, so nothing leaves.
+    words(card)
+        .account("https://0.0.0.0:1")
+        .run()
+        .ends(3)
+        .says("warning: cardNumber on the command line")
+        .hides(&["4929420573595709"]);
+    let ended = words(card).account("http://127.0.0.1:1").run().ends(3);
+    assert!(!ended.err.contains("warning"), "{}", ended.err);
+}
+
+#[test]
+fn a_card_number_in_the_wrong_place_is_not_repeated() {
+    for command in ["call 4929420573595709", "methods 4929420573595709", "call token/lookup 4929420573595709"] {
+        words(command).run().ends(2).hides(&["4929420573595709"]);
+    }
+    words("call token/lookup cardKey=@4929420573595709").run().ends(2).hides(&["4929420573595709"]);
+}
+
+#[test]
+fn arguments_that_are_not_understood_are_misuse_for_programs_too() {
+    let ended = words("call --json --nonsense").run().ends(2).says("--nonsense");
+    let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(report["exit"], 2);
+}

@@ -1,0 +1,45 @@
+use crate::pg::{Pg, pg};
+
+/// `printf … | openssl enc -aes-256-cbc -K … -iv … -a`, key and iv being the bytes of these texts.
+const DATA: &str = "TG6TJvkSCmgaz0tmydsfzKscDgJNDEbFY070aIvCUH+4UTyD+axhmjB7yNHpFoE7";
+const PLAINTEXT: &str = r#"{"cardNumber":"411111******1111"}"#;
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+const IV: &str = "abcdefghijklmnop";
+/// The same with `-nopad`, the key's SHA-256 as key, and the output as hexadecimal digits.
+const HEX_DATA: &str = "37d30c8e77543e8e036c1f860066fae3";
+
+fn decrypt(arguments: &[&str]) -> Pg {
+    pg(["decrypt"].iter().chain(arguments)).env("PG_API_KEY", KEY)
+}
+
+#[test]
+fn data_and_iv_become_plaintext() {
+    let ended = decrypt(&["--iv", IV, DATA]).run().ends(0);
+    assert_eq!((ended.out, ended.err), (format!("{PLAINTEXT}\n"), String::new()));
+    decrypt(&["--iv", IV, "-"]).input(&format!("{DATA}\n")).run().ends(0).prints(PLAINTEXT);
+    decrypt(&["--json", "--iv", IV, DATA]).run().ends(0).prints(r#""authenticated":false"#);
+}
+
+#[test]
+fn an_address_is_taken_apart() {
+    let encoded = DATA.replace('+', "%2B").replace('/', "%2F");
+    let address = format!("https://shop.example/review?a=b&formId=card&data={encoded}&iv={IV}#top");
+    decrypt(&[&address]).run().ends(0).prints(PLAINTEXT);
+    decrypt(&["https://shop.example/review"]).run().ends(2).says("no parameter data").says("--iv");
+}
+
+#[test]
+fn every_choice_of_the_cipher_can_be_changed() {
+    let choices = ["--key-derivation", "sha256", "--padding", "none", "--encoding", "hex", "--iv-format", "text"];
+    decrypt(&[&choices[..], &["--iv", IV, HEX_DATA]].concat()).run().ends(0).prints("zero padded text");
+    decrypt(&["--encoding", "hex", "--iv", IV, DATA]).run().ends(1);
+}
+
+#[test]
+fn a_wrong_key_gives_one_line() {
+    let ended = decrypt(&["--iv", IV, DATA]).env("PG_API_KEY", &KEY.replace('0', "1")).run().ends(1);
+    assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    assert_eq!(ended.out, "");
+    decrypt(&["--iv", IV, DATA]).env("PG_API_KEY", "short").run().ends(2).says("32 are needed");
+    pg(["decrypt", "--iv", IV, DATA]).run().ends(2).says("PG_API_KEY");
+}

@@ -1,0 +1,15 @@
+//! The built `pg`, run as people and scripts run it.
+
+mod account;
+mod call;
+mod completions;
+mod decrypt;
+mod demo;
+mod dry_run;
+mod exit_codes;
+mod methods;
+mod peer;
+mod pg;
+mod sandbox;
+mod sign;
+mod streams;

@@ -1,0 +1,44 @@
+use pg_model::METHODS;
+
+use crate::pg::words;
+
+#[test]
+fn all_methods_are_listed_by_service() {
+    let ended = words("methods").run().ends(0).prints("Payment gateway (version 3").prints("lookup-first");
+    for info in METHODS {
+        assert!(ended.out.contains(&format!("  {}/{} ", info.service.name, info.name)), "{info:?}");
+    }
+    assert_eq!(METHODS.len(), 33);
+    assert_eq!(ended.err, "");
+}
+
+#[test]
+fn details_show_every_parameter() {
+    for info in METHODS {
+        let ended = words(&format!("methods {}/{}", info.service.name, info.name)).run().ends(0).prints(info.doc);
+        for field in info.fields {
+            assert!(ended.out.lines().any(|line| line.starts_with(&format!("{} ", field.wire))), "{info:?} {field:?}");
+        }
+    }
+    words("methods transaction/auth").run().prints("13–19").prints("2 §4.3").prints("(never shown)");
+}
+
+#[test]
+fn the_reference_is_there_for_programs() {
+    let out = words("methods --json").run().ends(0).out;
+    let methods: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(methods.as_array().unwrap().len(), 33);
+    let out = words("--json methods transaction/auth").run().ends(0).out;
+    let auth: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(auth["retry"], "lookup-first");
+    let card = auth["parameters"].as_array().unwrap().iter().find(|one| one["name"] == "cardNumber").unwrap();
+    assert_eq!((&card["required"], &card["minLength"], &card["sensitive"]), (&true.into(), &13.into(), &true.into()));
+}
+
+#[test]
+fn a_method_that_is_not_there_is_misuse() {
+    words("methods transaction/auht").run().ends(2).says("did you mean transaction/auth?");
+    words("methods authCardKey").run().ends(2).says("did you mean transaction/authCardKey?");
+    words("methods xyz").run().ends(2).says("`pg methods` lists them");
+    words("methods utility/sms").run().ends(0).prints("enterprise/sms");
+}

@@ -1,0 +1,84 @@
+//! A peer that answers one request with fixed bytes, or with none.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    sync::mpsc::{Receiver, channel},
+    thread::JoinHandle,
+};
+
+/// A server for one connection.
+pub(crate) struct Peer {
+    pub(crate) base: String,
+    serving: JoinHandle<String>,
+}
+
+impl Peer {
+    /// Reads a whole request, writes `reply` and closes the connection.
+    pub(crate) fn answering(reply: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let reply = reply.to_owned();
+        let serving = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let request = read_request(&mut stream);
+            stream.write_all(reply.as_bytes()).unwrap();
+            request
+        });
+        Self { base, serving }
+    }
+
+    /// Reads a whole request, tells so, and says nothing until the client goes away.
+    pub(crate) fn silent() -> (Self, Receiver<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let (tell, told) = channel();
+        let serving = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let request = read_request(&mut stream);
+            tell.send(()).unwrap();
+            // It ends well or with a reset; either way the client is gone.
+            drop(stream.read_to_end(&mut Vec::new()));
+            request
+        });
+        (Self { base, serving }, told)
+    }
+
+    /// The request that came.
+    pub(crate) fn request(self) -> String {
+        self.serving.join().unwrap()
+    }
+}
+
+/// A reply with a body.
+pub(crate) fn reply(status: &str, content_type: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
+}
+
+/// An address at which nobody listens.
+pub(crate) fn nobody() -> String {
+    // The port was free a moment ago, and is again once the listener is dropped.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
+fn read_request(stream: &mut TcpStream) -> String {
+    let mut request = Vec::new();
+    let mut part = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&request).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length =
+                head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+            if body.len() >= length.unwrap_or(0) {
+                return text;
+            }
+        }
+        let count = stream.read(&mut part).unwrap();
+        assert_ne!(count, 0, "the request ended early");
+        request.extend_from_slice(&part[..count]);
+    }
+}

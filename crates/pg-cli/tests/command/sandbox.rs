@@ -1,0 +1,188 @@
+//! `pg sandbox`, and `pg call` and curl against it.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Child, Command},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::pg::{Ended, Pg, pg, words};
+
+/// A sandbox process, ended with the test.
+struct Running {
+    child: Child,
+    facts: Value,
+    _home: TempDir,
+}
+
+impl Running {
+    fn start(arguments: &[&str]) -> Self {
+        let (mut child, home) = pg(["sandbox", "--listen", "127.0.0.1:0", "--json"].iter().chain(arguments)).start();
+        let mut first = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut first).unwrap();
+        let facts = serde_json::from_str(&first).unwrap();
+        Self { child, facts, _home: home }
+    }
+
+    /// A command with the account of this name.
+    fn with_account(&self, pg: Pg, name: &str) -> Pg {
+        let merchants = self.facts["merchants"].as_array().unwrap();
+        let merchant = merchants.iter().find(|merchant| merchant["name"] == name).unwrap();
+        let pg = pg
+            .env("PG_BASE_URL", self.facts["baseUrl"].as_str().unwrap())
+            .env("PG_ENTERPRISE_BASE_URL", self.facts["enterpriseBaseUrl"].as_str().unwrap());
+        [("PG_API_KEY", "apiKey"), ("PG_API_PASSWORD", "apiPassword"), ("PG_SHA_KEY", "shaKey")]
+            .iter()
+            .fold(pg, |pg, (variable, member)| pg.env(variable, merchant[member].as_str().unwrap()))
+    }
+
+    fn run(&self, command: &str) -> Ended {
+        self.with_account(words(command), "main").run()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+const CARD: &str = "cardExpiryMonth=12 cardExpiryYear=49 currency=GBP itemName0=Tea itemPrice0=499";
+
+#[test]
+fn calls_get_their_answers() {
+    let sandbox = Running::start(&[]);
+    let paid = sandbox
+        .run(&format!("call transaction/auth cardNumber=4000000000001000 {CARD} uniqueMerchantReference=o-1"))
+        .ends(0);
+    let paid: Value = serde_json::from_str(&paid.out).unwrap();
+    let key = paid["transactionKey"].as_str().unwrap();
+    sandbox.run("call transaction/lookup uniqueMerchantReference=o-1").ends(0).prints(key);
+    sandbox
+        .run(&format!("call transaction/refund transactionKey={key} transactionValue=100 --xml"))
+        .ends(0)
+        .prints("Refund");
+    sandbox.run(&format!("call transaction/auth cardNumber=4000000000002008 {CARD}")).ends(1).says("declined");
+    sandbox
+        .run(&format!("call transaction/auth cardNumber=4000000000004004 {CARD} uniqueMerchantReference=o-2"))
+        .ends(4)
+        .says("pg call transaction/lookup uniqueMerchantReference=o-2");
+    let strict = words(&format!("call transaction/auth cardNumber=4000000000001000 {CARD}"));
+    sandbox.with_account(strict, "strict").run().ends(1).says("refused: 106");
+    let badly_signed = words("call token/lookup cardKey=a");
+    sandbox.with_account(badly_signed, "main").env("PG_SHA_KEY", "wrong").run().ends(1).says("refused: 123");
+}
+
+#[test]
+fn the_card_form_shows_its_redirect_decrypted() {
+    let sandbox = Running::start(&[]);
+    let session = sandbox.run("call session/initiate errorPageUrl=https://shop.example/error").ends(0);
+    let session: Value = serde_json::from_str(&session.out).unwrap();
+    let form = format!(
+        "call session/postform sessionKey={} nextPageUrl=https://shop.example/next \
+         currentPageUrl=https://shop.example/card cardExpiryDate=1249 cardCV2=123",
+        session["sessionKey"].as_str().unwrap()
+    );
+    let accepted = sandbox.run(&format!("{form} cardNumber=4000000000001000")).ends(0).hides(&["4000000000001000"]);
+    let accepted: Value = serde_json::from_str(&accepted.out).unwrap();
+    assert_eq!(
+        (&accepted["outcome"], &accepted["data"]["cardNumber"]),
+        (&"accepted".into(), &"400000******1000".into())
+    );
+    let invalid =
+        sandbox.run(&format!("{form} cardNumber=4000000000001001 --xml")).ends(1).says("not accepted: invalid");
+    let invalid: Value = serde_json::from_str(&invalid.out).unwrap();
+    assert_eq!(invalid["data"]["errors"]["cardNumber"]["errorCode"], "108");
+    let undecrypted = words(&format!("{form} cardNumber=4000000000001000"));
+    undecrypted
+        .env("PG_BASE_URL", sandbox.facts["baseUrl"].as_str().unwrap())
+        .run()
+        .ends(0)
+        .says("PG_API_KEY is not set")
+        .prints("\"outcome\": \"accepted\"");
+    let lost = form.replace("sessionKey=", "sessionKey=0");
+    sandbox.run(&format!("{} cardNumber=4000000000001000 --unchecked", lost)).ends(1);
+}
+
+#[test]
+fn curl_alone_can_pay() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        return;
+    }
+    let sandbox = Running::start(&[]);
+    let shell = |script: &str| {
+        let output = Command::new("sh").args(["-c", script]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let printed = sandbox
+        .run(&format!("call transaction/auth cardNumber=4000000000001000 {CARD} itemReference0=a&b --curl"))
+        .ends(0);
+    assert!(shell(&printed.out).contains(r#""transactionStatusCode":"600""#));
+
+    // The same by hand: only the signature comes from `pg sign`.
+    let parameters = format!("cardNumber=4000000000001000 {CARD}");
+    let signature = sandbox.run(&format!("sign --with-credentials {parameters}")).ends(0).out;
+    let main = &sandbox.facts["merchants"][0];
+    let data: Vec<String> = parameters
+        .split_whitespace()
+        .map(str::to_owned)
+        .chain([
+            format!("apiKey={}", main["apiKey"].as_str().unwrap()),
+            format!("apiPassword={}", main["apiPassword"].as_str().unwrap()),
+            format!("shaSignature={}", signature.trim()),
+        ])
+        .map(|pair| format!("--data-urlencode '{pair}'"))
+        .collect();
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
+    let reply = shell(&format!("curl -s {base}/v3/transaction/auth/json {}", data.join(" ")));
+    assert!(reply.contains(r#""transactionStatusCode":"600""#), "{reply}");
+}
+
+#[test]
+#[cfg(unix)]
+fn it_ends_gracefully_and_its_records_survive() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("shop.sqlite");
+    let arguments = ["--store", store.to_str().unwrap()];
+    let mut sandbox = Running::start(&arguments);
+    sandbox.run(&format!("call transaction/auth cardNumber=4000000000001000 {CARD} merchantReference=kept")).ends(0);
+    for signal in ["-INT", "-TERM"] {
+        let id = sandbox.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        assert_eq!(sandbox.child.wait().unwrap().code(), Some(0));
+        let mut said = String::new();
+        sandbox.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(said.contains("stopping"), "{said}");
+        sandbox = Running::start(&arguments);
+        sandbox.run("call transaction/lookup merchantReference=kept").ends(0).prints("kept");
+    }
+}
+
+#[test]
+fn its_page_can_be_pasted_into_a_shell() {
+    let (mut child, _home) = words("sandbox --listen 127.0.0.1:0").start();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let page: Vec<String> =
+        lines.by_ref().map(Result::unwrap).take_while(|line| !line.contains("Then, in that shell")).collect();
+    drop(child.kill());
+    drop(child.wait());
+    assert!(
+        page.iter().all(|line| line.is_empty() || line.starts_with('#') || line.starts_with("export PG_")),
+        "{page:?}"
+    );
+    let exports = page.iter().filter(|line| line.starts_with("export")).count();
+    assert_eq!(exports, 8, "{page:?}");
+}
+
+#[test]
+fn what_keeps_it_from_starting_is_one_line() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    pg(["sandbox", "--listen", &address]).run().ends(2).says("cannot listen on").says("--listen");
+    pg(["sandbox", "--listen", "nowhere"]).run().ends(2);
+    words("sandbox --listen 127.0.0.1:0 --config none.toml").run().ends(2).says("none.toml");
+    words("sandbox --listen 127.0.0.1:0 --store /nowhere/at/all.sqlite").run().ends(2).says("--store");
+}

@@ -1,0 +1,36 @@
+//! Readers that go away, disks that are full, and terminals that are none.
+
+use crate::pg::words;
+
+/// A pipe whose reader is gone already.
+fn closed_pipe() -> std::io::PipeWriter {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    for command in
+        ["methods", "methods --json", "completions bash", "demo", "call token/lookup cardKey=a --dry-run", "--help"]
+    {
+        let ended = words(command).run_into(closed_pipe()).ends(0);
+        assert!(!ended.err.contains("Broken pipe"), "{command}: {}", ended.err);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_result_that_cannot_be_written_is_told() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    words("methods").run_into(full()).ends(4).says("can't be written to standard output");
+    words("demo --json").run_into(full()).ends(4).says("can't be written to standard output");
+}
+
+#[test]
+fn there_is_no_colour_but_on_a_terminal() {
+    for command in ["methods", "methods transaction/auth", "demo", "call token/lookup cardKey=a --dry-run"] {
+        let ended = words(command).env("TERM", "xterm-256color").run().ends(0);
+        assert!(!ended.out.contains('\u{1b}') && !ended.err.contains('\u{1b}'), "{command}");
+    }
+}
