@@ -9,7 +9,7 @@ use crate::{failure::Failure, output};
 
 /// How arguments are written, for `--help`.
 pub(crate) const HELP: &str = "\
-Values: name=VALUE as it is, name=@FILE from a file, name=- from standard input, name=@@x for a value that begins
+Values: name=VALUE as it is, name=@FILE from a file, name=- from standard input, name=@@x for a value that begins \
 with @. One line break at the end of a file or of standard input is not part of the value.";
 
 /// What was given.

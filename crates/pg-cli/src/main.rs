@@ -47,7 +47,7 @@ struct Arguments {
 const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 not reachable, 4 outcome unknown.
 
-Account details come from flags, then the environment (PG_BASE_URL, PG_API_KEY, …), then a profile file;
+Account details come from flags, then the environment (PG_BASE_URL, PG_API_KEY, …), then a profile file; \
 `pg call --help` lists them.
 
 Examples:

@@ -50,10 +50,21 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     data(&serde_json::to_string(value).map_err(|error| Failure::output(&error.into()))?)
 }
 
-/// Says something to the person who watches.
+/// Says something to the person who watches: one line, whatever a service put into it.
 pub(crate) fn say(text: &str) {
     // Nobody can be told that nobody can be told.
-    drop(writeln!(io::stderr(), "{text}"));
+    drop(writeln!(io::stderr(), "{}", harmless(text)));
+}
+
+/// A text whose control characters are spelt out, so that no reply can play tricks on a terminal.
+fn harmless(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            let spelt = c.is_control().then(|| c.escape_default());
+            let plain = spelt.is_none().then_some(c);
+            spelt.into_iter().flatten().chain(plain)
+        })
+        .collect()
 }
 
 /// Says that something is risky.
@@ -111,4 +122,14 @@ impl Paint {
 fn wanted() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_spelt_out() {
+        assert_eq!(harmless("a\u{1b}[2J\nb\u{9b}é"), "a\\u{1b}[2J\\nb\\u{9b}é");
+    }
 }
