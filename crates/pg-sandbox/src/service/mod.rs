@@ -14,6 +14,7 @@ mod gate;
 mod method;
 mod money;
 mod page;
+mod page_url;
 mod refusal;
 mod reply;
 mod route;

@@ -2,7 +2,10 @@
 
 use pg_model::{ErrorCode, Initiate, Session as Reply};
 
-use super::{super::method::Serve, Context, Merchant, Refusal, erase, page_url::PageUrl};
+use super::{
+    super::{method::Serve, page_url::PageUrl},
+    Context, Merchant, Refusal, erase,
+};
 use crate::records::{Details, SESSION_LIFETIME, Session};
 
 impl Serve for Initiate {

@@ -10,7 +10,6 @@ use crate::merchants::Merchant;
 
 mod erase;
 mod initiate;
-mod page_url;
 mod postform;
 
 pub(super) use postform::postform;

@@ -5,13 +5,13 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
 use pg_model::{Encoding, ErrorCode, Method as _, PostForm, SandboxErrorCode};
 
-use super::{Context, Refusal, erase, page_url::PageUrl};
+use super::{Context, Refusal, erase};
 use crate::{
     form::{Form, FormError},
     merchants::Merchant,
     records::Session,
     secret::Secret,
-    service::{Basis, Reply, method, violation},
+    service::{Basis, Reply, method, page_url::PageUrl, violation},
 };
 
 mod entered;

@@ -12,17 +12,17 @@ const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_'
 
 /// An absolute http or https address without blanks and control characters (assumption 134).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PageUrl(String);
+pub(crate) struct PageUrl(String);
 
 impl PageUrl {
     /// The address, if it is one.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         (text.len() <= LONGEST && Format::Url.admits(text)).then(|| Self(text.to_owned()))
     }
 
     /// The address with these parameters behind those that it has, and before its fragment
     /// (assumption 83). Nothing that is not ASCII is left, so that it can be a header.
-    pub(super) fn with(&self, parameters: &[(&str, &str)]) -> Result<HeaderValue, http::Error> {
+    pub(crate) fn with(&self, parameters: &[(&str, &str)]) -> Result<HeaderValue, http::Error> {
         let (address, fragment) = self.0.split_at(self.0.find('#').unwrap_or(self.0.len()));
         let mut location = utf8_percent_encode(address, CONTROLS).to_string();
         let mut separator = match address.split_once('?') {
