@@ -108,12 +108,27 @@ impl core::fmt::Debug for Parameters {
 
 /// Parameters that share a prefix, such as `bank…` or `collect…`: whole names and texts, in order.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Named(Vec<(String, String)>);
+pub struct Named(Vec<NamedText>);
+
+/// A name with its value behind it in one text: half the allocations.
+#[derive(Clone, PartialEq, Eq)]
+struct NamedText {
+    text: String,
+    name_length: usize,
+}
 
 impl Named {
     /// Adds one; `name` includes the prefix.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.0.push((name.into(), value.into()));
+        self.add(&name.into(), &value.into());
+    }
+
+    /// The same for texts that are somebody else's.
+    pub(crate) fn add(&mut self, name: &str, value: &str) {
+        let mut text = String::with_capacity(name.len() + value.len());
+        text.push_str(name);
+        text.push_str(value);
+        self.0.push(NamedText { text, name_length: name.len() });
     }
 
     /// The value of the first one of that whole name.
@@ -124,7 +139,7 @@ impl Named {
 
     /// All of them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.0.iter().map(|named| named.text.split_at(named.name_length))
     }
 
     /// Whether there are none.
@@ -136,14 +151,17 @@ impl Named {
 
 impl core::fmt::Debug for Named {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_map()
-            .entries(self.iter().map(|(name, value)| (crate::mask::text(name), crate::mask::text(value))))
-            .finish()
+        let masked = self.iter().map(|(name, value)| (crate::mask::text(name), crate::mask::text(value)));
+        f.debug_map().entries(masked).finish()
     }
 }
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Named {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
-        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let mut named = Self::default();
+        for (name, value) in pairs {
+            named.push(name, value);
+        }
+        named
     }
 }

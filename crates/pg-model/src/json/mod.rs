@@ -1,6 +1,8 @@
 //! Replies in JSON.
 
+mod fill;
 mod read;
+mod unknown;
 mod write;
 
 pub use read::read;

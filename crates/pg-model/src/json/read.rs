@@ -1,17 +1,18 @@
 //! Reads a record from JSON: numbers may be numbers or texts, empty may be `null`, `""`, `[]` or absent, lists may be
 //! arrays or objects keyed by index (spec 1 §2.1).
 
-use alloc::{
-    borrow::Cow,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{borrow::Cow, vec::Vec};
 use core::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use super::{
+    fill::{Fill, Seed},
+    unknown::{Misfit, Name, Unknown, not_empty},
+};
 use crate::{
     decode::{DecodeError, without_byte_order_mark},
+    parameters::Named,
     record::{Record, RecordList, RecordMap, Slot, set},
     text::Text,
     value::{Extra, Value},
@@ -25,55 +26,16 @@ pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     let body = without_byte_order_mark(body);
     let text = core::str::from_utf8(body).map_err(|error| DecodeError::not_utf8(body, error))?;
     let mut json = serde_json::Deserializer::from_str(text);
-    RecordSeed(record)
+    Root(record)
         .deserialize(&mut json)
         .and_then(|()| json.end())
         .map_err(|error| DecodeError::json(text, error.line(), error.column(), error.classify()))
 }
 
-/// Scalars of JSON as text, common to all visitors below; what stands for `true` and `false` differs.
-macro_rules! scalars_as_text {
-    () => {
-        scalars_as_text!("1", "0");
-    };
-    ($yes:literal, $no:literal) => {
-        fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-            self.scalar(Cow::Borrowed(itoa::Buffer::new().format(value)))
-        }
+/// The record that a body is; nothing but an object will do.
+struct Root<'a>(&'a mut dyn Record);
 
-        fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-            self.scalar(Cow::Borrowed(itoa::Buffer::new().format(value)))
-        }
-
-        fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-            self.scalar(Cow::Owned(value.to_string()))
-        }
-
-        fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-            self.scalar(Cow::Borrowed(if value { $yes } else { $no }))
-        }
-
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            self.scalar(Cow::Borrowed(""))
-        }
-
-        fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-            self.scalar(Cow::Borrowed(value))
-        }
-
-        fn visit_string<E>(self, value: String) -> Result<Self::Value, E> {
-            self.scalar(Cow::Owned(value))
-        }
-    };
-}
-
-/// Something that did not fit its slot, to be kept among the unknown fields.
-type Misfit = Option<Value>;
-
-/// A record from an object.
-struct RecordSeed<'a>(&'a mut dyn Record);
-
-impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
+impl<'de> DeserializeSeed<'de> for Root<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -81,299 +43,179 @@ impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for RecordSeed<'_> {
+impl<'de> Visitor<'de> for Root<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(name) = map.next_key_seed(Name)? {
-            child(self.0, &name, &mut map)?;
-        }
-        Ok(())
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<(), A::Error> {
+        children(self.0, object)
     }
 }
 
-/// Reads the value of one name into the record.
-fn child<'de, A: MapAccess<'de>>(record: &mut dyn Record, name: &str, map: &mut A) -> Result<(), A::Error> {
-    let misfit = match record.slot(name) {
-        Slot::Text(text) => map.next_value_seed(TextSeed(text))?,
-        Slot::Record(nested) => map.next_value_seed(NestedSeed(nested))?,
-        Slot::List(list) => map.next_value_seed(ListSeed(list))?,
-        Slot::Map(records) => map.next_value_seed(MapSeed(records))?,
-        Slot::Named(named) => match map.next_value_seed(ValueSeed)? {
-            Value::Text(text) => {
-                named.push(name, text);
-                None
-            }
-            other => Some(other),
-        },
-        Slot::Extra => Some(map.next_value_seed(ValueSeed)?),
-    };
-    if let Some(value) = misfit {
-        record.extra().push(name, value);
+/// The members of an object, each into its slot of the record.
+fn children<'de, A: MapAccess<'de>>(record: &mut dyn Record, mut object: A) -> Result<(), A::Error> {
+    while let Some(name) = object.next_key_seed(Name)? {
+        let misfit = match record.slot(&name) {
+            Slot::Text(text) => object.next_value_seed(Seed::of(Scalar(text)))?,
+            Slot::Record(nested) => object.next_value_seed(Seed::of(Nested(nested)))?,
+            Slot::List(list) => object.next_value_seed(Seed::of(List(list)))?,
+            Slot::Map(records) => object.next_value_seed(Seed::of(ByName(records)))?,
+            Slot::Named(named) => object.next_value_seed(Seed::of(NamedScalar { name: &name, named }))?,
+            Slot::Extra => Some(object.next_value_seed(Seed::of(Unknown))?),
+        };
+        if let Some(value) = misfit {
+            record.extra().push(name, value);
+        }
     }
     Ok(())
 }
 
-/// A key, borrowed where it has no escapes.
-struct Name;
-
-impl<'de> DeserializeSeed<'de> for Name {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
+fn misfit_text(text: Cow<'_, str>) -> Misfit {
+    not_empty(Value::Text(text.into_owned()))
 }
 
-impl<'de> Visitor<'de> for Name {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(value.into()))
-    }
+fn misfit_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Misfit, A::Error> {
+    Unknown.list(list).map(not_empty)
 }
 
-/// Declares a seed whose visitor takes any value.
-macro_rules! any_value {
-    ($seed:ident) => {
-        impl<'de> DeserializeSeed<'de> for $seed<'_> {
-            type Value = Misfit;
-
-            fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-                deserializer.deserialize_any(self)
-            }
-        }
-    };
+fn misfit_object<'de, A: MapAccess<'de>>(object: A) -> Result<Misfit, A::Error> {
+    Unknown.object(object).map(not_empty)
 }
 
-/// A scalar.
-struct TextSeed<'a>(&'a mut dyn Text);
-any_value!(TextSeed);
+struct Scalar<'a>(&'a mut dyn Text);
 
-impl TextSeed<'_> {
-    fn scalar<E>(self, text: Cow<'_, str>) -> Result<Misfit, E> {
+impl<'de> Fill<'de> for Scalar<'_> {
+    type Output = Misfit;
+
+    fn scalar(self, text: Cow<'_, str>) -> Misfit {
         set(self.0, text);
-        Ok(None)
+        None
+    }
+
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Misfit, A::Error> {
+        misfit_list(list)
+    }
+
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Misfit, A::Error> {
+        misfit_object(object)
     }
 }
 
-impl<'de> Visitor<'de> for TextSeed<'_> {
-    type Value = Misfit;
+/// A scalar that is kept together with its name.
+struct NamedScalar<'a> {
+    name: &'a str,
+    named: &'a mut Named,
+}
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a scalar")
+impl<'de> Fill<'de> for NamedScalar<'_> {
+    type Output = Misfit;
+
+    fn scalar(self, text: Cow<'_, str>) -> Misfit {
+        self.named.add(self.name, &text);
+        None
     }
 
-    scalars_as_text!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Misfit, A::Error> {
-        list_value(seq).map(not_empty)
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Misfit, A::Error> {
+        Unknown.list(list).map(Some)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Misfit, A::Error> {
-        record_value(map).map(not_empty)
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Misfit, A::Error> {
+        Unknown.object(object).map(Some)
     }
 }
 
 /// A nested record: an object, or one of the forms of empty.
-struct NestedSeed<'a>(&'a mut dyn Record);
-any_value!(NestedSeed);
+struct Nested<'a>(&'a mut dyn Record);
 
-impl NestedSeed<'_> {
-    fn scalar<E>(self, text: Cow<'_, str>) -> Result<Misfit, E> {
-        Ok(not_empty(Value::Text(text.into_owned())))
-    }
-}
+impl<'de> Fill<'de> for Nested<'_> {
+    type Output = Misfit;
 
-impl<'de> Visitor<'de> for NestedSeed<'_> {
-    type Value = Misfit;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
+    fn scalar(self, text: Cow<'_, str>) -> Misfit {
+        misfit_text(text)
     }
 
-    scalars_as_text!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Misfit, A::Error> {
-        list_value(seq).map(not_empty)
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Misfit, A::Error> {
+        misfit_list(list)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Misfit, A::Error> {
-        RecordSeed(self.0).visit_map(map).map(|()| None)
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Misfit, A::Error> {
+        children(self.0, object).map(|()| None)
     }
 }
 
 /// A repeated record: an array, an object keyed by index, or an object that names its items as XML does.
-struct ListSeed<'a>(&'a mut dyn RecordList);
-any_value!(ListSeed);
+struct List<'a>(&'a mut dyn RecordList);
 
-impl ListSeed<'_> {
-    fn scalar<E>(self, text: Cow<'_, str>) -> Result<Misfit, E> {
-        Ok(not_empty(Value::Text(text.into_owned())))
-    }
-}
+impl<'de> Fill<'de> for List<'_> {
+    type Output = Misfit;
 
-impl<'de> Visitor<'de> for ListSeed<'_> {
-    type Value = Misfit;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
+    fn scalar(self, text: Cow<'_, str>) -> Misfit {
+        misfit_text(text)
     }
 
-    scalars_as_text!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Misfit, A::Error> {
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Misfit, A::Error> {
         let mut misfits = Vec::new();
-        while let Some(misfit) = seq.next_element_seed(ItemSeed(&mut *self.0))? {
+        while let Some(misfit) = list.next_element_seed(Seed::of(Item(&mut *self.0)))? {
             misfits.extend(misfit);
         }
-        Ok((!misfits.is_empty()).then_some(Value::List(misfits)))
+        Ok(not_empty(Value::List(misfits)))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Misfit, A::Error> {
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Misfit, A::Error> {
         let mut misfits = Extra::default();
-        while let Some(name) = map.next_key_seed(Name)? {
-            if let Some(value) = map.next_value_seed(ItemSeed(&mut *self.0))? {
+        while let Some(name) = object.next_key_seed(Name)? {
+            if let Some(value) = object.next_value_seed(Seed::of(Item(&mut *self.0)))? {
                 misfits.push(name, value);
             }
         }
-        Ok((!misfits.is_empty()).then_some(Value::Record(misfits)))
+        Ok(not_empty(Value::Record(misfits)))
     }
 }
 
 /// What stands under one index or item name: one record, or an array of them.
-struct ItemSeed<'a>(&'a mut dyn RecordList);
-any_value!(ItemSeed);
+struct Item<'a>(&'a mut dyn RecordList);
 
-impl ItemSeed<'_> {
-    fn scalar<E>(self, text: Cow<'_, str>) -> Result<Misfit, E> {
-        Ok(not_empty(Value::Text(text.into_owned())))
-    }
-}
+impl<'de> Fill<'de> for Item<'_> {
+    type Output = Misfit;
 
-impl<'de> Visitor<'de> for ItemSeed<'_> {
-    type Value = Misfit;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a record")
+    fn scalar(self, text: Cow<'_, str>) -> Misfit {
+        misfit_text(text)
     }
 
-    scalars_as_text!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Misfit, A::Error> {
-        ListSeed(self.0).visit_seq(seq)
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Misfit, A::Error> {
+        List(self.0).list(list)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Misfit, A::Error> {
-        RecordSeed(self.0.grow()).visit_map(map).map(|()| None)
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Misfit, A::Error> {
+        children(self.0.grow(), object).map(|()| None)
     }
 }
 
 /// Records by name.
-struct MapSeed<'a>(&'a mut dyn RecordMap);
-any_value!(MapSeed);
+struct ByName<'a>(&'a mut dyn RecordMap);
 
-impl MapSeed<'_> {
-    fn scalar<E>(self, text: Cow<'_, str>) -> Result<Misfit, E> {
-        Ok(not_empty(Value::Text(text.into_owned())))
-    }
-}
+impl<'de> Fill<'de> for ByName<'_> {
+    type Output = Misfit;
 
-impl<'de> Visitor<'de> for MapSeed<'_> {
-    type Value = Misfit;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("records by name")
+    fn scalar(self, text: Cow<'_, str>) -> Misfit {
+        misfit_text(text)
     }
 
-    scalars_as_text!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Misfit, A::Error> {
-        list_value(seq).map(not_empty)
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Misfit, A::Error> {
+        misfit_list(list)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Misfit, A::Error> {
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Misfit, A::Error> {
         let mut misfits = Extra::default();
-        while let Some(name) = map.next_key_seed(Name)? {
+        while let Some(name) = object.next_key_seed(Name)? {
             let nested = self.0.entry(&name);
-            if let Some(value) = map.next_value_seed(NestedSeed(nested))? {
+            if let Some(value) = object.next_value_seed(Seed::of(Nested(nested)))? {
                 misfits.push(name, value);
             }
         }
-        Ok((!misfits.is_empty()).then_some(Value::Record(misfits)))
+        Ok(not_empty(Value::Record(misfits)))
     }
-}
-
-/// Any value, as it is.
-struct ValueSeed;
-
-impl<'de> DeserializeSeed<'de> for ValueSeed {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl ValueSeed {
-    fn scalar<E>(self, text: Cow<'_, str>) -> Result<Value, E> {
-        Ok(Value::Text(text.into_owned()))
-    }
-}
-
-impl<'de> Visitor<'de> for ValueSeed {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    scalars_as_text!("true", "false");
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Value, A::Error> {
-        list_value(seq)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Value, A::Error> {
-        record_value(map)
-    }
-}
-
-fn list_value<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Value, A::Error> {
-    let mut values = Vec::new();
-    while let Some(value) = seq.next_element_seed(ValueSeed)? {
-        values.push(value);
-    }
-    Ok(Value::List(values))
-}
-
-fn record_value<'de, A: MapAccess<'de>>(mut map: A) -> Result<Value, A::Error> {
-    let mut record = Extra::default();
-    while let Some(name) = map.next_key_seed(Name)? {
-        let value = map.next_value_seed(ValueSeed)?;
-        record.push(name, value);
-    }
-    Ok(Value::Record(record))
-}
-
-/// A value that says something: `""`, `[]` and `{}` where another shape was expected mean "empty".
-fn not_empty(value: Value) -> Misfit {
-    let empty = match &value {
-        Value::Text(text) => text.is_empty(),
-        Value::List(values) => values.is_empty(),
-        Value::Record(record) => record.is_empty(),
-    };
-    (!empty).then_some(value)
 }

@@ -94,14 +94,18 @@ impl<'x> XmlReader<'x> {
     fn child(&mut self, record: &mut dyn Record, tag: &Tag<'x>) -> Result<(), Problem> {
         let misfit = match record.slot(tag.name) {
             Slot::Extra => Some(self.value(tag)?),
-            Slot::Named(named) => match self.value(tag)? {
-                Value::Text(text) => {
-                    named.push(tag.name, text);
+            Slot::Named(named) if tag.empty => {
+                named.add(tag.name, "");
+                None
+            }
+            _ if tag.empty => None,
+            Slot::Named(named) => match self.content()? {
+                Content::Text(value) => {
+                    named.add(tag.name, &value);
                     None
                 }
-                other => Some(other),
+                Content::Child(first) => Some(self.value_from(first)?),
             },
-            _ if tag.empty => None,
             Slot::Text(text) => match self.content()? {
                 Content::Text(value) => {
                     set(text, value);
