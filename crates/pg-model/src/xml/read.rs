@@ -15,7 +15,8 @@ use crate::{
 
 /// Reads the element `serviceResponse` that `body` holds into `record`.
 ///
-/// Document types are skipped and their entities never expanded, so a small body cannot grow.
+/// Document types are skipped and their entities never expanded, so a small body cannot grow. Attributes, and text that
+/// stands beside child elements, mean nothing in the shapes of the documents and are passed over.
 ///
 /// # Errors
 /// When the body is not UTF-8, not well-formed, has another root element, or is nested too deeply. Says where.
