@@ -42,6 +42,19 @@ impl Clock {
         self.shown.plus(Duration::from_millis(u64::try_from(moved).unwrap_or(u64::MAX)))
     }
 
+    /// The first real instant at which the clock shows this one or a later one; none when it stands
+    /// still before it.
+    #[must_use]
+    pub fn real_at(&self, shown: Timestamp) -> Option<Timestamp> {
+        let left = shown.since(self.shown).as_millis();
+        let real = match (left, u128::from(self.speed_thousandths)) {
+            (0, _) => 0,
+            (_, 0) => return None,
+            (left, speed) => (left * 1000).div_ceil(speed),
+        };
+        Some(self.real.plus(Duration::from_millis(u64::try_from(real).unwrap_or(u64::MAX))))
+    }
+
     /// The clock after a change that was asked for at a real instant.
     #[must_use]
     pub fn changed(&self, change: Change, real_now: Timestamp) -> Self {
@@ -215,6 +228,25 @@ mod tests {
         assert_eq!(clock.view(real)["speed"], 60);
         let half = Clock::default().changed(change(r#"{"speed":0.5}"#), real);
         assert_eq!(half.at(real.plus(Duration::from_secs(2))), at("2026-05-04T10:00:01Z"));
+    }
+
+    #[test]
+    fn says_when_it_will_show_an_instant() {
+        let real = at("2026-05-04T10:00:00Z");
+        let wanted = at("2026-05-04T10:02:00.001Z");
+        for (body, when) in [
+            (r#"{"speed":1}"#, Some("2026-05-04T10:02:00.001Z")),
+            (r#"{"speed":60}"#, Some("2026-05-04T10:00:02.001Z")),
+            (r#"{"speed":0.5}"#, Some("2026-05-04T10:04:00.002Z")),
+            (r#"{"speed":0}"#, None),
+            (r#"{"speed":0,"advanceSeconds":121}"#, Some("2026-05-04T10:00:00Z")),
+        ] {
+            let clock = Clock::default().changed(change(body), real);
+            let found = clock.real_at(wanted);
+            assert_eq!(found, when.map(at), "{body}");
+            assert!(found.is_none_or(|found| clock.at(found) >= wanted), "{body}");
+        }
+        assert_eq!(Clock::default().real_at(wanted), Some(wanted));
     }
 
     #[test]

@@ -37,6 +37,8 @@
 
 #![deny(missing_docs)]
 
+pub mod addresses;
+mod agenda;
 pub mod cards;
 pub mod clock;
 pub mod config_file;
@@ -44,6 +46,7 @@ mod expiry;
 pub mod form;
 pub mod key;
 pub mod merchants;
+pub mod outgoing;
 pub mod records;
 mod sandbox;
 pub mod secret;
@@ -54,7 +57,8 @@ pub mod store;
 pub mod timestamp;
 pub mod vault;
 
+pub use outgoing::Outgoing;
 pub use sandbox::{OpenError, Peer, Sandbox};
 pub use server::{Config, Server, StartError, StoreChoice};
-pub use settings::{ControlAccess, Settings};
+pub use settings::{ControlAccess, OutgoingAccess, Settings};
 pub use timestamp::Timestamp;

@@ -8,10 +8,11 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_model::SandboxErrorCode;
+use pg_model::{Encoding, SandboxErrorCode};
 use zeroize::Zeroizing;
 
 use crate::{
+    agenda::Agenda,
     clock::Clock,
     key::{Dice as _, Keys, SeededDice},
     records::Meta,
@@ -22,6 +23,8 @@ use crate::{
     vault::{self, Cv2Memory, KeyFileError, Sealed, Vault},
 };
 
+mod callbacks;
+
 /// The address that a request came from, as an extension of the request; without it, this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
@@ -29,7 +32,8 @@ pub struct Peer(pub IpAddr);
 /// A whole card payment service: its records, its clock and its secrets, behind one function.
 ///
 /// Nothing in it reads a clock or rolls dice: the time comes with each call, the randomness from a
-/// seed that is given once.
+/// seed that is given once. It sends nothing either: [`Sandbox::due`] says which callbacks to send now,
+/// [`Sandbox::delivered`] is told what came of them.
 pub struct Sandbox {
     store: Box<dyn Store>,
     settings: Settings,
@@ -38,6 +42,9 @@ pub struct Sandbox {
     cv2: Cv2Memory,
     clock: Clock,
     throttle: Throttle,
+    agenda: Agenda,
+    /// The real time before which a store that has failed is not asked what is due.
+    not_before: Timestamp,
     last_sweep: Timestamp,
 }
 
@@ -102,6 +109,8 @@ impl Sandbox {
             cv2: Cv2Memory::default(),
             clock: Clock::default(),
             throttle: Throttle::default(),
+            agenda: Agenda::default(),
+            not_before: Timestamp::MIN,
             last_sweep: Timestamp::MIN,
         };
         sandbox.check_key()?;
@@ -134,6 +143,7 @@ impl Sandbox {
             Ok(responses) => responses,
             Err(error) => {
                 self.store.rollback();
+                self.agenda.look_again();
                 // A clock that was turned in this group was turned in vain.
                 if let Ok(clock) = self.stored_clock() {
                     self.clock = clock;
@@ -161,19 +171,8 @@ impl Sandbox {
     fn handle_one(&mut self, real_now: Timestamp, request: &Request<Bytes>) -> Result<Response<Bytes>, StoreError> {
         let route = Route::of(request.uri().path());
         let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
-        let mut context = Context {
-            now: self.clock.at(real_now),
-            real_now,
-            peer,
-            records: Transaction::new(&mut *self.store),
-            settings: &self.settings,
-            vault: &self.vault,
-            keys: &mut self.keys,
-            cv2: &mut self.cv2,
-            clock: &mut self.clock,
-            throttle: &mut self.throttle,
-            basis: Basis::default(),
-        };
+        let host = request.headers().get(http::header::HOST);
+        let mut context = Context { host, ..self.context(real_now, peer) };
         // A defect in one method must not take the others down; its changes are undone below.
         let answer = catch_unwind(AssertUnwindSafe(|| service::answer(&mut context, route, request)));
         let settled = match &answer {
@@ -192,6 +191,25 @@ impl Sandbox {
             Err(_) => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(route.voice(), trace_code),
         };
         Ok(reply.into_response())
+    }
+
+    fn context(&mut self, real_now: Timestamp, peer: IpAddr) -> Context<'_> {
+        Context {
+            now: self.clock.at(real_now),
+            real_now,
+            peer,
+            host: None,
+            records: Transaction::new(&mut *self.store),
+            settings: &self.settings,
+            vault: &self.vault,
+            keys: &mut self.keys,
+            cv2: &mut self.cv2,
+            clock: &mut self.clock,
+            throttle: &mut self.throttle,
+            agenda: &mut self.agenda,
+            encoding: Encoding::default(),
+            basis: Basis::default(),
+        }
     }
 
     fn failure(&mut self, voice: Voice, error: &StoreError) -> Response<Bytes> {

@@ -11,6 +11,29 @@ pub struct Settings {
     pub limits: Limits,
     /// Who may use the control interface below `/_sandbox/`.
     pub control: ControlAccess,
+    /// The address by which browsers reach the sandbox, such as `https://sandbox.example`, when it is
+    /// not the one that merchants' servers call it by.
+    pub public_url: Option<String>,
+    /// Where callbacks may go.
+    pub outgoing: OutgoingAccess,
+}
+
+/// Where callbacks may go, beyond the Internet: they are sent from inside your network to addresses
+/// that a request names.
+#[derive(Debug, Clone)]
+pub struct OutgoingAccess {
+    /// Whether callbacks to this machine are sent, also without TLS; by default they are.
+    pub this_machine: bool,
+    /// Whether callbacks to private networks are sent, also without TLS; by default they are not.
+    pub private_networks: bool,
+    /// Certificate authorities that are trusted besides those that Mozilla trusts, as DER.
+    pub certificate_authorities: Vec<Vec<u8>>,
+}
+
+impl Default for OutgoingAccess {
+    fn default() -> Self {
+        Self { this_machine: true, private_networks: false, certificate_authorities: Vec::new() }
+    }
 }
 
 /// Who may use the control interface. It shows credentials and turns the clock, so by default only

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::{
     clock::Clock,
+    records::CallbackBehaviour,
     store::{Kind, Record},
     vault::Sealed,
 };
@@ -22,12 +23,21 @@ impl Meta {
     pub const CLOCK: &'static str = "clock";
     /// The name of the text that only the right key file opens.
     pub const KEY_CHECK: &'static str = "key-check";
+    /// The name of the list of callbacks that misbehave.
+    pub const CALLBACK_BEHAVIOUR: &'static str = "callback-behaviour";
 
     /// The clock's state.
     #[must_use]
     pub fn clock(clock: Clock) -> Self {
         let value = serde_json::to_value(clock).expect("three numbers are JSON");
         Self { key: Self::CLOCK.to_owned(), value }
+    }
+
+    /// The list of callbacks that misbehave, the next one first.
+    #[must_use]
+    pub fn callback_behaviour(list: &[CallbackBehaviour]) -> Self {
+        let value = serde_json::to_value(list).expect("names and numbers are JSON");
+        Self { key: Self::CALLBACK_BEHAVIOUR.to_owned(), value }
     }
 
     /// The text that only the right key file opens.

@@ -1,17 +1,27 @@
 //! What the sandbox remembers: one kind of record a file.
 
+mod callback;
+mod callback_behaviour;
 mod card;
 mod card_token;
+mod checkout_token;
+mod checkout_visit;
 mod failed_attempts;
 mod meta;
 mod payment;
 mod session;
+mod sms;
 mod unique_reference;
 
+pub use callback::{Callback, CallbackBody, CallbackKind, CallbackStatus, Delivery};
+pub use callback_behaviour::{CallbackBehaviour, Misbehaviour};
 pub use card::{Details, HeldCard};
 pub use card_token::CardToken;
+pub use checkout_token::{CheckoutItem, CheckoutToken, TokenEnd, UNLIMITED};
+pub use checkout_visit::{CheckoutVisit, FormOutcome};
 pub use failed_attempts::{Block, FailedAttempts};
 pub use meta::Meta;
 pub use payment::{Payment, PaymentKind, Service};
 pub use session::{SESSION_LIFETIME, Session};
+pub use sms::TextMessage;
 pub use unique_reference::UniqueReference;

@@ -14,7 +14,7 @@ use crate::form::Limits;
 /// The most connections at a time; further ones wait to be taken.
 const CONNECTIONS: usize = 1024;
 /// How long the requests that are there may take when the server stops.
-const GRACE: Duration = Duration::from_secs(5);
+pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) async fn listen(listener: TcpListener, queue: Queue, limits: Limits, mut stopped: watch::Receiver<bool>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));

@@ -8,12 +8,18 @@ use std::{
     thread,
 };
 
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc, watch},
+    task::JoinHandle,
+};
 
+use self::delivery::Courier;
 use crate::{OpenError, Sandbox, Settings};
 
 mod body;
 mod connection;
+mod delivery;
 mod listener;
 mod system;
 mod writer;
@@ -57,6 +63,7 @@ pub struct Server {
     address: SocketAddr,
     stop: watch::Sender<bool>,
     listening: JoinHandle<()>,
+    delivering: JoinHandle<()>,
     writing: thread::JoinHandle<()>,
 }
 
@@ -67,6 +74,8 @@ impl Server {
     /// [`StartError`] says whether the store or the address is the reason.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         let limits = config.settings.limits;
+        let courier = Courier::new(&config.settings.outgoing.certificate_authorities)
+            .map_err(|error| StartError::CertificateAuthority(error.to_string()))?;
         let seed = random_seed().map_err(StartError::Randomness)?;
         let sandbox = match &config.store {
             StoreChoice::Memory => Sandbox::in_memory_with(config.settings, seed)?,
@@ -77,10 +86,12 @@ impl Server {
         let bound = TcpListener::bind(config.listen).await;
         let listener = bound.map_err(|error| StartError::Address(config.listen, error))?;
         let address = listener.local_addr().map_err(|error| StartError::Address(config.listen, error))?;
-        let (queue, writing) = writer::start(sandbox).map_err(StartError::Thread)?;
+        let (due, outgoing) = mpsc::unbounded_channel();
+        let (queue, writing) = writer::start(sandbox, due).map_err(StartError::Thread)?;
         let (stop, stopped) = watch::channel(false);
+        let delivering = tokio::spawn(delivery::send_all(outgoing, courier, queue.clone(), stopped.clone()));
         let listening = tokio::spawn(listener::listen(listener, queue, limits, stopped));
-        Ok(Self { address, stop, listening, writing })
+        Ok(Self { address, stop, listening, delivering, writing })
     }
 
     /// The address that it listens on.
@@ -101,12 +112,13 @@ impl Server {
         format!("{}/enterprise", self.base_url())
     }
 
-    /// Takes no more connections, lets the requests that are there be answered (for at most five
-    /// seconds), and closes the store.
+    /// Takes no more connections, lets the requests that are there be answered and the callbacks that
+    /// are on their way arrive (for at most five seconds), and closes the store.
     pub async fn shutdown(self) {
-        // Both fail only when the other side has ended already.
+        // These fail only when the other side has ended already.
         let _ = self.stop.send(true);
         let _ = self.listening.await;
+        let _ = self.delivering.await;
         let writing = self.writing;
         let _ = tokio::task::spawn_blocking(move || writing.join()).await;
     }
@@ -125,6 +137,9 @@ pub enum StartError {
     /// The address cannot be bound.
     #[error("cannot listen on {0}: {1}")]
     Address(SocketAddr, #[source] io::Error),
+    /// One of the additional certificate authorities is no certificate.
+    #[error("a certificate authority for callbacks is not usable: {0}")]
+    CertificateAuthority(String),
     /// The system gives no random bytes.
     #[error("the system gives no random bytes: {0}")]
     Randomness(#[source] io::Error),

@@ -1,30 +1,34 @@
 //! One thread owns the sandbox: it takes what is queued, has it answered with one durable write, and
-//! then lets the answers go.
+//! then lets the answers go. Between requests it hands out the callbacks that are due.
 
 use std::{
     io,
-    sync::mpsc::{Receiver, Sender, channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread,
+    time::Duration,
 };
 
 use bytes::Bytes;
-use http::{Request, Response};
-use tokio::sync::oneshot;
+use http::{Request, Response, StatusCode};
+use tokio::sync::{mpsc::UnboundedSender, oneshot};
 
 use super::system;
-use crate::Sandbox;
+use crate::{Outgoing, Sandbox};
 
 /// The most requests that share one write.
 const GROUP: usize = 64;
+/// The longest sleep while something is to come, so that a real clock that is turned is noticed.
+const NAP: Duration = Duration::from_secs(60);
 
-/// A request and where its answer goes.
-struct Job {
-    request: Request<Bytes>,
-    answer: oneshot::Sender<Response<Bytes>>,
+enum Job {
+    /// A request and where its answer goes.
+    Answer(Request<Bytes>, oneshot::Sender<Response<Bytes>>),
+    /// What came of a callback.
+    Report(String, Result<StatusCode, String>),
 }
 
-/// Hands requests to the thread that owns the sandbox. There is at most one of each connection in
-/// the queue, so the number of connections bounds it.
+/// Hands requests and reports to the thread that owns the sandbox. There is at most one of each
+/// connection and of each callback on its way in the queue, so their numbers bound it.
 #[derive(Clone)]
 pub(super) struct Queue(Sender<Job>);
 
@@ -32,31 +36,62 @@ impl Queue {
     /// The answer to a request, once it is durable; nothing when the thread has ended.
     pub(super) async fn answer(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
         let (answer, answered) = oneshot::channel();
-        self.0.send(Job { request, answer }).ok()?;
+        self.0.send(Job::Answer(request, answer)).ok()?;
         answered.await.ok()
+    }
+
+    /// Tells what came of a callback.
+    pub(super) fn report(&self, id: String, result: Result<StatusCode, String>) {
+        // When the thread has ended, the callback counts as not sent.
+        let _ = self.0.send(Job::Report(id, result));
     }
 }
 
-/// Starts the thread; it ends when every [`Queue`] is gone.
-pub(super) fn start(sandbox: Sandbox) -> io::Result<(Queue, thread::JoinHandle<()>)> {
+/// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is gone.
+pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, thread::JoinHandle<()>)> {
     let (sender, receiver) = channel();
     let thread = thread::Builder::new().name("sandbox-writer".to_owned());
-    let handle = thread.spawn(move || run(sandbox, &receiver))?;
+    let handle = thread.spawn(move || run(sandbox, &receiver, &due))?;
     Ok((Queue(sender), handle))
 }
 
-fn run(mut sandbox: Sandbox, jobs: &Receiver<Job>) {
+fn run(mut sandbox: Sandbox, jobs: &Receiver<Job>, due: &UnboundedSender<Outgoing>) {
+    let mut requests = Vec::with_capacity(GROUP);
     let mut answers = Vec::with_capacity(GROUP);
-    while let Ok(first) = jobs.recv() {
-        let mut requests = Vec::with_capacity(GROUP);
-        for job in std::iter::once(first).chain(jobs.try_iter().take(GROUP - 1)) {
-            requests.push(job.request);
-            answers.push(job.answer);
+    loop {
+        for outgoing in sandbox.due(system::now()) {
+            // When the server is being stopped, it is sent after the next start.
+            let _ = due.send(outgoing);
         }
-        let responses = sandbox.handle_group(system::now(), requests);
+        let first = match wait(&sandbox, jobs) {
+            Ok(job) => Some(job),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        for job in first.into_iter().chain(jobs.try_iter().take(GROUP - 1)) {
+            match job {
+                Job::Answer(request, answer) => {
+                    requests.push(request);
+                    answers.push(answer);
+                }
+                Job::Report(id, result) => sandbox.delivered(system::now(), &id, result),
+            }
+        }
+        if requests.is_empty() {
+            continue;
+        }
+        let responses = sandbox.handle_group(system::now(), std::mem::take(&mut requests));
         for (answer, response) in answers.drain(..).zip(responses) {
             // A caller that has gone away misses its answer; what it asked for has happened.
             let _ = answer.send(response);
         }
+    }
+}
+
+/// The next job, or a timeout when something is due before one comes.
+fn wait(sandbox: &Sandbox, jobs: &Receiver<Job>) -> Result<Job, RecvTimeoutError> {
+    match sandbox.next_due() {
+        None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        Some(due) => jobs.recv_timeout(due.since(system::now()).min(NAP)),
     }
 }

@@ -2,8 +2,12 @@
 
 use std::net::IpAddr;
 
+use http::HeaderValue;
+use pg_model::Encoding;
+
 use super::{basis::Basis, throttle::Throttle};
 use crate::{
+    agenda::Agenda,
     clock::Clock,
     key::Keys,
     merchants::Merchants,
@@ -21,6 +25,8 @@ pub(crate) struct Context<'a> {
     pub(crate) real_now: Timestamp,
     /// The address that the request came from.
     pub(crate) peer: IpAddr,
+    /// The host that it was sent to, as the caller named it.
+    pub(crate) host: Option<&'a HeaderValue>,
     /// The records; undone when the request is refused, except what was kept.
     pub(crate) records: Transaction<'a>,
     /// What the sandbox was told when it was made.
@@ -35,6 +41,10 @@ pub(crate) struct Context<'a> {
     pub(crate) clock: &'a mut Clock,
     /// Requests of the last minute by merchant.
     pub(crate) throttle: &'a mut Throttle,
+    /// What the sandbox has to do by itself.
+    pub(crate) agenda: &'a mut Agenda,
+    /// The encoding that the request asked its reply in.
+    pub(crate) encoding: Encoding,
     /// What the answer rests on; a method adds the assumptions that it meets.
     pub(crate) basis: Basis,
 }

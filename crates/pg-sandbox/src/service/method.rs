@@ -124,6 +124,7 @@ fn run<M: Serve>(
         // The check above reads the parameters too, so this is never the first to refuse.
         violation::refusal(M::INFO, &violations).unwrap_or_else(|| SandboxErrorCode::INVALID_PARAMETER.into())
     })?;
+    context.encoding = encoding;
     let record = request.serve(context, merchant)?;
     context.basis.assume(41);
     Ok(Reply::record(&record, encoding).resting_on(std::mem::take(&mut context.basis)))

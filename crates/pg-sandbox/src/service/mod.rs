@@ -7,12 +7,14 @@ use http::{Method, Request, StatusCode};
 use pg_model::{ErrorCode, method::Credentials};
 
 mod basis;
+pub(crate) mod callback;
 mod context;
 mod control;
 mod enterprise;
 mod gate;
 mod method;
 mod money;
+mod own_address;
 mod page;
 mod page_url;
 mod refusal;
@@ -31,11 +33,22 @@ pub(crate) use reply::Reply;
 pub(crate) use route::Route;
 pub(crate) use throttle::Throttle;
 
+use crate::store::StoreError;
+
 /// Every method that the sandbox carries out, by service.
 const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transaction::METHODS, enterprise::METHODS];
 
+/// Does what is due by now, before anything is answered: a batch of the account updater is worked off
+/// at its time, whenever somebody looks.
+pub(crate) fn catch_up(context: &mut Context<'_>) -> Result<(), StoreError> {
+    context.agenda.next_batch_is(None);
+    Ok(())
+}
+
 /// Answers a request, or says why not.
 pub(crate) fn answer(context: &mut Context<'_>, route: Route<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    catch_up(context)?;
+    context.records.keep()?;
     match route {
         Route::Method(info, encoding) if info.credentials == Credentials::Session => {
             session::postform(context, request, encoding)

@@ -1,0 +1,115 @@
+//! What the sandbox has to do by itself, and when: kept in memory, so that asking costs nothing.
+
+use std::collections::BTreeSet;
+
+use crate::timestamp::Timestamp;
+
+/// The most callbacks that are on their way at a time.
+pub(crate) const IN_FLIGHT: usize = 32;
+
+/// When batches and callbacks are due next, on the sandbox's clock. Times may be too early, which
+/// costs a look at the store, and never too late.
+#[derive(Debug)]
+pub(crate) struct Agenda {
+    batches: Option<Timestamp>,
+    callbacks: Option<Timestamp>,
+    in_flight: BTreeSet<String>,
+}
+
+impl Default for Agenda {
+    fn default() -> Self {
+        Self { batches: Some(Timestamp::MIN), callbacks: Some(Timestamp::MIN), in_flight: BTreeSet::new() }
+    }
+}
+
+impl Agenda {
+    /// Forgets what the store says, because what was read there did not come to stay.
+    pub(crate) fn look_again(&mut self) {
+        self.batches = Some(Timestamp::MIN);
+        self.callbacks = Some(Timestamp::MIN);
+    }
+
+    /// A batch is due at this time.
+    pub(crate) fn note_batch(&mut self, due: Timestamp) {
+        self.batches = Some(self.batches.map_or(due, |known| known.min(due)));
+    }
+
+    /// A callback is due at this time.
+    pub(crate) fn note_callback(&mut self, due: Timestamp) {
+        self.callbacks = Some(self.callbacks.map_or(due, |known| known.min(due)));
+    }
+
+    /// The store was asked: this is when the next batch is due.
+    pub(crate) fn next_batch_is(&mut self, due: Option<Timestamp>) {
+        self.batches = due;
+    }
+
+    /// The store was asked: this is when the next callback is due that is not on its way.
+    pub(crate) fn next_callback_is(&mut self, due: Option<Timestamp>) {
+        self.callbacks = due;
+    }
+
+    /// Whether a batch may be due.
+    pub(crate) fn has_batch(&self, now: Timestamp) -> bool {
+        self.batches.is_some_and(|due| due <= now)
+    }
+
+    /// Whether a callback may be due, and there is room for it on the way.
+    pub(crate) fn has_callback(&self, now: Timestamp) -> bool {
+        self.room() > 0 && self.callbacks.is_some_and(|due| due <= now)
+    }
+
+    /// When something may be due next.
+    pub(crate) fn next(&self) -> Option<Timestamp> {
+        let callbacks = self.callbacks.filter(|_| self.room() > 0);
+        self.batches.into_iter().chain(callbacks).min()
+    }
+
+    /// How many more callbacks may be on their way.
+    pub(crate) fn room(&self) -> usize {
+        IN_FLIGHT.saturating_sub(self.in_flight.len())
+    }
+
+    /// Whether a callback is on its way.
+    pub(crate) fn is_in_flight(&self, id: &str) -> bool {
+        self.in_flight.contains(id)
+    }
+
+    /// A callback has been handed out.
+    pub(crate) fn depart(&mut self, id: &str) {
+        self.in_flight.insert(id.to_owned());
+    }
+
+    /// A callback is no longer on its way.
+    pub(crate) fn arrive(&mut self, id: &str) {
+        self.in_flight.remove(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    #[test]
+    fn the_earliest_counts_and_a_full_road_waits() {
+        let mut agenda = Agenda::default();
+        assert!(agenda.has_batch(Timestamp::MIN) && agenda.has_callback(Timestamp::MIN));
+        agenda.next_batch_is(None);
+        agenda.next_callback_is(None);
+        assert_eq!(agenda.next(), None);
+        agenda.note_batch(at(30));
+        agenda.note_callback(at(20));
+        agenda.note_callback(at(40));
+        assert_eq!(agenda.next(), Some(at(20)));
+        assert!(agenda.has_callback(at(20)) && !agenda.has_callback(at(19)) && !agenda.has_batch(at(29)));
+        (0..IN_FLIGHT).for_each(|number| agenda.depart(&number.to_string()));
+        assert!(agenda.is_in_flight("0") && !agenda.has_callback(at(20)));
+        assert_eq!(agenda.next(), Some(at(30)));
+        agenda.arrive("0");
+        assert!(!agenda.is_in_flight("0") && agenda.has_callback(at(20)));
+    }
+}

@@ -1,0 +1,220 @@
+//! The address that a request wants to be called back at.
+
+use std::net::IpAddr;
+
+use http::Uri;
+use percent_encoding::{CONTROLS, utf8_percent_encode};
+use pg_model::format::Format;
+
+use super::rules::{Forbidden, Rules};
+use crate::{records::CallbackKind, settings::OutgoingAccess};
+
+/// The longest address that is taken, in bytes.
+const LONGEST: usize = 8 << 10;
+
+/// An address whose text breaks no rule. What its name resolves to is checked when it is connected to.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(super) uri: Uri,
+    pub(super) rules: Rules,
+}
+
+impl Target {
+    /// The address, if callbacks of this kind may go there (assumptions 18 and 77).
+    pub(crate) fn parse(text: &str, kind: CallbackKind, access: &OutgoingAccess) -> Result<Self, BadTarget> {
+        let uri = uri(text)?;
+        let authority = uri.authority().ok_or(BadTarget::NotAnAddress)?;
+        if authority.as_str().contains('@') {
+            return Err(BadTarget::Credentials);
+        }
+        let tls = match uri.scheme_str() {
+            Some(scheme) if scheme.eq_ignore_ascii_case("https") => true,
+            Some(scheme) if scheme.eq_ignore_ascii_case("http") => false,
+            _ => return Err(BadTarget::NotAnAddress),
+        };
+        let port = match authority.as_str().get(authority.host().len()..).unwrap_or_default() {
+            "" => default_port(tls),
+            given => port(given).ok_or(BadTarget::NotAnAddress)?,
+        };
+        let rules = Rules::new(kind, tls, access);
+        let host = Host::of(authority.host()).ok_or(BadTarget::NotAnAddress)?;
+        match host {
+            Host::Address(address) => rules.admit(address)?,
+            Host::ThisMachine => rules.admit_localhost()?,
+            Host::Name => rules.admit_name()?,
+        }
+        if kind == CallbackKind::Checkout && !matches!(port, 80 | 443) && !host.is_this_machine() {
+            return Err(BadTarget::Port);
+        }
+        Ok(Self { uri, rules })
+    }
+}
+
+/// The port that an address without one means.
+pub(crate) const fn default_port(tls: bool) -> u16 {
+    if tls { 443 } else { 80 }
+}
+
+/// The address in ASCII and without its fragment, which is never sent.
+fn uri(text: &str) -> Result<Uri, BadTarget> {
+    if text.len() > LONGEST || !Format::Url.admits(text) {
+        return Err(BadTarget::NotAnAddress);
+    }
+    let address = text.split('#').next().unwrap_or_default();
+    let ascii = utf8_percent_encode(address, CONTROLS).to_string();
+    ascii.parse().map_err(|_| BadTarget::NotAnAddress)
+}
+
+fn port(given: &str) -> Option<u16> {
+    let digits = given.strip_prefix(':').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+    digits.parse().ok().filter(|&port| port != 0)
+}
+
+#[derive(Clone, Copy)]
+enum Host {
+    Address(IpAddr),
+    /// `localhost` and names below it (RFC 6761).
+    ThisMachine,
+    Name,
+}
+
+impl Host {
+    fn of(host: &str) -> Option<Self> {
+        if let Some(address) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            return address.parse().map(|address| Self::Address(IpAddr::V6(address))).ok();
+        }
+        if let Ok(address) = host.parse() {
+            return Some(Self::Address(address));
+        }
+        let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+        if host.is_empty() || !host.bytes().all(known) {
+            return None;
+        }
+        let name = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+        let local = name == "localhost" || name.ends_with(".localhost");
+        Some(if local { Self::ThisMachine } else { Self::Name })
+    }
+
+    fn is_this_machine(self) -> bool {
+        match self {
+            Self::Address(address) => address.to_canonical().is_loopback(),
+            Self::ThisMachine => true,
+            Self::Name => false,
+        }
+    }
+}
+
+/// Why an address is not called back (error 184). It never quotes the address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadTarget {
+    /// It is no absolute http or https address with a host.
+    #[error("it is no absolute http or https address")]
+    NotAnAddress,
+    /// It has a user name or a password.
+    #[error("it holds credentials")]
+    Credentials,
+    /// The hosted checkout calls back on two ports only (spec 3 §8).
+    #[error("only ports 80 and 443 are called back")]
+    Port,
+    /// It leads where callbacks may not go.
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(text: &str, kind: CallbackKind) -> Result<String, BadTarget> {
+        Target::parse(text, kind, &OutgoingAccess::default()).map(|target| target.uri.to_string())
+    }
+
+    #[test]
+    fn account_updater_results_go_to_https_or_this_machine() {
+        for (text, sent) in [
+            ("https://shop.example/done?a=1#top", "https://shop.example/done?a=1"),
+            ("https://shop.example:8443", "https://shop.example:8443/"),
+            ("HTTPS://SHOP.example./x", "https://SHOP.example./x"),
+            ("https://1.1.1.1/", "https://1.1.1.1/"),
+            ("https://[2606:4700::1111]/", "https://[2606:4700::1111]/"),
+            ("https://shop.example/caf\u{e9}", "https://shop.example/caf%C3%A9"),
+            ("http://localhost:9000/a", "http://localhost:9000/a"),
+            ("http://LOCALHOST./", "http://LOCALHOST./"),
+            ("http://shop.localhost/", "http://shop.localhost/"),
+            ("http://127.0.0.1:1/", "http://127.0.0.1:1/"),
+            ("http://[::1]:65535/", "http://[::1]:65535/"),
+            ("http://[::ffff:127.0.0.1]/", "http://[::ffff:127.0.0.1]/"),
+        ] {
+            assert_eq!(judge(text, CallbackKind::AccountUpdater).as_deref(), Ok(sent), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_and_why() {
+        use Forbidden::{Never, Plain, PrivateNetwork};
+        for (text, why) in [
+            ("", BadTarget::NotAnAddress),
+            ("shop.example", BadTarget::NotAnAddress),
+            ("ftp://shop.example/", BadTarget::NotAnAddress),
+            ("file:///etc/passwd", BadTarget::NotAnAddress),
+            ("https://", BadTarget::NotAnAddress),
+            ("https://shop.example:0/", BadTarget::NotAnAddress),
+            ("https://shop.example:/", BadTarget::NotAnAddress),
+            ("https://shop.example:70000/", BadTarget::NotAnAddress),
+            ("https://shop.example:+80/", BadTarget::NotAnAddress),
+            ("https://sh\u{f6}p.example/", BadTarget::NotAnAddress),
+            ("https://shop.example\\@10.0.0.1/", BadTarget::NotAnAddress),
+            ("https://[fe80::1%25eth0]/", BadTarget::NotAnAddress),
+            ("https://shop.example/a b", BadTarget::NotAnAddress),
+            ("https://user:pass@shop.example/", BadTarget::Credentials),
+            ("https://user@localhost/", BadTarget::Credentials),
+            ("http://shop.example/", Plain.into()),
+            ("http://1.1.1.1/", Plain.into()),
+            // Names to this program; a resolver may see 127.0.0.1 in them, but they are not https.
+            ("http://2130706433/", Plain.into()),
+            ("http://0x7f.1/", Plain.into()),
+            ("http://localhost.evil.example/", Plain.into()),
+            ("https://10.0.0.1/", PrivateNetwork.into()),
+            ("https://[fd00::1]/", PrivateNetwork.into()),
+            ("https://[::ffff:192.168.0.1]/", PrivateNetwork.into()),
+            ("http://169.254.169.254/latest/meta-data", Never.into()),
+            ("https://[fe80::1]/", Never.into()),
+            ("https://[::ffff:169.254.169.254]/", Never.into()),
+            ("http://0.0.0.0:8480/", Never.into()),
+            ("http://[::]/", Never.into()),
+            ("https://224.0.0.1/", Never.into()),
+        ] {
+            assert_eq!(judge(text, CallbackKind::AccountUpdater), Err(why), "{text}");
+        }
+        let long = format!("https://shop.example/{}", "a".repeat(LONGEST));
+        assert_eq!(judge(&long, CallbackKind::AccountUpdater), Err(BadTarget::NotAnAddress));
+    }
+
+    #[test]
+    fn the_checkout_calls_back_on_two_ports_and_any_of_this_machine() {
+        for text in [
+            "http://shop.example/",
+            "http://shop.example:443/",
+            "https://shop.example:80/",
+            "https://shop.example",
+            "http://127.0.0.1:9000/",
+            "http://localhost:9000/",
+            "https://[::1]:9000/",
+        ] {
+            assert!(judge(text, CallbackKind::Checkout).is_ok(), "{text}");
+        }
+        for text in ["http://shop.example:8080/", "https://shop.example:8443/", "https://1.1.1.1:81/"] {
+            assert_eq!(judge(text, CallbackKind::Checkout), Err(BadTarget::Port), "{text}");
+        }
+        assert_eq!(judge("http://10.0.0.1/", CallbackKind::Checkout), Err(Forbidden::PrivateNetwork.into()));
+    }
+
+    #[test]
+    fn private_networks_are_switched_on() {
+        let access = OutgoingAccess { private_networks: true, ..OutgoingAccess::default() };
+        for text in ["http://10.0.0.1:9000/", "http://build.internal:9000/", "https://[fd00::1]/"] {
+            assert!(Target::parse(text, CallbackKind::AccountUpdater, &access).is_ok(), "{text}");
+        }
+    }
+}

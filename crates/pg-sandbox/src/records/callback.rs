@@ -1,0 +1,169 @@
+//! What the sandbox posts to merchants by itself (spec 1 §6, spec 3 §6), and the journal of it.
+
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    store::{Index, Kind, Record},
+    timestamp::Timestamp,
+};
+
+/// What a callback tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallbackKind {
+    /// A batch of the account updater has finished (spec 1 §6).
+    AccountUpdater,
+    /// A hosted checkout was paid (spec 3 §6).
+    Checkout,
+}
+
+/// How far a callback is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CallbackStatus {
+    /// It waits for its time, or is on its way.
+    Pending,
+    /// The last time it was sent, a 2xx came back.
+    Delivered,
+    /// The last time, something else came back, or nothing; or it was never sent.
+    Failed,
+}
+
+/// One attempt to deliver a callback.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// When it ended, on the sandbox's clock.
+    pub at: Timestamp,
+    /// The HTTP status that came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Why none came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A callback in the journal; what it says is a [`CallbackBody`] with the same key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Callback {
+    /// Its number in the journal, time-ordered.
+    pub key: String,
+    /// The merchant's name.
+    pub merchant: String,
+    /// What it tells.
+    pub kind: CallbackKind,
+    /// The key of the batch or the transaction that it is about.
+    pub about: String,
+    /// Where it goes.
+    pub url: String,
+    /// The content type of its body.
+    pub content_type: String,
+    /// The length of its body.
+    pub body_bytes: u64,
+    /// How far it is.
+    pub status: CallbackStatus,
+    /// When it is to be sent next, or was last, on the sandbox's clock.
+    pub due: Timestamp,
+    /// How often it is still to be sent.
+    pub deliveries_left: u32,
+    /// How often it was sent.
+    pub attempts: u32,
+    /// What came of the last attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<Delivery>,
+    /// When it was made.
+    pub created: Timestamp,
+}
+
+impl Callback {
+    /// The index column for [`crate::store::Query::at_most`]: when a pending callback is due.
+    pub const DUE: &'static str = "due";
+
+    /// Notes what came of an attempt. A callback that is to come again does so at once.
+    pub fn attempted(&mut self, now: Timestamp, result: Result<StatusCode, String>) {
+        self.attempts = self.attempts.saturating_add(1);
+        self.deliveries_left = self.deliveries_left.saturating_sub(1);
+        let delivered = matches!(&result, Ok(status) if status.is_success());
+        self.status = match (self.deliveries_left, delivered) {
+            (1.., _) => CallbackStatus::Pending,
+            (0, true) => CallbackStatus::Delivered,
+            (0, false) => CallbackStatus::Failed,
+        };
+        self.due = now;
+        self.last = Some(match result {
+            Ok(status) => Delivery { at: now, status: Some(status.as_u16()), error: None },
+            Err(error) => Delivery { at: now, status: None, error: Some(error) },
+        });
+    }
+
+    /// Gives it up without sending it.
+    pub fn give_up(&mut self, now: Timestamp, reason: &str) {
+        self.status = CallbackStatus::Failed;
+        self.deliveries_left = 0;
+        self.last = Some(Delivery { at: now, status: None, error: Some(reason.to_owned()) });
+    }
+
+    /// The callback as the control interface shows it. What looks like a card number is masked.
+    #[must_use]
+    pub fn view(&self) -> Value {
+        let last = self.last.as_ref().map(|last| match (&last.status, &last.error) {
+            (Some(status), _) => json!({ "at": last.at.to_string(), "status": status }),
+            (None, error) => json!({ "at": last.at.to_string(), "error": error }),
+        });
+        json!({
+            "id": self.key,
+            "merchant": self.merchant,
+            "kind": self.kind,
+            "about": self.about,
+            "url": pg_model::mask::text(&self.url),
+            "contentType": self.content_type,
+            "bodyBytes": self.body_bytes,
+            "status": self.status,
+            "due": self.due.to_string(),
+            "deliveriesLeft": self.deliveries_left,
+            "attempts": self.attempts,
+            "lastResult": last,
+            "created": self.created.to_string(),
+        })
+    }
+}
+
+impl Record for Callback {
+    const KIND: &'static Kind = &Kind { table: "callbacks", columns: &[Self::DUE] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
+    }
+
+    fn index(&self) -> Index<'_> {
+        [(self.status == CallbackStatus::Pending).then(|| self.due.sortable().into()), None, None]
+    }
+}
+
+/// What a callback says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallbackBody {
+    /// The callback's number in the journal.
+    pub key: String,
+    /// The merchant's name.
+    pub merchant: String,
+    /// XML, JSON or a form.
+    pub text: String,
+}
+
+impl Record for CallbackBody {
+    const KIND: &'static Kind = &Kind { table: "callback_bodies", columns: &[] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
+    }
+}

@@ -1,0 +1,176 @@
+//! Sends callbacks and tells the sandbox what came of them.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Request, StatusCode, Uri, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper::{
+    body::{Bytes, Incoming},
+    client::conn::http1,
+};
+use hyper_util::rt::TokioIo;
+use rustls::{
+    ClientConfig, RootCertStore,
+    crypto::ring,
+    pki_types::{CertificateDer, ServerName},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpStream, lookup_host},
+    sync::{mpsc::UnboundedReceiver, watch},
+    task::JoinSet,
+};
+use tokio_rustls::TlsConnector;
+
+use super::{listener::GRACE, writer::Queue};
+use crate::outgoing::{Outgoing, default_port};
+
+/// How long one callback may take, from its name to the end of the answer (assumption 76).
+const TIME: Duration = Duration::from_secs(10);
+/// How much of the answer is read and dropped (assumption 76).
+const ANSWER: usize = 64 << 10;
+
+/// Sends callbacks as they come until the server is stopped; those that are on their way then get a
+/// little time, and what does not arrive in it is sent again after the next start.
+pub(super) async fn send_all(
+    mut due: UnboundedReceiver<Outgoing>,
+    courier: Courier,
+    queue: Queue,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let mut under_way = JoinSet::new();
+    loop {
+        tokio::select! {
+            // The sender is gone when the server was dropped, which stops it too.
+            _ = stopped.changed() => break,
+            outgoing = due.recv() => {
+                let Some(outgoing) = outgoing else { break };
+                let (courier, queue) = (courier.clone(), queue.clone());
+                under_way.spawn(async move {
+                    let id = outgoing.id.clone();
+                    let result = courier.deliver(outgoing).await;
+                    queue.report(id, result);
+                });
+            }
+            Some(_) = under_way.join_next() => {}
+        }
+    }
+    let ended = async { while under_way.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(GRACE, ended).await;
+}
+
+/// Sends one callback after the other, each over a connection of its own.
+#[derive(Clone)]
+pub(super) struct Courier {
+    tls: TlsConnector,
+}
+
+impl Courier {
+    /// A courier that trusts Mozilla's certificate authorities and these, given as DER.
+    pub(super) fn new(authorities: &[Vec<u8>]) -> Result<Self, rustls::Error> {
+        let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+        for authority in authorities {
+            roots.add(CertificateDer::from_slice(authority))?;
+        }
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(Self { tls: TlsConnector::from(Arc::new(config)) })
+    }
+
+    /// The status that came back in time, or why none did.
+    pub(super) async fn deliver(&self, outgoing: Outgoing) -> Result<StatusCode, String> {
+        let mut status = None;
+        let result = tokio::time::timeout(TIME, self.send(outgoing, &mut status)).await;
+        match (status, result) {
+            // Once there is a status, the rest of the answer does not matter.
+            (Some(status), _) => Ok(status),
+            (None, Ok(Err(error))) => Err(error),
+            (None, Ok(Ok(()))) => Err("the connection ended without an answer".to_owned()),
+            (None, Err(_)) => Err(format!("no answer within {} seconds", TIME.as_secs())),
+        }
+    }
+
+    async fn send(&self, outgoing: Outgoing, status: &mut Option<StatusCode>) -> Result<(), String> {
+        let uri = outgoing.request.uri().clone();
+        let tls = uri.scheme_str() == Some("https");
+        let stream = connect(&outgoing, &uri, tls).await?;
+        let request = in_origin_form(outgoing.request, &uri)?;
+        if !tls {
+            return exchange(stream, request, status).await;
+        }
+        let host = bare(uri.host().unwrap_or_default()).trim_end_matches('.').to_owned();
+        let name = ServerName::try_from(host).map_err(|_| "the host has no name for a certificate".to_owned())?;
+        let stream = self.tls.connect(name, stream).await.map_err(|error| format!("TLS failed: {error}"))?;
+        exchange(stream, request, status).await
+    }
+}
+
+/// Resolves the host once, and connects to one of those addresses that the callback may go to.
+async fn connect(outgoing: &Outgoing, uri: &Uri, tls: bool) -> Result<TcpStream, String> {
+    let host = bare(uri.host().unwrap_or_default());
+    let port = uri.port_u16().unwrap_or(default_port(tls));
+    let addresses = lookup_host((host, port)).await.map_err(|error| format!("the host was not found: {error}"))?;
+    let mut problem = "the host has no address".to_owned();
+    for address in addresses {
+        if let Err(reason) = outgoing.admits(address.ip()) {
+            problem = reason.to_string();
+            continue;
+        }
+        match TcpStream::connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => problem = format!("no connection: {error}"),
+        }
+    }
+    Err(problem)
+}
+
+/// The host without the brackets of an IPv6 address.
+fn bare(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
+/// The request as a server wants it: path and query, and the host in its header (RFC 9112 §3.2.1).
+fn in_origin_form(request: Request<Bytes>, uri: &Uri) -> Result<Request<Full<Bytes>>, String> {
+    let impossible = |_| "the address cannot be written in a request".to_owned();
+    let (mut parts, body) = request.into_parts();
+    let host = uri.authority().map_or("", |authority| authority.as_str());
+    parts.headers.insert(header::HOST, host.parse().map_err(impossible)?);
+    parts.headers.insert(header::CONNECTION, header::HeaderValue::from_static("close"));
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    parts.uri = path.parse().map_err(|_| "the address cannot be written in a request".to_owned())?;
+    Ok(Request::from_parts(parts, Full::new(body)))
+}
+
+async fn exchange<S>(stream: S, request: Request<Full<Bytes>>, status: &mut Option<StatusCode>) -> Result<(), String>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (mut sender, connection) =
+        http1::handshake(TokioIo::new(stream)).await.map_err(|error| format!("no connection: {error}"))?;
+    let answered = async {
+        let response = sender.send_request(request).await.map_err(|error| format!("no answer: {error}"))?;
+        *status = Some(response.status());
+        drain(response.into_body()).await;
+        Ok(())
+    };
+    let mut answered = std::pin::pin!(answered);
+    tokio::select! {
+        result = &mut answered => return result,
+        // The other side has closed; what it said before may still have to be read.
+        _ = connection => {}
+    }
+    answered.await
+}
+
+/// Reads a bounded part of the answer, so that its sender is not cut off in the middle of a sentence.
+async fn drain(mut body: Incoming) {
+    let mut length = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        length += frame.data_ref().map_or(0, Bytes::len);
+        if length > ANSWER {
+            break;
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Outgoing callbacks: journaled with the request that causes them, handed out when they are due, and
+//! marked with what came of them.
+
+use http::StatusCode;
+
+use super::{Context, Refusal};
+use crate::{
+    outgoing::{Outgoing, Target},
+    records::{Callback, CallbackBehaviour, CallbackBody, CallbackKind, CallbackStatus, Meta, Misbehaviour},
+    store::{Query, StoreError},
+    timestamp::Timestamp,
+};
+
+/// A callback in the making.
+pub(crate) struct NewCallback<'a> {
+    /// The merchant's name.
+    pub(crate) merchant: &'a str,
+    /// What it tells.
+    pub(crate) kind: CallbackKind,
+    /// The key of the batch or the transaction that it is about.
+    pub(crate) about: &'a str,
+    /// Where it goes: an address that [`check`] has accepted.
+    pub(crate) url: &'a str,
+    /// The content type of the body.
+    pub(crate) content_type: &'static str,
+    /// What it says; no card number.
+    pub(crate) body: String,
+}
+
+/// Refuses an address that callbacks of this kind may not go to: error 184 (assumptions 18 and 77).
+pub(crate) fn check(context: &Context<'_>, kind: CallbackKind, url: &str) -> Result<(), Refusal> {
+    let assumption = match kind {
+        CallbackKind::AccountUpdater => 77,
+        CallbackKind::Checkout => 18,
+    };
+    match Target::parse(url, kind, &context.settings.outgoing) {
+        Ok(_) => Ok(()),
+        Err(reason) => {
+            let refusal = Refusal::from(pg_model::ErrorCode::INVALID_CALLBACK_URL);
+            Err(refusal.about(&reason.to_string()).assuming(assumption))
+        }
+    }
+}
+
+/// Puts a callback on its way, as of `now`: it is sent once, as soon as the request that causes it is
+/// durable, unless callbacks were told to misbehave.
+pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Timestamp) -> Result<(), StoreError> {
+    let misbehaviour = next_misbehaviour(context)?;
+    let key = context.keys.record(now);
+    let mut callback = Callback {
+        merchant: new.merchant.to_owned(),
+        kind: new.kind,
+        about: new.about.to_owned(),
+        url: new.url.to_owned(),
+        content_type: new.content_type.to_owned(),
+        body_bytes: u64::try_from(new.body.len()).unwrap_or(u64::MAX),
+        status: CallbackStatus::Pending,
+        due: misbehaviour.map_or(now, |told| now.plus(told.delay())),
+        deliveries_left: misbehaviour.map_or(1, Misbehaviour::deliveries),
+        attempts: 0,
+        last: None,
+        created: now,
+        key: key.clone(),
+    };
+    if callback.deliveries_left == 0 {
+        callback.give_up(now, "it was told to fail and never sent");
+    } else {
+        context.agenda.note_callback(callback.due);
+    }
+    context.records.put(&CallbackBody { key, merchant: new.merchant.to_owned(), text: new.body })?;
+    context.records.put(&callback)
+}
+
+/// The callbacks that are due, as long as there is room for them on the way. Who sends them has to
+/// mark them as departed once this is durable.
+pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, StoreError> {
+    let mut outgoing: Vec<Outgoing> = Vec::new();
+    let now = context.now.sortable();
+    for callback in waiting(context, &now)? {
+        if outgoing.len() == context.agenda.room() {
+            break;
+        }
+        match ready(context, &callback)? {
+            Ok(one) => outgoing.push(one),
+            Err(reason) => {
+                let mut callback = callback;
+                callback.give_up(context.now, &reason);
+                context.records.put(&callback)?;
+            }
+        }
+    }
+    let others = waiting(context, &Timestamp::MAX.sortable())?;
+    let next = others.iter().find(|callback| outgoing.iter().all(|one| one.id != callback.key));
+    context.agenda.next_callback_is(next.map(|callback| callback.due));
+    Ok(outgoing)
+}
+
+/// Pending callbacks that are due by then and not on their way, the earliest first; at least one more
+/// than there is room for, if there are so many.
+fn waiting(context: &mut Context<'_>, by: &str) -> Result<Vec<Callback>, StoreError> {
+    let limit = u32::try_from(crate::agenda::IN_FLIGHT + 1).unwrap_or(u32::MAX);
+    let mut found = context.records.find::<Callback>(&Query::oldest(limit).at_most(Callback::DUE, by))?;
+    found.retain(|callback| !context.agenda.is_in_flight(&callback.key));
+    Ok(found)
+}
+
+/// The request that delivers a callback, or why it cannot be sent any more.
+fn ready(context: &mut Context<'_>, callback: &Callback) -> Result<Result<Outgoing, String>, StoreError> {
+    let Some(body) = context.records.get::<CallbackBody>(&callback.key)? else {
+        return Ok(Err("its body is lost".to_owned()));
+    };
+    let outgoing = Outgoing::of(callback, body.text, &context.settings.outgoing);
+    Ok(outgoing.map_err(|reason| format!("the address is not called back: {reason}")))
+}
+
+/// Notes what came of a callback that was handed out.
+pub(crate) fn mark(context: &mut Context<'_>, id: &str, result: Result<StatusCode, String>) -> Result<(), StoreError> {
+    if let Some(mut callback) = context.records.get::<Callback>(id)? {
+        callback.attempted(context.now, result);
+        if callback.status == CallbackStatus::Pending {
+            context.agenda.note_callback(callback.due);
+        }
+        context.records.put(&callback)?;
+    }
+    Ok(())
+}
+
+/// Sends a callback again: one that waits for its time goes now, one that is on its way or has been
+/// sent comes once more. Nothing when there is no such callback.
+pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Callback>, StoreError> {
+    let Some(mut callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
+    if callback.status != CallbackStatus::Pending || context.agenda.is_in_flight(id) {
+        callback.deliveries_left += 1;
+    }
+    callback.status = CallbackStatus::Pending;
+    callback.due = context.now;
+    context.agenda.note_callback(callback.due);
+    context.records.put(&callback)?;
+    Ok(Some(callback))
+}
+
+/// What the next callbacks were told to do.
+pub(crate) fn behaviour(context: &mut Context<'_>) -> Result<Vec<CallbackBehaviour>, StoreError> {
+    let known = context.records.get::<Meta>(Meta::CALLBACK_BEHAVIOUR)?;
+    Ok(known.and_then(|meta| serde_json::from_value(meta.value).ok()).unwrap_or_default())
+}
+
+/// Tells the next callbacks what to do; an empty list lets all of them arrive once and in time.
+pub(crate) fn set_behaviour(context: &mut Context<'_>, list: &[CallbackBehaviour]) -> Result<(), StoreError> {
+    context.records.put(&Meta::callback_behaviour(list))
+}
+
+fn next_misbehaviour(context: &mut Context<'_>) -> Result<Option<Misbehaviour>, StoreError> {
+    let mut list = behaviour(context)?;
+    let Some(first) = list.first_mut() else { return Ok(None) };
+    let misbehaviour = first.misbehaviour;
+    first.times = first.times.saturating_sub(1);
+    list.retain(|behaviour| behaviour.times > 0);
+    set_behaviour(context, &list)?;
+    Ok(Some(misbehaviour))
+}
