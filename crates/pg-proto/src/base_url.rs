@@ -31,7 +31,9 @@ impl BaseUrl {
     /// # Ok::<(), pg_proto::BaseUrlError>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, BaseUrlError> {
-        let error = |why| BaseUrlError(text.to_owned(), why);
+        // Whatever stands before an @ could be a password.
+        let shown = text.rsplit('@').next().unwrap_or_default();
+        let error = |why| BaseUrlError(shown.to_owned(), why);
         if text.contains('#') {
             return Err(error("it has a fragment"));
         }
@@ -95,6 +97,12 @@ mod tests {
         ] {
             assert_eq!(BaseUrl::parse(text).map(|base| base.is_private()), Ok(private), "{text}");
         }
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_not_repeated() {
+        let error = BaseUrl::parse("https://user:geheim@gateway.example").unwrap_err();
+        assert_eq!(error.to_string(), "\"gateway.example\" is no base address: it has credentials in it");
     }
 
     #[test]

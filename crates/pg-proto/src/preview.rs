@@ -56,8 +56,20 @@ pub fn shown(name: &str, value: &str) -> String {
     match field(name) {
         Some(field) if field.format == Format::CardNumber => mask::card_number(value),
         Some(field) if field.sensitive => "***".to_owned(),
+        None if looks_secret(name) => "***".to_owned(),
         _ => mask::text(value),
     }
+}
+
+/// Whether a name that no method has may be a secret's, misspelt: `cardcv2`, `cvv`, `apipassword`.
+fn looks_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let words = ["cv2", "cvv", "cvc", "pass", "secret", "apikey", "api_key", "shakey", "birth"];
+    words.iter().any(|word| name.contains(word))
+        || METHODS
+            .iter()
+            .flat_map(|info| info.fields)
+            .any(|field| field.sensitive && field.wire.eq_ignore_ascii_case(&name))
 }
 
 /// The row of a name, whichever method has it; a sensitive one where they differ.
