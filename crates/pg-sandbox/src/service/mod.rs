@@ -41,8 +41,7 @@ const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transact
 /// Does what is due by now, before anything is answered: a batch of the account updater is worked off
 /// at its time, whenever somebody looks.
 pub(crate) fn catch_up(context: &mut Context<'_>) -> Result<(), StoreError> {
-    context.agenda.next_batch_is(None);
-    Ok(())
+    if context.agenda.has_batch(context.now) { token::finish_batches(context) } else { Ok(()) }
 }
 
 /// Answers a request, or says why not.
@@ -55,7 +54,8 @@ pub(crate) fn answer(context: &mut Context<'_>, route: Route<'_>, request: &Requ
         }
         Route::Method(info, encoding) => method::call(context, request, info, encoding),
         Route::NoMethod(_) => Err(Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(49)),
-        Route::Control(path) => Ok(control::answer(context, path, request)),
+        Route::Control(path) => control::answer(context, path, request),
+        Route::Pay(path) => page::pay(context, path, request),
         Route::SessionError if request.method() == Method::GET => Ok(page::session_error(context, request)),
         Route::SessionError | Route::Nowhere => Ok(Reply::text(StatusCode::NOT_FOUND, "Not found")),
     }

@@ -4,7 +4,7 @@ use http::StatusCode;
 use pg_model::{Encoding, ErrorCode, SandboxErrorCode, ServiceError, Value};
 use serde_json::json;
 
-use super::{basis::Basis, reply::Reply};
+use super::{basis::Basis, page, reply::Reply};
 use crate::{form::FormError, store::StoreError, vault::NotOurs};
 
 /// A request that is answered with an error code. What it wrote is undone, except what it kept.
@@ -78,6 +78,7 @@ impl Refusal {
                 Reply::encoded(status, Encoding::Xml, enterprise_error(&self.code))
             }
             Voice::Control => return Reply::json(status, &json!({ "error": self.message })),
+            Voice::Page => Reply::page(status, page::failure(&self.code, &self.message)),
             Voice::Plain => return Reply::text(status, &self.message),
         };
         reply.resting_on(self.basis)
@@ -100,6 +101,8 @@ pub(crate) enum Voice {
     V5,
     /// The control interface.
     Control,
+    /// A page for a customer's browser.
+    Page,
     /// Anything else.
     Plain,
 }

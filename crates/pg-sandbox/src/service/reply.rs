@@ -5,7 +5,10 @@ use http::{HeaderValue, Response, StatusCode, header};
 use pg_model::{Encoding, Record};
 use serde_json::Value;
 
-use super::basis::{self, Basis};
+use super::{
+    basis::{self, Basis},
+    page,
+};
 
 /// A response in the making.
 #[derive(Debug)]
@@ -14,6 +17,7 @@ pub(crate) struct Reply {
     content: Content,
     body: Bytes,
     location: Option<HeaderValue>,
+    form_target: FormTarget,
     basis: Basis,
 }
 
@@ -25,10 +29,14 @@ enum Content {
     Text,
 }
 
-/// Pages load nothing, run nothing and are framed by nobody; forms stay here.
-const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-);
+/// Where the answer to a page's form may lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FormTarget {
+    /// It stays here.
+    Here,
+    /// On to any page of a merchant, by a redirect.
+    Away,
+}
 
 impl Reply {
     /// A record of the service, with HTTP 200 (spec 1 §4.1).
@@ -65,8 +73,21 @@ impl Reply {
         Self { location: Some(location), ..Self::text(StatusCode::SEE_OTHER, "See other") }
     }
 
+    /// The same page, whose form is answered by a redirect to a merchant: browsers apply the policy of
+    /// a form's page to every redirect that follows.
+    pub(crate) fn leading_away(self) -> Self {
+        Self { form_target: FormTarget::Away, ..self }
+    }
+
     fn new(status: StatusCode, content: Content, body: String) -> Self {
-        Self { status, content, body: Bytes::from(body), location: None, basis: Basis::default() }
+        Self {
+            status,
+            content,
+            body: Bytes::from(body),
+            location: None,
+            form_target: FormTarget::Here,
+            basis: Basis::default(),
+        }
     }
 
     /// The same with what it rests on.
@@ -87,13 +108,30 @@ impl Reply {
             headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
         if self.content == Content::Html {
-            headers.insert(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
+            if let Ok(policy) = HeaderValue::try_from(self.form_target.policy()) {
+                headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+            }
+            headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
             headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
         if let Some(basis) = self.basis.header() {
             headers.insert(basis::HEADER, basis);
         }
         response
+    }
+}
+
+impl FormTarget {
+    /// Pages load nothing, run nothing and are framed by nobody.
+    fn policy(self) -> String {
+        let form_action = match self {
+            Self::Here => "'self'",
+            Self::Away => "'self' http: https:",
+        };
+        format!(
+            "default-src 'none'; style-src {}; form-action {form_action}; frame-ancestors 'none'; base-uri 'none'",
+            page::style_source()
+        )
     }
 }
 

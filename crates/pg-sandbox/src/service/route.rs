@@ -16,6 +16,8 @@ pub(crate) enum Route<'a> {
     Control(&'a str),
     /// The page for errors of a session that cannot be told (assumption 79).
     SessionError,
+    /// A hosted payment page; what follows `/pay/` (spec 3 §1).
+    Pay(&'a str),
     /// None of these.
     Nowhere,
 }
@@ -37,6 +39,8 @@ impl<'a> Route<'a> {
                 None if rest.is_empty() => Route::Control(""),
                 None => Route::Nowhere,
             }
+        } else if let Some(rest) = path.strip_prefix("/pay/") {
+            Route::Pay(rest)
         } else if path == "/session-error" {
             Route::SessionError
         } else {
@@ -51,6 +55,7 @@ impl<'a> Route<'a> {
             Self::Method(_, encoding) => Voice::V3(encoding.unwrap_or_default()),
             Self::NoMethod(voice) => *voice,
             Self::Control(_) => Voice::Control,
+            Self::Pay(_) => Voice::Page,
             Self::SessionError | Self::Nowhere => Voice::Plain,
         }
     }
@@ -107,6 +112,8 @@ mod tests {
             ("/_sandbox", "Control(\"\")"),
             ("/_sandboxes", "Nowhere"),
             ("/session-error", "SessionError"),
+            ("/pay/abc", "Pay(\"abc\")"),
+            ("/pay", "Nowhere"),
             ("/", "Nowhere"),
             ("", "Nowhere"),
         ] {

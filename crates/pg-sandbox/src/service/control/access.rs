@@ -7,16 +7,20 @@ use bytes::Bytes;
 use http::{Request, header, uri::Authority};
 
 use super::Context;
-use crate::settings::ControlAccess;
+use crate::{outgoing::CALLBACK_HEADER, settings::ControlAccess};
 
 const NOT_LOOPBACK: &str = "the control interface answers this machine only";
 const WRONG_HOST: &str = "the control interface is called by an address, as localhost, or by a host name it was told";
+const CALLBACK: &str = "the control interface is not called by callbacks";
 const WRONG_ORIGIN: &str = "the control interface takes no requests from other sites' pages";
 
 pub(super) fn check(context: &Context<'_>, request: &Request<Bytes>) -> Result<(), &'static str> {
     let access = &context.settings.control;
     if !access.from_anywhere && !context.peer.to_canonical().is_loopback() {
         return Err(NOT_LOOPBACK);
+    }
+    if request.headers().contains_key(CALLBACK_HEADER) {
+        return Err(CALLBACK);
     }
     let Some(host) = host(request)? else {
         // A request that never came over HTTP: a test that holds the sandbox in its own process.

@@ -2,28 +2,64 @@
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Context, Reply};
+use super::{Context, Refusal, Reply, callback};
 use crate::cards;
 
 mod access;
+mod batches;
+mod callbacks;
 mod clock;
+mod page;
+mod updater;
 
-/// Answers a call of the control interface; `path` is what follows `/_sandbox/`.
-pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Reply {
+/// Answers a call of the control interface; `path` is what follows `/_sandbox/`. What a call that is
+/// refused has written is undone.
+pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     if let Err(reason) = access::check(context, request) {
-        return error(StatusCode::FORBIDDEN, reason);
+        return Ok(error(StatusCode::FORBIDDEN, reason));
     }
-    match (request.method(), path) {
-        (&Method::GET, "merchants") => Reply::json(StatusCode::OK, &context.merchants().view()),
-        (&Method::GET, "cards") => Reply::json(StatusCode::OK, &cards::view()),
-        (&Method::GET, "clock") => clock::show(context),
-        (&Method::POST, "clock") => clock::change(context, request),
-        (_, "merchants" | "cards") => error(StatusCode::METHOD_NOT_ALLOWED, "only GET is accepted here"),
-        (_, "clock") => error(StatusCode::METHOD_NOT_ALLOWED, "only GET and POST are accepted here"),
-        _ => error(StatusCode::NOT_FOUND, "no such call; known are merchants, cards and clock"),
+    let segments: Vec<&str> = path.split('/').collect();
+    match (request.method(), &*segments) {
+        (&Method::GET, ["merchants"]) => Ok(shown(&context.merchants().view())),
+        (&Method::GET, ["cards"]) => Ok(shown(&cards::view())),
+        (&Method::GET, ["cards", "updater"]) => updater::list(context),
+        (&Method::POST, ["cards", "updater"]) => updater::tell(context, request),
+        (&Method::DELETE, ["cards", "updater"]) => updater::forget(context),
+        (&Method::GET, ["clock"]) => Ok(clock::show(context)),
+        (&Method::POST, ["clock"]) => Ok(clock::change(context, request)),
+        (&Method::GET, ["batches"]) => batches::list(context, request),
+        (&Method::GET, ["batches", key]) => batches::show(context, key),
+        (&Method::POST, ["batches", key, "spoil"]) => batches::spoil(context, key),
+        (&Method::GET, ["callbacks"]) => callbacks::list(context, request),
+        (&Method::GET, ["callbacks", "behaviour"]) => callbacks::behaviour(context),
+        (&Method::POST, ["callbacks", "behaviour"]) => callbacks::misbehave(context, request),
+        (&Method::DELETE, ["callbacks", "behaviour"]) => callbacks::behave(context),
+        (&Method::GET, ["callbacks", id]) => callbacks::show(context, id),
+        (&Method::POST, ["callbacks", id, "redeliver"]) => callbacks::redeliver(context, id),
+        (_, known) => Ok(match accepted(known) {
+            Some(reason) => error(StatusCode::METHOD_NOT_ALLOWED, reason),
+            None => error(StatusCode::NOT_FOUND, NO_SUCH_CALL),
+        }),
     }
+}
+
+const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, batches and callbacks";
+
+/// Which HTTP methods a known path takes.
+fn accepted(segments: &[&str]) -> Option<&'static str> {
+    Some(match segments {
+        ["clock"] => "only GET and POST are accepted here",
+        ["cards", "updater"] | ["callbacks", "behaviour"] => "only GET, POST and DELETE are accepted here",
+        ["merchants" | "cards" | "batches" | "callbacks"] | ["batches" | "callbacks", _] => "only GET is accepted here",
+        ["batches", _, "spoil"] | ["callbacks", _, "redeliver"] => "only POST is accepted here",
+        _ => return None,
+    })
+}
+
+fn shown(value: &Value) -> Reply {
+    Reply::json(StatusCode::OK, value)
 }
 
 fn error(status: StatusCode, reason: &str) -> Reply {

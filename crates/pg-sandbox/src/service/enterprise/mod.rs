@@ -1,6 +1,9 @@
 //! The hosted checkout and utility service (spec 3 §4).
 
-use pg_model::{EnterpriseCancel, EnterpriseCapture, EnterpriseRefund, EnterpriseTransactionLookup, Repeat};
+use pg_model::{
+    AddressLookup, CancelToken, EnterpriseCancel, EnterpriseCapture, EnterpriseRefund, EnterpriseTransactionLookup,
+    GetToken, Repeat, Sms,
+};
 
 use super::{
     Context, Refusal,
@@ -8,19 +11,33 @@ use super::{
     transaction,
 };
 
+mod address;
 mod amount;
 mod cancel;
+mod cancel_token;
 mod capture;
+mod checkout;
+mod checkout_callback;
+mod checkout_reply;
+mod get_token;
 mod refund;
 mod repeat;
 mod result;
+mod sms;
+mod stored_user;
 mod transaction_lookup;
+
+pub(super) use checkout::pay;
 
 /// The methods of the service.
 pub(super) const METHODS: &[Entry] = &[
+    entry::<GetToken>(),
     entry::<Repeat>(),
     entry::<EnterpriseRefund>(),
     entry::<EnterpriseCapture>(),
     entry::<EnterpriseCancel>(),
+    entry::<Sms>(),
+    entry::<AddressLookup>(),
     entry::<EnterpriseTransactionLookup>(),
+    entry::<CancelToken>(),
 ];

@@ -1,6 +1,9 @@
 //! The frame of every page, and text inside it.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::LazyLock};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sha2::{Digest as _, Sha256};
 
 /// A whole page; `title` and `body` are HTML already.
 pub(super) fn page(title: &str, body: &str) -> String {
@@ -11,13 +14,52 @@ pub(super) fn page(title: &str, body: &str) -> String {
     )
 }
 
+/// What the pages look like. It has to stay one constant: a policy admits it by its hash.
 const STYLE: &str = "\
-:root{color-scheme:light dark;font-family:system-ui,sans-serif;line-height:1.5}\
-body{margin:0;display:grid;min-height:100vh;place-items:center}\
-main{box-sizing:border-box;width:100%;max-width:32rem;padding:2rem 1.25rem}\
-h1{font-size:1.5rem;line-height:1.2;margin:0 0 1rem}\
+:root{color-scheme:light dark;--ink:#14202b;--soft:#51606d;--line:#d6dde3;--ground:#f3f5f7;--sheet:#fff;\
+--accent:#0b5cad;--accent-ink:#fff;--bad:#b3261e;--bad-ground:#fcedeb;--good:#1b7f4b;\
+font-family:system-ui,sans-serif;line-height:1.5}\
+@media(prefers-color-scheme:dark){:root{--ink:#e8edf1;--soft:#a3b1bd;--line:#36434e;--ground:#11181e;--sheet:#1a232b;\
+--accent:#7ab8ff;--accent-ink:#0b1b2b;--bad:#ff9d94;--bad-ground:#3a1f1d;--good:#6fd39d}}\
+body{margin:0;display:grid;min-height:100vh;place-items:center;color:var(--ink);background:var(--ground)}\
+main{box-sizing:border-box;width:100%;max-width:30rem;padding:1.75rem 1.5rem;background:var(--sheet);\
+overflow-wrap:anywhere}\
+@media(min-width:32rem){main{margin:2rem 0;padding:2.25rem;border:1px solid var(--line);border-radius:.75rem}}\
+h1{font-size:1.5rem;line-height:1.2;margin:0 0 1rem}a{color:var(--accent)}p{margin:0 0 .75rem}\
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:1.5rem 0}\
-dt{opacity:.7}dd{margin:0;font-variant-numeric:tabular-nums}";
+dt{color:var(--soft)}dd{margin:0;font-variant-numeric:tabular-nums}\
+.shop{margin:0;color:var(--soft);font-weight:600}.note{color:var(--soft)}\
+table{width:100%;border-collapse:collapse;margin:1.25rem 0 1.75rem}\
+caption{text-align:left;color:var(--soft);padding-bottom:.25rem}\
+td,th{padding:.5rem 0;text-align:left;font-weight:inherit;vertical-align:top;border-bottom:1px solid var(--line)}\
+tr>:last-child{text-align:right;white-space:nowrap;padding-left:1rem;font-variant-numeric:tabular-nums}\
+tfoot{font-weight:600}tfoot td,tfoot th{border:0}.pieces{color:var(--soft);white-space:nowrap}\
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}\
+.row{display:grid;grid-template-columns:repeat(3,1fr);gap:0 1rem;align-items:start}\
+@media(max-width:24rem){.row{grid-template-columns:1fr 1fr}}\
+.field{margin-bottom:1.1rem}label{display:block;font-weight:600;font-size:.9rem;margin-bottom:.25rem}\
+input{box-sizing:border-box;width:100%;padding:.65rem .75rem;font:inherit;color:inherit;background:var(--sheet);\
+border:1px solid var(--soft);border-radius:.4rem}input[aria-invalid]{border:2px solid var(--bad)}\
+.error{color:var(--bad);font-size:.9rem;margin:.25rem 0 0}\
+.alert{background:var(--bad-ground);border-left:.25rem solid var(--bad);border-radius:.25rem;padding:.75rem 1rem;\
+margin:0 0 1.25rem}.alert p,.alert ul{margin:0}.alert ul{padding-left:1.25rem}.alert a{color:inherit}\
+button,.button{display:block;box-sizing:border-box;width:100%;padding:.8rem 1rem;font:inherit;font-weight:600;\
+text-align:center;text-decoration:none;color:var(--accent-ink);background:var(--accent);border:0;border-radius:.4rem;\
+cursor:pointer}button:hover,.button:hover{filter:brightness(1.1)}\
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}\
+.after{margin:1.25rem 0 0;text-align:center}.done{color:var(--good);margin-right:.5rem}\
+.sandbox{margin:2rem 0 0;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.85rem}";
+
+/// What every page of the hosted checkout ends with.
+pub(super) const SANDBOX_NOTE: &str = "<p class=\"sandbox\">This is a sandbox. No money moves here; \
+     use a test card, never a real one.</p>";
+
+/// How a content security policy names the style of the pages.
+pub(super) fn style_source() -> &'static str {
+    static SOURCE: LazyLock<String> =
+        LazyLock::new(|| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(STYLE.as_bytes()))));
+    &SOURCE
+}
 
 /// Text that came from outside, for element content and quoted attributes.
 pub(super) fn text(outside: &str) -> String {

@@ -1,8 +1,17 @@
 //! Pages for the customer's browser: plain HTML that needs no JavaScript.
 
-use super::{Context, Reply};
+use super::{Basis, Context, Refusal, Reply};
 
+mod failure;
 mod html;
+mod pay;
 mod session_error;
 
+pub(super) use failure::failure;
+pub(super) use pay::pay;
 pub(super) use session_error::session_error;
+
+/// How a content security policy names the style of the pages.
+pub(super) fn style_source() -> &'static str {
+    html::style_source()
+}

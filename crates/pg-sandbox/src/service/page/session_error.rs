@@ -5,10 +5,7 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use pg_model::ErrorCode;
 
-use super::{
-    super::{Basis, Refusal},
-    Context, Reply, html,
-};
+use super::{Basis, Context, Refusal, Reply, html};
 use crate::form::{Form, Limits};
 
 /// The page for the code in the query; without a known one, for an invalid session key.

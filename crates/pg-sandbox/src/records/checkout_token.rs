@@ -1,0 +1,173 @@
+//! Hosted checkout tokens (spec 3 §2.1, §3.1).
+
+use serde::{Deserialize, Serialize};
+
+use super::{Details, PaymentKind};
+use crate::{
+    store::{Kind, Record},
+    timestamp::Timestamp,
+};
+
+/// The count of a token that allows any number (spec 3 §8).
+pub const UNLIMITED: i64 = -1;
+
+/// A checkout that a merchant has set up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckoutToken {
+    /// `tokenid`.
+    pub key: String,
+    /// The merchant's name.
+    pub merchant: String,
+    /// When it begins to work.
+    pub start: Timestamp,
+    /// When it stops working.
+    pub expires: Timestamp,
+    /// Approved transactions that are left; [`UNLIMITED`] for any number.
+    pub uses: i64,
+    /// Visits that are left; [`UNLIMITED`] for any number.
+    pub redemptions: i64,
+    /// Where the customer goes after approval.
+    pub success_url: String,
+    /// Where a customer who gives up may go.
+    pub cancel_url: String,
+    /// Who is told of an approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback_url: Option<String>,
+    /// Where the customer goes from the sandbox's own page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redemption_redirect_url: Option<String>,
+    /// Whether the customer is sent on without a page of the sandbox.
+    pub auto_redirect: bool,
+    /// ISO 4217.
+    pub currency: String,
+    /// The sum of the items in minor units.
+    pub amount: u64,
+    /// What is sold, in its order.
+    pub items: Vec<CheckoutItem>,
+    /// A payment or a reservation.
+    pub kind: PaymentKind,
+    /// `trans_reference`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// `trans_cat`.
+    pub category: String,
+    /// `applet`.
+    pub applet: String,
+    /// `trans_class`, `payment_source` and `terminal_key`, by wire name, as far as they were sent.
+    #[serde(default, skip_serializing_if = "Details::is_empty")]
+    pub options: Details,
+    /// Whether the customer has to pass 3-D Secure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub three_d_secure: bool,
+    /// Customer and billing address by wire name, without the date of birth.
+    #[serde(default, skip_serializing_if = "Details::is_empty")]
+    pub user: Details,
+    /// When the merchant cancelled it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancelled: Option<Timestamp>,
+    /// When it was made.
+    pub created: Timestamp,
+}
+
+/// One item of a checkout as it was sent (spec 3 §4.1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckoutItem {
+    /// What is sold.
+    pub name: String,
+    /// The price of one piece in currency units.
+    pub price: String,
+    /// How many pieces; 0 counts as 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<u64>,
+    /// The merchant's own reference of the item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+}
+
+impl CheckoutItem {
+    /// How many pieces are sold (spec 3 §4.1).
+    #[must_use]
+    pub fn pieces(&self) -> u64 {
+        self.quantity.unwrap_or(1).max(1)
+    }
+}
+
+/// Why a token cannot be paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenEnd {
+    /// The merchant cancelled it.
+    Cancelled,
+    /// It does not work yet.
+    NotStarted,
+    /// Its time is over.
+    Expired,
+    /// It was paid as often as it may be.
+    UsedUp,
+}
+
+impl CheckoutToken {
+    /// Why it cannot be paid at this instant; nothing while it can (spec 3 §3.1).
+    #[must_use]
+    pub fn end(&self, now: Timestamp) -> Option<TokenEnd> {
+        if self.cancelled.is_some() {
+            Some(TokenEnd::Cancelled)
+        } else if now < self.start {
+            Some(TokenEnd::NotStarted)
+        } else if now >= self.expires {
+            Some(TokenEnd::Expired)
+        } else if self.uses == 0 {
+            Some(TokenEnd::UsedUp)
+        } else {
+            None
+        }
+    }
+
+    /// Counts a visit, and says whether there was one left.
+    pub fn visit(&mut self) -> bool {
+        count_down(&mut self.redemptions)
+    }
+
+    /// Counts an approved transaction.
+    pub fn pay(&mut self) {
+        count_down(&mut self.uses);
+    }
+}
+
+/// Takes one off what is left, which stops at 0 (assumption 117).
+fn count_down(left: &mut i64) -> bool {
+    match *left {
+        UNLIMITED => true,
+        count if count > 0 => {
+            *left = count - 1;
+            true
+        }
+        _ => false,
+    }
+}
+
+impl Record for CheckoutToken {
+    const KIND: &'static Kind = &Kind { table: "checkout_tokens", columns: &[] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_stop_at_nothing_and_unlimited_ones_stay() {
+        for (start, wanted) in [(-1, [true, true, true]), (0, [false; 3]), (2, [true, true, false])] {
+            let mut left = start;
+            let counted = [(); 3].map(|()| count_down(&mut left));
+            assert_eq!(counted, wanted);
+            assert_eq!(left, start.min(0));
+        }
+    }
+}

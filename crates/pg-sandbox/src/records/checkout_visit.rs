@@ -1,0 +1,67 @@
+//! Visits of the hosted payment page: each form that was shown can be paid once.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    store::{Index, Kind, Record},
+    timestamp::Timestamp,
+};
+
+/// A form that a customer was shown, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckoutVisit {
+    /// The form's own key, which it posts back.
+    pub key: String,
+    /// The merchant's name.
+    pub merchant: String,
+    /// The `tokenid` that was visited.
+    pub token: String,
+    /// What came of posting it; nothing until the bank was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<FormOutcome>,
+    /// When the form was shown.
+    pub created: Timestamp,
+}
+
+/// What the bank made of a form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FormOutcome {
+    /// Paid or reserved.
+    Approved {
+        /// The `trans_key`.
+        transaction: String,
+    },
+    /// Declined.
+    Declined {
+        /// The `trans_key`.
+        transaction: String,
+        /// The visit whose form was shown next, for another attempt.
+        next: String,
+    },
+    /// The bank did not answer, and nothing was charged.
+    Unanswered {
+        /// The visit whose form was shown next, for another attempt.
+        next: String,
+    },
+}
+
+impl CheckoutVisit {
+    /// The index column of the token's key for [`crate::store::Query::equal`].
+    pub const TOKEN: &'static str = "token";
+}
+
+impl Record for CheckoutVisit {
+    const KIND: &'static Kind = &Kind { table: "checkout_visits", columns: &[Self::TOKEN] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
+    }
+
+    fn index(&self) -> Index<'_> {
+        [Some(self.token.as_str().into()), None, None]
+    }
+}

@@ -1,0 +1,50 @@
+//! `GET /_sandbox/batches`, `GET /_sandbox/batches/{key}`, `POST /_sandbox/batches/{key}/spoil`.
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+
+use super::{Context, Refusal, Reply, error, page::Page, shown};
+use crate::records::{Batch, BatchCards, BatchEntry};
+
+const UNKNOWN: &str = "there is no such batch";
+
+pub(super) fn list(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    let page = match Page::of(request) {
+        Ok(page) => page,
+        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, problem)),
+    };
+    let batches = context.records.find::<Batch>(&page.query())?;
+    Ok(shown(&batches.iter().map(Batch::view).collect()))
+}
+
+pub(super) fn show(context: &mut Context<'_>, key: &str) -> Result<Reply, Refusal> {
+    let Some(batch) = context.records.get::<Batch>(key)? else { return Ok(error(StatusCode::NOT_FOUND, UNKNOWN)) };
+    let cards = context.records.get::<BatchCards>(key)?;
+    let mut view = batch.view();
+    view["entries"] = cards.iter().flat_map(|cards| &cards.entries).map(entry).collect();
+    Ok(shown(&view))
+}
+
+fn entry(entry: &BatchEntry) -> Value {
+    let mut view = json!({ "oldCardKey": entry.old_card_key });
+    if !entry.response.is_empty() {
+        view["response"] = entry.response.as_str().into();
+    }
+    if let Some(new) = &entry.new {
+        view["cardKey"] = new.card_key.as_str().into();
+        view["cardNumber"] = new.card_number.as_str().into();
+        view["cardExpiry"] = format!("{}/{}", new.card_expiry_month, new.card_expiry_year).into();
+    }
+    view
+}
+
+/// From now on the batch's results cannot be read: error 181 (assumption 72).
+pub(super) fn spoil(context: &mut Context<'_>, key: &str) -> Result<Reply, Refusal> {
+    let Some(mut batch) = context.records.get::<Batch>(key)? else {
+        return Ok(error(StatusCode::NOT_FOUND, UNKNOWN));
+    };
+    batch.spoiled = true;
+    context.records.put(&batch)?;
+    Ok(shown(&batch.view()))
+}

@@ -1,0 +1,143 @@
+//! The journal of callbacks, and what the next ones are told to do.
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Context, Refusal, Reply, callback, error, page::Page, shown};
+use crate::{
+    clock::MAX_ADVANCE_SECONDS,
+    records::{Callback, CallbackBehaviour, CallbackBody, Misbehaviour},
+};
+
+const UNKNOWN: &str = "there is no such callback";
+/// The most callbacks that one call makes misbehave.
+const MOST: u32 = 1_000;
+/// The most calls that are remembered at a time.
+const LONGEST_LIST: usize = 100;
+
+pub(super) fn list(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    let page = match Page::of(request) {
+        Ok(page) => page,
+        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, problem)),
+    };
+    let callbacks = context.records.find::<Callback>(&page.query())?;
+    Ok(shown(&callbacks.iter().map(Callback::view).collect()))
+}
+
+pub(super) fn show(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let Some(callback) = context.records.get::<Callback>(id)? else {
+        return Ok(error(StatusCode::NOT_FOUND, UNKNOWN));
+    };
+    let body = context.records.get::<CallbackBody>(id)?;
+    let mut view = callback.view();
+    view["body"] = body.map(|body| body.text).into();
+    Ok(shown(&view))
+}
+
+pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    Ok(match callback::redeliver(context, id)? {
+        Some(callback) => shown(&callback.view()),
+        None => error(StatusCode::NOT_FOUND, UNKNOWN),
+    })
+}
+
+pub(super) fn behaviour(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+    let list = callback::behaviour(context)?;
+    Ok(shown(&list.iter().map(view).collect()))
+}
+
+pub(super) fn behave(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+    callback::set_behaviour(context, &[])?;
+    behaviour(context)
+}
+
+pub(super) fn misbehave(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    let asked = match parse(request.body()) {
+        Ok(asked) => asked,
+        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
+    };
+    let mut list = callback::behaviour(context)?;
+    if list.len() == LONGEST_LIST {
+        return Ok(error(StatusCode::BAD_REQUEST, "so many are told already; DELETE forgets all of them"));
+    }
+    list.push(asked);
+    callback::set_behaviour(context, &list)?;
+    behaviour(context)
+}
+
+fn view(behaviour: &CallbackBehaviour) -> Value {
+    let (kind, seconds) = match behaviour.misbehaviour {
+        Misbehaviour::Fail => ("fail", None),
+        Misbehaviour::Late { seconds } => ("late", Some(seconds)),
+        Misbehaviour::Twice => ("twice", None),
+    };
+    let mut view = json!({ "kind": kind, "times": behaviour.times });
+    if let Some(seconds) = seconds {
+        view["seconds"] = seconds.into();
+    }
+    view
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    kind: String,
+    seconds: Option<u64>,
+    times: Option<u32>,
+}
+
+fn parse(body: &[u8]) -> Result<CallbackBehaviour, String> {
+    const EXAMPLE: &str = r#"the body must be a JSON object such as {"kind": "late", "seconds": 60, "times": 1}"#;
+    let asked: Asked = serde_json::from_slice(body).map_err(|_| EXAMPLE.to_owned())?;
+    let misbehaviour = match (&*asked.kind, asked.seconds) {
+        ("fail", None) => Misbehaviour::Fail,
+        ("twice", None) => Misbehaviour::Twice,
+        ("late", Some(seconds)) if seconds <= u64::from(MAX_ADVANCE_SECONDS) => Misbehaviour::Late { seconds },
+        ("late", _) => return Err(format!("seconds must be a whole number from 0 to {MAX_ADVANCE_SECONDS}")),
+        ("fail" | "twice", Some(_)) => return Err("seconds are for the kind late only".to_owned()),
+        _ => return Err("kind must be fail, late or twice".to_owned()),
+    };
+    match asked.times.unwrap_or(1) {
+        times @ 1..=MOST => Ok(CallbackBehaviour { misbehaviour, times }),
+        _ => Err(format!("times must be a whole number from 1 to {MOST}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn behaviours_are_read_and_shown_again() {
+        for (body, wanted) in [
+            (r#"{"kind":"fail"}"#, json!({"kind": "fail", "times": 1})),
+            (r#"{"kind":"twice","times":3}"#, json!({"kind": "twice", "times": 3})),
+            (r#"{"kind":"late","seconds":60}"#, json!({"kind": "late", "seconds": 60, "times": 1})),
+        ] {
+            let behaviour = parse(body.as_bytes()).unwrap();
+            assert_eq!(view(&behaviour), wanted);
+            let stored = serde_json::to_value(behaviour).unwrap();
+            assert_eq!(serde_json::from_value::<CallbackBehaviour>(stored).unwrap(), behaviour);
+        }
+    }
+
+    #[test]
+    fn wrong_behaviours_are_named() {
+        for (body, problem) in [
+            ("", "JSON object"),
+            ("[]", "JSON object"),
+            (r#"{"kind":"fail","often":1}"#, "JSON object"),
+            (r#"{"kind":"never"}"#, "fail, late or twice"),
+            (r#"{"kind":"late"}"#, "seconds must"),
+            (r#"{"kind":"late","seconds":99999999999}"#, "seconds must"),
+            (r#"{"kind":"fail","seconds":1}"#, "late only"),
+            (r#"{"kind":"fail","times":0}"#, "times must"),
+            (r#"{"kind":"fail","times":1001}"#, "times must"),
+        ] {
+            let found = parse(body.as_bytes()).unwrap_err();
+            assert!(found.contains(problem), "{body}: {found}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `/_sandbox/cards/updater`: what the account updater answers for a card. Numbers come in bodies, not
+//! in paths, which end up in logs.
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use pg_model::CardRetrievalCode;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Context, Refusal, Reply, error, shown};
+use crate::{
+    cards,
+    records::{CardToken, UpdaterAnswer},
+    secret::Secret,
+    store::{Query, Record as _},
+};
+
+pub(super) fn list(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+    let answers = context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX))?;
+    let mut views: Vec<Value> = answers.iter().map(UpdaterAnswer::view).collect();
+    // The keys are in no order that anybody could follow.
+    views.sort_by_key(ToString::to_string);
+    Ok(shown(&views.into()))
+}
+
+pub(super) fn forget(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+    for answer in context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX))? {
+        context.records.remove::<UpdaterAnswer>(answer.key())?;
+    }
+    list(context)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Asked {
+    card_number: Option<String>,
+    card_key: Option<String>,
+    response: String,
+}
+
+pub(super) fn tell(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    const EXAMPLE: &str = r#"the body must be a JSON object such as {"cardKey": "…", "response": "705"}"#;
+    let Ok(asked) = serde_json::from_slice::<Asked>(request.body()) else {
+        return Ok(error(StatusCode::BAD_REQUEST, EXAMPLE));
+    };
+    let number = match (asked.card_number.map(Secret::new), asked.card_key) {
+        (Some(number), None) if cards::luhn_valid(number.expose()) && (12..=19).contains(&number.expose().len()) => {
+            number
+        }
+        (Some(_), None) => return Ok(error(StatusCode::BAD_REQUEST, "cardNumber must be a valid card number")),
+        (None, Some(key)) => match context.records.get::<CardToken>(&key)? {
+            Some(token) => token.card.number(context.vault, &token.key)?,
+            None => return Ok(error(StatusCode::NOT_FOUND, "there is no token with this cardKey")),
+        },
+        _ => return Ok(error(StatusCode::BAD_REQUEST, "give either cardNumber or cardKey")),
+    };
+    if CardRetrievalCode::from(asked.response.as_str()).message().is_none() {
+        return Ok(error(StatusCode::BAD_REQUEST, "response must be a code from 700 to 712"));
+    }
+    let answer = UpdaterAnswer::new(context.vault, number.expose(), &asked.response);
+    context.records.put(&answer)?;
+    Ok(shown(&answer.view()))
+}

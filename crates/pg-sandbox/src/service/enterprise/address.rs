@@ -1,0 +1,34 @@
+//! `address` (spec 3 §4.7; assumption 128).
+
+use pg_model::{AddressLookup, AddressReply, AddressResult, Flag, SandboxErrorCode};
+
+use super::{Context, Refusal, Serve};
+use crate::{
+    addresses::{self, KNOWN},
+    merchants::Merchant,
+};
+
+impl Serve for AddressLookup {
+    fn serve(self, context: &mut Context<'_>, _merchant: &Merchant) -> Result<AddressReply, Refusal> {
+        let postcode = addresses::compared(&self.postcode);
+        if !addresses::is_postcode(&postcode) {
+            return Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("postcode").assuming(128));
+        }
+        context.basis.assume(128);
+        let property = addresses::compared(&self.property_name);
+        let found = KNOWN.iter().find(|known| {
+            addresses::compared(known.property) == property && addresses::compared(known.postcode) == postcode
+        });
+        let known = found.ok_or_else(|| Refusal::from(SandboxErrorCode::ADDRESS_NOT_FOUND))?;
+        let address = AddressResult {
+            status: Flag::YES,
+            address_1: known.address_1.to_owned(),
+            address_2: known.address_2.to_owned(),
+            town: known.town.to_owned(),
+            county: known.county.to_owned(),
+            postcode: known.postcode.to_owned(),
+            ..AddressResult::default()
+        };
+        Ok(AddressReply { address, ..AddressReply::default() })
+    }
+}

@@ -1,0 +1,94 @@
+//! The payment that a hosted page makes of a checkout token (spec 3 §1, §3.1).
+
+use std::collections::BTreeMap;
+
+use pg_model::ErrorCode;
+
+use super::{
+    Context, Refusal, checkout_callback,
+    transaction::{self, Charge, PayingCard},
+};
+use crate::{
+    merchants::Merchant,
+    records::{CheckoutToken, Details, Payment, Service},
+};
+
+/// Asks the bank for the token's amount. An approval uses the token up by one and is told to the
+/// merchant; nothing when the bank did not answer (assumption 93).
+pub(in super::super) fn pay(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    token: &mut CheckoutToken,
+    card: PayingCard,
+    cardholder_name: &str,
+) -> Result<Option<Payment>, Refusal> {
+    let charge = Charge {
+        service: Service::V5,
+        parent: None,
+        amount: token.amount,
+        currency: token.currency.clone(),
+        merchant_reference: token.reference.clone(),
+        unique_reference: None,
+        customer_reference: None,
+        details: details(token, cardholder_name),
+        recipient: BTreeMap::new(),
+    };
+    context.basis.assume(101);
+    let payment = match transaction::pay(context, merchant, token.kind, charge, card) {
+        Err(refusal) if refusal.code() == ErrorCode::NO_RESPONSE_FROM_BANK.as_str() => {
+            context.basis.join(refusal.basis());
+            return Ok(None);
+        }
+        answered => answered?,
+    };
+    if payment.approved() {
+        token.pay();
+        context.records.put(token)?;
+        checkout_callback::tell(context, token, &payment)?;
+    }
+    Ok(Some(payment))
+}
+
+/// The names of version 3 for customer and address, so that a token that is made of the payment has
+/// them (assumption 136).
+const STORED_AS: &[(&str, &str)] = &[
+    ("salutation", "customerTitle"),
+    ("first_name", "customerFirstName"),
+    ("surname", "customerSurname"),
+    ("email", "customerEmail"),
+    ("mobile_phone", "customerMobile"),
+    ("home_phone", "customerLandline"),
+    ("property_name", "cardholderAddressPropertyName"),
+    ("address_1", "cardholderAddressLine1"),
+    ("address_2", "cardholderAddressLine2"),
+    ("town", "cardholderAddressTown"),
+    ("county", "cardholderAddressCounty"),
+    ("postcode", "cardholderAddressPostcode"),
+    ("country", "cardholderAddressCountry"),
+    ("terminal_key", "terminalKey"),
+    ("trans_class", Payment::TRANS_CLASS),
+    ("payment_source", "payment_source"),
+];
+
+fn details(token: &CheckoutToken, cardholder_name: &str) -> Details {
+    let given = |&(name, stored_as): &(&str, &str)| {
+        let text = token.user.get(name).or_else(|| token.options.get(name))?;
+        Some((stored_as.to_owned(), text.clone()))
+    };
+    let mut details: Details = STORED_AS.iter().filter_map(given).collect();
+    details.insert(Payment::TOKEN_ID.to_owned(), token.key.clone());
+    details.insert("trans_cat".to_owned(), token.category.clone());
+    if !cardholder_name.is_empty() {
+        details.insert("cardholderName".to_owned(), cardholder_name.to_owned());
+    }
+    for (number, item) in token.items.iter().enumerate() {
+        let mut put = |name: &str, text: String| details.insert(format!("item_{name}[{number}]"), text);
+        put("name", item.name.clone());
+        put("price", item.price.clone());
+        put("quantity", item.pieces().to_string());
+        if let Some(reference) = &item.reference {
+            put("reference", reference.clone());
+        }
+    }
+    details
+}

@@ -1,0 +1,150 @@
+//! `gettoken` (spec 3 §4.1; assumptions 114 to 118).
+
+use std::time::Duration;
+
+use pg_model::{
+    CheckoutToken as Reply, CheckoutUser, EnterpriseTransactionType, ErrorCode, Flag, GetToken, SandboxErrorCode,
+    TransactionCategory,
+};
+
+use super::{Context, Refusal, Serve, amount, checkout_reply, repeat, stored_user};
+use crate::{
+    merchants::Merchant,
+    records::{CallbackKind, CheckoutItem, CheckoutToken, Details, UNLIMITED},
+    service::{callback, own_address, page_url::PageUrl},
+    timestamp::Timestamp,
+};
+
+/// How long a token works when its request does not say (assumption 114).
+const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+impl Serve for GetToken {
+    fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
+        [114, 115, 116, 122].into_iter().for_each(|number| context.basis.assume(number));
+        let (start, expires) = times(&self, context.now)?;
+        let success_url = page(self.success_url.as_ref(), "success_url")?;
+        let cancel_url = page(self.cancel_url.as_ref(), "cancel_url")?;
+        let currency = currency(given(self.currency.as_ref()), merchant)?;
+        let items: Vec<CheckoutItem> = self.items.iter().map(item).collect();
+        let amount = total(&items, &currency)?;
+        let callback_url = given(self.callback_url.as_ref());
+        if let Some(url) = &callback_url {
+            callback::check(context, CallbackKind::Checkout, url)?;
+        }
+        let redemption_redirect_url = page(self.redemption_redirect_url.as_ref(), "redemption_redirect_url")?;
+        let options = options(&self, merchant)?;
+        let base = own_address::base(context);
+        let token = CheckoutToken {
+            key: context.keys.record(context.now),
+            merchant: merchant.name.clone(),
+            start,
+            expires,
+            uses: self.token_uses.unwrap_or(UNLIMITED),
+            redemptions: self.token_redemptions.unwrap_or(UNLIMITED),
+            success_url: success_url.unwrap_or_else(|| format!("{base}/pay/success")),
+            cancel_url: cancel_url.unwrap_or_else(|| format!("{base}/pay/cancelled")),
+            callback_url,
+            redemption_redirect_url,
+            auto_redirect: self.auto_redirect == Some(Flag::YES),
+            currency,
+            amount,
+            items,
+            kind: repeat::kind(self.trans_type.as_ref().unwrap_or(&EnterpriseTransactionType::REQUEST_AUTH)),
+            reference: given(self.trans_reference.as_ref()),
+            category: given(self.trans_cat.as_ref()).unwrap_or_else(|| TransactionCategory::PURCHASE.to_string()),
+            applet: given(self.applet.as_ref()).unwrap_or_else(|| "default".to_owned()),
+            options,
+            three_d_secure: self.three_d_secure == Some(Flag::YES),
+            user: stored_user::of(&self.checkout_customer, &self.billing_address),
+            cancelled: None,
+            created: context.now,
+        };
+        context.records.put(&token)?;
+        let date_of_birth = self.checkout_customer.date_of_birth.as_ref();
+        let user = CheckoutUser {
+            date_of_birth: date_of_birth.map(|date| date.expose().to_owned()).unwrap_or_default(),
+            ..checkout_reply::user(&token.user)
+        };
+        Ok(Reply { user, ..checkout_reply::of(&token, &base) })
+    }
+}
+
+/// A text that is there and not empty (assumption 9).
+fn given<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
+    text.map(AsRef::as_ref).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// When the token begins and stops working (assumptions 114 and 117).
+fn times(request: &GetToken, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
+    let start = instant(request.token_start, "token_start")?.unwrap_or(now);
+    let expires = instant(request.token_expiry, "token_expiry")?.unwrap_or_else(|| start.plus(LIFETIME));
+    if expires > start {
+        Ok((start, expires))
+    } else {
+        Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("token_expiry").assuming(117))
+    }
+}
+
+fn instant(seconds: Option<u64>, name: &str) -> Result<Option<Timestamp>, Refusal> {
+    let Some(seconds) = seconds else { return Ok(None) };
+    let millis = i64::try_from(seconds).ok().and_then(|seconds| seconds.checked_mul(1000));
+    let held = millis.filter(|&millis| millis <= Timestamp::MAX.millis());
+    held.map(|millis| Some(Timestamp::from_millis(millis)))
+        .ok_or_else(|| Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name))
+}
+
+/// An address that the customer's browser may be sent to.
+fn page<T: AsRef<str>>(url: Option<&T>, name: &str) -> Result<Option<String>, Refusal> {
+    match given(url) {
+        Some(url) if PageUrl::parse(&url).is_none() => {
+            Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name).assuming(135))
+        }
+        url => Ok(url),
+    }
+}
+
+fn currency(asked: Option<String>, merchant: &Merchant) -> Result<String, Refusal> {
+    let currency = asked.or_else(|| merchant.currencies.first().cloned()).unwrap_or_default();
+    if merchant.currencies.contains(&currency) {
+        Ok(currency)
+    } else {
+        Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(19))
+    }
+}
+
+fn item(item: &pg_model::CheckoutItem) -> CheckoutItem {
+    CheckoutItem {
+        name: item.name.clone(),
+        price: item.price.as_str().to_owned(),
+        quantity: item.quantity,
+        reference: given(item.reference.as_ref()),
+    }
+}
+
+/// The sum of price times quantity; a checkout without items has none (assumptions 90 and 118).
+fn total(items: &[CheckoutItem], currency: &str) -> Result<u64, Refusal> {
+    if items.is_empty() {
+        return Err(amount::invalid(118));
+    }
+    let mut sum = 0_u64;
+    for item in items {
+        let price = amount::price(&item.price.as_str().into(), currency)?;
+        let line = price.checked_mul(item.pieces());
+        sum = line.and_then(|line| sum.checked_add(line)).ok_or_else(|| amount::invalid(90))?;
+    }
+    amount::total(sum)
+}
+
+/// Options that are only recorded; a terminal has to be one of the account's (assumptions 91 and 122).
+fn options(request: &GetToken, merchant: &Merchant) -> Result<Details, Refusal> {
+    let terminal = given(request.terminal_key.as_ref());
+    if terminal.as_ref().is_some_and(|terminal| !merchant.terminals.contains(terminal)) {
+        return Err(SandboxErrorCode::UNKNOWN_TERMINAL.into());
+    }
+    let all = [
+        ("payment_source", given(request.payment_source.as_ref())),
+        ("trans_class", given(request.trans_class.as_ref())),
+        ("terminal_key", terminal),
+    ];
+    Ok(all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect())
+}

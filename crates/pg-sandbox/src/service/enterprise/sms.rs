@@ -1,0 +1,57 @@
+//! `sms` (spec 3 §4.6; assumption 127).
+
+use pg_model::{Flag, SandboxErrorCode, Sms, SmsReply, SmsResult};
+
+use super::{Context, Refusal, Serve};
+use crate::{merchants::Merchant, records::TextMessage};
+
+/// How the numbers end to which no message can be sent.
+const UNREACHABLE: &str = "0000";
+
+impl Serve for Sms {
+    fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<SmsReply, Refusal> {
+        context.basis.assume(127);
+        let msisdn = international(&self.msisdn)
+            .ok_or_else(|| Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("msisdn").assuming(127))?;
+        let message_id = (!msisdn.ends_with(UNREACHABLE)).then(|| context.keys.digits(16));
+        let message = TextMessage {
+            key: context.keys.record(context.now),
+            merchant: merchant.name.clone(),
+            msisdn: msisdn.to_owned(),
+            message: self.message,
+            message_id,
+            created: context.now,
+        };
+        context.records.put(&message)?;
+        let sms = SmsResult {
+            msisdn: message.msisdn,
+            message: message.message,
+            status: if message.message_id.is_some() { Flag::YES } else { Flag::NO },
+            message_id: message.message_id.unwrap_or_default().into(),
+            ..SmsResult::default()
+        };
+        Ok(SmsReply { sms, ..SmsReply::default() })
+    }
+}
+
+/// The digits of a number without its prefix; they begin with a country code, and none of those
+/// begins with 0 (ITU-T E.164).
+fn international(number: &str) -> Option<&str> {
+    let digits = number.strip_prefix('+').or_else(|| number.strip_prefix("00")).unwrap_or(number);
+    (!digits.is_empty() && !digits.starts_with('0')).then_some(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_three_forms_of_a_number() {
+        for number in ["+447700900123", "00447700900123", "447700900123"] {
+            assert_eq!(international(number), Some("447700900123"), "{number}");
+        }
+        for number in ["07700900123", "+07700900123", "00", "+", "000447700900123"] {
+            assert_eq!(international(number), None, "{number}");
+        }
+    }
+}

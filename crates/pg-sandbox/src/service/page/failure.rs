@@ -1,0 +1,13 @@
+//! The page for what went wrong with a page.
+
+/// An error with its code, in HTML.
+pub(in super::super) fn failure(code: &str, message: &str) -> String {
+    let body = format!(
+        "<h1>This page cannot be shown</h1>\n\
+         <p>What your browser sent could not be processed. Please go back and try again.</p>\n\
+         <dl><dt>Error</dt><dd>{}</dd><dt>Message</dt><dd>{}</dd></dl>",
+        super::html::text(code),
+        super::html::text(message),
+    );
+    super::html::page("Error", &body)
+}

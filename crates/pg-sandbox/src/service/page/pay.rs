@@ -1,0 +1,184 @@
+//! The hosted payment page of a checkout token (spec 3 §1, §3.1; assumptions 119, 120 and 136).
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request};
+use pg_model::SandboxErrorCode;
+
+use super::{super::method, Basis, Context, Refusal, Reply};
+use crate::{
+    form::Form,
+    merchants::Merchant,
+    records::{CheckoutToken, CheckoutVisit, FormOutcome, Payment, TokenEnd},
+    service::enterprise,
+    store::Query,
+};
+
+mod checkout;
+mod ended;
+mod entered;
+mod landing;
+mod paid;
+
+use checkout::{Alert, Page};
+use entered::Entered;
+
+/// Answers `/pay/…`: a token's page, or one of the pages where customers land when their merchant has
+/// none.
+pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    context.basis = Basis::new("3 §3.1");
+    context.basis.assume(119);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let reply = match (request.method(), path) {
+        (&Method::GET, "success") => landing::success(context),
+        (&Method::GET, "cancelled") => landing::cancelled(context),
+        (&Method::GET, token) => visit(context, token)?,
+        (&Method::POST, token) => submit(context, token, request)?,
+        _ => return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into()),
+    };
+    Ok(reply.resting_on(std::mem::take(&mut context.basis)))
+}
+
+/// A token and the account that it belongs to.
+fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutToken, &'a Merchant)>, Refusal> {
+    let token = context.records.get::<CheckoutToken>(token)?;
+    Ok(token.and_then(|token| {
+        let merchant = context.merchants().by_name(&token.merchant)?;
+        Some((token, merchant))
+    }))
+}
+
+/// Opening the page counts as a visit, unless the token has ended (assumption 119).
+fn visit(context: &mut Context<'_>, token: &str) -> Result<Reply, Refusal> {
+    let Some((mut token, _)) = find(context, token)? else { return Ok(ended::unknown()) };
+    if let Some(end) = token.end(context.now) {
+        return Ok(ended::page(&token, end));
+    }
+    if !token.visit() {
+        return Ok(ended::page(&token, TokenEnd::Expired));
+    }
+    context.records.put(&token)?;
+    let visit = new_visit(context, &token)?;
+    let entered = Entered::of_customer(&token.user);
+    Ok(Page { token: &token, visit: &visit.key, entered: &entered, alert: None, faults: &[] }.reply())
+}
+
+/// A form that a customer is shown.
+fn new_visit(context: &mut Context<'_>, token: &CheckoutToken) -> Result<CheckoutVisit, Refusal> {
+    let visit = CheckoutVisit {
+        key: context.keys.record(context.now),
+        merchant: token.merchant.clone(),
+        token: token.key.clone(),
+        outcome: None,
+        created: context.now,
+    };
+    context.records.put(&visit)?;
+    Ok(visit)
+}
+
+/// A form is brought to the bank once. Posting it again shows what came of it (assumption 136).
+fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
+    let form = method::form(context, request)?;
+    context.basis.assume(136);
+    let Some(visit) = visit_of(context, &token, &form)? else { return to_page(&token) };
+    let entered = Entered::of(&form);
+    if let Some((outcome, next)) = last_outcome(context, &visit)? {
+        return shown(context, &token, &entered, &outcome, next.as_deref(), Replay::Yes);
+    }
+    if let Some(end) = token.end(context.now) {
+        return Ok(ended::page(&token, end));
+    }
+    let faults = entered.faults(context.now);
+    if !faults.is_empty() {
+        let page = Page { token: &token, visit: &visit.key, entered: &entered, alert: None, faults: &faults };
+        return Ok(page.reply());
+    }
+    let payment = enterprise::pay(context, merchant, &mut token, entered.card(), &entered.name)?;
+    let outcome = match payment {
+        Some(payment) if payment.approved() => FormOutcome::Approved { transaction: payment.key },
+        Some(payment) => FormOutcome::Declined { transaction: payment.key, next: new_visit(context, &token)?.key },
+        None => FormOutcome::Unanswered { next: new_visit(context, &token)?.key },
+    };
+    context.records.put(&CheckoutVisit { outcome: Some(outcome.clone()), ..visit })?;
+    let next = next_of(&outcome).map(str::to_owned);
+    shown(context, &token, &entered, &outcome, next.as_deref(), Replay::No)
+}
+
+/// The visit whose form was posted. A form that does not say which it is counts as the newest one of
+/// the token, so that a client that sends the five inputs and nothing else is charged once too.
+fn visit_of(context: &mut Context<'_>, token: &CheckoutToken, form: &Form) -> Result<Option<CheckoutVisit>, Refusal> {
+    let visit = match form.get(checkout::VISIT) {
+        Some(key) => context.records.get::<CheckoutVisit>(key)?,
+        None => {
+            let newest = Query::newest(1).equal(CheckoutVisit::TOKEN, &token.key);
+            context.records.find::<CheckoutVisit>(&newest)?.pop()
+        }
+    };
+    Ok(visit.filter(|visit| visit.token == token.key))
+}
+
+/// Somebody who has not seen the page is shown it first.
+fn to_page(token: &CheckoutToken) -> Result<Reply, Refusal> {
+    let location = HeaderValue::try_from(format!("/pay/{}", token.key));
+    location.map(Reply::see_other).map_err(|_| SandboxErrorCode::SANDBOX_FAILURE.into())
+}
+
+/// What came of a form that was posted before, or of the forms that followed it; with it, the form
+/// that is still open.
+fn last_outcome(
+    context: &mut Context<'_>,
+    visit: &CheckoutVisit,
+) -> Result<Option<(FormOutcome, Option<String>)>, Refusal> {
+    let mut found = None;
+    let mut outcome = visit.outcome.clone();
+    while let Some(known) = outcome {
+        let next = next_of(&known).map(str::to_owned);
+        let following = match &next {
+            Some(next) => context.records.get::<CheckoutVisit>(next)?,
+            None => None,
+        };
+        outcome = following.and_then(|visit| visit.outcome);
+        found = Some((known, next));
+    }
+    Ok(found)
+}
+
+fn next_of(outcome: &FormOutcome) -> Option<&str> {
+    match outcome {
+        FormOutcome::Approved { .. } => None,
+        FormOutcome::Declined { next, .. } | FormOutcome::Unanswered { next } => Some(next),
+    }
+}
+
+/// Whether a form was posted before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Replay {
+    No,
+    Yes,
+}
+
+/// The page for what the bank has said; after a decline the form again.
+fn shown(
+    context: &mut Context<'_>,
+    token: &CheckoutToken,
+    entered: &Entered,
+    outcome: &FormOutcome,
+    next: Option<&str>,
+    replay: Replay,
+) -> Result<Reply, Refusal> {
+    let transaction = match outcome {
+        FormOutcome::Approved { transaction } | FormOutcome::Declined { transaction, .. } => {
+            context.records.get::<Payment>(transaction)?
+        }
+        FormOutcome::Unanswered { .. } => None,
+    };
+    if let (FormOutcome::Approved { .. }, Some(payment)) = (outcome, &transaction) {
+        return paid::reply(context, token, payment);
+    }
+    if let Some(end) = token.end(context.now) {
+        return Ok(ended::page(token, end));
+    }
+    let alert = Alert::new(transaction.as_ref(), replay == Replay::Yes);
+    let visit = next.unwrap_or_default();
+    Ok(Page { token, visit, entered, alert: Some(alert), faults: &[] }.reply())
+}

@@ -1,0 +1,21 @@
+//! Where customers land whose merchant has named no page (spec 3 §4.1; assumption 114).
+
+use http::StatusCode;
+
+use super::super::{Context, Reply, html};
+
+/// After an approval. It shows nothing of its query, which anyone can write.
+pub(super) fn success(context: &mut Context<'_>) -> Reply {
+    page(context, "Thank you", "Your payment has been made. You can close this page.")
+}
+
+/// After giving up.
+pub(super) fn cancelled(context: &mut Context<'_>) -> Reply {
+    page(context, "Payment cancelled", "Nothing was charged. You can close this page.")
+}
+
+fn page(context: &mut Context<'_>, title: &str, text: &str) -> Reply {
+    context.basis.assume(114);
+    let body = format!("<h1>{title}</h1>\n<p>{text}</p>\n{}", html::SANDBOX_NOTE);
+    Reply::page(StatusCode::OK, html::page(title, &body))
+}

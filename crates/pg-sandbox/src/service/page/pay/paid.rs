@@ -1,0 +1,52 @@
+//! After an approval: on to the merchant, or the sandbox's own page (assumption 120).
+
+use http::{HeaderValue, StatusCode};
+use pg_model::SandboxErrorCode;
+
+use super::{
+    super::{Context, Refusal, Reply, html},
+    checkout::sum,
+};
+use crate::{
+    records::{CheckoutToken, Payment, PaymentKind},
+    service::page_url::PageUrl,
+};
+
+/// The answer to a form that was paid.
+pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
+    [83, 120].into_iter().for_each(|number| context.basis.assume(number));
+    if token.auto_redirect {
+        return Ok(Reply::see_other(with_key(&token.success_url, payment)?));
+    }
+    let next = with_key(token.redemption_redirect_url.as_ref().unwrap_or(&token.success_url), payment)?;
+    let next = next.to_str().map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
+    Ok(Reply::page(StatusCode::OK, page(token, payment, next)))
+}
+
+/// An address of the merchant with the `trans_key`, as redirect parameters are appended
+/// (assumption 83).
+fn with_key(address: &str, payment: &Payment) -> Result<HeaderValue, Refusal> {
+    let page = PageUrl::parse(address).and_then(|page| page.with(&[("trans_key", &payment.key)]).ok());
+    page.ok_or_else(|| SandboxErrorCode::SANDBOX_FAILURE.into())
+}
+
+fn page(token: &CheckoutToken, payment: &Payment, next: &str) -> String {
+    let (title, text) = match payment.kind {
+        PaymentKind::PreAuth => ("Amount reserved", "Thank you. The amount is reserved on your card."),
+        _ => ("Payment complete", "Thank you. Your card was charged."),
+    };
+    let card = payment.card.as_ref().map(|card| card.masked.as_str()).unwrap_or_default();
+    let body = format!(
+        "<p class=\"shop\"><bdi>{shop}</bdi></p>\n<h1><span class=\"done\" aria-hidden=\"true\">\u{2713}</span>{title}</h1>\n\
+         <p>{text}</p>\n\
+         <dl><dt>Amount</dt><dd>{sum}</dd><dt>Card</dt><dd>{card}</dd><dt>Reference</dt><dd>{key}</dd></dl>\n\
+         <p class=\"after\"><a class=\"button\" href=\"{next}\">Continue</a></p>\n{footer}",
+        shop = html::text(&token.merchant),
+        sum = sum(payment.amount, &payment.currency),
+        card = html::text(card),
+        key = html::text(&payment.key),
+        next = html::text(next),
+        footer = html::SANDBOX_NOTE,
+    );
+    html::page(title, &body)
+}
