@@ -1,5 +1,7 @@
 //! What the sandbox remembers: one kind of record a file.
 
+mod authentication;
+mod batch;
 mod callback;
 mod callback_behaviour;
 mod card;
@@ -12,7 +14,10 @@ mod payment;
 mod session;
 mod sms;
 mod unique_reference;
+mod updater_answer;
 
+pub use authentication::{Authentication, AuthenticationEnd, CHALLENGE_TIME};
+pub use batch::{BATCH_TIME, Batch, BatchCards, BatchEntry, NewToken};
 pub use callback::{Callback, CallbackBody, CallbackKind, CallbackStatus, Delivery};
 pub use callback_behaviour::{CallbackBehaviour, Misbehaviour};
 pub use card::{Details, HeldCard};
@@ -25,3 +30,4 @@ pub use payment::{Payment, PaymentKind, Service};
 pub use session::{SESSION_LIFETIME, Session};
 pub use sms::TextMessage;
 pub use unique_reference::UniqueReference;
+pub use updater_answer::UpdaterAnswer;

@@ -41,7 +41,11 @@ pub(crate) fn signed<'a>(
     signature: Signature,
 ) -> Result<&'a Merchant, Refusal> {
     let merchant = account(context, form)?;
-    verify(form, merchant, signature)?;
+    if form.get("shaSignature").is_some() || signature == Signature::Required {
+        verify(form, merchant)?;
+    } else {
+        context.basis.assume(28);
+    }
     if let Some(limit) = merchant.requests_per_minute
         && !context.throttle.admits(&merchant.name, limit, context.now)
     {
@@ -85,11 +89,8 @@ fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
     Ok(context.records.keep()?)
 }
 
-fn verify(form: &Form, merchant: &Merchant, signature: Signature) -> Result<(), Refusal> {
+fn verify(form: &Form, merchant: &Merchant) -> Result<(), Refusal> {
     let given = form.get("shaSignature");
-    if given.is_none() && signature == Signature::Optional {
-        return Ok(());
-    }
     let parameters: Vec<(&str, &str)> = form.iter().collect();
     let key = ShaKey::new(merchant.sha_key.expose());
     pg_crypto::verify(&parameters, &key, given.unwrap_or_default())

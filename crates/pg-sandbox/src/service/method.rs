@@ -39,6 +39,8 @@ pub(crate) enum Permission {
     Open,
     /// Raw card numbers (spec 2 §1.2).
     RawCards,
+    /// The account updater (spec 1 §1).
+    AccountUpdater,
 }
 
 /// A method in the table of its service.
@@ -85,6 +87,7 @@ pub(crate) fn call(
     let allowed = match entry.permission {
         Permission::Open => true,
         Permission::RawCards => merchant.raw_cards,
+        Permission::AccountUpdater => merchant.account_updater,
     };
     if !allowed {
         return Err(Refusal::from(ErrorCode::PERMISSION_DENIED).assuming(102));

@@ -53,6 +53,13 @@ fn of(violation: &Violation) -> Refusal {
         "errorPageUrl" => ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED,
         "accountUpdaterKey" => ErrorCode::INVALID_ACCOUNT_UPDATER_KEY,
         "batchKey" => ErrorCode::INVALID_BATCH_KEY,
+        // The list of an account updater request (assumption 70).
+        "cardKey" if matches!(violation.rule, Rule::Together(rule) if rule.contains("at most")) => {
+            return SandboxErrorCode::TOO_MANY_CARD_KEYS.into();
+        }
+        "cardKey" if matches!(violation.rule, Rule::Together(rule) if rule.contains("twice")) => {
+            return SandboxErrorCode::DUPLICATE_CARD_KEYS.into();
+        }
         "callbackUrl" | "callback_url" => ErrorCode::INVALID_CALLBACK_URL,
         name if is_amount(name) => ErrorCode::INVALID_TRANSACTION_VALUE,
         name => {
@@ -70,7 +77,7 @@ fn is_amount(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pg_model::{Auth, Method as _, UpdateTransaction};
+    use pg_model::{Auth, Method as _, RequestAccountUpdater, UpdateTransaction};
 
     use super::*;
 
@@ -117,6 +124,16 @@ mod tests {
         assert_eq!(named(&["itemPrice1", "itemName1", "itemPrice0", "itemName0"]), "");
         assert_eq!(named(&["itemPrice1"]), "Invalid parameter: itemPrice1");
         assert_eq!(named(&["itemPrice0", "itemReference3", "itemPrice1"]), "Invalid parameter: itemReference3");
+    }
+
+    #[test]
+    fn the_list_of_the_account_updater_has_codes_of_its_own() {
+        let many: Vec<String> = (0..5_001).map(|number| number.to_string()).collect();
+        for (keys, wanted) in [("", "938"), ("a,,b", "937"), ("a,b,a", "945"), (&many.join(","), "946")] {
+            let parameters: Parameters = [("accountUpdaterKey", "k"), ("cardKey", keys)].into_iter().collect();
+            let violations = (RequestAccountUpdater::INFO.check)(&parameters);
+            assert_eq!(refusal(RequestAccountUpdater::INFO, &violations).unwrap().code(), wanted);
+        }
     }
 
     #[test]

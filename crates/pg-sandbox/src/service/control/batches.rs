@@ -4,17 +4,17 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 
-use super::{Context, Refusal, Reply, error, page::Page, shown};
+use super::{Context, Refusal, Reply, error, listing::Listing, shown};
 use crate::records::{Batch, BatchCards, BatchEntry};
 
 const UNKNOWN: &str = "there is no such batch";
 
 pub(super) fn list(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
-    let page = match Page::of(request) {
-        Ok(page) => page,
-        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, problem)),
+    let listing = match Listing::of(request) {
+        Ok(listing) => listing,
+        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
     };
-    let batches = context.records.find::<Batch>(&page.query())?;
+    let batches = context.records.find::<Batch>(&listing.query())?;
     Ok(shown(&batches.iter().map(Batch::view).collect()))
 }
 

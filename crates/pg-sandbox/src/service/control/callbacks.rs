@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Context, Refusal, Reply, callback, error, page::Page, shown};
+use super::{Context, Refusal, Reply, callback, error, listing::Listing, shown};
 use crate::{
     clock::MAX_ADVANCE_SECONDS,
     records::{Callback, CallbackBehaviour, CallbackBody, Misbehaviour},
@@ -18,11 +18,11 @@ const MOST: u32 = 1_000;
 const LONGEST_LIST: usize = 100;
 
 pub(super) fn list(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
-    let page = match Page::of(request) {
-        Ok(page) => page,
-        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, problem)),
+    let listing = match Listing::of(request) {
+        Ok(listing) => listing,
+        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
     };
-    let callbacks = context.records.find::<Callback>(&page.query())?;
+    let callbacks = context.records.find::<Callback>(&listing.query())?;
     Ok(shown(&callbacks.iter().map(Callback::view).collect()))
 }
 

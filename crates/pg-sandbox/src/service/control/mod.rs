@@ -11,7 +11,8 @@ mod access;
 mod batches;
 mod callbacks;
 mod clock;
-mod page;
+mod listing;
+mod sms;
 mod updater;
 
 /// Answers a call of the control interface; `path` is what follows `/_sandbox/`. What a call that is
@@ -38,6 +39,7 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
         (&Method::DELETE, ["callbacks", "behaviour"]) => callbacks::behave(context),
         (&Method::GET, ["callbacks", id]) => callbacks::show(context, id),
         (&Method::POST, ["callbacks", id, "redeliver"]) => callbacks::redeliver(context, id),
+        (&Method::GET, ["sms"]) => Ok(sms::list(context, request)),
         (_, known) => Ok(match accepted(known) {
             Some(reason) => error(StatusCode::METHOD_NOT_ALLOWED, reason),
             None => error(StatusCode::NOT_FOUND, NO_SUCH_CALL),
@@ -45,14 +47,16 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
     }
 }
 
-const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, batches and callbacks";
+const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, batches, callbacks and sms";
 
 /// Which HTTP methods a known path takes.
 fn accepted(segments: &[&str]) -> Option<&'static str> {
     Some(match segments {
         ["clock"] => "only GET and POST are accepted here",
         ["cards", "updater"] | ["callbacks", "behaviour"] => "only GET, POST and DELETE are accepted here",
-        ["merchants" | "cards" | "batches" | "callbacks"] | ["batches" | "callbacks", _] => "only GET is accepted here",
+        ["merchants" | "cards" | "batches" | "callbacks" | "sms"] | ["batches" | "callbacks", _] => {
+            "only GET is accepted here"
+        }
         ["batches", _, "spoil"] | ["callbacks", _, "redeliver"] => "only POST is accepted here",
         _ => return None,
     })

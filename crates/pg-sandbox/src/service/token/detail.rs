@@ -25,7 +25,8 @@ fn of(token: &CardToken) -> CardKeyDetail {
     }
 }
 
-fn card(token: &CardToken) -> Card {
+/// The card part of it.
+pub(super) fn card(token: &CardToken) -> Card {
     let held = &token.card;
     Card {
         card_description: text(&token.details, "cardDescription"),

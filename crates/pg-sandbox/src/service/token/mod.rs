@@ -1,8 +1,8 @@
-//! The card tokenisation service (spec 1 §4).
+//! The card tokenisation and account updater services (spec 1 §4).
 
 use pg_model::{
-    CardKey, DeleteToken, DisableToken, EnableToken, MerchantCustomerReference, SandboxErrorCode, TokenLookup,
-    TokeniseTransactionKey, UpdateCardKeyDetails,
+    CardKey, DeleteToken, DisableToken, EnableToken, MerchantCustomerReference, RequestAccountUpdater,
+    RetrieveAccountUpdater, SandboxErrorCode, TokenLookup, TokeniseTransactionKey, UpdateCardKeyDetails,
 };
 
 use super::{
@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{merchants::Merchant, records::CardToken};
 
+mod account_updater;
 mod delete;
 mod detail;
 mod disable;
@@ -18,6 +19,8 @@ mod enable;
 mod lookup;
 mod tokenise_transaction_key;
 mod update_card_key_details;
+
+pub(super) use account_updater::finish_batches;
 
 /// The methods of the service.
 pub(super) const METHODS: &[Entry] = &[
@@ -27,6 +30,8 @@ pub(super) const METHODS: &[Entry] = &[
     entry::<DeleteToken>(),
     entry::<UpdateCardKeyDetails>(),
     entry::<TokeniseTransactionKey>(),
+    entry::<RequestAccountUpdater>(),
+    entry::<RetrieveAccountUpdater>(),
 ];
 
 /// The account's token of this key; a customer reference that is given must be the token's

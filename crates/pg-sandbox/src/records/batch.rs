@@ -1,0 +1,141 @@
+//! Account updater batches (spec 1 §2.2, §3.2).
+
+use std::{collections::BTreeMap, time::Duration};
+
+use pg_model::Encoding;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    store::{Index, Kind, Record},
+    timestamp::Timestamp,
+};
+
+/// How long the simulator takes for a batch (spec 1 §2.4).
+pub const BATCH_TIME: Duration = Duration::from_secs(2 * 60);
+
+/// A batch without its cards, which are [`BatchCards`] with the same key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// `batchKey`.
+    pub key: String,
+    /// The merchant's name.
+    pub merchant: String,
+    /// `createdOn`.
+    pub created: Timestamp,
+    /// When it is worked off.
+    pub due: Timestamp,
+    /// Whether it has been worked off.
+    pub finished: bool,
+    /// Whether its results can no longer be read (error 181).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spoiled: bool,
+    /// `callbackUrl`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback_url: Option<String>,
+    /// Whether the request asked for JSON, otherwise XML; the callback has the same.
+    pub in_json: bool,
+    /// How many cards it has.
+    pub cards: usize,
+    /// How many cards got each response.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub responses: BTreeMap<String, u32>,
+}
+
+impl Batch {
+    /// The index column for [`crate::store::Query::at_most`]: when a pending batch is due.
+    pub const DUE: &'static str = "due";
+
+    /// The encoding of the request.
+    #[must_use]
+    pub const fn encoding(&self) -> Encoding {
+        if self.in_json { Encoding::Json } else { Encoding::Xml }
+    }
+
+    /// The batch as the control interface shows it. What looks like a card number is masked.
+    #[must_use]
+    pub fn view(&self) -> Value {
+        json!({
+            "batchKey": self.key,
+            "merchant": self.merchant,
+            "status": if self.finished { "finished" } else { "pending" },
+            "spoiled": self.spoiled,
+            "created": self.created.to_string(),
+            "due": self.due.to_string(),
+            "callbackUrl": self.callback_url.as_deref().map(pg_model::mask::text),
+            "encoding": if self.in_json { "json" } else { "xml" },
+            "cards": self.cards,
+            "responses": self.responses,
+        })
+    }
+}
+
+impl Record for Batch {
+    const KIND: &'static Kind = &Kind { table: "batches", columns: &[Self::DUE] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
+    }
+
+    fn index(&self) -> Index<'_> {
+        [(!self.finished).then(|| self.due.sortable().into()), None, None]
+    }
+}
+
+/// The cards of a batch, in the order in which they were submitted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchCards {
+    /// `batchKey`.
+    pub key: String,
+    /// The merchant's name.
+    pub merchant: String,
+    /// One entry a card.
+    pub entries: Vec<BatchEntry>,
+}
+
+impl Record for BatchCards {
+    const KIND: &'static Kind = &Kind { table: "batch_cards", columns: &[] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+
+    fn merchant(&self) -> &str {
+        &self.merchant
+    }
+}
+
+/// A submitted card, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchEntry {
+    /// `oldCardKey`.
+    #[serde(rename = "old")]
+    pub old_card_key: String,
+    /// `response`; empty while the batch is pending.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub response: String,
+    /// The new token as it was when the batch finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<Box<NewToken>>,
+}
+
+/// What a finished batch shows of a new token (spec 1 §2.1); its number is masked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the members have the names of the record's fields")]
+pub struct NewToken {
+    pub card_key: String,
+    pub card_unique_identifier: u64,
+    pub merchant_customer_reference: String,
+    pub card_description: String,
+    pub cardholder_name: String,
+    pub card_number: String,
+    pub card_expiry_month: String,
+    pub card_expiry_year: String,
+    pub card_type: String,
+    pub card_scheme: String,
+    pub card_bank: String,
+}

@@ -1,0 +1,48 @@
+//! What the account updater was told to answer for a card.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    cards,
+    store::{Kind, Record},
+    vault::Vault,
+};
+
+/// The answer for one card, whoever asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UpdaterAnswer {
+    key: String,
+    /// The first six and last four digits of the card's number.
+    card: String,
+    /// A code of spec 1 §2.3.
+    pub response: String,
+}
+
+impl UpdaterAnswer {
+    /// The answer for the card with this number, which is not kept.
+    #[must_use]
+    pub fn new(vault: &Vault, number: &str, response: &str) -> Self {
+        Self { key: Self::key_of(vault, number), card: cards::mask(number), response: response.to_owned() }
+    }
+
+    /// The primary key: the card's identifier at nobody, which no merchant's tokens show.
+    #[must_use]
+    pub fn key_of(vault: &Vault, number: &str) -> String {
+        vault.card_identifier("", number).to_string()
+    }
+
+    /// The answer as the control interface shows it.
+    #[must_use]
+    pub fn view(&self) -> Value {
+        json!({ "card": self.card, "response": self.response })
+    }
+}
+
+impl Record for UpdaterAnswer {
+    const KIND: &'static Kind = &Kind { table: "updater_answers", columns: &[] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+}

@@ -1,0 +1,150 @@
+//! Works batches off when they are due (spec 1 §3.2; assumptions 73 and 74).
+
+use std::collections::HashMap;
+
+use pg_model::{CardRetrievalCode, Encoding};
+
+use super::{
+    Context,
+    answer::{self, NewCard},
+    callback::{self, NewCallback},
+    shown,
+};
+use crate::{
+    records::{Batch, BatchCards, CallbackKind, CardToken, HeldCard, NewToken, UpdaterAnswer},
+    service::token::detail,
+    store::{Query, Record as _, StoreError},
+    timestamp::Timestamp,
+    vault::NotOurs,
+};
+
+/// Batches that are read at a time.
+const AT_ONCE: u32 = 16;
+
+/// Works off every batch that is due by now, as of its own time: it makes no difference when that is
+/// noticed.
+pub(in crate::service) fn finish_batches(context: &mut Context<'_>) -> Result<(), StoreError> {
+    let now = context.now.sortable();
+    loop {
+        let due = context.records.find::<Batch>(&Query::oldest(AT_ONCE).at_most(Batch::DUE, &now))?;
+        if due.is_empty() {
+            break;
+        }
+        for batch in due {
+            finish(context, batch)?;
+        }
+    }
+    let last = Timestamp::MAX.sortable();
+    let next = context.records.find::<Batch>(&Query::oldest(1).at_most(Batch::DUE, &last))?;
+    context.agenda.next_batch_is(next.first().map(|batch| batch.due));
+    Ok(())
+}
+
+fn finish(context: &mut Context<'_>, mut batch: Batch) -> Result<(), StoreError> {
+    batch.finished = true;
+    match context.records.get::<BatchCards>(&batch.key)? {
+        Some(mut cards) => {
+            let answers = answers(context)?;
+            for entry in &mut cards.entries {
+                let token = context.records.get_of::<CardToken>(&batch.merchant, &entry.old_card_key)?;
+                match ask(context, token, &answers, batch.due) {
+                    Ok((response, new)) => {
+                        if let Some(token) = &new {
+                            context.records.put(token)?;
+                        }
+                        *batch.responses.entry(response.clone()).or_default() += 1;
+                        entry.response = response;
+                        entry.new = new.as_ref().map(|token| Box::new(shown_of(token)));
+                    }
+                    Err(NotOurs) => batch.spoiled = true,
+                }
+            }
+            context.records.put(&cards)?;
+            if !batch.spoiled {
+                call_back(context, &batch, &cards)?;
+            }
+        }
+        None => batch.spoiled = true,
+    }
+    context.records.put(&batch)
+}
+
+/// What the account updater was told to answer, by card.
+fn answers(context: &mut Context<'_>) -> Result<HashMap<String, String>, StoreError> {
+    let told = context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX))?;
+    Ok(told.into_iter().map(|answer| (answer.key().to_owned(), answer.response)).collect())
+}
+
+/// The answer for a token's card, and the new token that comes with it. A token that was deleted
+/// meanwhile has no card any more.
+fn ask(
+    context: &mut Context<'_>,
+    token: Option<CardToken>,
+    told: &HashMap<String, String>,
+    at: Timestamp,
+) -> Result<(String, Option<CardToken>), NotOurs> {
+    let Some(old) = token else {
+        return Ok((CardRetrievalCode::NO_MATCH.as_str().to_owned(), None));
+    };
+    let number = old.card.number(context.vault, &old.key)?;
+    let number = number.expose();
+    let response = if told.is_empty() { None } else { told.get(&UpdaterAnswer::key_of(context.vault, number)) };
+    let response = response.cloned().unwrap_or_else(|| answer::usual(number).as_str().to_owned());
+    let expiry = (old.card.expiry_month.as_str(), old.card.expiry_year.as_str());
+    let new = answer::new_card(&response, number, expiry).map(|card| renewed(context, &old, &card, at));
+    Ok((response, new))
+}
+
+/// A new token with the new card and everything else of the old one, which stays as it is
+/// (assumptions 59 and 74).
+fn renewed(context: &mut Context<'_>, old: &CardToken, card: &NewCard, at: Timestamp) -> CardToken {
+    let key = context.keys.card(at);
+    let expiry = (card.expiry_month.as_str(), card.expiry_year.as_str());
+    CardToken {
+        merchant: old.merchant.clone(),
+        unique_identifier: context.vault.card_identifier(&old.merchant, &card.number),
+        customer_reference: old.customer_reference.clone(),
+        enabled: true,
+        card: HeldCard::seal(context.vault, context.keys.dice(), &key, &card.number, expiry),
+        details: old.details.clone(),
+        parent: None,
+        created: at,
+        key,
+    }
+}
+
+fn shown_of(token: &CardToken) -> NewToken {
+    let card = detail::card(token);
+    NewToken {
+        card_key: token.key.clone(),
+        card_unique_identifier: token.unique_identifier,
+        merchant_customer_reference: token.customer_reference.clone().unwrap_or_default(),
+        card_description: card.card_description,
+        cardholder_name: card.cardholder_name,
+        card_number: card.card_number.expose().to_owned(),
+        card_expiry_month: card.card_expiry_month,
+        card_expiry_year: card.card_expiry_year,
+        card_type: card.card_type,
+        card_scheme: card.card_scheme,
+        card_bank: card.card_bank,
+    }
+}
+
+/// One callback, in the encoding of the request (spec 1 §6).
+fn call_back(context: &mut Context<'_>, batch: &Batch, cards: &BatchCards) -> Result<(), StoreError> {
+    let Some(url) = &batch.callback_url else { return Ok(()) };
+    let content_type = match batch.encoding() {
+        Encoding::Xml => "application/xml; charset=utf-8",
+        Encoding::Json => "application/json; charset=utf-8",
+    };
+    let body = pg_model::encode(&shown::batch(batch, cards), batch.encoding());
+    let new = NewCallback {
+        merchant: &batch.merchant,
+        kind: CallbackKind::AccountUpdater,
+        about: &batch.key,
+        url,
+        content_type,
+        body,
+    };
+    callback::enqueue(context, new, batch.due)
+}

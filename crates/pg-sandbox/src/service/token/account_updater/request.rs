@@ -1,0 +1,70 @@
+//! `token/requestAccountUpdater` (spec 1 §4.8).
+
+use std::collections::HashSet;
+
+use pg_model::{BatchRequested, CardKey, Encoding, ErrorCode, RequestAccountUpdater, ResultCode, SandboxErrorCode};
+
+use super::{Context, Merchant, Refusal, callback};
+use crate::{
+    records::{BATCH_TIME, Batch, BatchCards, BatchEntry, CallbackKind, CardToken},
+    service::method::{Permission, Serve},
+};
+
+impl Serve for RequestAccountUpdater {
+    const PERMISSION: Permission = Permission::AccountUpdater;
+
+    fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<BatchRequested, Refusal> {
+        let held = merchant.account_updater_key.as_ref();
+        if !held.is_some_and(|held| held.matches(self.account_updater_key.as_str())) {
+            return Err(Refusal::from(ErrorCode::INVALID_ACCOUNT_UPDATER_KEY).assuming(71));
+        }
+        let entries = entries(context, merchant, &self.card_keys)?;
+        let url = self.callback_url.filter(|url| !url.is_empty());
+        if let Some(url) = &url {
+            callback::check(context, CallbackKind::AccountUpdater, url.as_str())?;
+            [76, 77].into_iter().for_each(|number| context.basis.assume(number));
+        }
+        let key = context.keys.record(context.now);
+        let batch = Batch {
+            merchant: merchant.name.clone(),
+            created: context.now,
+            due: context.now.plus(BATCH_TIME),
+            finished: false,
+            spoiled: false,
+            callback_url: url.map(|url| url.as_str().to_owned()),
+            in_json: context.encoding == Encoding::Json,
+            cards: entries.len(),
+            responses: Default::default(),
+            key: key.clone(),
+        };
+        context.agenda.note_batch(batch.due);
+        context.records.put(&batch)?;
+        context.records.put(&BatchCards { key: key.clone(), merchant: merchant.name.clone(), entries })?;
+        [70, 73].into_iter().for_each(|number| context.basis.assume(number));
+        Ok(BatchRequested { result: ResultCode::OK, batch_key: key.into(), ..BatchRequested::default() })
+    }
+}
+
+/// One entry for each card key; every key has a token, and no two have the same card (assumption 70).
+fn entries(context: &mut Context<'_>, merchant: &Merchant, keys: &[CardKey]) -> Result<Vec<BatchEntry>, Refusal> {
+    let keys: Vec<&str> = keys.iter().map(|key| key.as_str().trim()).collect();
+    if keys.iter().any(|key| key.is_empty()) {
+        return Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("cardKey").assuming(70));
+    }
+    let mut seen = HashSet::with_capacity(keys.len());
+    if !keys.iter().all(|key| seen.insert(*key)) {
+        return Err(SandboxErrorCode::DUPLICATE_CARD_KEYS.into());
+    }
+    let mut cards = HashSet::with_capacity(keys.len());
+    let mut twice = false;
+    let mut entries = Vec::with_capacity(keys.len());
+    for (at, key) in keys.into_iter().enumerate() {
+        let token = context.records.get_of::<CardToken>(&merchant.name, key)?.ok_or_else(|| {
+            let refusal = Refusal::from(SandboxErrorCode::UNKNOWN_CARD_KEY).about(&(at + 1).to_string());
+            refusal.assuming(56).assuming(70)
+        })?;
+        twice |= !cards.insert(token.unique_identifier);
+        entries.push(BatchEntry { old_card_key: token.key, response: String::new(), new: None });
+    }
+    if twice { Err(SandboxErrorCode::DUPLICATE_CARD_KEYS.into()) } else { Ok(entries) }
+}
