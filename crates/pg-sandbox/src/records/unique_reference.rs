@@ -9,17 +9,20 @@ use crate::store::{Kind, Record};
 pub struct UniqueReference {
     key: String,
     merchant: String,
-    /// The transaction that was made with it; nothing when the request was refused.
+    /// The transaction that was made with it; nothing when the bank did not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<String>,
+    /// The payment that followed, when that transaction is a 3-D Secure check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment: Option<String>,
 }
 
 impl UniqueReference {
-    /// A merchant's reference and the transaction that used it.
+    /// A merchant's reference and the transaction that used it up.
     #[must_use]
     pub fn new(merchant: &str, reference: &str, transaction: Option<String>) -> Self {
         let key = Self::key_of(merchant, reference);
-        Self { key, merchant: merchant.to_owned(), transaction }
+        Self { key, merchant: merchant.to_owned(), transaction, payment: None }
     }
 
     /// The primary key. A merchant's name holds no slash, so two merchants never share one.

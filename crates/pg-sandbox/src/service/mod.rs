@@ -56,6 +56,7 @@ pub(crate) fn answer(context: &mut Context<'_>, route: Route<'_>, request: &Requ
         Route::NoMethod(_) => Err(Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(49)),
         Route::Control(path) => control::answer(context, path, request),
         Route::Pay(path) => page::pay(context, path, request),
+        Route::Challenge(key) => page::challenge(context, key, request),
         Route::SessionError if request.method() == Method::GET => Ok(page::session_error(context, request)),
         Route::SessionError | Route::Nowhere => Ok(Reply::text(StatusCode::NOT_FOUND, "Not found")),
     }

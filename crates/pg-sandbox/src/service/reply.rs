@@ -18,6 +18,7 @@ pub(crate) struct Reply {
     body: Bytes,
     location: Option<HeaderValue>,
     form_target: FormTarget,
+    frames: Frames,
     basis: Basis,
 }
 
@@ -36,6 +37,15 @@ enum FormTarget {
     Here,
     /// On to any page of a merchant, by a redirect.
     Away,
+}
+
+/// Who may show a page in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Frames {
+    /// Nobody.
+    None,
+    /// Any page of the web.
+    Any,
 }
 
 impl Reply {
@@ -79,6 +89,11 @@ impl Reply {
         Self { form_target: FormTarget::Away, ..self }
     }
 
+    /// The same page, which merchants may show in a frame of theirs (spec 2 §3.3).
+    pub(crate) fn in_frames(self) -> Self {
+        Self { frames: Frames::Any, ..self }
+    }
+
     fn new(status: StatusCode, content: Content, body: String) -> Self {
         Self {
             status,
@@ -86,6 +101,7 @@ impl Reply {
             body: Bytes::from(body),
             location: None,
             form_target: FormTarget::Here,
+            frames: Frames::None,
             basis: Basis::default(),
         }
     }
@@ -108,10 +124,12 @@ impl Reply {
             headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
         if self.content == Content::Html {
-            if let Ok(policy) = HeaderValue::try_from(self.form_target.policy()) {
+            if let Ok(policy) = HeaderValue::try_from(policy(self.form_target, self.frames)) {
                 headers.insert(header::CONTENT_SECURITY_POLICY, policy);
             }
-            headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+            if self.frames == Frames::None {
+                headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+            }
             headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
         if let Some(basis) = self.basis.header() {
@@ -121,18 +139,20 @@ impl Reply {
     }
 }
 
-impl FormTarget {
-    /// Pages load nothing, run nothing and are framed by nobody.
-    fn policy(self) -> String {
-        let form_action = match self {
-            Self::Here => "'self'",
-            Self::Away => "'self' http: https:",
-        };
-        format!(
-            "default-src 'none'; style-src {}; form-action {form_action}; frame-ancestors 'none'; base-uri 'none'",
-            page::style_source()
-        )
-    }
+/// Pages load nothing and run nothing.
+fn policy(form_target: FormTarget, frames: Frames) -> String {
+    let form_action = match form_target {
+        FormTarget::Here => "'self'",
+        FormTarget::Away => "'self' http: https:",
+    };
+    let ancestors = match frames {
+        Frames::None => "'none'",
+        Frames::Any => "*",
+    };
+    let style = page::style_source();
+    format!(
+        "default-src 'none'; style-src {style}; form-action {form_action}; frame-ancestors {ancestors}; base-uri 'none'"
+    )
 }
 
 impl Content {

@@ -18,6 +18,8 @@ pub(crate) enum Route<'a> {
     SessionError,
     /// A hosted payment page; what follows `/pay/` (spec 3 §1).
     Pay(&'a str),
+    /// The page on which a customer authenticates; the authentication key (assumption 107).
+    Challenge(&'a str),
     /// None of these.
     Nowhere,
 }
@@ -41,6 +43,8 @@ impl<'a> Route<'a> {
             }
         } else if let Some(rest) = path.strip_prefix("/pay/") {
             Route::Pay(rest)
+        } else if let Some(key) = path.strip_prefix("/3ds/").filter(|key| !key.is_empty() && !key.contains('/')) {
+            Route::Challenge(key)
         } else if path == "/session-error" {
             Route::SessionError
         } else {
@@ -55,7 +59,7 @@ impl<'a> Route<'a> {
             Self::Method(_, encoding) => Voice::V3(encoding.unwrap_or_default()),
             Self::NoMethod(voice) => *voice,
             Self::Control(_) => Voice::Control,
-            Self::Pay(_) => Voice::Page,
+            Self::Pay(_) | Self::Challenge(_) => Voice::Page,
             Self::SessionError | Self::Nowhere => Voice::Plain,
         }
     }
@@ -112,6 +116,10 @@ mod tests {
             ("/_sandbox", "Control(\"\")"),
             ("/_sandboxes", "Nowhere"),
             ("/session-error", "SessionError"),
+            ("/3ds/k1", "Challenge(\"k1\")"),
+            ("/3ds/", "Nowhere"),
+            ("/3ds/k1/", "Nowhere"),
+            ("/3dsx", "Nowhere"),
             ("/pay/abc", "Pay(\"abc\")"),
             ("/pay", "Nowhere"),
             ("/", "Nowhere"),

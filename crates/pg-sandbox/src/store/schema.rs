@@ -9,7 +9,12 @@ const APPLICATION_ID: i64 = 0x7067_5342;
 
 /// One script a format; the format of a file is how many of them it has had. A script that was
 /// published is never changed: a new one is added.
-const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// Refuses a file that is not ours or newer than this program, without changing it.
 pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {

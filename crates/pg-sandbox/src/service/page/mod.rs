@@ -2,11 +2,13 @@
 
 use super::{Basis, Context, Refusal, Reply};
 
+mod challenge;
 mod failure;
 mod html;
 mod pay;
 mod session_error;
 
+pub(super) use challenge::challenge;
 pub(super) use failure::failure;
 pub(super) use pay::pay;
 pub(super) use session_error::session_error;

@@ -54,7 +54,7 @@ pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answe
 
 /// The answer of a decline (assumptions 87 and 89).
 pub(super) fn declined(context: &mut Context<'_>, code: &SandboxStatusCode) -> Answer {
-    [87, 89].into_iter().for_each(|number| context.basis.assume(number));
+    [Some(87), Some(89), code.assumption()].into_iter().flatten().for_each(|number| context.basis.assume(number));
     let status = code.message().unwrap_or_default();
     let bank = response(context, response_code(code), status).into();
     Answer { code: code.as_str().to_owned(), status: status.to_owned(), bank }
@@ -65,6 +65,7 @@ fn response_code(code: &SandboxStatusCode) -> &'static str {
     match code.as_str() {
         "902" => "51",
         "903" => "54",
+        "907" => "1A",
         _ => "05",
     }
 }

@@ -7,8 +7,9 @@ use pg_model::{ErrorCode, Item, Method, Order, ParameterSink, SandboxErrorCode, 
 use super::{Context, Refusal};
 use crate::{
     merchants::Merchant,
-    records::{Details, Service},
+    records::{Details, Payment, Service},
     secret::Secret,
+    vault::{NotOurs, Sealed},
 };
 
 /// The most that one payment may be for, in minor units (assumption 90).
@@ -29,7 +30,7 @@ pub(in crate::service) struct Charge {
     /// Items, terminal and cardholder, by wire name.
     pub(in crate::service) details: Details,
     /// What is sent for category code 6012, by wire name.
-    pub(in crate::service) recipient: BTreeMap<&'static str, Secret>,
+    pub(in crate::service) recipient: BTreeMap<String, Secret>,
 }
 
 impl Charge {
@@ -67,6 +68,23 @@ impl Charge {
             recipient,
         })
     }
+
+    /// What a 3-D Secure check was made for, with its references (assumption 109).
+    pub(super) fn of_check(context: &Context<'_>, check: &Payment) -> Result<Self, Refusal> {
+        let open = |(name, sealed): (&String, &Sealed)| Ok((name.clone(), context.vault.open(&check.key, sealed)?));
+        let recipient = check.recipient.iter().map(open).collect::<Result<_, NotOurs>>()?;
+        Ok(Self {
+            service: check.service,
+            parent: None,
+            amount: check.amount,
+            currency: check.currency.clone(),
+            merchant_reference: check.merchant_reference.clone(),
+            unique_reference: check.unique_reference.clone(),
+            customer_reference: check.customer_reference.clone(),
+            details: check.details.clone(),
+            recipient,
+        })
+    }
 }
 
 /// The sum of price times quantity, from 1 to [`MOST`].
@@ -84,7 +102,7 @@ pub(super) fn given<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
     text.map(AsRef::as_ref).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-fn recipient(order: &Order) -> BTreeMap<&'static str, Secret> {
+fn recipient(order: &Order) -> BTreeMap<String, Secret> {
     let mcc = &order.mcc;
     let sent = [
         ("mccAccountIdentifier", &mcc.account_identifier),
@@ -93,7 +111,10 @@ fn recipient(order: &Order) -> BTreeMap<&'static str, Secret> {
         ("mccDateOfBirth", &mcc.date_of_birth),
     ];
     let given = sent.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-    given.filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name, Secret::new(value.expose()))).collect()
+    given
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| (name.to_owned(), Secret::new(value.expose())))
+        .collect()
 }
 
 /// What a request says about items, terminal and cardholder, as it stands on the wire; nothing that
@@ -115,6 +136,7 @@ const OWN_FIELDS: &[&str] = &[
     "cardExpiryYear",
     "cardKey",
     "sessionKey",
+    "returnUrl",
 ];
 
 impl ParameterSink for Recorded {

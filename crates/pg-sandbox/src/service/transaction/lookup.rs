@@ -39,20 +39,24 @@ impl Wanted {
     /// when none is given.
     fn candidates(&self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Option<Vec<Payment>>, StoreError> {
         let records = &mut context.records;
-        let key = match (&self.key, &self.unique) {
+        let keys = match (&self.key, &self.unique) {
             (None, None) => {
                 let Some(reference) = &self.reference else { return Ok(None) };
                 let query = Query::oldest(u32::MAX).of(&merchant.name).equal(Payment::MERCHANT_REFERENCE, reference);
                 return records.find(&query).map(Some);
             }
-            (Some(key), _) => Some(key.clone()),
+            (Some(key), _) => vec![key.clone()],
             (None, Some(unique)) => {
                 let key = UniqueReference::key_of(&merchant.name, unique);
-                records.get::<UniqueReference>(&key)?.and_then(|used| used.transaction)
+                let used = records.get::<UniqueReference>(&key)?;
+                used.into_iter().flat_map(|used| [used.transaction, used.payment]).flatten().collect()
             }
         };
-        let Some(key) = key else { return Ok(Some(Vec::new())) };
-        Ok(Some(records.get_of(&merchant.name, &key)?.into_iter().collect()))
+        let mut found = Vec::with_capacity(keys.len());
+        for key in keys {
+            found.extend(records.get_of(&merchant.name, &key)?);
+        }
+        Ok(Some(found))
     }
 
     fn fits(&self, payment: &Payment) -> bool {

@@ -2,10 +2,12 @@
 //!
 //! A payment is an order ([`charge`]) and a card ([`card`]) that [`authorise`] brings to the simulated
 //! [`bank`]; what follows it, captures, cancellations and refunds, is an [`operation`] on its record.
+//! With 3-D Secure the order and the card are first put into a check, which opens an [`authentication`].
 
 use pg_model::{
-    Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, Preauth, Refund, TransactionLookup,
-    UpdateTransaction,
+    Auth, AuthCardKey, AuthSessionKey, AuthThreeDSecure, CancelPreauth, CapturePreauth, GetAuthenticationStatus,
+    InitiateThreeDSecureCardKey, InitiateThreeDSecureSessionKey, Preauth, PreauthThreeDSecure, Refund,
+    TransactionLookup, UpdateTransaction,
 };
 
 use super::{
@@ -16,15 +18,23 @@ use super::{
 mod auth;
 mod auth_card_key;
 mod auth_session_key;
+mod auth_three_d_secure;
+pub(super) mod authentication;
 mod authorise;
 mod bank;
 mod cancel_preauth;
 mod capture_preauth;
 mod card;
 mod charge;
+mod eci;
+mod get_authentication_status;
+mod initiate_three_d_secure;
+mod initiate_three_d_secure_card_key;
+mod initiate_three_d_secure_session_key;
 mod lookup;
 mod operation;
 mod preauth;
+mod preauth_three_d_secure;
 mod refund;
 mod reply;
 mod update;
@@ -40,6 +50,11 @@ pub(super) const METHODS: &[Entry] = &[
     entry::<AuthCardKey>(),
     entry::<AuthSessionKey>(),
     entry::<Preauth>(),
+    entry::<InitiateThreeDSecureSessionKey>(),
+    entry::<InitiateThreeDSecureCardKey>(),
+    entry::<GetAuthenticationStatus>(),
+    entry::<AuthThreeDSecure>(),
+    entry::<PreauthThreeDSecure>(),
     entry::<CapturePreauth>(),
     entry::<CancelPreauth>(),
     entry::<Refund>(),

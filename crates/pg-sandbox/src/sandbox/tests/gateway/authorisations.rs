@@ -173,20 +173,3 @@ fn the_recipient_of_category_6012_is_recorded_sealed() {
         assert_eq!(shop.sandbox.vault.open(&payment.key, &payment.recipient[name]).unwrap().expose(), value);
     }
 }
-
-#[test]
-fn methods_that_are_not_carried_out_say_so() {
-    let mut shop = Shop::open();
-    for method in [
-        "initiate3DSecureSessionKey",
-        "initiate3DSecureCardKey",
-        "getAuthenticationStatus",
-        "auth3DSecure",
-        "preauth3DSecure",
-    ] {
-        let answer = shop.call(method, &[("authenticationKey", NO_KEY)]);
-        assert_eq!((answer.status, answer.code()), (400, "103"), "{method}");
-        assert!(answer.text("errorMessage").starts_with("Invalid function call: "), "{answer:?}");
-        assert!(answer.rests_on("A49"), "{answer:?}");
-    }
-}

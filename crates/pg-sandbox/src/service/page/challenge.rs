@@ -1,0 +1,106 @@
+//! Where a customer authenticates: the page of a simulated card issuer (spec 2 §3.3; assumptions 107
+//! and 110).
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, StatusCode};
+use pg_model::SandboxErrorCode;
+
+use super::{
+    super::{method, money, transaction::authentication},
+    Basis, Context, Refusal, Reply, html,
+};
+use crate::records::{Authentication, CHALLENGE_TIME, Payment};
+use authentication::CustomerAnswer;
+
+/// Shows the challenge of an authentication, takes its answer, and leads back to the shop once it has
+/// ended, whatever is asked of it then. The key is the only credential of a customer's browser.
+pub(in super::super) fn challenge(
+    context: &mut Context<'_>,
+    key: &str,
+    request: &Request<Bytes>,
+) -> Result<Reply, Refusal> {
+    context.basis = Basis::new("2 §3.3");
+    context.basis.assume(107);
+    if *request.method() != Method::GET && *request.method() != Method::POST {
+        return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into());
+    }
+    let reply = match context.records.get::<Authentication>(key)? {
+        Some(authentication) => answered(context, authentication, request)?,
+        None => unknown(),
+    };
+    Ok(reply.in_frames().resting_on(std::mem::take(&mut context.basis)))
+}
+
+fn answered(
+    context: &mut Context<'_>,
+    mut authentication: Authentication,
+    request: &Request<Bytes>,
+) -> Result<Reply, Refusal> {
+    let posted = *request.method() == Method::POST;
+    if posted && let Some(answer) = answer_in(context, request) {
+        authentication::answer(context, &mut authentication, answer)?;
+    }
+    if authentication.ended(context.now).is_some() {
+        return way_back(context, &authentication, posted);
+    }
+    let check = authentication::check_of(context, &authentication)?;
+    let page = question(&authentication, &check, posted);
+    Ok(Reply::page(if posted { StatusCode::BAD_REQUEST } else { StatusCode::OK }, page).leading_away())
+}
+
+/// The button that was pressed; nothing for a form that this page does not send.
+fn answer_in(context: &Context<'_>, request: &Request<Bytes>) -> Option<CustomerAnswer> {
+    match method::form(context, request).ok()?.get("outcome")? {
+        "authenticate" => Some(CustomerAnswer::Authenticate),
+        "fail" => Some(CustomerAnswer::Fail),
+        "abandon" => Some(CustomerAnswer::Abandon),
+        _ => None,
+    }
+}
+
+/// To the merchant's page, exactly as its address was sent; without one, to a page that says the end
+/// (assumption 110).
+fn way_back(context: &mut Context<'_>, authentication: &Authentication, posted: bool) -> Result<Reply, Refusal> {
+    context.basis.assume(110);
+    let own = posted.then(|| authentication.page());
+    if let Some(address) = authentication.return_to.as_ref().or(own.as_ref()) {
+        let location = HeaderValue::try_from(address).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
+        return Ok(Reply::see_other(location));
+    }
+    let body =
+        format!("<h1>You are done here</h1>\n<p>Close this page and go back to the shop.</p>\n{}", html::SANDBOX_NOTE);
+    Ok(Reply::page(StatusCode::OK, html::page("Back to the shop", &body)))
+}
+
+fn question(authentication: &Authentication, check: &Payment, again: bool) -> String {
+    let row = |name: &str, value: &str| format!("<dt>{name}</dt><dd>{}</dd>", html::text(value));
+    let alert = if again { "<p class=\"alert\" role=\"alert\">Choose one of the three answers.</p>\n" } else { "" };
+    let amount = format!("{} {}", money::separated(check.amount, &check.currency), check.currency);
+    let card = check.card.as_ref().map(|card| card.masked.as_str()).unwrap_or_default();
+    let reference = check.merchant_reference.as_ref().map(|reference| row("Reference", reference));
+    let body = format!(
+        "<p class=\"shop\">3-D Secure</p>\n<h1>Is it you who is paying?</h1>\n{alert}\
+         <p>The bank of a real card would ask its customer for a code here. Choose how it ends.</p>\n\
+         <dl>{}{}{}{}</dl>\n\
+         <form method=\"post\" action=\"{}\">\n\
+         <button name=\"outcome\" value=\"authenticate\">Authenticate</button>\n\
+         <button class=\"other\" name=\"outcome\" value=\"fail\">Fail the challenge</button>\n\
+         <button class=\"other\" name=\"outcome\" value=\"abandon\">Go back without an answer</button>\n\
+         </form>\n\
+         <p class=\"note after\">Without an answer it times out at {} UTC.</p>\n{}",
+        row("Shop", &check.merchant),
+        row("Amount", &amount),
+        row("Card", card),
+        reference.unwrap_or_default(),
+        html::text(&authentication.page()),
+        authentication.created.plus(CHALLENGE_TIME),
+        html::SANDBOX_NOTE,
+    );
+    html::page("3-D Secure", &body)
+}
+
+fn unknown() -> Reply {
+    let code = SandboxErrorCode::UNKNOWN_AUTHENTICATION_KEY;
+    let page = super::failure(code.as_str(), code.message().unwrap_or_default());
+    Reply::page(StatusCode::NOT_FOUND, page)
+}

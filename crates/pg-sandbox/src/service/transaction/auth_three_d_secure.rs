@@ -1,0 +1,18 @@
+//! `transaction/auth3DSecure` (spec 2 §3.3, §4.4).
+
+use pg_model::{AuthThreeDSecure, Transaction};
+
+use super::{Context, Refusal, Serve, authentication, reply};
+use crate::{
+    merchants::Merchant,
+    records::{PaymentKind, Service},
+};
+
+impl Serve for AuthThreeDSecure {
+    fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Transaction, Refusal> {
+        let key = self.authentication_key.as_str();
+        let authentication = authentication::find(context, merchant, Service::V3, key)?;
+        let payment = authentication::pay(context, merchant, PaymentKind::Auth, authentication)?;
+        Ok(reply::standard(&payment))
+    }
+}

@@ -1,0 +1,123 @@
+//! What becomes of an authentication: the customer's answer, and the one payment that it is good for
+//! (spec 2 §3.3; assumptions 106 to 110).
+
+use pg_model::{SandboxErrorCode, SandboxStatusCode};
+
+use super::{Context, Refusal, authorise::Attempt, bank::Verdict, card::PayingCard, charge::Charge, eci};
+use crate::{
+    cards::Scenario,
+    merchants::Merchant,
+    records::{Authentication, AuthenticationEnd, Payment, PaymentKind, Service, UniqueReference},
+};
+
+/// The account's authentication of this key that was opened through a service; that of another one is
+/// unknown (assumptions 56 and 107).
+pub(in crate::service) fn find(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    service: Service,
+    key: &str,
+) -> Result<Authentication, Refusal> {
+    let found = context.records.get_of::<Authentication>(&merchant.name, key)?;
+    found.filter(|authentication| authentication.service == service).ok_or_else(unknown)
+}
+
+/// The check of an authentication.
+pub(in crate::service) fn check_of(
+    context: &mut Context<'_>,
+    authentication: &Authentication,
+) -> Result<Payment, Refusal> {
+    let found = context.records.get_of::<Payment>(&authentication.merchant, &authentication.check)?;
+    found.ok_or_else(unknown)
+}
+
+fn unknown() -> Refusal {
+    Refusal::from(SandboxErrorCode::UNKNOWN_AUTHENTICATION_KEY).assuming(56)
+}
+
+/// What a customer does with a challenge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::service) enum CustomerAnswer {
+    /// Proves who they are.
+    Authenticate,
+    /// Proves it wrongly.
+    Fail,
+    /// Goes back to the shop.
+    Abandon,
+}
+
+/// Takes the answer to a challenge that has not ended; any other stays as it is (assumption 110).
+pub(in crate::service) fn answer(
+    context: &mut Context<'_>,
+    authentication: &mut Authentication,
+    answer: CustomerAnswer,
+) -> Result<(), Refusal> {
+    if authentication.ended(context.now).is_some() {
+        return Ok(());
+    }
+    let mut check = check_of(context, authentication)?;
+    let Some(card) = PayingCard::of_payment(context, &check)? else { return Err(unknown()) };
+    let number = card.number.expose();
+    let end = match answer {
+        CustomerAnswer::Abandon => AuthenticationEnd::Abandoned,
+        CustomerAnswer::Authenticate if Scenario::of(number) != Scenario::ChallengeFailed => {
+            check.kind = PaymentKind::ThreeDsAuthenticatedOnly;
+            check.bank = vec![(eci::NAME.to_owned(), eci::authenticated(number).to_owned())];
+            context.records.put(&check)?;
+            AuthenticationEnd::Authenticated
+        }
+        CustomerAnswer::Authenticate | CustomerAnswer::Fail => AuthenticationEnd::Failed,
+    };
+    authentication.end = Some(end);
+    Ok(context.records.put(authentication)?)
+}
+
+/// Pays, or reserves, what an authentication was opened for.
+///
+/// The card decides when the customer was authenticated, or could not be because the card has no
+/// 3-D Secure; otherwise the payment is declined with 907. Refused with 961 before the authentication
+/// has ended, with 962 when it has been used up by an approval or a decline, and with 119 when the
+/// bank does not answer (assumption 108).
+pub(in crate::service) fn pay(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    kind: PaymentKind,
+    mut authentication: Authentication,
+) -> Result<Payment, Refusal> {
+    if authentication.payment.is_some() {
+        return Err(SandboxErrorCode::AUTHENTICATION_ALREADY_USED.into());
+    }
+    let end = authentication.ended(context.now);
+    let end = end.ok_or_else(|| Refusal::from(SandboxErrorCode::AUTHENTICATION_NOT_FINISHED))?;
+    [7, 108, 109].into_iter().for_each(|number| context.basis.assume(number));
+
+    let check = check_of(context, &authentication)?;
+    let Some(mut card) = PayingCard::of_payment(context, &check)? else { return Err(unknown()) };
+    card.session_key = authentication.session_key.clone();
+    let verdict = match end {
+        AuthenticationEnd::Authenticated | AuthenticationEnd::NotEnrolled => {
+            Verdict::of(card.number.expose(), card.is_past(context.now))
+        }
+        AuthenticationEnd::Failed | AuthenticationEnd::Abandoned | AuthenticationEnd::TimedOut => {
+            Verdict::Declined(SandboxStatusCode::AUTHENTICATION_DECLINED)
+        }
+    };
+    let charge = Charge::of_check(context, &check)?;
+    let payment = Attempt::new(context, merchant, kind, charge, card).put_to_bank(context, &verdict)?;
+    find_by_reference(context, &payment)?;
+    authentication.end = Some(end);
+    authentication.payment = Some(payment.key.clone());
+    context.records.put(&authentication)?;
+    Ok(payment)
+}
+
+/// The payment is found by the unique reference of its check, which nothing else can use.
+fn find_by_reference(context: &mut Context<'_>, payment: &Payment) -> Result<(), Refusal> {
+    let Some(reference) = &payment.unique_reference else { return Ok(()) };
+    let key = UniqueReference::key_of(&payment.merchant, reference);
+    if let Some(mut used) = context.records.get::<UniqueReference>(&key)? {
+        used.payment = Some(payment.key.clone());
+        context.records.put(&used)?;
+    }
+    Ok(())
+}

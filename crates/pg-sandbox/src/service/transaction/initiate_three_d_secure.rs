@@ -1,0 +1,87 @@
+//! The first step of 3-D Secure: the check that is recorded, and the authentication that it opens
+//! (spec 2 §3.3).
+
+use pg_model::{SandboxErrorCode, StatusCode, ThreeDSecureInitiation, TransactionType, Url};
+
+use super::{Context, Refusal, authorise::Attempt, bank::Answer, card::PayingCard, charge::Charge, eci};
+use crate::{
+    cards::Scenario,
+    merchants::Merchant,
+    records::{Authentication, AuthenticationEnd, Payment, PaymentKind},
+    service::{own_address, page_url::PageUrl},
+};
+
+/// Opens an authentication for a charge on a card, and records the check; nothing is charged.
+///
+/// `return_to` is what a `Location` header says about where the customer goes afterwards. The reply
+/// has no authentication when the card's bank does not answer (assumption 105). Refused with 950 when
+/// the unique reference is used up: the check uses it up for the payment too (assumption 109).
+pub(in crate::service) fn open(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    charge: Charge,
+    card: PayingCard,
+    return_to: Option<String>,
+) -> Result<(Payment, Option<Authentication>), Refusal> {
+    context.basis.assume(105);
+    let scenario = Scenario::of(card.number.expose());
+    let (service, session_key) = (charge.service, card.session_key.clone());
+    let code = match scenario {
+        Scenario::NoResponse => StatusCode::THREE_D_SECURE_FAILED,
+        _ => StatusCode::THREE_D_SECURE_SUCCESS,
+    };
+    let bank = vec![(eci::NAME.to_owned(), eci::unauthenticated(card.number.expose()).to_owned())];
+    let status = code.message().unwrap_or_default().to_owned();
+    let attempt = Attempt::new(context, merchant, PaymentKind::ThreeDSecureCheck, charge, card);
+    attempt.use_up_reference(context, true)?;
+    let check = attempt.record(context, Answer { code: code.as_str().to_owned(), status, bank })?;
+    if code == StatusCode::THREE_D_SECURE_FAILED {
+        return Ok((check, None));
+    }
+    context.basis.assume(107);
+    let authentication = Authentication {
+        key: context.keys.record(context.now),
+        merchant: merchant.name.clone(),
+        service,
+        check: check.key.clone(),
+        return_to,
+        session_key,
+        end: (scenario == Scenario::NotEnrolled).then_some(AuthenticationEnd::NotEnrolled),
+        payment: None,
+        created: context.now,
+    };
+    context.records.put(&authentication)?;
+    Ok((check, Some(authentication)))
+}
+
+/// [`open`] for the gateway's methods, with their reply.
+pub(super) fn initiate(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    charge: Charge,
+    card: PayingCard,
+    return_url: Option<&Url>,
+) -> Result<ThreeDSecureInitiation, Refusal> {
+    let return_to = return_url.filter(|url| !url.is_empty()).map(location).transpose()?;
+    let (check, authentication) = open(context, merchant, charge, card, return_to)?;
+    let base = own_address::base(context);
+    let address = authentication.as_ref().map(|authentication| base + &authentication.page());
+    Ok(ThreeDSecureInitiation {
+        transaction_status_code: check.status_code.as_str().into(),
+        transaction_status: check.status.clone(),
+        transaction_type: TransactionType::from(check.kind.wire()),
+        transaction_key: check.key.as_str().into(),
+        bank_eci_value: eci::of(&check).to_owned(),
+        authentication_key: authentication.map(|authentication| authentication.key).unwrap_or_default().into(),
+        authentication_url: address.unwrap_or_default().into(),
+        ..ThreeDSecureInitiation::default()
+    })
+}
+
+/// The merchant's address as it was sent, with nothing appended (assumption 110).
+fn location(url: &Url) -> Result<String, Refusal> {
+    let malformed = || Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("returnUrl");
+    let page = PageUrl::parse(url.as_str()).ok_or_else(|| malformed().assuming(135))?;
+    let location = page.with(&[]).map_err(|_| malformed())?;
+    Ok(location.to_str().map_err(|_| malformed())?.to_owned())
+}
