@@ -1,17 +1,15 @@
 //! What decrypting a redirect costs beside the bare steps: Base64, AES and UTF-8 with nothing detected,
 //! nothing checked in constant time and nothing wiped.
 
-mod measure;
-
 use std::hint::black_box;
 
 use aes::cipher::{BlockModeDecrypt, KeyIvInit};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use measure::Limits;
 use pg_crypto::SessionCipher;
+use pg_measure::{Bounds, compare};
 
-const LIMITS: Limits = Limits { budget: 1.30, moonshot: 1.10 };
+const BOUNDS: Bounds = Bounds::at_most(1.30, 1.10);
 const KEY: &[u8; 32] = b"0123456789abcdef0123456789abcdef";
 const IV: &str = "fedcba9876543210";
 
@@ -25,7 +23,7 @@ fn main() {
     assert_eq!(work().expect("its own data").as_str(), floor().expect("its own data"));
 
     println!("{} bytes of plaintext", plain.len());
-    measure::compare("decrypt session data, 0.6 KB", LIMITS, work, floor);
+    compare("decrypt session data, 0.6 KB", BOUNDS, work, floor);
 }
 
 fn bare(data: &str, iv: &str) -> Option<String> {

@@ -1,15 +1,14 @@
 //! What signing costs beside the hash itself: SHA-512 over the same bytes, already joined, is the floor.
 
-mod measure;
 mod requests;
 
 use std::hint::black_box;
 
-use measure::Limits;
 use pg_crypto::{OrderedSigner, ShaKey, sign};
+use pg_measure::{Bounds, compare};
 use sha2::{Digest, Sha512};
 
-const LIMITS: Limits = Limits { budget: 1.30, moonshot: 1.10 };
+const BOUNDS: Bounds = Bounds::at_most(1.30, 1.10);
 
 fn main() {
     let key = ShaKey::new(requests::SHA_KEY);
@@ -33,10 +32,10 @@ fn main() {
 
         println!("{count} parameters, {} bytes hashed", joined.len());
         let name = format!("sign {count} parameters, any order");
-        measure::compare(&name, LIMITS, in_any_order, floor);
+        compare(&name, BOUNDS, in_any_order, floor);
         allocations(&name, in_any_order);
         let name = format!("sign {count} parameters, signing order");
-        measure::compare(&name, LIMITS, in_signing_order, floor);
+        compare(&name, BOUNDS, in_signing_order, floor);
         allocations(&name, in_signing_order);
     }
 }
@@ -46,5 +45,5 @@ fn allocations<T>(name: &str, work: impl Fn() -> T) {
     let counted = allocation_counter::measure(|| {
         black_box(work());
     });
-    println!("ratio\t{name}: allocations\t{}\t<=0\t-", counted.count_total);
+    pg_measure::count(&format!("{name}: allocations"), counted.count_total, 0);
 }

@@ -1,19 +1,18 @@
 //! What decoding replies costs beside the bare work: for XML quick-xml's event loop over the same bytes, which keeps
 //! nothing; for JSON serde_json into structs that are as plain as can be.
 
-mod measure;
 mod plain;
 mod replies;
 
 use std::hint::black_box;
 
-use measure::{Bounds, compare};
+use pg_measure::{Bounds, compare};
 use pg_model::{AccountUpdaterBatch, CardKeyDetails, Encoding, Record, Transaction, decode};
 use quick_xml::{Reader, events::Event};
 use serde::de::DeserializeOwned;
 
-const XML: Bounds = Bounds { budget: 1.60, moonshot: 0.85 };
-const JSON: Bounds = Bounds { budget: 1.20, moonshot: 0.90 };
+const XML: Bounds = Bounds::at_most(1.60, 0.85);
+const JSON: Bounds = Bounds::at_most(1.20, 0.90);
 
 fn main() {
     xml::<Transaction>("1 transaction", &replies::transaction(Encoding::Xml));

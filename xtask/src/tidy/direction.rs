@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cargo_metadata::Metadata;
+use cargo_metadata::{DependencyKind, Metadata};
 
 use super::Violation;
 
@@ -19,12 +19,17 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-wasm", &["pg-crypto", "pg-model"]),
     // It generates and checks the others, so it must build when they do not.
     ("xtask", &[]),
+    (BENCHMARKS, &[]),
 ];
+
+/// The member that measures the others; any of them may have it as a dev-dependency.
+const BENCHMARKS: &str = "pg-measure";
 
 /// The member that may depend on every other, and on which none may depend.
 const JOURNEYS: &str = "pg-tests";
 
-/// A workspace member and the members that its manifest names, as dependency of any kind.
+/// A workspace member and the members that its manifest names, as dependency of any kind; but the
+/// one that measures is there only where it is more than a dev-dependency.
 pub(super) struct Member {
     name: String,
     names: BTreeSet<String>,
@@ -41,6 +46,7 @@ pub(super) fn members(metadata: &Metadata) -> Vec<Member> {
             names: package
                 .dependencies
                 .iter()
+                .filter(|edge| edge.name != BENCHMARKS || edge.kind != DependencyKind::Development)
                 .map(|edge| edge.name.clone())
                 .filter(|name| ours.contains(name))
                 .collect(),
@@ -132,6 +138,7 @@ mod tests {
             ("pg-wasm", "pg-proto"),
             ("pg-cli", "pg-tests"),
             ("xtask", "pg-model"),
+            ("pg-model", BENCHMARKS),
         ] {
             assert_eq!(complaints(&[(name, &[edge])]).len(), 1, "{name} -> {edge}");
         }
