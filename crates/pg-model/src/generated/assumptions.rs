@@ -139,4 +139,5 @@ pub static ASSUMPTIONS: &[(u16, &str)] = &[
     (133, "Callbacks are hints"),
     (134, "Merchant pages without TLS"),
     (135, "How long a redirect may be"),
+    (136, "One charge for one payment form"),
 ];
