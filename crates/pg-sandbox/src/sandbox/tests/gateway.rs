@@ -16,6 +16,7 @@ mod lookups;
 mod refunds;
 mod sessions;
 mod shapes;
+mod three_d_secure;
 mod tokens;
 mod unique_references;
 mod updates;

@@ -1,0 +1,223 @@
+//! The third step: one payment for one authentication.
+
+use super::*;
+
+#[test]
+fn an_authenticated_customer_pays() {
+    let mut shop = Shop::open();
+    for (method, kind) in [("auth3DSecure", "Auth"), ("preauth3DSecure", "PreAuth")] {
+        let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
+        let answer = pay_with(&mut shop, method, &key);
+        assert_eq!((answer.status, answer.code(), answer.text("transactionType")), (200, "600", kind));
+        assert_eq!(answer.text("transactionStatus"), "Transaction approved");
+        assert_eq!(answer.basis, "2 §4.4, A07, A41, A88, A101, A108, A109");
+        let payment = shop.payment(answer.text("transactionKey"));
+        assert_eq!((payment.amount, payment.currency.as_str()), (998, "GBP"));
+        assert_eq!(payment.details["itemName0"], "Tea");
+        assert_eq!(payment.details["cardholderName"], "A Customer");
+        assert_eq!((payment.customer_reference.as_deref(), payment.parent), (Some("customer-7"), None));
+        assert_eq!(payment.card.unwrap().number(&shop.sandbox.vault, &payment.key).unwrap().expose(), CHALLENGE);
+    }
+}
+
+#[test]
+fn what_was_paid_is_captured_cancelled_and_refunded_as_any_other() {
+    let mut shop = Shop::open();
+    let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
+    let auth = pay_with(&mut shop, "auth3DSecure", &key).key();
+    assert_eq!(shop.operate("refund", &auth, None).code(), "600");
+    let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
+    let preauth = pay_with(&mut shop, "preauth3DSecure", &key).key();
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(500)).code(), "600");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, None).code(), "600");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, None).code(), "952");
+}
+
+#[test]
+fn the_end_decides_whether_the_card_does() {
+    for method in ["auth3DSecure", "preauth3DSecure"] {
+        let mut shop = Shop::open();
+        for (number, outcome, wanted) in [
+            (PAN, "authenticate", "600"),
+            (CHALLENGE, "authenticate", "600"),
+            (DECLINED, "authenticate", "901"),
+            (POOR, "authenticate", "902"),
+            (CHALLENGE, "fail", "907"),
+            (CHALLENGE, "abandon", "907"),
+            (DECLINED, "abandon", "907"),
+            (ALWAYS_FAILS, "authenticate", "907"),
+            ("4000000000010001", "authenticate", "600"),
+        ] {
+            let key = answered(&mut shop, number, outcome, &[]);
+            let answer = pay_with(&mut shop, method, &key);
+            assert_eq!((answer.status, answer.code()), (200, wanted), "{number} {outcome}");
+            assert_eq!(pay_with(&mut shop, method, &key).code(), "962", "{number} {outcome}");
+        }
+        let key = open(&mut shop, NOT_ENROLLED, &[]);
+        assert_eq!(pay_with(&mut shop, method, &key).code(), "600");
+    }
+}
+
+#[test]
+fn a_decline_for_the_authentication_says_so_and_is_recorded() {
+    let mut shop = Shop::open();
+    let key = answered(&mut shop, CHALLENGE, "fail", &[("merchantReference", "order 7")]);
+    let answer = pay_with(&mut shop, "auth3DSecure", &key);
+    assert_eq!(answer.text("transactionStatus"), "Declined, authentication did not succeed");
+    assert_eq!((answer.text("transactionType"), answer.text("bankResponseCode")), ("Auth", "1A"));
+    assert!(answer.text("bankAuthCode").is_empty());
+    assert_eq!(answer.basis, "2 §4.4, A07, A41, A87, A89, A101, A108, A109");
+    assert_eq!(shop.operate("refund", answer.text("transactionKey"), None).code(), "951");
+    let rows = shop.find(&[("merchantReference", "order 7")]);
+    let types: Vec<_> = rows.iter().map(|row| (&row["transactionType"], &row["transactionStatusCode"])).collect();
+    assert_eq!(types, [(&json!("3DSecureCheck"), &json!("607")), (&json!("Auth"), &json!("907"))]);
+}
+
+#[test]
+fn too_early_uses_nothing_up() {
+    let mut shop = Shop::open();
+    let key = open(&mut shop, CHALLENGE, &[]);
+    for method in ["auth3DSecure", "preauth3DSecure"] {
+        let answer = pay_with(&mut shop, method, &key);
+        assert_eq!((answer.status, answer.code()), (400, "961"));
+        assert_eq!(answer.text("errorMessage"), "Authentication is not finished");
+    }
+    assert_eq!(shop.payments().len(), 1);
+    press(&mut shop, &key, "authenticate");
+    assert_eq!(pay_with(&mut shop, "auth3DSecure", &key).code(), "600");
+}
+
+#[test]
+fn too_late_is_declined_for_good() {
+    let mut shop = Shop::open();
+    let key = open(&mut shop, CHALLENGE, &[]);
+    shop.wait(900);
+    assert_eq!(pay_with(&mut shop, "auth3DSecure", &key).code(), "907");
+    assert_eq!(pay_with(&mut shop, "auth3DSecure", &key).code(), "962");
+    // A clock that is set back opens it no more.
+    shop.at = now();
+    assert_eq!(location(&press(&mut shop, &key, "authenticate")), RETURN);
+    assert_eq!(status_of(&mut shop, &key).code(), "922");
+    assert_eq!(pay_with(&mut shop, "auth3DSecure", &key).code(), "962");
+}
+
+#[test]
+fn an_authentication_that_ended_has_no_further_limit() {
+    let mut shop = Shop::open();
+    let key = answered(&mut shop, "4111111111111111", "authenticate", &[]);
+    // Sessions end after 30 minutes, the card at the end of May.
+    shop.wait(27 * 24 * 60 * 60);
+    assert_eq!(pay_with(&mut shop, "auth3DSecure", &key).code(), "600");
+    let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
+    shop.wait(60 * 24 * 60 * 60);
+    let late = pay_with(&mut shop, "auth3DSecure", &key);
+    assert_eq!((late.code(), late.text("bankResponseCode")), ("903", "54"));
+}
+
+#[test]
+fn fifty_at_once_pay_once() {
+    for (first, second) in
+        [("auth3DSecure", "auth3DSecure"), ("auth3DSecure", "preauth3DSecure"), ("preauth3DSecure", "auth3DSecure")]
+    {
+        let mut shop = Shop::open();
+        let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
+        let body = signed(&account("main"), &[("authenticationKey", &key)]);
+        let call = |method: &str| request(Method::POST, &format!("/v3/transaction/{method}/json"), body.clone());
+        let group = (0..50).map(|number| call(if number % 2 == 0 { first } else { second })).collect();
+        let responses = shop.sandbox.handle_group(shop.at, group);
+        let statuses: Vec<u16> = responses.iter().map(|response| response.status().as_u16()).collect();
+        assert_eq!((statuses[0], &statuses[1..]), (200, &[400; 49][..]));
+        assert!(responses[1..].iter().all(|response| text(response).1.contains("\"errorCode\":\"962\"")));
+        let paid = shop.payments().into_iter().filter(|payment| payment.kind != PaymentKind::ThreeDsAuthenticatedOnly);
+        assert_eq!(paid.count(), 1);
+    }
+}
+
+#[test]
+fn the_payment_takes_over_all_references() {
+    let mut shop = Shop::open();
+    let references = [
+        ("merchantReference", "order 7"),
+        ("uniqueMerchantReference", "u-7"),
+        ("merchantCustomerReference", "customer-9"),
+    ];
+    let key = answered(&mut shop, CHALLENGE, "authenticate", &references);
+    let paid = pay_with(&mut shop, "auth3DSecure", &key).key();
+    for reference in &references[..2] {
+        let rows = shop.find(&[*reference]);
+        assert_eq!(rows.len(), 2, "{reference:?}");
+        assert_eq!(
+            (&rows[0]["transactionType"], &rows[1]["transactionKey"]),
+            (&json!("3DSAuthenticatedOnly"), &json!(paid))
+        );
+        for row in rows {
+            assert_eq!(row["merchantReference"], "order 7");
+            assert_eq!(row["uniqueMerchantReference"], "u-7");
+            assert_eq!(row["merchantCustomerReference"], "customer-9");
+        }
+    }
+    assert_eq!(shop.find(&[references[1], ("transactionKey", &paid)]).len(), 1);
+    assert_eq!(shop.find(&[references[0], references[1]]).len(), 2);
+    assert_eq!(shop.find(&[references[1], ("merchantReference", "other")]).len(), 0);
+    assert_eq!(shop.call("auth", &raw(PAN, &[references[1]])).code(), "950");
+}
+
+#[test]
+fn the_recipient_of_category_6012_goes_along_sealed() {
+    let mut shop = Shop::open();
+    let key = answered(&mut shop, CHALLENGE, "authenticate", &[("mccSurname", "Recipient")]);
+    let paid = pay_with(&mut shop, "auth3DSecure", &key).key();
+    let payment = shop.payment(&paid);
+    assert!(!holds(&payment, "Recipient"));
+    let sealed = &payment.recipient["mccSurname"];
+    assert_eq!(shop.sandbox.vault.open(&paid, sealed).unwrap().expose(), "Recipient");
+}
+
+#[test]
+fn the_session_forgets_its_cv2_with_the_payment() {
+    for outcome in ["authenticate", "fail"] {
+        let mut shop = Shop::open();
+        let key = answered(&mut shop, CHALLENGE, outcome, &[]);
+        let session = shop.stored::<Authentication>(&key).unwrap().session_key.unwrap();
+        assert!(pay_with(&mut shop, "auth3DSecure", &key).rests_on("A101"));
+        assert!(shop.sandbox.cv2.take(&session).is_none());
+    }
+}
+
+#[test]
+fn a_stored_card_pays_although_its_token_is_gone() {
+    let mut shop = Shop::open();
+    let token = shop.token(CHALLENGE, ("01", "2030"));
+    let opened = shop.call("initiate3DSecureCardKey", &order(&[("cardKey", &token), ("returnUrl", RETURN)]));
+    let key = opened.text("authenticationKey");
+    press(&mut shop, key, "authenticate");
+    post(&mut shop.sandbox, "/v3/token/delete", signed(&account("main"), &[("cardKey", &token)]));
+    let paid = pay_with(&mut shop, "auth3DSecure", key).key();
+    assert_eq!(shop.payment(&paid).card_key.as_deref(), Some(token.as_str()));
+}
+
+#[test]
+fn a_bank_that_does_not_answer_uses_nothing_up() {
+    let mut shop = Shop::open();
+    let key = answered(&mut shop, CHALLENGE, "authenticate", &[("uniqueMerchantReference", "u-1")]);
+    let check = shop.stored::<Authentication>(&key).unwrap().check;
+    let check = shop.payment(&check);
+    let silent = Payment { card: Some(shop.seal(&check.key, SILENT, ("05", "2026"))), ..check.clone() };
+    shop.put(&silent);
+    let answer = pay_with(&mut shop, "auth3DSecure", &key);
+    assert_eq!((answer.status, answer.code()), (400, "119"));
+    assert_eq!(shop.payments().len(), 1);
+    shop.put(&check);
+    assert_eq!(pay_with(&mut shop, "auth3DSecure", &key).code(), "600");
+    assert_eq!(shop.find(&[("uniqueMerchantReference", "u-1")]).len(), 2);
+}
+
+#[test]
+fn other_parameters_are_ignored() {
+    let mut shop = Shop::open();
+    let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
+    let pairs = [("authenticationKey", key.as_str()), ("transactionValue", "1"), ("merchantReference", "other")];
+    let paid = shop.call("auth3DSecure", &pairs).key();
+    let payment = shop.payment(&paid);
+    assert_eq!((payment.amount, payment.merchant_reference), (998, None));
+}
