@@ -42,7 +42,9 @@ mod agenda;
 pub mod cards;
 pub mod clock;
 pub mod config_file;
+mod disposition;
 mod expiry;
+mod faults;
 pub mod form;
 pub mod key;
 pub mod merchants;
@@ -57,6 +59,7 @@ pub mod store;
 pub mod timestamp;
 pub mod vault;
 
+pub use disposition::Disposition;
 pub use outgoing::Outgoing;
 pub use sandbox::{OpenError, Peer, Sandbox};
 pub use server::{Config, Server, StartError, StoreChoice};

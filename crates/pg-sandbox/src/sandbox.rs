@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 use crate::{
     agenda::Agenda,
     clock::Clock,
+    faults::Faults,
     key::{Dice as _, Keys, SeededDice},
     records::Meta,
     service::{self, Basis, Context, Refusal, Route, Throttle, Voice},
@@ -24,6 +25,7 @@ use crate::{
 };
 
 mod callbacks;
+mod faulty;
 
 /// The address that a request came from, as an extension of the request; without it, this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,7 @@ pub struct Sandbox {
     cv2: Cv2Memory,
     clock: Clock,
     throttle: Throttle,
+    faults: Faults,
     agenda: Agenda,
     /// The real time before which a store that has failed is not asked what is due.
     not_before: Timestamp,
@@ -109,12 +112,14 @@ impl Sandbox {
             cv2: Cv2Memory::default(),
             clock: Clock::default(),
             throttle: Throttle::default(),
+            faults: Faults::default(),
             agenda: Agenda::default(),
             not_before: Timestamp::MIN,
             last_sweep: Timestamp::MIN,
         };
         sandbox.check_key()?;
         sandbox.clock = sandbox.stored_clock()?;
+        sandbox.faults = sandbox.stored_faults()?;
         Ok(sandbox)
     }
 
@@ -144,9 +149,12 @@ impl Sandbox {
             Err(error) => {
                 self.store.rollback();
                 self.agenda.look_again();
-                // A clock that was turned in this group was turned in vain.
+                // A clock that was turned in this group was turned in vain, and faults were not met.
                 if let Ok(clock) = self.stored_clock() {
                     self.clock = clock;
+                }
+                if let Ok(faults) = self.stored_faults() {
+                    self.faults = faults;
                 }
                 voices.into_iter().map(|voice| self.failure(voice, &error)).collect()
             }
@@ -168,8 +176,12 @@ impl Sandbox {
     }
 
     /// Fails only when the store has lost the transaction, and with it every request of the group.
-    fn handle_one(&mut self, real_now: Timestamp, request: &Request<Bytes>) -> Result<Response<Bytes>, StoreError> {
-        let route = Route::of(request.uri().path());
+    fn carry_out(
+        &mut self,
+        real_now: Timestamp,
+        route: Route<'_>,
+        request: &Request<Bytes>,
+    ) -> Result<Response<Bytes>, StoreError> {
         let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
         let host = request.headers().get(http::header::HOST);
         let mut context = Context { host, ..self.context(real_now, peer) };
@@ -206,6 +218,7 @@ impl Sandbox {
             cv2: &mut self.cv2,
             clock: &mut self.clock,
             throttle: &mut self.throttle,
+            faults: &mut self.faults,
             agenda: &mut self.agenda,
             encoding: Encoding::default(),
             basis: Basis::default(),
@@ -228,6 +241,10 @@ impl Sandbox {
     fn stored_clock(&mut self) -> Result<Clock, StoreError> {
         let stored = Transaction::new(&mut *self.store).get::<Meta>(Meta::CLOCK)?;
         Ok(stored.and_then(|meta| serde_json::from_value(meta.value).ok()).unwrap_or_default())
+    }
+
+    fn stored_faults(&mut self) -> Result<Faults, StoreError> {
+        Faults::stored(&mut Transaction::new(&mut *self.store))
     }
 
     /// A store opened with another key file would seal cards that the right one cannot open.

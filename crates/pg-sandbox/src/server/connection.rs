@@ -1,6 +1,6 @@
 //! One connection: requests in, answers out, until either side has enough.
 
-use std::{convert::Infallible, pin::pin, time::Duration};
+use std::{pin::pin, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -10,7 +10,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{net::TcpStream, sync::watch};
 
 use super::{body, writer::Queue};
-use crate::{Peer, form::Limits};
+use crate::{Disposition, Peer, form::Limits};
 
 /// How long the head of a request may take.
 const HEAD_TIME: Duration = Duration::from_secs(30);
@@ -43,7 +43,7 @@ async fn answer(
     peer: Peer,
     queue: &Queue,
     limits: Limits,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+) -> Result<Response<Full<Bytes>>, NoAnswer> {
     let (mut parts, incoming) = request.into_parts();
     parts.extensions.insert(peer);
     let body = body::read(incoming, limits.body_bytes).await.unwrap_or_else(|error| {
@@ -51,7 +51,23 @@ async fn answer(
         Bytes::new()
     });
     let response = queue.answer(Request::from_parts(parts, body)).await;
-    Ok(response.unwrap_or_else(stopping).map(Full::new))
+    let response = response.unwrap_or_else(stopping);
+    match Disposition::of(&response) {
+        Disposition::Send => {}
+        Disposition::Close => return Err(NoAnswer),
+        Disposition::SendAfter(delay) => hold(delay).await,
+    }
+    Ok(response.map(Full::new))
+}
+
+/// Makes hyper close the connection.
+#[derive(Debug, thiserror::Error)]
+#[error("a fault lets this request have no answer")]
+struct NoAnswer;
+
+#[expect(clippy::disallowed_methods, reason = "a fault delays answers on the real clock")]
+async fn hold(delay: Duration) {
+    tokio::time::sleep(delay).await;
 }
 
 /// Only when the server is being stopped.

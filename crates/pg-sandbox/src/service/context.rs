@@ -9,6 +9,7 @@ use super::{basis::Basis, throttle::Throttle};
 use crate::{
     agenda::Agenda,
     clock::Clock,
+    faults::Faults,
     key::Keys,
     merchants::Merchants,
     settings::Settings,
@@ -41,6 +42,8 @@ pub(crate) struct Context<'a> {
     pub(crate) clock: &'a mut Clock,
     /// Requests of the last minute by merchant.
     pub(crate) throttle: &'a mut Throttle,
+    /// What goes wrong with the next calls.
+    pub(crate) faults: &'a mut Faults,
     /// What the sandbox has to do by itself.
     pub(crate) agenda: &'a mut Agenda,
     /// The encoding that the request asked its reply in.

@@ -26,6 +26,11 @@ impl Refusal {
         self
     }
 
+    /// The same with another HTTP status.
+    pub(crate) fn with_status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
     /// The same with another assumption that it rests on.
     pub(crate) fn assuming(mut self, number: u16) -> Self {
         self.basis.assume(number);

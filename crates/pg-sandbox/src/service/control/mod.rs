@@ -11,6 +11,7 @@ mod access;
 mod batches;
 mod callbacks;
 mod clock;
+mod faults;
 mod listing;
 mod sms;
 mod updater;
@@ -30,6 +31,10 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
         (&Method::DELETE, ["cards", "updater"]) => updater::forget(context),
         (&Method::GET, ["clock"]) => Ok(clock::show(context)),
         (&Method::POST, ["clock"]) => Ok(clock::change(context, request)),
+        (&Method::GET, ["faults"]) => Ok(faults::list(context)),
+        (&Method::POST, ["faults"]) => faults::add(context, request),
+        (&Method::DELETE, ["faults"]) => faults::clear(context),
+        (&Method::DELETE, ["faults", id]) => faults::remove(context, id),
         (&Method::GET, ["batches"]) => batches::list(context, request),
         (&Method::GET, ["batches", key]) => batches::show(context, key),
         (&Method::POST, ["batches", key, "spoil"]) => batches::spoil(context, key),
@@ -47,13 +52,14 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
     }
 }
 
-const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, batches, callbacks and sms";
+const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, faults, batches, callbacks and sms";
 
 /// Which HTTP methods a known path takes.
 fn accepted(segments: &[&str]) -> Option<&'static str> {
     Some(match segments {
         ["clock"] => "only GET and POST are accepted here",
-        ["cards", "updater"] | ["callbacks", "behaviour"] => "only GET, POST and DELETE are accepted here",
+        ["faults", _] => "only DELETE is accepted here",
+        ["faults"] | ["cards", "updater"] | ["callbacks", "behaviour"] => "only GET, POST and DELETE are accepted here",
         ["merchants" | "cards" | "batches" | "callbacks" | "sms"] | ["batches" | "callbacks", _] => {
             "only GET is accepted here"
         }

@@ -1,0 +1,74 @@
+//! The faults that calls are to meet, at hand for every request.
+//!
+//! They are records, so they and their counts outlive a restart as the clock does: a test that kills
+//! the sandbox finds the same faults again. This is the copy that is asked before each request.
+
+use pg_model::method::MethodInfo;
+
+use crate::{
+    records::{Fault, FaultKind},
+    store::{Query, StoreError, Transaction},
+};
+
+/// The most faults there are at a time, spent ones included.
+pub(crate) const MOST: usize = 256;
+
+/// All faults, the oldest first. Each call meets at most one: the oldest that means its method and is
+/// not spent. So a list of faults is a script: the first call is late, the second one gets no answer.
+#[derive(Debug, Default)]
+pub(crate) struct Faults(Vec<Fault>);
+
+impl Faults {
+    /// The faults of a store.
+    pub(crate) fn stored(records: &mut Transaction<'_>) -> Result<Self, StoreError> {
+        // Room for all of them, however many an earlier version let in.
+        Ok(Self(records.find(&Query::oldest(u32::MAX))?))
+    }
+
+    /// The faults, the oldest first.
+    pub(crate) fn all(&self) -> &[Fault] {
+        &self.0
+    }
+
+    /// What goes wrong with a call of this method, which is counted at once.
+    pub(crate) fn meet(
+        &mut self,
+        info: &MethodInfo,
+        records: &mut Transaction<'_>,
+    ) -> Result<Option<FaultKind>, StoreError> {
+        let Some(fault) = self.0.iter_mut().find(|fault| fault.meets(info)) else { return Ok(None) };
+        fault.remaining -= 1;
+        records.put(fault)?;
+        Ok(Some(fault.kind))
+    }
+
+    /// Adds a fault and says whether there was room: spent ones make it.
+    pub(crate) fn add(&mut self, fault: Fault, records: &mut Transaction<'_>) -> Result<bool, StoreError> {
+        let spent = self.0.iter().position(|fault| fault.remaining == 0).filter(|_| self.0.len() >= MOST);
+        if self.0.len() >= MOST && spent.is_none() {
+            return Ok(false);
+        }
+        records.put(&fault)?;
+        if let Some(at) = spent {
+            records.remove::<Fault>(&self.0[at].key)?;
+            self.0.remove(at);
+        }
+        self.0.push(fault);
+        Ok(true)
+    }
+
+    /// Removes one and says whether it was there.
+    pub(crate) fn remove(&mut self, key: &str, records: &mut Transaction<'_>) -> Result<bool, StoreError> {
+        let removed = records.remove::<Fault>(key)?;
+        self.0.retain(|fault| fault.key != key);
+        Ok(removed)
+    }
+
+    /// Removes all of them and says how many there were.
+    pub(crate) fn clear(&mut self, records: &mut Transaction<'_>) -> Result<usize, StoreError> {
+        for fault in &self.0 {
+            records.remove::<Fault>(&fault.key)?;
+        }
+        Ok(std::mem::take(&mut self.0).len())
+    }
+}

@@ -1,0 +1,110 @@
+//! Faults that calls were told to meet.
+
+use pg_model::method::MethodInfo;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    store::{Kind, Record},
+    timestamp::Timestamp,
+};
+
+/// What goes wrong with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FaultKind {
+    /// The connection is closed; nothing is carried out.
+    DropRequest,
+    /// The call is carried out and what it changed is durable; then the connection is closed.
+    DropReply,
+    /// The call is carried out; its reply comes late.
+    Delay {
+        /// How late, on the real clock.
+        milliseconds: u64,
+    },
+    /// The reply is error 998 with this HTTP status; nothing is carried out.
+    Status {
+        /// The HTTP status, 400 to 599.
+        status: u16,
+    },
+    /// The call is carried out; the body of its reply is damaged.
+    Garble,
+    /// The call is carried out twice, and the second reply is sent: a network that repeats.
+    Duplicate,
+}
+
+impl FaultKind {
+    /// The names of all kinds, as the control interface spells them.
+    pub const NAMES: [&'static str; 6] = ["drop-request", "drop-reply", "delay", "status", "garble", "duplicate"];
+
+    /// The name, as the control interface spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        let [drop_request, drop_reply, delay, status, garble, duplicate] = Self::NAMES;
+        match self {
+            Self::DropRequest => drop_request,
+            Self::DropReply => drop_reply,
+            Self::Delay { .. } => delay,
+            Self::Status { .. } => status,
+            Self::Garble => garble,
+            Self::Duplicate => duplicate,
+        }
+    }
+}
+
+/// A fault that the next calls of a method meet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Its number, time-ordered.
+    pub key: String,
+    /// `service/method`, or [`Fault::ANY`].
+    pub method: String,
+    /// What goes wrong.
+    #[serde(flatten)]
+    pub kind: FaultKind,
+    /// How many calls were to meet it.
+    pub times: u32,
+    /// How many of them have not come yet.
+    pub remaining: u32,
+    /// When it was asked for.
+    pub created: Timestamp,
+}
+
+impl Fault {
+    /// Stands for every method.
+    pub const ANY: &'static str = "*";
+
+    /// Whether the next call of this method meets it.
+    #[must_use]
+    pub fn meets(&self, info: &MethodInfo) -> bool {
+        let named = || self.method.split_once('/') == Some((info.service.name, info.name));
+        self.remaining > 0 && (self.method == Self::ANY || named())
+    }
+
+    /// The fault as the control interface shows it.
+    #[must_use]
+    pub fn view(&self) -> Value {
+        let mut view = json!({
+            "id": self.key,
+            "method": self.method,
+            "kind": self.kind.name(),
+            "times": self.times,
+            "remaining": self.remaining,
+            "created": self.created.to_string(),
+        });
+        match self.kind {
+            FaultKind::Delay { milliseconds } => view["milliseconds"] = milliseconds.into(),
+            FaultKind::Status { status } => view["status"] = status.into(),
+            FaultKind::DropRequest | FaultKind::DropReply | FaultKind::Garble | FaultKind::Duplicate => {}
+        }
+        view
+    }
+}
+
+impl Record for Fault {
+    const KIND: &'static Kind = &Kind { table: "faults", columns: &[] };
+
+    fn key(&self) -> &str {
+        &self.key
+    }
+}

@@ -1,0 +1,79 @@
+//! Calls that meet a fault.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use pg_model::SandboxErrorCode;
+
+use super::Sandbox;
+use crate::{
+    disposition::Disposition,
+    records::FaultKind,
+    service::{Refusal, Route, Voice},
+    store::{StoreError, Transaction},
+    timestamp::Timestamp,
+};
+
+impl Sandbox {
+    /// Answers one request with the fault, if any, that its method is to meet.
+    ///
+    /// Fails when the store has lost the transaction, or a fault cannot be counted; every request of the
+    /// group fails then.
+    pub(super) fn handle_one(
+        &mut self,
+        real_now: Timestamp,
+        request: &Request<Bytes>,
+    ) -> Result<Response<Bytes>, StoreError> {
+        let route = Route::of(request.uri().path());
+        let Some(fault) = self.fault(route)? else { return self.carry_out(real_now, route, request) };
+        Ok(match fault {
+            FaultKind::DropRequest => closed(),
+            FaultKind::DropReply => {
+                self.carry_out(real_now, route, request)?;
+                closed()
+            }
+            FaultKind::Delay { milliseconds } => {
+                let late = Disposition::SendAfter(Duration::from_millis(milliseconds));
+                with(self.carry_out(real_now, route, request)?, late)
+            }
+            FaultKind::Status { status } => self.injected(status, route.voice()),
+            FaultKind::Garble => self.carry_out(real_now, route, request)?.map(|body| garbled(&body)),
+            FaultKind::Duplicate => {
+                self.carry_out(real_now, route, request)?;
+                self.carry_out(real_now, route, request)?
+            }
+        })
+    }
+
+    /// The fault that a request meets. It is counted whatever becomes of the request.
+    fn fault(&mut self, route: Route<'_>) -> Result<Option<FaultKind>, StoreError> {
+        let Route::Method(info, _) = route else { return Ok(None) };
+        let mut records = Transaction::new(&mut *self.store);
+        let met = self.faults.meet(info, &mut records)?;
+        records.keep()?;
+        Ok(met)
+    }
+
+    fn injected(&mut self, status: u16, voice: Voice) -> Response<Bytes> {
+        let refusal = Refusal::from(SandboxErrorCode::INJECTED_FAULT).with_status(status);
+        refusal.reply(voice, self.keys.digits(9)).into_response()
+    }
+}
+
+fn with(mut response: Response<Bytes>, disposition: Disposition) -> Response<Bytes> {
+    response.extensions_mut().insert(disposition);
+    response
+}
+
+/// What stands for no response; nothing of it is to be sent.
+fn closed() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    with(response, Disposition::Close)
+}
+
+/// The first half of a body and then bytes that are neither UTF-8, nor XML, nor JSON.
+fn garbled(body: &[u8]) -> Bytes {
+    [&body[..body.len() / 2], b"\xff\xfe<\"{"].concat().into()
+}
