@@ -48,6 +48,7 @@ mod record;
 mod remedy;
 mod secret;
 mod text;
+mod twice;
 mod value;
 mod violation;
 mod write;

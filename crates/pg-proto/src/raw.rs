@@ -8,7 +8,7 @@ use pg_model::{
     method::{Credentials as CredentialKind, MethodInfo, ServiceInfo},
 };
 
-use crate::{Account, Misuse, form, request};
+use crate::{Account, Misuse, form::Form, request};
 
 /// A request by names and values. Nothing of it is checked, but it is signed and encoded like any other.
 ///
@@ -128,7 +128,7 @@ impl Account {
         self.request_raw(&Raw::of(M::INFO, parameters))
     }
 
-    fn raw_body(&self, raw: &Raw) -> Result<Vec<u8>, Misuse> {
+    fn raw_body(&self, raw: &Raw) -> Result<Bytes, Misuse> {
         let own = &self.credentials;
         let mut pairs: Vec<(&str, &str)> = match raw.credentials {
             CredentialKind::Signed => {
@@ -143,16 +143,16 @@ impl Account {
         // What the caller names wins: a raw request may carry credentials of its own.
         pairs.retain(|(name, _)| raw.parameters.get(name).is_none());
         pairs.extend(raw.parameters.iter());
-        let mut body = Vec::new();
+        let mut body = Form::new(request::ROOM);
         for (name, value) in &pairs {
-            form::begin(&mut body, name);
-            form::encode(&mut body, value);
+            body.begin(name);
+            body.text(value);
         }
         if raw.credentials == CredentialKind::Signed && raw.parameters.get("shaSignature").is_none() {
-            form::begin(&mut body, "shaSignature");
-            body.extend_from_slice(sign(&pairs, &own.sha_key).hex().as_str().as_bytes());
+            body.begin("shaSignature");
+            body.put(sign(&pairs, &own.sha_key).hex().as_str().as_bytes());
         }
-        Ok(body)
+        Ok(body.finish())
     }
 }
 

@@ -12,12 +12,15 @@ use pg_model::{
     method::{Credentials as CredentialKind, MethodInfo},
 };
 
-use crate::{Account, BaseUrl, Misuse, form};
+use crate::{Account, BaseUrl, Misuse, form::Form};
 
-/// Room for the signature: `&shaSignature=` and 128 digits.
-const SIGNATURE_ROOM: usize = 142;
-/// Room that a body gets beyond its bare texts, as a share of them: for `=`, `&` and escapes.
-const ESCAPE_SHARE: usize = 8;
+static FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+static BOTH_ENCODINGS: HeaderValue = HeaderValue::from_static("application/xml, application/json");
+
+/// Room that a body starts with: few requests need more, and those that do are long lists, which announce themselves.
+pub(crate) const ROOM: usize = 1536;
+/// What a member of a list takes at least beside its text: the comma before it.
+const COMMA: &[u8] = b"%2C";
 
 impl Account {
     /// Checks, signs and encodes a request.
@@ -34,11 +37,24 @@ impl Account {
     /// # Errors
     /// When it is a version 5 request and the account has no credentials for that.
     pub fn request_unchecked<M: Method>(&self, method: &M) -> Result<http::Request<Bytes>, Misuse> {
-        let mut room = Room(SIGNATURE_ROOM);
-        method.visit(&mut room);
-        let mut body = Body::new(self, M::INFO.credentials, room.0 + room.0 / ESCAPE_SHARE)?;
-        method.visit(&mut body);
-        Ok(self.post(self.uri(M::INFO)?, body.finish()))
+        let own = &self.credentials;
+        let form = match M::INFO.credentials {
+            CredentialKind::Signed => {
+                let credentials = [("apiKey", own.api_key.expose()), ("apiPassword", own.api_password.expose())];
+                let mut signer = OrderedSigner::new(&own.sha_key);
+                let mut form = encoded(method, &credentials, Some(&mut signer));
+                form.begin("shaSignature");
+                form.put(signer.finish().hex().as_str().as_bytes());
+                form
+            }
+            CredentialKind::Session => encoded(method, &[], None),
+            CredentialKind::Enterprise => {
+                let (_, own) = self.enterprise.as_ref().ok_or(Misuse::NoEnterpriseCredentials)?;
+                let (key, password) = (own.api_key.expose(), own.api_password.expose());
+                encoded(method, &[("api_key", key), ("api_password", password), ("version", "5")], None)
+            }
+        };
+        Ok(self.post(self.uri(M::INFO)?, form.finish()))
     }
 
     /// Where a method's requests go.
@@ -62,13 +78,13 @@ impl Account {
         self.enterprise.as_ref().map(|(base, _)| base).ok_or(Misuse::NoEnterpriseCredentials)
     }
 
-    pub(crate) fn post(&self, uri: Uri, body: Vec<u8>) -> http::Request<Bytes> {
-        let mut request = http::Request::new(Bytes::from(body));
+    pub(crate) fn post(&self, uri: Uri, body: Bytes) -> http::Request<Bytes> {
+        let mut request = http::Request::new(body);
         *request.method_mut() = http::Method::POST;
         *request.uri_mut() = uri;
         let headers = request.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
-        headers.insert(ACCEPT, HeaderValue::from_static("application/xml, application/json"));
+        headers.insert(CONTENT_TYPE, FORM.clone());
+        headers.insert(ACCEPT, BOTH_ENCODINGS.clone());
         request
     }
 }
@@ -87,89 +103,59 @@ pub(crate) fn join(base: &BaseUrl, prefix: &str, name: &str, encoding: Option<&s
     Uri::from_maybe_shared(Bytes::from(text)).expect("a checked base address and plain path segments make a URI")
 }
 
-/// Adds up how long the texts of a request are, so that its body is allocated once.
-struct Room(usize);
-
-impl ParameterSink for Room {
-    fn credentials(&mut self) {
-        self.0 += 128;
-    }
-
-    fn parameter(&mut self, _: &'static Field, name: &str, value: &str) {
-        self.0 += name.len() + value.len() + 2;
-    }
-
-    fn list(&mut self, _: &'static Field, name: &str, values: &mut dyn Iterator<Item = &str>) {
-        self.0 += name.len() + 2 + values.map(|value| value.len() + 3).sum::<usize>();
-    }
+/// The form of a request, which the signer sees as it is made.
+fn encoded<M: Method>(method: &M, credentials: &[(&str, &str)], signer: Option<&mut OrderedSigner<'_>>) -> Form {
+    let mut body = Body { form: Form::new(ROOM), signer, credentials };
+    method.visit(&mut body);
+    body.form
 }
 
 /// A body in the making: every parameter is encoded and signed in one go.
-struct Body<'a> {
-    out: Vec<u8>,
-    signer: Option<OrderedSigner<'a>>,
+struct Body<'a, 'key> {
+    form: Form,
+    signer: Option<&'a mut OrderedSigner<'key>>,
     /// Name and value of each credential, in the order of names.
-    credentials: [(&'static str, &'a str); 3],
+    credentials: &'a [(&'a str, &'a str)],
 }
 
-impl<'a> Body<'a> {
-    fn new(account: &'a Account, kind: CredentialKind, room: usize) -> Result<Self, Misuse> {
-        let own = &account.credentials;
-        let (signer, credentials) = match kind {
-            CredentialKind::Signed => (
-                Some(OrderedSigner::new(&own.sha_key)),
-                [("apiKey", own.api_key.expose()), ("apiPassword", own.api_password.expose()), ("", "")],
-            ),
-            CredentialKind::Session => (None, [("", ""); 3]),
-            CredentialKind::Enterprise => {
-                let (_, own) = account.enterprise.as_ref().ok_or(Misuse::NoEnterpriseCredentials)?;
-                (
-                    None,
-                    [("api_key", own.api_key.expose()), ("api_password", own.api_password.expose()), ("version", "5")],
-                )
+impl ParameterSink for Body<'_, '_> {
+    fn credentials(&mut self) {
+        for (name, value) in self.credentials {
+            self.form.begin(name);
+            self.form.text(value);
+            if let Some(signer) = &mut self.signer {
+                signer.parameter(name, value);
             }
-        };
-        Ok(Self { out: Vec::with_capacity(room), signer, credentials })
+        }
     }
 
-    fn pair(&mut self, name: &str, value: &str) {
-        form::begin(&mut self.out, name);
-        form::encode(&mut self.out, value);
+    fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
+        // Names of the tables are letters, digits and underscores, but for the numbers of version 5 items (`[0]`) and
+        // names that the caller completes (`collect*`).
+        if field.wire.ends_with(['*', ']']) {
+            self.form.begin(name)
+        } else {
+            self.form.begin_plain(name)
+        }
+        self.form.text(value);
         if let Some(signer) = &mut self.signer {
             signer.parameter(name, value);
         }
     }
 
-    fn finish(mut self) -> Vec<u8> {
-        if let Some(signer) = self.signer {
-            form::begin(&mut self.out, "shaSignature");
-            self.out.extend_from_slice(signer.finish().hex().as_str().as_bytes());
-        }
-        self.out
-    }
-}
-
-impl ParameterSink for Body<'_> {
-    fn credentials(&mut self) {
-        for (name, value) in self.credentials {
-            if !name.is_empty() {
-                self.pair(name, value);
-            }
-        }
-    }
-
-    fn parameter(&mut self, _: &'static Field, name: &str, value: &str) {
-        self.pair(name, value);
-    }
-
     fn list(&mut self, _: &'static Field, name: &str, values: &mut dyn Iterator<Item = &str>) {
-        form::begin(&mut self.out, name);
+        self.form.begin(name);
+        // Exact for every list there is.
+        let members = values.size_hint().0;
         let mut signed = self.signer.as_mut().map(|signer| signer.begin(name));
         for (at, value) in values.enumerate() {
-            if at > 0 {
-                form::encode(&mut self.out, ",");
+            if at == 0 {
+                // Members are of about the same length.
+                self.form.reserve(members * (value.len() + COMMA.len()) + ROOM);
+            } else {
+                self.form.put(COMMA);
             }
-            form::encode(&mut self.out, value);
+            self.form.text(value);
             if let Some(signed) = &mut signed {
                 if at > 0 {
                     signed.piece(",");
