@@ -5,7 +5,7 @@ use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 
 use super::{Context, Refusal, Reply, callback};
-use crate::cards;
+use crate::{addresses, cards};
 
 mod access;
 mod batches;
@@ -44,7 +44,8 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
         (&Method::DELETE, ["callbacks", "behaviour"]) => callbacks::behave(context),
         (&Method::GET, ["callbacks", id]) => callbacks::show(context, id),
         (&Method::POST, ["callbacks", id, "redeliver"]) => callbacks::redeliver(context, id),
-        (&Method::GET, ["sms"]) => Ok(sms::list(context, request)),
+        (&Method::GET, ["addresses"]) => Ok(shown(&addresses::view())),
+        (&Method::GET, ["sms"]) => sms::list(context, request),
         (_, known) => Ok(match accepted(known) {
             Some(reason) => error(StatusCode::METHOD_NOT_ALLOWED, reason),
             None => error(StatusCode::NOT_FOUND, NO_SUCH_CALL),
@@ -52,7 +53,7 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
     }
 }
 
-const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, faults, batches, callbacks and sms";
+const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, faults, batches, callbacks, addresses and sms";
 
 /// Which HTTP methods a known path takes.
 fn accepted(segments: &[&str]) -> Option<&'static str> {
@@ -60,7 +61,7 @@ fn accepted(segments: &[&str]) -> Option<&'static str> {
         ["clock"] => "only GET and POST are accepted here",
         ["faults", _] => "only DELETE is accepted here",
         ["faults"] | ["cards", "updater"] | ["callbacks", "behaviour"] => "only GET, POST and DELETE are accepted here",
-        ["merchants" | "cards" | "batches" | "callbacks" | "sms"] | ["batches" | "callbacks", _] => {
+        ["merchants" | "cards" | "batches" | "callbacks" | "addresses" | "sms"] | ["batches" | "callbacks", _] => {
             "only GET is accepted here"
         }
         ["batches", _, "spoil"] | ["callbacks", _, "redeliver"] => "only POST is accepted here",

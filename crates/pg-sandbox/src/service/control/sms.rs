@@ -3,16 +3,14 @@
 use bytes::Bytes;
 use http::{Request, StatusCode};
 
-use super::{Context, Reply, error, listing::Listing};
+use super::{Context, Refusal, Reply, error, listing::Listing, shown};
 use crate::records::TextMessage;
 
-pub(super) fn list(context: &mut Context<'_>, request: &Request<Bytes>) -> Reply {
+pub(super) fn list(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let listing = match Listing::of(request) {
         Ok(listing) => listing,
-        Err(problem) => return error(StatusCode::BAD_REQUEST, &problem),
+        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
     };
-    match context.records.find::<TextMessage>(&listing.query()) {
-        Ok(messages) => Reply::json(StatusCode::OK, &messages.iter().map(TextMessage::view).collect()),
-        Err(problem) => error(StatusCode::INTERNAL_SERVER_ERROR, &problem.to_string()),
-    }
+    let messages = context.records.find::<TextMessage>(&listing.query())?;
+    Ok(shown(&messages.iter().map(TextMessage::view).collect()))
 }
