@@ -16,16 +16,21 @@ pub struct CheckoutVisit {
     pub merchant: String,
     /// The `tokenid` that was visited.
     pub token: String,
-    /// What came of posting it; nothing until the bank was asked.
+    /// What came of posting it; nothing until it was posted with a card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<FormOutcome>,
     /// When the form was shown.
     pub created: Timestamp,
 }
 
-/// What the bank made of a form.
+/// What became of a form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FormOutcome {
+    /// The customer was sent to authenticate first (spec 3 §4.1), and has not come back.
+    Challenged {
+        /// The `authenticationKey`.
+        authentication: String,
+    },
     /// Paid or reserved.
     Approved {
         /// The `trans_key`.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     merchants::Merchant,
-    records::{CheckoutToken, Details, Payment, Service},
+    records::{Authentication, CheckoutToken, Details, Payment, Service},
 };
 
 /// Asks the bank for the token's amount. An approval uses the token up by one and is told to the
@@ -22,7 +22,42 @@ pub(in super::super) fn pay(
     card: PayingCard,
     cardholder_name: &str,
 ) -> Result<Option<Payment>, Refusal> {
-    let charge = Charge {
+    context.basis.assume(101);
+    let answer = transaction::pay(context, merchant, token.kind, charge(token, cardholder_name), card);
+    settle(context, token, answer)
+}
+
+/// Opens the authentication that the token asks for; the customer comes back to `return_to`. Nothing
+/// when the card's bank did not answer (assumptions 105 and 122).
+pub(in super::super) fn open_authentication(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    token: &CheckoutToken,
+    card: PayingCard,
+    cardholder_name: &str,
+    return_to: String,
+) -> Result<Option<Authentication>, Refusal> {
+    [101, 122].into_iter().for_each(|number| context.basis.assume(number));
+    let charge = charge(token, cardholder_name);
+    let (_, opened) = transaction::open_authentication(context, merchant, charge, card, Some(return_to))?;
+    Ok(opened)
+}
+
+/// [`pay`] with the card of an authentication that has ended: declined unless the customer was
+/// authenticated or the card has no 3-D Secure (assumption 122).
+pub(in super::super) fn pay_authenticated(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    token: &mut CheckoutToken,
+    authentication: Authentication,
+) -> Result<Option<Payment>, Refusal> {
+    context.basis.assume(122);
+    let answer = transaction::authentication::pay(context, merchant, token.kind, authentication);
+    settle(context, token, answer)
+}
+
+fn charge(token: &CheckoutToken, cardholder_name: &str) -> Charge {
+    Charge {
         service: Service::V5,
         parent: None,
         amount: token.amount,
@@ -32,9 +67,15 @@ pub(in super::super) fn pay(
         customer_reference: None,
         details: details(token, cardholder_name),
         recipient: BTreeMap::new(),
-    };
-    context.basis.assume(101);
-    let payment = match transaction::pay(context, merchant, token.kind, charge, card) {
+    }
+}
+
+fn settle(
+    context: &mut Context<'_>,
+    token: &mut CheckoutToken,
+    answer: Result<Payment, Refusal>,
+) -> Result<Option<Payment>, Refusal> {
+    let payment = match answer {
         Err(refusal) if refusal.code() == ErrorCode::NO_RESPONSE_FROM_BANK.as_str() => {
             context.basis.join(refusal.basis());
             return Ok(None);

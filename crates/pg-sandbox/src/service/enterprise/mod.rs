@@ -27,7 +27,7 @@ mod sms;
 mod stored_user;
 mod transaction_lookup;
 
-pub(super) use checkout::pay;
+pub(super) use checkout::{open_authentication, pay, pay_authenticated};
 
 /// The methods of the service.
 pub(super) const METHODS: &[Entry] = &[

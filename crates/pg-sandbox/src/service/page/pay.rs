@@ -8,8 +8,8 @@ use super::{super::method, Basis, Context, Refusal, Reply};
 use crate::{
     form::Form,
     merchants::Merchant,
-    records::{CheckoutToken, CheckoutVisit, FormOutcome, Payment, TokenEnd},
-    service::enterprise,
+    records::{CheckoutToken, CheckoutVisit, FormOutcome, Payment, Service, TokenEnd},
+    service::{enterprise, transaction::authentication},
     store::Query,
 };
 
@@ -28,11 +28,12 @@ pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Req
     context.basis = Basis::new("3 §3.1");
     context.basis.assume(119);
     let path = path.strip_suffix('/').unwrap_or(path);
-    let reply = match (request.method(), path) {
-        (&Method::GET, "success") => landing::success(context),
-        (&Method::GET, "cancelled") => landing::cancelled(context),
-        (&Method::GET, token) => visit(context, token)?,
-        (&Method::POST, token) => submit(context, token, request)?,
+    let reply = match (request.method(), path, path.split_once('/')) {
+        (&Method::GET, "success", _) => landing::success(context),
+        (&Method::GET, "cancelled", _) => landing::cancelled(context),
+        (&Method::GET, _, Some((token, visit))) => resume(context, token, visit)?,
+        (&Method::GET, token, None) => visit(context, token)?,
+        (&Method::POST, token, _) => submit(context, token, request)?,
         _ => return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into()),
     };
     Ok(reply.resting_on(std::mem::take(&mut context.basis)))
@@ -93,15 +94,68 @@ fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> R
         let page = Page { token: &token, visit: &visit.key, entered: &entered, alert: None, faults: &faults };
         return Ok(page.reply());
     }
-    let payment = enterprise::pay(context, merchant, &mut token, entered.card(), &entered.name)?;
-    let outcome = match payment {
-        Some(payment) if payment.approved() => FormOutcome::Approved { transaction: payment.key },
-        Some(payment) => FormOutcome::Declined { transaction: payment.key, next: new_visit(context, &token)?.key },
-        None => FormOutcome::Unanswered { next: new_visit(context, &token)?.key },
+    let outcome = if token.three_d_secure {
+        let back = format!("/pay/{}/{}", token.key, visit.key);
+        match enterprise::open_authentication(context, merchant, &token, entered.card(), &entered.name, back)? {
+            Some(authentication) => FormOutcome::Challenged { authentication: authentication.key },
+            None => FormOutcome::Unanswered { next: new_visit(context, &token)?.key },
+        }
+    } else {
+        let payment = enterprise::pay(context, merchant, &mut token, entered.card(), &entered.name)?;
+        outcome_of(context, &token, payment)?
     };
+    settled(context, &token, visit, &entered, outcome)
+}
+
+/// A customer comes back from the challenge: now the bank is asked, once (assumption 122).
+fn resume(context: &mut Context<'_>, token: &str, visit: &str) -> Result<Reply, Refusal> {
+    let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
+    let visit = context.records.get::<CheckoutVisit>(visit)?.filter(|visit| visit.token == token.key);
+    let Some(visit) = visit else { return to_page(&token) };
+    context.basis.assume(136);
+    let entered = Entered::of_customer(&token.user);
+    let Some(FormOutcome::Challenged { authentication }) = &visit.outcome else {
+        return match last_outcome(context, &visit)? {
+            None => to_page(&token),
+            Some((outcome, next)) => shown(context, &token, &entered, &outcome, next.as_deref(), Replay::Yes),
+        };
+    };
+    let authentication = authentication::find(context, merchant, Service::V5, authentication)?;
+    if authentication.ended(context.now).is_none() {
+        return see_other(&authentication.page());
+    }
+    if let Some(end) = token.end(context.now) {
+        return Ok(ended::page(&token, end));
+    }
+    let payment = enterprise::pay_authenticated(context, merchant, &mut token, authentication)?;
+    let outcome = outcome_of(context, &token, payment)?;
+    settled(context, &token, visit, &entered, outcome)
+}
+
+/// What the bank has made of a form; after anything but an approval there is another one.
+fn outcome_of(
+    context: &mut Context<'_>,
+    token: &CheckoutToken,
+    payment: Option<Payment>,
+) -> Result<FormOutcome, Refusal> {
+    Ok(match payment {
+        Some(payment) if payment.approved() => FormOutcome::Approved { transaction: payment.key },
+        Some(payment) => FormOutcome::Declined { transaction: payment.key, next: new_visit(context, token)?.key },
+        None => FormOutcome::Unanswered { next: new_visit(context, token)?.key },
+    })
+}
+
+/// Remembers what came of a form and shows it.
+fn settled(
+    context: &mut Context<'_>,
+    token: &CheckoutToken,
+    visit: CheckoutVisit,
+    entered: &Entered,
+    outcome: FormOutcome,
+) -> Result<Reply, Refusal> {
     context.records.put(&CheckoutVisit { outcome: Some(outcome.clone()), ..visit })?;
     let next = next_of(&outcome).map(str::to_owned);
-    shown(context, &token, &entered, &outcome, next.as_deref(), Replay::No)
+    shown(context, token, entered, &outcome, next.as_deref(), Replay::No)
 }
 
 /// The visit whose form was posted. A form that does not say which it is counts as the newest one of
@@ -119,7 +173,11 @@ fn visit_of(context: &mut Context<'_>, token: &CheckoutToken, form: &Form) -> Re
 
 /// Somebody who has not seen the page is shown it first.
 fn to_page(token: &CheckoutToken) -> Result<Reply, Refusal> {
-    let location = HeaderValue::try_from(format!("/pay/{}", token.key));
+    see_other(&format!("/pay/{}", token.key))
+}
+
+fn see_other(path: &str) -> Result<Reply, Refusal> {
+    let location = HeaderValue::try_from(path);
     location.map(Reply::see_other).map_err(|_| SandboxErrorCode::SANDBOX_FAILURE.into())
 }
 
@@ -145,7 +203,7 @@ fn last_outcome(
 
 fn next_of(outcome: &FormOutcome) -> Option<&str> {
     match outcome {
-        FormOutcome::Approved { .. } => None,
+        FormOutcome::Approved { .. } | FormOutcome::Challenged { .. } => None,
         FormOutcome::Declined { next, .. } | FormOutcome::Unanswered { next } => Some(next),
     }
 }
@@ -167,6 +225,8 @@ fn shown(
     replay: Replay,
 ) -> Result<Reply, Refusal> {
     let transaction = match outcome {
+        // Its page leads back here once the challenge has ended.
+        FormOutcome::Challenged { authentication } => return see_other(&format!("/3ds/{authentication}")),
         FormOutcome::Approved { transaction } | FormOutcome::Declined { transaction, .. } => {
             context.records.get::<Payment>(transaction)?
         }

@@ -42,6 +42,7 @@ mod update;
 pub(super) use authorise::pay;
 pub(super) use card::PayingCard;
 pub(super) use charge::{Charge, MOST};
+pub(super) use initiate_three_d_secure::open as open_authentication;
 pub(super) use operation::{Portion, Step, find, perform, refuse_unless_refundable, refuse_unless_reserved};
 
 /// The methods of the service.

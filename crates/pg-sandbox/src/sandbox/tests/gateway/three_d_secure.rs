@@ -4,6 +4,7 @@ use super::*;
 use crate::records::{Authentication, AuthenticationEnd, PaymentKind};
 
 mod challenges;
+mod checkout;
 mod initiations;
 mod isolation;
 mod payments;
