@@ -2,7 +2,7 @@
 //!
 //! A time-ordered key makes inserts append to the end of an index (about seven times faster than
 //! random keys) and makes "newest first" the order of the primary key. Every key ends in at least
-//! 96 random bits, so that no merchant can guess another's.
+//! 88 random bits, so that no merchant can guess another's.
 
 use std::fmt::Write as _;
 
@@ -70,17 +70,17 @@ impl Keys {
         key.iter().map(|&digit| char::from(digit)).collect()
     }
 
-    /// A card key in hyphen-separated hexadecimal groups (spec 1 §2.1), 40 characters: 48 bits of
-    /// time and count, and 96 random bits.
+    /// A card key in hyphen-separated hexadecimal groups (spec 1 §2.1), 40 characters: 56 bits of
+    /// time and count, and 88 random bits.
     pub fn card(&mut self, now: Timestamp) -> String {
         let (millis, count) = self.next(now);
-        // 45 bits hold every Timestamp; the count's low bits order keys of the same millisecond.
-        let ordered = (millis << 3 | count.min(7)) & 0xffff_ffff_ffff;
-        let mut random = [0_u8; 12];
+        // 45 bits hold every Timestamp, 11 every count: keys of the same millisecond ascend too.
+        let ordered = (millis << 11 | count) & 0xff_ffff_ffff_ffff;
+        let mut random = [0_u8; 11];
         self.dice.fill(&mut random);
         let mut key = String::with_capacity(40);
         let bytes = ordered.to_be_bytes();
-        for (position, byte) in bytes[2..].iter().chain(&random).enumerate() {
+        for (position, byte) in bytes[1..].iter().chain(&random).enumerate() {
             if matches!(position, 4 | 6 | 8 | 10) {
                 key.push('-');
             }
@@ -179,19 +179,25 @@ mod tests {
         let last = keys.record(Timestamp::MAX);
         assert_eq!((first.len(), last.len()), (32, 32));
         assert!(first < last);
-        let card = keys.card(Timestamp::MAX);
-        assert_eq!(card.len(), 40);
+        let (first, last) = (self::keys().card(Timestamp::MIN), keys.card(Timestamp::MAX));
+        assert_eq!((first.len(), last.len()), (40, 40));
+        assert!(first < last);
     }
 
     #[test]
-    fn card_keys_are_hexadecimal_groups_in_time_order() {
+    fn card_keys_are_hexadecimal_groups_and_ascending() {
         let mut keys = keys();
-        let early = keys.card(Timestamp::from_millis(1_800_000_000_000));
-        let late = keys.card(Timestamp::from_millis(1_800_000_000_001));
-        assert!(early < late);
-        let groups: Vec<usize> = late.split('-').map(str::len).collect();
-        assert_eq!(groups, [8, 4, 4, 4, 16]);
-        assert!(late.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit()));
+        let mut last = String::new();
+        for step in 0..20_000_i64 {
+            // The clock stands still for half of them, and is set back for the others.
+            let now = if step < 10_000 { 1_800_000_000_000 } else { 5 };
+            let key = keys.card(Timestamp::from_millis(now));
+            let groups: Vec<usize> = key.split('-').map(str::len).collect();
+            assert_eq!(groups, [8, 4, 4, 4, 16]);
+            assert!(key.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit()));
+            assert!(key > last, "{last} {key}");
+            last = key;
+        }
     }
 
     #[test]
