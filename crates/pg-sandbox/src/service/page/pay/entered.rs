@@ -75,7 +75,7 @@ impl Entered {
         let checks = [
             (number.is_empty(), "cardNumber", "Enter the number on the front of your card"),
             (
-                !number.is_empty() && !(length && cards::luhn_valid(number)),
+                !number.is_empty() && (!length || !cards::luhn_valid(number)),
                 "cardNumber",
                 "This is not a card number; please check its digits",
             ),
