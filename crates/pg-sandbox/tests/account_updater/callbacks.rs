@@ -1,0 +1,220 @@
+//! The callback of a finished batch (spec 1 §6; assumption 76), and what it can be told to do.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::desk::{A, Desk, HOOK, PLAIN, body};
+
+fn finished(desk: &mut Desk) -> String {
+    let key = desk.token(PLAIN, "c");
+    let batch = desk.request(&[&key], HOOK);
+    desk.wait(120);
+    batch
+}
+
+#[test]
+fn one_callback_comes_when_the_batch_has_finished_and_says_what_a_retrieval_does() {
+    let mut desk = Desk::new();
+    let (a, plain) = (desk.token(A, "c"), desk.token(PLAIN, "c"));
+    let batch = desk.request(&[&a, &plain], HOOK);
+    desk.wait(119);
+    assert!(desk.due().is_empty());
+    assert_eq!(desk.sandbox.next_due(), Some(desk.now.plus(std::time::Duration::from_secs(1))));
+    desk.wait(1);
+    let outgoing = desk.deliver(200);
+    assert_eq!(outgoing.request.method(), "POST");
+    assert_eq!(outgoing.request.uri(), HOOK);
+    assert_eq!(outgoing.request.headers()["content-type"], "application/json; charset=utf-8");
+    assert_eq!(outgoing.request.headers()["pg-callback"], outgoing.id.as_str());
+    let said: Value = serde_json::from_str(body(&outgoing)).unwrap();
+    assert_eq!(said, desk.retrieve(&batch));
+    assert_eq!(said["cardKeyDetails"][0]["response"], "700");
+    desk.wait(86_400);
+    assert!(desk.due().is_empty());
+    let newest = desk.newest();
+    assert_eq!((&newest["status"], &newest["attempts"]), (&json!("delivered"), &json!(1)));
+    assert_eq!((&newest["kind"], &newest["about"]), (&json!("account-updater"), &json!(batch)));
+    assert_eq!(newest["lastResult"], json!({ "at": "2026-05-04T10:02:00Z", "status": 200 }));
+}
+
+#[test]
+fn it_has_the_encoding_of_the_request() {
+    let mut desk = Desk::new();
+    let key = desk.token(A, "c");
+    let updater = desk.updater_key();
+    let pairs = [("accountUpdaterKey", updater.as_str()), ("cardKey", &key), ("callbackUrl", HOOK)];
+    for path in ["token/requestAccountUpdater", "token/requestAccountUpdater/xml"] {
+        let (_, requested) = desk.call(path, &pairs, true);
+        assert!(requested.contains("<result>OK</result><batchKey>"), "{requested}");
+        desk.wait(120);
+        let outgoing = desk.deliver(204);
+        assert_eq!(outgoing.request.headers()["content-type"], "application/xml; charset=utf-8");
+        let batch = requested.split("<batchKey>").nth(1).unwrap()[..32].to_owned();
+        // Retrieved as JSON or XML, whatever was requested.
+        let (_, retrieved) = desk.call("token/retrieveAccountUpdater", &[("batchKey", &batch)], true);
+        assert_eq!(body(&outgoing), retrieved);
+    }
+}
+
+#[test]
+fn without_an_address_there_is_none() {
+    let mut desk = Desk::new();
+    let key = desk.token(PLAIN, "c");
+    desk.request(&[&key], "");
+    desk.wait(120);
+    assert!(desk.due().is_empty());
+    assert_eq!(desk.get("callbacks").1, json!([]));
+}
+
+#[test]
+fn one_that_is_on_its_way_is_not_handed_out_again_and_a_failure_is_final() {
+    let mut desk = Desk::new();
+    finished(&mut desk);
+    let due = desk.due();
+    assert_eq!(due.len(), 1);
+    assert!(desk.due().is_empty());
+    desk.sandbox.delivered(desk.now, "another", Ok(StatusCode::OK));
+    desk.sandbox.delivered(desk.now, &due[0].id, Err("no connection: refused".to_owned()));
+    desk.sandbox.delivered(desk.now, &due[0].id, Ok(StatusCode::OK));
+    desk.wait(86_400);
+    assert!(desk.due().is_empty());
+    let newest = desk.newest();
+    assert_eq!((&newest["status"], &newest["attempts"]), (&json!("failed"), &json!(1)));
+    assert_eq!(newest["lastResult"]["error"], "no connection: refused");
+}
+
+#[test]
+fn anything_but_a_2xx_is_a_failure() {
+    let mut desk = Desk::new();
+    for (status, wanted) in [(200, "delivered"), (299, "delivered"), (302, "failed"), (404, "failed"), (500, "failed")]
+    {
+        finished(&mut desk);
+        desk.deliver(status);
+        assert_eq!(desk.newest()["status"], wanted, "{status}");
+    }
+}
+
+#[test]
+fn it_can_be_sent_again() {
+    let mut desk = Desk::new();
+    finished(&mut desk);
+    let first = desk.deliver(500);
+    let path = format!("callbacks/{}/redeliver", first.id);
+    desk.wait(60);
+    assert_eq!(desk.tell(&path, "")["status"], "pending");
+    let again = desk.deliver(200);
+    assert_eq!((&again.id, body(&again)), (&first.id, body(&first)));
+    assert!(desk.due().is_empty());
+    let newest = desk.newest();
+    assert_eq!((&newest["status"], &newest["attempts"]), (&json!("delivered"), &json!(2)));
+    assert_eq!(newest["lastResult"]["at"], "2026-05-04T10:03:00Z");
+    // While it is on its way it can be asked for once more.
+    desk.tell(&path, "");
+    let under_way = desk.due();
+    desk.tell(&path, "");
+    assert!(desk.due().is_empty());
+    desk.sandbox.delivered(desk.now, &under_way[0].id, Ok(StatusCode::OK));
+    desk.deliver(200);
+    assert!(desk.due().is_empty());
+    let missing = desk.control(http::Method::POST, "callbacks/none/redeliver", "");
+    assert_eq!(missing.0, 404);
+}
+
+#[test]
+fn it_can_be_told_to_fail() {
+    let mut desk = Desk::new();
+    desk.tell("callbacks/behaviour", r#"{"kind": "fail"}"#);
+    finished(&mut desk);
+    assert!(desk.due().is_empty());
+    let newest = desk.newest();
+    assert_eq!((&newest["status"], &newest["attempts"]), (&json!("failed"), &json!(0)));
+    assert_eq!(newest["lastResult"]["error"], "it was told to fail and never sent");
+    desk.tell(&format!("callbacks/{}/redeliver", newest["id"].as_str().unwrap()), "");
+    desk.deliver(200);
+    assert_eq!(desk.newest()["status"], "delivered");
+    // The next one is as usual.
+    finished(&mut desk);
+    desk.deliver(200);
+}
+
+#[test]
+fn it_can_be_told_to_be_late_on_the_sandboxs_clock() {
+    let mut desk = Desk::new();
+    desk.tell("callbacks/behaviour", r#"{"kind": "late", "seconds": 600}"#);
+    let batch = finished(&mut desk);
+    desk.retrieve(&batch);
+    desk.wait(599);
+    assert!(desk.due().is_empty());
+    assert_eq!(desk.newest()["status"], "pending");
+    desk.tell("clock", r#"{"advanceSeconds": 1}"#);
+    desk.deliver(200);
+    assert!(desk.due().is_empty());
+    // One that waits is sent at once when it is asked for, and then no more.
+    desk.tell("callbacks/behaviour", r#"{"kind": "late", "seconds": 600}"#);
+    finished(&mut desk);
+    assert!(desk.due().is_empty());
+    let id = desk.newest()["id"].as_str().unwrap().to_owned();
+    desk.tell(&format!("callbacks/{id}/redeliver"), "");
+    desk.deliver(200);
+    desk.wait(600);
+    assert!(desk.due().is_empty());
+}
+
+#[test]
+fn it_can_be_told_to_come_twice() {
+    let mut desk = Desk::new();
+    desk.tell("callbacks/behaviour", r#"{"kind": "twice", "times": 2}"#);
+    for _ in 0..2 {
+        finished(&mut desk);
+        let first = desk.deliver(200);
+        assert_eq!(desk.newest()["status"], "pending");
+        let second = desk.deliver(200);
+        assert_eq!((first.id, first.request.body()), (second.id.clone(), second.request.body()));
+        assert!(desk.due().is_empty());
+        let newest = desk.newest();
+        assert_eq!((&newest["status"], &newest["attempts"]), (&json!("delivered"), &json!(2)));
+    }
+    finished(&mut desk);
+    desk.deliver(200);
+    assert!(desk.due().is_empty());
+}
+
+#[test]
+fn only_so_many_are_on_their_way_at_a_time() {
+    let mut desk = Desk::new();
+    let key = desk.token(PLAIN, "c");
+    let batches: Vec<String> = (0..70).map(|_| desk.request(&[&key], HOOK)).collect();
+    desk.wait(120);
+    let mut told = Vec::new();
+    let mut under_way = desk.due();
+    while let Some(outgoing) = under_way.pop() {
+        assert!(under_way.len() < 32);
+        let said: Value = serde_json::from_str(body(&outgoing)).unwrap();
+        told.push(said["batchKey"].as_str().unwrap().to_owned());
+        desk.sandbox.delivered(desk.now, &outgoing.id, Ok(StatusCode::OK));
+        under_way.extend(desk.due());
+    }
+    told.sort();
+    assert_eq!(told, batches);
+}
+
+#[test]
+fn it_is_guarded_also_when_the_name_has_been_resolved() {
+    let mut desk = Desk::new();
+    let key = desk.token(PLAIN, "c");
+    for (url, address, admitted) in [
+        ("https://shop.example/", "1.1.1.1", true),
+        ("https://shop.example/", "127.0.0.1", true),
+        ("https://shop.example/", "10.0.0.1", false),
+        ("https://shop.example/", "169.254.169.254", false),
+        ("https://shop.example/", "::ffff:169.254.169.254", false),
+        ("https://shop.example/", "fe80::1", false),
+        ("http://localhost/", "::1", true),
+        ("http://localhost/", "1.1.1.1", false),
+    ] {
+        desk.request(&[&key], url);
+        desk.wait(120);
+        let outgoing = desk.deliver(200);
+        assert_eq!(outgoing.admits(address.parse().unwrap()).is_ok(), admitted, "{url} {address}");
+    }
+}

@@ -1,0 +1,108 @@
+//! Requests that are refused, and with which code (spec 1 §4.8, §7; assumptions 45, 70 to 72, 77).
+
+use crate::desk::{Desk, OTHER, PLAIN};
+
+const REQUEST: &str = "token/requestAccountUpdater";
+const RETRIEVE: &str = "token/retrieveAccountUpdater";
+
+fn refused(desk: &mut Desk, keys: &str, url: &str) -> String {
+    let updater = desk.updater_key();
+    let (code, message) =
+        desk.refused(REQUEST, &[("accountUpdaterKey", &updater), ("cardKey", keys), ("callbackUrl", url)]);
+    assert!(desk.get("batches").1.as_array().unwrap().is_empty());
+    format!("{code} {message}")
+}
+
+#[test]
+fn the_updater_key_has_to_be_the_accounts() {
+    let mut desk = Desk::new();
+    let key = desk.token(PLAIN, "c");
+    for wrong in ["", "OtherSandboxUpdaterKey0000000000", "wrong"] {
+        let pairs = [("accountUpdaterKey", wrong), ("cardKey", &key)];
+        assert_eq!(desk.refused(REQUEST, &pairs).0, "180", "{wrong}");
+    }
+    assert_eq!(desk.refused(REQUEST, &[("cardKey", &key)]).0, "180");
+}
+
+#[test]
+fn an_account_without_the_updater_has_no_permission() {
+    let mut desk = Desk::new();
+    desk.become_merchant("strict");
+    for updater in ["wrong", "StrictSandboxUpdaterKey000000000"] {
+        assert_eq!(desk.refused(REQUEST, &[("accountUpdaterKey", updater), ("cardKey", "k")]).0, "106");
+    }
+    assert_eq!(desk.refused(RETRIEVE, &[("batchKey", "x")]).0, "106");
+}
+
+#[test]
+fn the_list_of_cards_has_to_be_one_without_repetition() {
+    let mut desk = Desk::new();
+    let (first, same) = (desk.token(PLAIN, "a"), desk.token(PLAIN, "b"));
+    let other = desk.token(OTHER, "a");
+    let gone = desk.token("4000000000005001", "a");
+    desk.done("token/delete", &[("cardKey", &gone)]);
+    for (keys, wanted) in [
+        (String::new(), "938 Missing parameter: cardKey"),
+        (",".to_owned(), "937 Invalid parameter: cardKey"),
+        (format!("{first},"), "937 Invalid parameter: cardKey"),
+        (format!("{first}, ,{other}"), "937 Invalid parameter: cardKey"),
+        (format!("{first},{other},{first}"), "945 Card keys are not unique"),
+        (format!("{first},{other}, {first} "), "945 Card keys are not unique"),
+        (format!("{first},{other},{same}"), "945 Card keys are not unique"),
+        ("none".to_owned(), "940 Unknown card key: 1"),
+        (format!("{first},{other},none,never"), "940 Unknown card key: 3"),
+        (format!("{first},{gone}"), "940 Unknown card key: 2"),
+    ] {
+        assert_eq!(refused(&mut desk, &keys, ""), wanted, "{keys}");
+    }
+    let many: Vec<String> = (0..5_001).map(|number| number.to_string()).collect();
+    assert_eq!(refused(&mut desk, &many.join(","), ""), "946 More than 5000 card keys");
+    // Blanks around commas mean nothing.
+    desk.request(&[&format!(" {first} "), &format!(" {other}")], "");
+}
+
+#[test]
+fn only_addresses_that_may_be_called_are_taken() {
+    let mut desk = Desk::new();
+    let key = desk.token(PLAIN, "c");
+    for url in [
+        "shop.example",
+        "ftp://shop.example/",
+        "http://shop.example/",
+        "https://user:pass@shop.example/",
+        "https://10.0.0.1/",
+        "https://[::ffff:169.254.169.254]/",
+        "http://169.254.169.254/latest/meta-data",
+        "http://0.0.0.0/",
+    ] {
+        let told = refused(&mut desk, &key, url);
+        assert!(told.starts_with("184 Invalid callback URL") && !told.contains("example"), "{url}: {told}");
+    }
+    for url in ["https://shop.example/hook", "http://127.0.0.1:9/hook", "http://[::1]:9/", "http://localhost:9/"] {
+        desk.request(&[&key], url);
+    }
+}
+
+#[test]
+fn unknown_batches_have_their_code_and_lost_ones_too() {
+    let mut desk = Desk::new();
+    let key = desk.token(PLAIN, "c");
+    for batch in ["", "short", "0123456789abcdef0123456789abcdef", "!123456789abcdef0123456789abcdef"] {
+        assert_eq!(desk.refused(RETRIEVE, &[("batchKey", batch)]).0, "183", "{batch}");
+    }
+    let batch = desk.request(&[&key], "");
+    desk.tell(&format!("batches/{batch}/spoil"), "");
+    assert_eq!(desk.refused(RETRIEVE, &[("batchKey", &batch)]).0, "182");
+    desk.wait(120);
+    assert_eq!(desk.refused(RETRIEVE, &[("batchKey", &batch)]).0, "181");
+}
+
+#[test]
+fn a_refused_request_leaves_nothing() {
+    let mut desk = Desk::new();
+    let key = desk.token(PLAIN, "c");
+    refused(&mut desk, &key, "http://10.0.0.1/");
+    desk.wait(120);
+    assert!(desk.due().is_empty());
+    assert_eq!(desk.sandbox.next_due(), None);
+}

@@ -1,0 +1,153 @@
+//! What the simulator finds out (spec 1 §2.4), and what it is told to (assumptions 73 to 75).
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::desk::{A, B, Desk, MONTH, OTHER, PLAIN};
+
+#[test]
+fn two_cards_get_each_others_number() {
+    let mut desk = Desk::new();
+    let (a, b) = (desk.token(A, "anna"), desk.token(B, "bert"));
+    let before = [desk.look_up(&a), desk.look_up(&b)];
+    let entries = desk.updated(&[&a, &b]);
+    for (entry, (old, new_number, customer)) in
+        entries.iter().zip([(&a, "400000******9003", "anna"), (&b, "400000******8005", "bert")])
+    {
+        assert_eq!((&entry["oldCardKey"], &entry["response"]), (&json!(old), &json!("700")));
+        assert_eq!(entry["card"]["cardNumber"], new_number);
+        assert_eq!(
+            (&entry["card"]["cardExpiryMonth"], &entry["card"]["cardExpiryYear"]),
+            (&json!("05"), &json!("2030"))
+        );
+        assert_eq!((&entry["merchantCustomerReference"], &entry["enabled"]), (&json!(customer), &json!("1")));
+        assert!(entry.get("customer").is_none() && entry.get("cardholderAddress").is_none());
+    }
+    // The identifiers change places as the numbers do; the old tokens are as they were.
+    let identifier = |token: &Option<Value>| token.as_ref().unwrap()["cardUniqueIdentifier"].to_string();
+    assert_eq!(entries[0]["cardUniqueIdentifier"], json!(identifier(&before[1])));
+    assert_eq!(entries[1]["cardUniqueIdentifier"], json!(identifier(&before[0])));
+    assert_eq!([desk.look_up(&a), desk.look_up(&b)], before);
+}
+
+#[test]
+fn one_card_gets_a_month_and_december_is_followed_by_january() {
+    let mut desk = Desk::new();
+    for (expiry, later) in [(("05", "2030"), ("06", "2030")), (("12", "2029"), ("01", "2030"))] {
+        let key = desk.token_until(MONTH, "c", expiry);
+        let entry = desk.updated(&[&key]).remove(0);
+        assert_eq!((&entry["response"], &entry["card"]["cardNumber"]), (&json!("702"), &json!("400000******0001")));
+        assert_eq!(
+            (&entry["card"]["cardExpiryMonth"], &entry["card"]["cardExpiryYear"]),
+            (&json!(later.0), &json!(later.1))
+        );
+    }
+}
+
+#[test]
+fn the_new_token_has_everything_of_the_old_one_and_pays() {
+    let mut desk = Desk::new();
+    let old = desk.token(MONTH, "c");
+    let details = [
+        ("cardKey", old.as_str()),
+        ("cardDescription", "the blue one"),
+        ("customerEmail", "r@example.org"),
+        ("cardholderAddressTown", "Leeds"),
+    ];
+    desk.done("token/updateCardKeyDetails", &details);
+    desk.done("token/disable", &[("cardKey", &old)]);
+    let entry = desk.updated(&[&old]).remove(0);
+    let new = entry["cardKey"].as_str().unwrap().to_owned();
+    assert_ne!(new, old);
+    let (was, is) = (desk.look_up(&old).unwrap(), desk.look_up(&new).unwrap());
+    assert_eq!((&was["enabled"], &is["enabled"]), (&json!("0"), &json!("1")));
+    for part in ["customer", "cardholderAddress", "merchantCustomerReference", "cardUniqueIdentifier"] {
+        assert_eq!(was[part], is[part], "{part}");
+    }
+    for field in ["cardDescription", "cardholderName", "cardNumber", "cardType", "cardScheme", "cardBank"] {
+        assert_eq!(was["card"][field], is["card"][field], "{field}");
+        assert_eq!(entry["card"][field], is["card"][field], "{field}");
+    }
+    let order = [("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499"), ("cardKey", &*new)];
+    assert_eq!(desk.done("transaction/authCardKey", &order)["transactionStatusCode"], "600");
+}
+
+#[test]
+fn a_batch_shows_what_it_found_also_when_the_new_token_has_gone() {
+    let mut desk = Desk::new();
+    let old = desk.token(MONTH, "c");
+    let batch = desk.request(&[&old], "");
+    desk.wait(120);
+    let found = desk.retrieve(&batch);
+    let new = found["cardKeyDetails"][0]["cardKey"].as_str().unwrap().to_owned();
+    desk.done("token/delete", &[("cardKey", &new)]);
+    assert_eq!(desk.retrieve(&batch), found);
+}
+
+#[test]
+fn any_answer_can_be_asked_for() {
+    let mut desk = Desk::new();
+    let (key, other) = (desk.token(PLAIN, "c"), desk.token(OTHER, "c"));
+    for code in 700..=712 {
+        let code = code.to_string();
+        let told = desk.tell("cards/updater", &json!({ "cardKey": key, "response": code }).to_string());
+        assert_eq!(told, json!({ "card": "400000******1000", "response": code }));
+        let entries = desk.updated(&[&key, &other]);
+        assert_eq!(entries[0]["response"], json!(code));
+        let has_card = matches!(&*code, "700" | "702" | "707" | "712");
+        assert_eq!(entries[0].get("card").is_some(), has_card, "{code}");
+        assert_eq!(entries[1], json!({ "oldCardKey": other, "response": "706" }));
+        let card = &entries[0]["card"];
+        match &*code {
+            "700" => {
+                assert_eq!((&card["cardNumber"], &card["cardExpiryMonth"]), (&json!("400000******1018"), &json!("05")))
+            }
+            "707" => {
+                assert_eq!((&card["cardNumber"], &card["cardExpiryMonth"]), (&json!("400000******1018"), &json!("06")))
+            }
+            "702" => {
+                assert_eq!((&card["cardNumber"], &card["cardExpiryMonth"]), (&json!("400000******1000"), &json!("06")))
+            }
+            "712" => assert_eq!(card["cardScheme"], "MASTERCARD"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn answers_are_told_by_number_listed_and_forgotten() {
+    let mut desk = Desk::new();
+    let (key, a) = (desk.token(PLAIN, "c"), desk.token(A, "c"));
+    desk.tell("cards/updater", &json!({ "cardNumber": PLAIN, "response": "701" }).to_string());
+    desk.tell("cards/updater", &json!({ "cardNumber": A, "response": "705" }).to_string());
+    let listed = json!([
+        { "card": "400000******1000", "response": "701" },
+        { "card": "400000******8005", "response": "705" },
+    ]);
+    assert_eq!(desk.get("cards/updater").1, listed);
+    let responses = |entries: Vec<Value>| entries.iter().map(|entry| entry["response"].clone()).collect::<Vec<_>>();
+    assert_eq!(responses(desk.updated(&[&key, &a])), ["701", "705"]);
+    assert_eq!(desk.control(Method::DELETE, "cards/updater", "").1, json!([]));
+    assert_eq!(responses(desk.updated(&[&key, &a])), ["706", "700"]);
+}
+
+#[test]
+fn answers_that_cannot_be_told_are_refused() {
+    let mut desk = Desk::new();
+    let key = desk.token(PLAIN, "c");
+    for (body, status) in [
+        (json!({}), 400),
+        (json!({ "response": "705" }), 400),
+        (json!({ "cardKey": key, "cardNumber": PLAIN, "response": "705" }), 400),
+        (json!({ "cardNumber": "4000000000001001", "response": "705" }), 400),
+        (json!({ "cardNumber": "0", "response": "705" }), 400),
+        (json!({ "cardKey": key, "response": "699" }), 400),
+        (json!({ "cardKey": key, "response": "713" }), 400),
+        (json!({ "cardKey": key, "response": "600" }), 400),
+        (json!({ "cardKey": "none", "response": "705" }), 404),
+    ] {
+        let (found, answer) = desk.control(Method::POST, "cards/updater", &body.to_string());
+        assert_eq!(found, status, "{body} {answer}");
+        assert!(answer["error"].is_string() && !answer.to_string().contains("40000"), "{answer}");
+    }
+}
