@@ -137,8 +137,9 @@ fn are_digits(bytes: &[u8]) -> bool {
 }
 
 fn is_text(value: &str) -> bool {
-    // C1 control characters are the only ones outside ASCII; their encoding starts with 0xC2.
-    !value.bytes().any(|b| b.is_ascii_control()) && (value.is_ascii() || !value.chars().any(char::is_control))
+    // Without a way out of the loop, it looks at many bytes at once. Few texts need the second look.
+    let plain = value.bytes().fold(true, |plain, byte| plain & (byte >= b' ') & (byte < 0x7f));
+    plain || !value.chars().any(char::is_control)
 }
 
 fn is_month(bytes: &[u8]) -> bool {

@@ -31,22 +31,15 @@ impl Form {
     #[inline]
     pub(crate) fn begin(&mut self, name: &str) {
         if is_plain(name.as_bytes()) {
-            self.begin_plain(name);
+            let room = self.room(name.len() + 2);
+            room[0] = b'&';
+            room[name.len() + 1] = b'=';
+            copy(&mut room[1..=name.len()], name.as_bytes());
         } else {
             self.byte(b'&');
             self.escape(name.as_bytes());
             self.byte(b'=');
         }
-    }
-
-    /// Begins a parameter whose name is known to need no escapes.
-    #[inline]
-    pub(crate) fn begin_plain(&mut self, name: &str) {
-        debug_assert!(is_plain(name.as_bytes()), "{name} has to be escaped");
-        let room = self.room(name.len() + 2);
-        room[0] = b'&';
-        room[name.len() + 1] = b'=';
-        copy(&mut room[1..=name.len()], name.as_bytes());
     }
 
     /// Appends a name or a value.

@@ -129,14 +129,8 @@ impl ParameterSink for Body<'_, '_> {
         }
     }
 
-    fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
-        // Names of the tables are letters, digits and underscores, but for the numbers of version 5 items (`[0]`) and
-        // names that the caller completes (`collect*`).
-        if field.wire.ends_with(['*', ']']) {
-            self.form.begin(name)
-        } else {
-            self.form.begin_plain(name)
-        }
+    fn parameter(&mut self, _: &'static Field, name: &str, value: &str) {
+        self.form.begin(name);
         self.form.text(value);
         if let Some(signer) = &mut self.signer {
             signer.parameter(name, value);
