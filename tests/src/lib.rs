@@ -2,6 +2,7 @@
 
 pub mod browser;
 pub mod shop;
+pub mod webdriver;
 
 /// The Rust of the README, compiled.
 #[cfg(doctest)]

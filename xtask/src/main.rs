@@ -44,8 +44,8 @@ enum Command {
     /// Run every test: unit, doc and integration tests, examples, bare-metal and wasm builds
     #[command(long_about = "Runs every test: cargo test of the whole workspace, every example, the builds for \
                       wasm32-unknown-unknown and thumbv7em-none-eabihf, and an OpenAPI validator over docs/openapi.yaml. \
-                      Missing rustup targets and the validator are installed; what cannot be is left out and said so at \
-                      the end. With CI=true nothing may be left out.")]
+                      Missing rustup targets, the validator and, for root on Debian, Chromium are installed; what \
+                      cannot be is left out and said so at the end. With CI=true nothing may be left out.")]
     Test,
     /// Run the benchmarks and write docs/performance.md from what they print
     #[command(

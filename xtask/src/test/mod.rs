@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything that can be run, in numbered steps.
 
+mod browser;
 mod examples;
 mod openapi;
 mod targets;
@@ -17,6 +18,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let metadata = workspace::metadata(root)?;
     let mut all = vec![
         Step::new("independent tools that the vectors are checked with", independent_tools),
+        Step::new("a browser for the tests of pages", browser::install),
         Step::new("unit, integration and doc tests of the workspace", || {
             steps::execute(cargo(root).args(["test", "--workspace", "--no-fail-fast"]))
         }),

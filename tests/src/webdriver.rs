@@ -1,0 +1,293 @@
+//! A real browser: Chromium, driven as its users drive it (W3C WebDriver).
+//!
+//! Looking for an element waits until it is there, so that no test has to sleep. Where no browser is installed, tests
+//! say so and are left out; on CI they fail.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use http::{Method, Request, header};
+use pg_hyper::{Hyper, Transport};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+mod driver;
+
+use driver::Driver;
+
+/// How long an element may take to appear, in milliseconds. Only a test that fails waits that long.
+const PATIENCE: u32 = 20_000;
+
+/// The name under which WebDriver hands out elements.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// The tabulator, for [`Browser::press`].
+pub const TAB: char = '\u{e004}';
+/// The enter key, for [`Browser::press`].
+pub const ENTER: char = '\u{e007}';
+
+/// Whether pages may run scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scripts {
+    /// As most people have it.
+    On,
+    /// As some people have it.
+    Off,
+}
+
+/// A window that pages are looked at in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Its width in CSS pixels.
+    pub width: u32,
+    /// Its height in CSS pixels.
+    pub height: u32,
+    /// Whether it is a phone's.
+    pub phone: bool,
+}
+
+/// A browser with an empty profile of its own, which reaches nothing but this machine.
+///
+/// Every method panics when the browser does not do what it is told: that is how a test fails.
+pub struct Browser {
+    /// The address of the WebDriver session.
+    session: String,
+    http: Hyper,
+    // In this order: the browser ends before its profile is removed.
+    _driver: Driver,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// A new browser, or nothing where none is installed.
+    ///
+    /// # Panics
+    /// When the browser does not start, or when none is installed on CI.
+    pub async fn open(scripts: Scripts) -> Option<Self> {
+        let driver = Driver::start()?;
+        let profile = tempfile::tempdir().expect("a folder");
+        let capabilities = json!({"capabilities": {"alwaysMatch": {
+            "timeouts": {"implicit": PATIENCE},
+            "goog:loggingPrefs": {"browser": "ALL"},
+            "goog:chromeOptions": {
+                "binary": driver.browser(),
+                "args": arguments(&profile),
+                // 1 allows, 2 blocks.
+                "prefs": {"profile.managed_default_content_settings.javascript": if scripts == Scripts::On { 1 } else { 2 }},
+            },
+        }}});
+        let mut browser = Self {
+            session: format!("http://127.0.0.1:{}/session", driver.port()),
+            // A connection of its own for each command: none is ever found closed.
+            http: Hyper::new().pool(0, std::time::Duration::ZERO),
+            _driver: driver,
+            _profile: profile,
+        };
+        let opened = browser.post("", &capabilities).await;
+        let id = opened["sessionId"].as_str().expect("the identifier of the session");
+        browser.session = format!("{}/{id}", browser.session);
+        Some(browser)
+    }
+
+    /// Opens an address, as if it had been typed.
+    pub async fn visit(&self, address: &str) {
+        self.post("/url", &json!({"url": address})).await;
+    }
+
+    /// Goes back one page.
+    pub async fn back(&self) {
+        self.post("/back", &json!({})).await;
+    }
+
+    /// The address of the page.
+    pub async fn address(&self) -> String {
+        text(&self.get("/url").await)
+    }
+
+    /// The title of the page.
+    pub async fn title(&self) -> String {
+        text(&self.get("/title").await)
+    }
+
+    /// Waits for a page whose heading contains a text.
+    pub async fn see(&self, heading: &str) {
+        self.find("xpath", &format!("//h1[contains(., \"{heading}\")]")).await;
+    }
+
+    /// What is to be read in an element, as it is shown.
+    pub async fn read(&self, css: &str) -> String {
+        text(&self.get(&format!("/element/{}/text", self.find("css selector", css).await)).await)
+    }
+
+    /// What is to be read in all elements of a kind, which may be none: this does not wait.
+    pub async fn read_all(&self, css: &str) -> Vec<String> {
+        let script = "return [...document.querySelectorAll(arguments[0])].map(element => element.innerText)";
+        let found = self.run(script, &[json!(css)]).await;
+        found.as_array().expect("a list").iter().map(text).collect()
+    }
+
+    /// The value of an input.
+    pub async fn value(&self, css: &str) -> String {
+        text(&self.get(&format!("/element/{}/property/value", self.find("css selector", css).await)).await)
+    }
+
+    /// Types into an input, in place of what was there.
+    pub async fn fill(&self, css: &str, value: &str) {
+        let element = self.find("css selector", css).await;
+        self.post(&format!("/element/{element}/clear"), &json!({})).await;
+        self.post(&format!("/element/{element}/value"), &json!({"text": value})).await;
+    }
+
+    /// Fills the inputs of these names.
+    pub async fn fill_all(&self, inputs: &[(&str, &str)]) {
+        for (name, value) in inputs {
+            self.fill(&format!("input[name={name}]"), value).await;
+        }
+    }
+
+    /// Clicks an element.
+    pub async fn click(&self, css: &str) {
+        let element = self.find("css selector", css).await;
+        self.post(&format!("/element/{element}/click"), &json!({})).await;
+    }
+
+    /// Clicks the link or button with these words.
+    pub async fn click_on(&self, words: &str) {
+        let either = format!("//*[self::a or self::button][contains(normalize-space(.), \"{words}\")]");
+        let element = self.find("xpath", &either).await;
+        self.post(&format!("/element/{element}/click"), &json!({})).await;
+    }
+
+    /// Clicks an element twice, as fast as the browser takes it.
+    pub async fn double_click(&self, css: &str) {
+        let element = self.find("css selector", css).await;
+        let (down, up) = (json!({"type": "pointerDown", "button": 0}), json!({"type": "pointerUp", "button": 0}));
+        let there = json!({"type": "pointerMove", "x": 0, "y": 0, "duration": 0, "origin": {(ELEMENT): element}});
+        self.act("pointer", &[there, down.clone(), up.clone(), down, up]).await;
+    }
+
+    /// Presses keys, one after the other, wherever the focus is.
+    pub async fn press(&self, keys: &str) {
+        let key = |kind: &str, key: char| json!({"type": kind, "value": key});
+        let actions: Vec<Value> = keys.chars().flat_map(|char| [key("keyDown", char), key("keyUp", char)]).collect();
+        self.act("key", &actions).await;
+    }
+
+    /// The name of the element that has the focus, or else its words.
+    pub async fn focused(&self) -> String {
+        text(&self.run("const it = document.activeElement; return it.name || it.textContent.trim()", &[]).await)
+    }
+
+    /// Opens a new tab and goes on there. The handle leads back to it.
+    pub async fn new_tab(&self) -> String {
+        let handle = text(&self.post("/window/new", &json!({"type": "tab"})).await["handle"]);
+        self.go_to_tab(&handle).await;
+        handle
+    }
+
+    /// The handle of the tab in front.
+    pub async fn tab(&self) -> String {
+        text(&self.get("/window").await)
+    }
+
+    /// Goes on in another tab.
+    pub async fn go_to_tab(&self, handle: &str) {
+        self.post("/window", &json!({"handle": handle})).await;
+    }
+
+    /// Goes on inside the first frame of the page.
+    pub async fn enter_frame(&self) {
+        let frame = self.find("css selector", "iframe").await;
+        self.post("/frame", &json!({"id": {(ELEMENT): frame}})).await;
+    }
+
+    /// Goes on outside of all frames.
+    pub async fn leave_frames(&self) {
+        self.post("/frame", &json!({"id": null})).await;
+    }
+
+    /// Runs a script for the test, also where pages may not run any, and gives what it returns.
+    pub async fn run(&self, script: &str, arguments: &[Value]) -> Value {
+        self.post("/execute/sync", &json!({"script": script, "args": arguments})).await
+    }
+
+    /// What the browser held against the pages since this was last asked, such as a breach of their own content
+    /// security policy. That an answer is no 200 is not among it.
+    pub async fn complaints(&self) -> Vec<String> {
+        let log = self.post("/se/log", &json!({"type": "browser"})).await;
+        let entries = log.as_array().expect("a list").iter().map(|entry| text(&entry["message"]));
+        entries.filter(|message| !message.contains("the server responded with a status of")).collect()
+    }
+
+    /// Looks at pages on another screen, in daylight or in the dark.
+    pub async fn look(&self, screen: Screen, dark: bool) {
+        let Screen { width, height, phone } = screen;
+        let metrics = json!({"width": width, "height": height, "mobile": phone, "deviceScaleFactor": 1});
+        self.devtools("Emulation.setDeviceMetricsOverride", &metrics).await;
+        let scheme = json!({"name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" }});
+        self.devtools("Emulation.setEmulatedMedia", &json!({"features": [scheme]})).await;
+    }
+
+    /// A picture of the whole page, as a PNG file.
+    pub async fn picture(&self) -> Vec<u8> {
+        let shot = json!({"format": "png", "captureBeyondViewport": true});
+        let picture = self.devtools("Page.captureScreenshot", &shot).await;
+        STANDARD.decode(text(&picture["data"])).expect("Base64")
+    }
+
+    async fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.post("/goog/cdp/execute", &json!({"cmd": command, "params": parameters})).await
+    }
+
+    async fn act(&self, device: &str, actions: &[Value]) {
+        let device = json!({"type": device, "id": device, "actions": actions});
+        self.post("/actions", &json!({"actions": [device]})).await;
+    }
+
+    async fn find(&self, strategy: &str, selector: &str) -> String {
+        text(&self.post("/element", &json!({"using": strategy, "value": selector})).await[ELEMENT])
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        self.command(Method::GET, path, Bytes::new()).await
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Value {
+        self.command(Method::POST, path, Bytes::from(body.to_string())).await
+    }
+
+    async fn command(&self, method: Method, path: &str, body: Bytes) -> Value {
+        let asked = format!("{method} {path} {}", String::from_utf8_lossy(&body));
+        let request = Request::builder().method(method).uri(format!("{}{path}", self.session));
+        let request = request.header(header::CONTENT_TYPE, "application/json").body(body).expect("a request");
+        let reply = self.http.send(request).await.expect("a reply of the driver");
+        let mut value: Value = serde_json::from_slice(reply.body()).expect("JSON of the driver");
+        let value = value["value"].take();
+        assert!(reply.status().is_success(), "{asked}\n{}: {}", value["error"], value["message"]);
+        value
+    }
+}
+
+/// Nothing of the browser speaks to anybody but this machine.
+fn arguments(profile: &TempDir) -> Vec<String> {
+    let fixed = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-proxy-server",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        "--hide-scrollbars",
+        "--lang=en-GB",
+        "--window-size=1280,900",
+    ];
+    let profile = format!("--user-data-dir={}", profile.path().display());
+    fixed.into_iter().map(str::to_owned).chain([profile]).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| unreachable!("the driver gives a text, not {value}")).to_owned()
+}

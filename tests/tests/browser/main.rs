@@ -1,0 +1,6 @@
+//! What customers see, in a real browser: the merchant's card form, the challenge, the hosted checkout, the inspector.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod card_form;
+mod site;
