@@ -138,7 +138,7 @@ fn are_digits(bytes: &[u8]) -> bool {
 
 fn is_text(value: &str) -> bool {
     // Without a way out of the loop, it looks at many bytes at once. Few texts need the second look.
-    let plain = value.bytes().fold(true, |plain, byte| plain & (byte >= b' ') & (byte < 0x7f));
+    let plain = value.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~'));
     plain || !value.chars().any(char::is_control)
 }
 
