@@ -75,11 +75,11 @@ fn way_back(context: &mut Context<'_>, authentication: &Authentication, posted: 
 fn question(authentication: &Authentication, check: &Payment, again: bool) -> String {
     let row = |name: &str, value: &str| format!("<dt>{name}</dt><dd><bdi>{}</bdi></dd>", html::text(value));
     let alert = if again { "<p class=\"alert\" role=\"alert\">Choose one of the three answers.</p>\n" } else { "" };
-    let amount = format!("{} {}", money::separated(check.amount, &check.currency), check.currency);
+    let amount = format!("{}\u{a0}{}", check.currency, money::separated(check.amount, &check.currency));
     let card = check.card.as_ref().map(|card| card.masked.as_str()).unwrap_or_default();
     let reference = check.merchant_reference.as_ref().map(|reference| row("Reference", reference));
     let until = authentication.created.plus(CHALLENGE_TIME).with_offset();
-    let until = until.replace('T', " ").replace("+00:00", " UTC");
+    let time = until.split(['T', '+']).nth(1).unwrap_or_default();
     let body = format!(
         "<p class=\"shop\">3-D Secure</p>\n<h1>Is it you who is paying?</h1>\n{alert}\
          <p>The bank of a real card would ask its customer for a code here. Choose how it ends.</p>\n\
@@ -89,7 +89,7 @@ fn question(authentication: &Authentication, check: &Payment, again: bool) -> St
          <button class=\"other\" name=\"outcome\" value=\"fail\">Fail the challenge</button>\n\
          <button class=\"other\" name=\"outcome\" value=\"abandon\">Go back without an answer</button>\n\
          </form>\n\
-         <p class=\"note after\">Without an answer it times out at {until}.</p>\n{}",
+         <p class=\"note after\">Without an answer it times out at {time} UTC.</p>\n{}",
         row("Shop", &check.merchant),
         row("Amount", &amount),
         row("Card", card),

@@ -46,7 +46,7 @@ margin:0 0 1.25rem}.alert p,.alert ul{margin:0}.alert ul{padding-left:1.25rem}.a
 button,.button{display:block;box-sizing:border-box;width:100%;padding:.8rem 1rem;font:inherit;font-weight:600;\
 text-align:center;text-decoration:none;color:var(--accent-ink);background:var(--accent);border:0;border-radius:.4rem;\
 cursor:pointer}button:hover,.button:hover{filter:brightness(1.1)}\
-button.other{margin-top:.75rem;color:inherit;background:transparent;border:1px solid var(--soft)}\
+button.other{margin-top:.75rem;color:inherit;background:transparent;box-shadow:inset 0 0 0 1px var(--soft)}\
 button.other:hover{background:var(--ground);filter:none}\
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}\
 .after{margin:1.25rem 0 0;text-align:center}.done{color:var(--good);margin-right:.5rem}\

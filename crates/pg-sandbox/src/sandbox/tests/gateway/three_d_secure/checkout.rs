@@ -66,7 +66,7 @@ fn the_customer_authenticates_and_pays() {
         let key = challenged(&response);
         assert!(charges(&mut shop).is_empty());
         let html = text(&visit(&mut shop, &key)).1;
-        assert!(html.contains("9.98 GBP") && html.contains("400000******5001"), "{html}");
+        assert!(html.contains("GBP\u{a0}9.98") && html.contains("400000******5001"), "{html}");
         let back = location(&press(&mut shop, &key, "authenticate")).to_owned();
         assert!(back.starts_with(&format!("{page}/")), "{back}");
         let paid = get(&mut shop, &back);
