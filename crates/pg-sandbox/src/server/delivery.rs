@@ -174,3 +174,54 @@ async fn drain(mut body: Incoming) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::{
+        records::{Callback, CallbackKind, CallbackStatus},
+        settings::OutgoingAccess,
+        timestamp::Timestamp,
+    };
+
+    fn outgoing(url: &str, access: &OutgoingAccess) -> Outgoing {
+        let callback = Callback {
+            key: "0".repeat(32),
+            merchant: "main".to_owned(),
+            kind: CallbackKind::AccountUpdater,
+            about: String::new(),
+            url: url.to_owned(),
+            content_type: "application/json".to_owned(),
+            body_bytes: 2,
+            status: CallbackStatus::Pending,
+            due: Timestamp::MIN,
+            deliveries_left: 1,
+            attempts: 0,
+            last: None,
+            created: Timestamp::MIN,
+        };
+        Outgoing::of(&callback, "{}".to_owned(), access).unwrap()
+    }
+
+    // Time stands still and jumps to the deadline as soon as everybody waits.
+    #[tokio::test(start_paused = true)]
+    async fn a_receiver_that_says_nothing_is_left_after_ten_seconds() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let courier = Courier::new(&[]).unwrap();
+        let result = courier.deliver(outgoing(&url, &OutgoingAccess::default())).await;
+        assert_eq!(result, Err("no answer within 10 seconds".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_to_this_machine_is_judged_by_where_it_leads() {
+        // The text is no address to the first check; the resolver takes it for 127.0.0.1.
+        let strict = OutgoingAccess { this_machine: false, ..OutgoingAccess::default() };
+        let courier = Courier::new(&[]).unwrap();
+        let error = courier.deliver(outgoing("https://2130706433/", &strict)).await.unwrap_err();
+        let refused = error == "callbacks to this machine are switched off";
+        assert!(refused || error.starts_with("the host was not found"), "{error}");
+    }
+}

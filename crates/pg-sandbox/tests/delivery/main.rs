@@ -1,0 +1,153 @@
+//! Callbacks over real HTTP: the server sends them to a receiver on this machine when they are due.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, also in the functions that it calls")]
+
+mod receiver;
+mod service;
+
+use pg_sandbox::{Config, OutgoingAccess, Settings, StoreChoice};
+use receiver::{Answer, Receiver};
+use serde_json::{Value, json};
+use service::Service;
+
+#[tokio::test]
+async fn it_comes_when_the_clock_is_turned() {
+    let mut receiver = Receiver::start(Answer::status("200 OK")).await;
+    let service = Service::start(Config::default()).await;
+    service.turn(r#"{"speed": 0}"#).await;
+    let batch = service.request_batch(&receiver.url("/hook?a=1")).await;
+    assert_eq!(service.callbacks().await, json!([]));
+    service.turn(r#"{"advanceSeconds": 120}"#).await;
+    let got = receiver.next().await;
+    assert!(got.head.starts_with("POST /hook?a=1 HTTP/1.1\r\n"), "{}", got.head);
+    assert_eq!(got.header("host"), receiver.authority());
+    assert_eq!(got.header("content-type"), "application/json; charset=utf-8");
+    let said: Value = serde_json::from_str(&got.body).unwrap();
+    assert_eq!((&said["batchKey"], &said["cardKeyDetails"][0]["response"]), (&json!(batch), &json!("706")));
+    let journaled = service.settled().await;
+    assert_eq!((&journaled["status"], &journaled["attempts"]), (&json!("delivered"), &json!(1)));
+    assert_eq!(journaled["id"], got.header("pg-callback"));
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn it_comes_by_itself_when_its_time_has_come() {
+    let mut receiver = Receiver::start(Answer::status("204 No Content")).await;
+    let service = Service::start(Config::default()).await;
+    service.turn(r#"{"speed": 100000}"#).await;
+    service.request_batch(&receiver.url("/")).await;
+    assert!(receiver.next().await.body.contains("706"));
+    assert_eq!(service.settled().await["status"], "delivered");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn it_comes_twice_and_again_when_it_is_told_to() {
+    let mut receiver = Receiver::start(Answer::status("200 OK")).await;
+    let service = Service::start(Config::default()).await;
+    service.control("callbacks/behaviour", r#"{"kind": "twice"}"#).await;
+    service.finish_batch(&receiver.url("/")).await;
+    let (first, second) = (receiver.next().await, receiver.next().await);
+    assert_eq!(first, second);
+    let id = service.settled().await["id"].as_str().unwrap().to_owned();
+    service.control(&format!("callbacks/{id}/redeliver"), "").await;
+    assert_eq!(receiver.next().await, first);
+    let journaled = service.settled().await;
+    assert_eq!((&journaled["status"], &journaled["attempts"]), (&json!("delivered"), &json!(3)));
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let elsewhere = Receiver::start(Answer::status("200 OK")).await;
+    let location = format!("302 Found\r\nLocation: {}", elsewhere.url("/"));
+    let mut receiver = Receiver::start(Answer::status(&location)).await;
+    let service = Service::start(Config::default()).await;
+    service.finish_batch(&receiver.url("/")).await;
+    receiver.next().await;
+    let journaled = service.settled().await;
+    assert_eq!((&journaled["status"], &journaled["lastResult"]["status"]), (&json!("failed"), &json!(302)));
+    service.stop().await;
+    assert_eq!(elsewhere.count(), 0);
+}
+
+#[tokio::test]
+async fn only_the_beginning_of_a_long_answer_is_read() {
+    let mut receiver = Receiver::start(Answer::endless()).await;
+    let service = Service::start(Config::default()).await;
+    service.finish_batch(&receiver.url("/")).await;
+    receiver.next().await;
+    assert_eq!(service.settled().await["status"], "delivered");
+    // The sandbox has hung up: the receiver could not go on for ever.
+    assert!(receiver.was_cut_off().await);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_reached_or_read_fails_with_its_reason() {
+    let nobody = Receiver::start(Answer::status("200 OK")).await;
+    let url = nobody.url("/");
+    nobody.stop().await;
+    let service = Service::start(Config::default()).await;
+    service.finish_batch(&url).await;
+    let failed = service.settled().await;
+    assert!(failed["lastResult"]["error"].as_str().unwrap().starts_with("no connection: "), "{failed}");
+    for answer in ["", "this is no HTTP\r\n\r\n"] {
+        let mut receiver = Receiver::start(Answer::raw(answer)).await;
+        service.finish_batch(&receiver.url("/")).await;
+        receiver.next().await;
+        let failed = service.settled().await;
+        assert_eq!(failed["status"], "failed");
+        assert!(failed["lastResult"]["error"].as_str().unwrap().starts_with("no answer: "), "{failed}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn tls_needs_a_certificate_that_somebody_trusted_vouches_for() {
+    let (mut receiver, certificate) = Receiver::start_tls(Answer::status("200 OK")).await;
+    let service = Service::start(Config::default()).await;
+    service.finish_batch(&receiver.url("/")).await;
+    let failed = service.settled().await;
+    let error = failed["lastResult"]["error"].as_str().unwrap();
+    assert!(error.starts_with("TLS failed: invalid peer certificate"), "{error}");
+    service.stop().await;
+    assert_eq!(receiver.count(), 0);
+
+    let outgoing = OutgoingAccess { certificate_authorities: vec![certificate], ..OutgoingAccess::default() };
+    let config = Config { settings: Settings { outgoing, ..Settings::default() }, ..Config::default() };
+    let service = Service::start(config).await;
+    service.finish_batch(&receiver.url("/secret")).await;
+    assert!(receiver.next().await.head.starts_with("POST /secret "));
+    assert_eq!(service.settled().await["status"], "delivered");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn an_unusable_certificate_authority_is_told_at_once() {
+    let outgoing =
+        OutgoingAccess { certificate_authorities: vec![b"no certificate".to_vec()], ..OutgoingAccess::default() };
+    let config = Config { settings: Settings { outgoing, ..Settings::default() }, ..Config::default() };
+    let error = pg_sandbox::Server::start(config).await.err().unwrap();
+    assert!(error.to_string().starts_with("a certificate authority for callbacks is not usable"), "{error}");
+}
+
+#[tokio::test]
+async fn one_that_waits_is_sent_by_the_next_server() {
+    let mut receiver = Receiver::start(Answer::status("200 OK")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let store = StoreChoice::File(folder.path().join("store.sqlite"));
+    let config = || Config { store: store.clone(), ..Config::default() };
+    let service = Service::start(config()).await;
+    service.turn(r#"{"speed": 0}"#).await;
+    service.control("callbacks/behaviour", r#"{"kind": "late", "seconds": 60}"#).await;
+    let batch = service.finish_batch(&receiver.url("/")).await;
+    assert_eq!(service.callbacks().await[0]["status"], "pending");
+    service.stop().await;
+    assert_eq!(receiver.count(), 0);
+    let service = Service::start(config()).await;
+    service.turn(r#"{"advanceSeconds": 60}"#).await;
+    assert!(receiver.next().await.body.contains(&batch));
+    assert_eq!(service.settled().await["status"], "delivered");
+    service.stop().await;
+}
