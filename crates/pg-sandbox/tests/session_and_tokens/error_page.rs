@@ -26,6 +26,6 @@ fn nothing_of_the_address_is_shown() {
     for query in ["errorCode=%3Cscript%3Ealert(1)%3C/script%3E", "errorCode=129%22%3E", "errorCode", "x=%zz", "%00"] {
         let page = shop.ask(Method::GET, &format!("/session-error?{query}"), "");
         let html = String::from_utf8(page.body().to_vec()).unwrap();
-        assert!(html.contains("<dd>129</dd>") && !html.contains("script") && !html.contains("alert"), "{html}");
+        assert!(html.contains("<dd>129</dd>") && !html.contains("script") && !html.contains("alert("), "{html}");
     }
 }
