@@ -312,3 +312,4 @@ fn a_missing_or_foreign_key_file_is_refused_and_none_is_made() {
 
 mod failing_store;
 mod gateway;
+mod updater;

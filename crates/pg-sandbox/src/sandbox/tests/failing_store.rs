@@ -66,7 +66,7 @@ impl Store for Failing {
 }
 
 /// A sandbox that commits so often, the key check included, and a token of the account `main`.
-fn failing(commits: usize) -> (Sandbox, String) {
+pub(super) fn failing(commits: usize) -> (Sandbox, String) {
     let inner = Sqlite::in_memory().unwrap();
     let store = Box::new(Failing { inner, commits_left: commits + 2 });
     let mut sandbox = Sandbox::assemble(store, Settings::default(), &[1; 32], SeededDice::new([2; 32])).unwrap();
