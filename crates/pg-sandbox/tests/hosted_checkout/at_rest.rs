@@ -1,0 +1,38 @@
+//! Card data of hosted payments in the files of a store: a number sealed, a CV2 and a date of birth
+//! never.
+
+use std::{fs, path::Path};
+
+use crate::shop::{CARD, DECLINED, PAN, SILENT, Shop, with};
+
+/// Whether a text is anywhere in the store's files, the write-ahead log included.
+fn on_disk(folder: &Path, text: &str) -> bool {
+    fs::read_dir(folder).unwrap().any(|entry| {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    })
+}
+
+#[test]
+fn neither_number_nor_cv2_reaches_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut shop = Shop::in_file(&folder.path().join("store.sqlite"));
+    let token = shop.token(&[("surname", "Canary-on-disk"), ("date_of_birth", "31011970")]);
+    let mut page = shop.visit(&token);
+    for number in ["4000000000001001", DECLINED, SILENT, PAN] {
+        page = shop.submit(&token, &page, &with(CARD, &[("cardNumber", number)]));
+    }
+    let paid = page.trans_key();
+    shop.done("repeat", &[("prev_trans_key", &paid), ("trans_type", "Auth"), ("trans_value", "1")]);
+    shop.version_3("token/tokeniseTransactionKey", &[("transactionKey", &paid)]);
+    let check = || {
+        // The search finds what is there, so that finding nothing means something.
+        assert!(on_disk(folder.path(), "Canary-on-disk") && on_disk(folder.path(), "400000******1000"));
+        for text in [PAN, DECLINED, SILENT, "4000000000001001", "\"9173\"", "cardCV2", "31011970"] {
+            assert!(!on_disk(folder.path(), text), "{text}");
+        }
+    };
+    check();
+    drop(shop);
+    check();
+}

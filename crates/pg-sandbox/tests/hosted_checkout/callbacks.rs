@@ -1,0 +1,64 @@
+//! Telling the merchant of a payment (spec 3 §6; assumption 121).
+
+use http::StatusCode;
+
+use crate::shop::{DECLINED, PAN, SILENT, Shop};
+
+const CALLBACK: (&str, &str) = ("callback_url", "http://127.0.0.1:7000/paid?shop=1");
+
+/// What is sent to the merchant now: the address and the pairs of the form.
+fn sent(shop: &mut Shop) -> Vec<(String, Vec<(String, String)>)> {
+    let outgoing = shop.sandbox.due(shop.now);
+    let mut all = Vec::new();
+    for one in outgoing {
+        assert_eq!(one.request.headers()["content-type"], "application/x-www-form-urlencoded");
+        let pairs = serde_urlencoded::from_bytes(one.request.body()).unwrap();
+        all.push((one.request.uri().to_string(), pairs));
+        shop.sandbox.delivered(shop.now, &one.id, Ok(StatusCode::NO_CONTENT));
+    }
+    all
+}
+
+#[test]
+fn an_approval_is_told_once() {
+    let mut shop = Shop::new();
+    let changes = [CALLBACK, ("trans_reference", "order & 7"), ("trans_class", "spring"), ("trans_type", "PreAuth")];
+    let token = shop.token(&changes);
+    let page = shop.visit(&token);
+    let key = shop.submit(&token, &page, crate::shop::CARD).trans_key();
+    shop.submit(&token, &page, crate::shop::CARD);
+    let sent_now = sent(&mut shop);
+    let pairs = [
+        ("tokenid", token.as_str()),
+        ("trans_key", &key),
+        ("trans_type", "preauth"),
+        ("trans_value", "10.98"),
+        ("currency", "GBP"),
+        ("status", "1"),
+        ("trans_reference", "order & 7"),
+        ("trans_class", "spring"),
+    ];
+    let pairs: Vec<_> = pairs.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
+    assert_eq!(sent_now, [(CALLBACK.1.to_owned(), pairs)]);
+    assert!(sent(&mut shop).is_empty());
+    let journal = shop.control("callbacks");
+    assert_eq!((&journal[0]["kind"], &journal[0]["about"]), (&"checkout".into(), &key.as_str().into()));
+    assert_eq!(journal[0]["status"], "delivered");
+}
+
+#[test]
+fn nothing_else_is_told() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[CALLBACK]);
+    for number in [DECLINED, SILENT, "1"] {
+        shop.pay(&token, number);
+    }
+    let quiet = shop.token(&[]);
+    let key = shop.pay(&quiet, PAN).trans_key();
+    shop.done("refund", &[("prev_trans_key", &key), ("trans_value", "1")]);
+    assert!(sent(&mut shop).is_empty());
+    let key = shop.pay(&token, PAN).trans_key();
+    let told = sent(&mut shop);
+    assert_eq!((told.len(), &told[0].1[1].1), (1, &key));
+    assert_eq!(told[0].1.len(), 6);
+}

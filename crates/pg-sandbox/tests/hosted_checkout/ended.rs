@@ -1,0 +1,88 @@
+//! Tokens that cannot be paid: too early, too late, cancelled, used up (spec 3 §3.1; assumptions 117
+//! and 119).
+
+use crate::shop::{CANCEL, CARD, DECLINED, NO_KEY, PAN, Shop};
+
+#[test]
+fn a_token_works_from_its_start_to_its_expiry() {
+    let mut shop = Shop::new();
+    let token =
+        shop.token(&[("token_start", "1777888860"), ("token_expiry", "1777888920"), ("token_redemptions", "2")]);
+    let early = shop.visit(&token);
+    assert!(early.status == 410 && early.says("cannot be used yet"), "{}", early.html);
+    shop.wait(60);
+    let page = shop.visit(&token);
+    assert_eq!(page.status, 200);
+    shop.wait(59);
+    assert_eq!(shop.visit(&token).status, 200);
+    shop.wait(1);
+    let late = shop.visit(&token);
+    assert!(late.status == 410 && late.says("has expired") && late.says(CANCEL), "{}", late.html);
+    // The page that was open cannot be paid any more.
+    let paid = shop.submit(&token, &page, CARD);
+    assert!(paid.status == 410 && paid.says("has expired"));
+}
+
+#[test]
+fn the_clock_of_the_sandbox_ends_tokens() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[]);
+    shop.ask(http::Method::POST, "/_sandbox/clock", r#"{"advanceSeconds":604799}"#);
+    assert_eq!(shop.visit(&token).status, 200);
+    shop.ask(http::Method::POST, "/_sandbox/clock", r#"{"advanceSeconds":1}"#);
+    assert_eq!(shop.visit(&token).status, 410);
+}
+
+#[test]
+fn a_cancelled_token_is_expired() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[]);
+    let page = shop.visit(&token);
+    shop.done("canceltoken", &[("tokenid", &token)]);
+    let gone = shop.visit(&token);
+    assert!(gone.status == 410 && gone.says("has expired"));
+    assert_eq!(shop.submit(&token, &page, CARD).status, 410);
+    assert_eq!(shop.visit(NO_KEY).status, 404);
+    assert_eq!(shop.post(NO_KEY, CARD).status, 404);
+}
+
+#[test]
+fn visits_are_counted_and_posts_are_not() {
+    let mut shop = Shop::new();
+    for (redemptions, wanted) in [("0", 0), ("1", 1), ("127", 127)] {
+        let token = shop.token(&[("token_redemptions", redemptions)]);
+        let mut visits = 0;
+        while shop.visit(&token).status == 200 {
+            visits += 1;
+        }
+        assert_eq!(visits, wanted);
+    }
+    let token = shop.token(&[("token_redemptions", "1")]);
+    let page = shop.visit(&token);
+    assert_eq!(shop.visit(&token).status, 410);
+    for _ in 0..3 {
+        assert_eq!(shop.submit(&token, &page, &[]).status, 200);
+    }
+    assert!(shop.submit(&token, &page, CARD).says("Payment complete"));
+    let token = shop.token(&[("token_redemptions", "-1")]);
+    assert!((0..200).all(|_| shop.visit(&token).status == 200));
+}
+
+#[test]
+fn approvals_are_counted_and_declines_are_not() {
+    let mut shop = Shop::new();
+    for (uses, wanted) in [("0", 0), ("1", 1), ("3", 3), ("127", 127)] {
+        let token = shop.token(&[("token_uses", uses)]);
+        let mut paid = 0;
+        while shop.visit(&token).status == 200 {
+            assert!(shop.pay(&token, DECLINED).says("declined"));
+            assert!(shop.pay(&token, PAN).says("Payment complete"));
+            paid += 1;
+        }
+        assert_eq!(paid, wanted);
+        let used_up = shop.visit(&token);
+        assert!(used_up.status == 410 && used_up.says("has expired"), "{}", used_up.html);
+    }
+    let token = shop.token(&[("token_uses", "-1")]);
+    assert!((0..130).all(|_| shop.pay(&token, PAN).says("Payment complete")));
+}

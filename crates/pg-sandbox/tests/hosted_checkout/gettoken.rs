@@ -1,0 +1,254 @@
+//! Setting up a checkout (spec 3 §2.1, §4.1; assumptions 14, 18, 19, 90, 114 to 118).
+
+use http::{Method, Request};
+use pg_model::CheckoutToken;
+use pg_sandbox::Settings;
+
+use crate::shop::{Answer, ORDER, SUCCESS, Shop, with};
+
+#[test]
+fn the_reply_says_everything_that_was_set_up() {
+    let mut shop = Shop::new();
+    let all = with(
+        ORDER,
+        &[
+            ("token_start", "1777888800"),
+            ("token_expiry", "1777892400"),
+            ("token_uses", "3"),
+            ("token_redemptions", "127"),
+            ("callback_url", "http://shop.example:80/callback"),
+            ("item_reference[1]", "SP-1"),
+            ("salutation", "Ms"),
+            ("first_name", "Ann"),
+            ("surname", "O'Neill & Co <x>"),
+            ("email", "ann@shop.example"),
+            ("date_of_birth", "31011970"),
+            ("mobile_phone", "447700900123"),
+            ("home_phone", "441632960123"),
+            ("property_name", "Rose Cottage"),
+            ("address_1", "1 Mill Lane"),
+            ("address_2", "Old Town"),
+            ("town", "Testford"),
+            ("county", "Testshire"),
+            ("postcode", "ZZ1 1AA"),
+            ("country", "GB"),
+            ("trans_type", "PreAuth"),
+            ("trans_cat", "donation"),
+            ("trans_class", "spring"),
+            ("trans_reference", "order-7"),
+            ("payment_source", "moto"),
+            ("terminal_key", "main-web"),
+            ("applet", "second"),
+        ],
+    );
+    let answer = shop.done("gettoken", &all);
+    let reply: CheckoutToken = answer.record();
+    let (token, user) = (&reply.token, &reply.user);
+    assert_eq!(token.token_id.as_str().len(), 32);
+    assert_eq!(token.redemption_url.as_str(), format!("http://127.0.0.1:8480/pay/{}", token.token_id));
+    assert_eq!((token.merchant.as_str(), token.applet.as_str()), ("main", "second"));
+    assert_eq!(token.token_start, "2026-05-04T10:00:00Z");
+    assert_eq!(token.token_expiry, "2026-05-04T11:00:00Z");
+    assert_eq!(token.creation, "2026-05-04T10:00:00Z");
+    assert_eq!((token.uses.as_str(), token.redemptions.as_str()), ("3", "127"));
+    assert_eq!((token.success_url.as_str(), token.callback_url.as_str()), (SUCCESS, "http://shop.example:80/callback"));
+    assert_eq!((token.trans_type.as_str(), token.trans_cat.as_str()), ("preauth", "donation"));
+    assert_eq!(token.currency.as_str(), "GBP");
+    assert_eq!((user.salutation.as_str(), user.surname.as_str()), ("Ms", "O'Neill & Co <x>"));
+    assert_eq!((user.date_of_birth.as_str(), user.country.as_str()), ("31011970", "GB"));
+    assert_eq!((user.mobile_phone.as_str(), user.home_phone.as_str()), ("447700900123", "441632960123"));
+    let line = |number: usize| {
+        let item = &reply.items[number];
+        [item.name.as_str(), item.price.as_str(), item.quantity.as_str(), item.reference.as_str()]
+    };
+    assert_eq!(line(0), ["Tea", "4.99", "2", ""]);
+    assert_eq!(line(1), ["Spoon", "1", "", "SP-1"]);
+    assert_eq!(reply.items.len(), 2);
+    assert!(reply.extra.is_empty() && token.extra.is_empty() && user.extra.is_empty());
+    assert_eq!(answer.basis, "3 §4.1, A41, A114, A115, A116, A122");
+}
+
+#[test]
+fn what_is_not_said_has_its_default() {
+    let mut shop = Shop::new();
+    let answer = shop.done("gettoken", &[("item_name[0]", "Tea"), ("item_price[0]", "4.99")]);
+    let token = answer.record::<CheckoutToken>().token;
+    assert_eq!(token.token_start, "2026-05-04T10:00:00Z");
+    assert_eq!(token.token_expiry, "2026-05-11T10:00:00Z");
+    assert_eq!((token.uses.as_str(), token.redemptions.as_str()), ("-1", "-1"));
+    assert_eq!(token.success_url.as_str(), "http://127.0.0.1:8480/pay/success");
+    assert_eq!(token.cancel_url.as_str(), "http://127.0.0.1:8480/pay/cancelled");
+    assert_eq!((token.currency.as_str(), token.applet.as_str()), ("GBP", "default"));
+    assert_eq!((token.trans_type.as_str(), token.trans_cat.as_str()), ("auth", "purchase"));
+    let names = answer.names();
+    assert!(!names.contains(&"user") && !names.contains(&"callback_url") && !names.contains(&"quantity"), "{names:?}");
+    for name in ["success", "cancelled"] {
+        assert_eq!(shop.visit(name).status, 200);
+    }
+}
+
+#[test]
+fn the_page_is_where_the_sandbox_was_called_or_told_that_it_is() {
+    let redemption_url = |settings: Settings, host: &str| {
+        let mut shop = Shop::with(settings);
+        let enterprise = shop.sandbox.settings().merchants.by_name("main").unwrap().enterprise.clone().unwrap();
+        let own = [
+            ("api_key", enterprise.api_key.expose()),
+            ("api_password", enterprise.api_password.expose()),
+            ("version", "5"),
+        ];
+        let body = serde_urlencoded::to_string([&own, ORDER].concat()).unwrap();
+        let request = Request::builder().method(Method::POST).uri("/enterprise/gettoken").header("host", host);
+        let request = request.header("content-type", "application/x-www-form-urlencoded").body(body.into()).unwrap();
+        let xml = String::from_utf8(shop.send(request).body().to_vec()).unwrap();
+        let address = Answer { status: 200, xml, basis: String::new() }.text("redemption_url");
+        address.split("/pay/").next().unwrap().to_owned()
+    };
+    assert_eq!(redemption_url(Settings::default(), "sandbox.example:9000"), "http://sandbox.example:9000");
+    assert_eq!(redemption_url(Settings::default(), "[::1]:9000"), "http://[::1]:9000");
+    assert_eq!(redemption_url(Settings::default(), "user@sandbox.example"), "http://sandbox.example");
+    assert_eq!(redemption_url(Settings::default(), "<script>"), "http://127.0.0.1:8480");
+    let told = Settings { public_url: Some("https://pay.example/".to_owned()), ..Settings::default() };
+    assert_eq!(redemption_url(told, "10.0.0.1:80"), "https://pay.example");
+}
+
+#[test]
+fn counts_are_from_minus_one_to_127() {
+    let mut shop = Shop::new();
+    for name in ["token_uses", "token_redemptions"] {
+        for value in ["-1", "0", "1", "127"] {
+            shop.done("gettoken", &with(ORDER, &[(name, value)]));
+        }
+        for value in ["-2", "128", "1.0", "x", "99999999999999999999"] {
+            assert_eq!(shop.refused("gettoken", &with(ORDER, &[(name, value)])), "937", "{name} {value}");
+        }
+    }
+}
+
+#[test]
+fn a_token_ends_after_it_begins() {
+    let mut shop = Shop::new();
+    for (start, expiry, wanted) in [
+        ("1777888800", "1777888801", None),
+        ("1777888800", "1777888800", Some("937")),
+        ("1777888801", "1777888800", Some("937")),
+        ("", "1777888799", Some("937")),
+        ("1", "2", None),
+        ("x", "", Some("937")),
+        ("99999999999", "", Some("937")),
+        ("99999999999999999999999", "", Some("937")),
+    ] {
+        let answer = shop.call("gettoken", &with(ORDER, &[("token_start", start), ("token_expiry", expiry)]));
+        let code = (answer.status != 200).then(|| answer.code());
+        assert_eq!(code.as_deref(), wanted, "{start} {expiry}");
+    }
+}
+
+#[test]
+fn items_come_in_pairs_and_in_order() {
+    let mut shop = Shop::new();
+    for (items, wanted) in [
+        (&[][..], "107"),
+        (&[("item_name[0]", "Tea")], "107"),
+        (&[("item_price[0]", "1")], "938"),
+        (&[("item_quantity[0]", "1")], "938"),
+        (&[("item_name[1]", "Tea"), ("item_price[1]", "1")], "937"),
+        (&[("item_name[0]", "Tea"), ("item_price[0]", "1"), ("item_name[2]", "Tea"), ("item_price[2]", "1")], "937"),
+        (&[("item_name[0]", "Tea"), ("item_price[0]", "1.001")], "107"),
+        (&[("item_name[0]", "Tea"), ("item_price[0]", "-1")], "107"),
+        (&[("item_name[0]", "Tea"), ("item_price[0]", "1"), ("item_quantity[0]", "-1")], "107"),
+        (&[("item_name[0]", "Tea"), ("item_price[0]", "1"), ("item_quantity[0]", "1.5")], "107"),
+        (&[("item_name[0]", "Tea"), ("item_price[0]", "0")], "107"),
+        (&[("item_name[0]", "Tea"), ("item_price[0]", "10000000000")], "107"),
+        (&[("item_name[0]", "Tea"), ("item_price[0]", "1"), ("item_quantity[0]", "18446744073709551615")], "107"),
+    ] {
+        assert_eq!(shop.refused("gettoken", items), wanted, "{items:?}");
+    }
+    let long = "n".repeat(129);
+    assert_eq!(shop.refused("gettoken", &with(ORDER, &[("item_name[0]", &long)])), "937");
+    shop.done("gettoken", &with(ORDER, &[("item_name[0]", &long[1..])]));
+    assert_eq!(shop.refused("gettoken", &with(ORDER, &[("item_reference[0]", &long[..17])])), "937");
+}
+
+#[test]
+fn twelve_items_keep_their_order() {
+    let mut shop = Shop::new();
+    let names: Vec<[String; 2]> = (0..12).map(|n| [format!("item_name[{n}]"), format!("item_price[{n}]")]).collect();
+    let titles: Vec<String> = (0..12).map(|n| format!("Item {n}")).collect();
+    let mut pairs = Vec::new();
+    for (names, title) in names.iter().zip(&titles).rev() {
+        pairs.extend([(names[0].as_str(), title.as_str()), (names[1].as_str(), "1.50")]);
+    }
+    let answer = shop.done("gettoken", &pairs);
+    let shown: Vec<String> = answer.record::<CheckoutToken>().items.into_iter().map(|item| item.name).collect();
+    assert_eq!(shown, titles);
+    let page = shop.visit(&answer.text("tokenid"));
+    assert!(
+        page.says("Pay GBP\u{a0}18.00") && page.html.find("Item 2<").unwrap() < page.html.find("Item 11<").unwrap()
+    );
+}
+
+#[test]
+fn sums_follow_the_currency() {
+    let mut shop = Shop::new();
+    for (currency, price, quantity, wanted) in [
+        ("GBP", "4.99", "2", "GBP\u{a0}9.98"),
+        ("GBP", "5", "", "GBP\u{a0}5.00"),
+        ("GBP", "5.95", "0", "GBP\u{a0}5.95"),
+        ("EUR", "1000", "1", "EUR\u{a0}1.000,00"),
+        ("JPY", "1500", "2", "JPY\u{a0}3,000"),
+        ("JPY", "1500.0", "", "JPY\u{a0}1,500"),
+        ("BHD", "1.234", "3", "BHD\u{a0}3.702"),
+        ("BHD", "0.001", "", "BHD\u{a0}0.001"),
+        ("GBP", "9999999999.99", "", "GBP\u{a0}9,999,999,999.99"),
+    ] {
+        let items = [("item_name[0]", "Tea"), ("item_price[0]", price), ("item_quantity[0]", quantity)];
+        let order = with(&items, &[("currency", currency), ("item_quantity[0]", quantity)]);
+        let token = shop.done("gettoken", &order).text("tokenid");
+        assert!(shop.visit(&token).says(wanted), "{currency} {price} {quantity}");
+    }
+    for (currency, price) in [("JPY", "1500.5"), ("BHD", "1.2345"), ("GBP", "4.995")] {
+        let order = with(ORDER, &[("currency", currency), ("item_price[0]", price)]);
+        assert_eq!(shop.refused("gettoken", &order), "107", "{currency} {price}");
+    }
+}
+
+#[test]
+fn options_have_their_codes() {
+    let mut shop = Shop::new();
+    for (name, value, wanted) in [
+        ("currency", "SEK", "111"),
+        ("currency", "gbp", "111"),
+        ("currency", "pounds", "111"),
+        ("callback_url", "https://shop.example:8443/", "184"),
+        ("callback_url", "ftp://shop.example/", "184"),
+        ("callback_url", "https://192.168.0.1/", "184"),
+        ("callback_url", "http://169.254.169.254/", "184"),
+        ("callback_url", "https://user:secret@shop.example/", "184"),
+        ("success_url", "javascript:alert(1)", "937"),
+        ("cancel_url", "//shop.example", "937"),
+        ("redemption_redirect_url", "/here", "937"),
+        ("terminal_key", "nobody", "957"),
+        ("trans_type", "auth", "937"),
+        ("trans_cat", "gift", "937"),
+        ("payment_source", "web", "937"),
+        ("auto_redirect", "2", "937"),
+        ("3D_secure", "yes", "937"),
+        ("email", "nobody", "937"),
+        ("date_of_birth", "19700131", "937"),
+        ("mobile_phone", "07700900123", "937"),
+        ("country", "GBR", "937"),
+        ("postcode", "1234567890123456", "937"),
+        ("trans_reference", "123456789012345678901234567890123456789012345678901", "125"),
+    ] {
+        assert_eq!(shop.refused("gettoken", &with(ORDER, &[(name, value)])), wanted, "{name} {value}");
+    }
+    let long = format!("https://shop.example/{}", "a".repeat(9_000));
+    assert_eq!(shop.refused("gettoken", &with(ORDER, &[("success_url", &long)])), "937");
+    for callback in ["https://shop.example/", "http://127.0.0.1:9999/callback", "http://localhost:3000"] {
+        shop.done("gettoken", &with(ORDER, &[("callback_url", callback)]));
+    }
+    shop.become_merchant("strict");
+    assert_eq!(shop.refused("gettoken", &with(ORDER, &[("currency", "EUR")])), "111");
+    assert_eq!(shop.refused("gettoken", &with(ORDER, &[("terminal_key", "main-web")])), "957");
+}

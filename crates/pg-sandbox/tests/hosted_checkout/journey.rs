@@ -1,0 +1,63 @@
+//! A hosted payment from its token to a repeat of the card that was stored with it.
+
+use crate::shop::{CARD, Shop, with};
+
+#[test]
+fn a_hosted_payment_becomes_a_stored_card() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[
+        ("auto_redirect", "1"),
+        ("salutation", "Ms"),
+        ("first_name", "Ann"),
+        ("surname", "Other"),
+        ("email", "ann@shop.example"),
+        ("mobile_phone", "447700900123"),
+        ("home_phone", "441632960123"),
+        ("property_name", "Rose Cottage"),
+        ("address_1", "Mill Lane"),
+        ("town", "Testford"),
+        ("postcode", "ZZ1 1AA"),
+        ("country", "GB"),
+    ]);
+    let page = shop.visit(&token);
+    let paid = shop.submit(&token, &page, &with(CARD, &[("cardExpiryYear", "30")])).trans_key();
+    let made = shop.version_3(
+        "token/tokeniseTransactionKey",
+        &[("transactionKey", &paid), ("merchantCustomerReference", "customer-7")],
+    );
+    let stored = &made["cardKeyDetails"]["0"];
+    for (pointer, wanted) in [
+        ("/card/cardNumber", "400000******1000"),
+        ("/card/cardExpiryMonth", "12"),
+        ("/card/cardExpiryYear", "2030"),
+        ("/card/cardholderName", "A Customer"),
+        ("/customer/customerTitle", "Ms"),
+        ("/customer/customerFirstName", "Ann"),
+        ("/customer/customerSurname", "Other"),
+        ("/customer/customerEmail", "ann@shop.example"),
+        ("/customer/customerMobile", "447700900123"),
+        ("/customer/customerTelephone", "441632960123"),
+        ("/cardholderAddress/cardholderAddressPropertyName", "Rose Cottage"),
+        ("/cardholderAddress/cardholderAddressLine1", "Mill Lane"),
+        ("/cardholderAddress/cardholderAddressTown", "Testford"),
+        ("/cardholderAddress/cardholderAddressPostcode", "ZZ1 1AA"),
+        ("/cardholderAddress/cardholderAddressCountry", "GB"),
+        ("/merchantCustomerReference", "customer-7"),
+    ] {
+        assert_eq!(stored.pointer(pointer).and_then(|text| text.as_str()), Some(wanted), "{pointer} {stored}");
+    }
+    let order = [
+        ("cardKey", stored["cardKey"].as_str().unwrap()),
+        ("currency", "GBP"),
+        ("itemName0", "Tea"),
+        ("itemPrice0", "499"),
+    ];
+    let again = shop.version_3("transaction/authCardKey", &order);
+    assert_eq!(again["transactionStatusCode"], "600");
+    let repeated = [
+        ("prev_trans_key", again["transactionKey"].as_str().unwrap()),
+        ("trans_type", "Auth"),
+        ("trans_value", "2.50"),
+    ];
+    assert_eq!(shop.done("repeat", &repeated).text("status"), "1");
+}

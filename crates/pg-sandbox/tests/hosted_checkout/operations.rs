@@ -1,0 +1,161 @@
+//! What follows a payment: refund, capture and cancel (spec 3 §2.2, §3.2, §4.3 to §4.5).
+
+use pg_model::EnterpriseResult;
+
+use crate::shop::{Answer, DECLINED, Shop, with};
+
+const DAY: u64 = 24 * 60 * 60;
+
+fn operate(shop: &mut Shop, method: &str, key: &str, value: &str) -> Answer {
+    shop.call(method, &[("prev_trans_key", key), ("trans_value", value)])
+}
+
+fn reserve(shop: &mut Shop) -> String {
+    shop.paid(&[("trans_type", "PreAuth")])
+}
+
+#[test]
+fn each_operation_says_what_it_did() {
+    let mut shop = Shop::new();
+    for (method, action, trans_type) in
+        [("refund", "REFUND", "refund"), ("capture", "CAPTURE", "capture"), ("cancel", "CANCEL", "cancel")]
+    {
+        let key = if method == "refund" { shop.paid(&[]) } else { reserve(&mut shop) };
+        let answer =
+            shop.done(method, &[("prev_trans_key", &key), ("trans_value", "0.98"), ("trans_class", "late <order>")]);
+        let result: EnterpriseResult = answer.record();
+        assert_eq!((result.trans_type.as_str(), result.trans_value.as_str()), (trans_type, "0.98"));
+        assert_eq!((result.prev_trans_key.as_str(), result.trans_class.as_str()), (key.as_str(), "late <order>"));
+        assert_eq!((result.system_action.as_str(), result.status.as_str()), (action, "1"));
+        assert_eq!(result.trans_key.as_str().len(), 32);
+        assert_eq!(result.auth_code.len(), if method == "capture" { 6 } else { 0 });
+        assert!(result.extra.is_empty());
+        assert_eq!(shop.status_of(result.trans_key.as_str()), "Success");
+    }
+    let key = shop.paid(&[]);
+    let answer = operate(&mut shop, "refund", &key, "1");
+    assert!(!answer.names().contains(&"trans_class") && answer.text("trans_value") == "1.00");
+}
+
+#[test]
+fn parts_together_never_exceed_the_original() {
+    let mut shop = Shop::new();
+    let paid = shop.paid(&[]);
+    for (value, wanted) in [("10.99", "107"), ("0", "107"), ("0.00", "107"), ("1.001", "107"), ("10000000000", "107")] {
+        assert_eq!(operate(&mut shop, "refund", &paid, value).code(), wanted, "{value}");
+    }
+    assert_eq!(operate(&mut shop, "refund", &paid, "10").text("status"), "1");
+    assert_eq!(operate(&mut shop, "refund", &paid, "0.99").code(), "107");
+    assert_eq!(shop.status_of(&paid), "Success");
+    assert_eq!(operate(&mut shop, "refund", &paid, "0.98").text("status"), "1");
+    assert_eq!(shop.status_of(&paid), "Refunded");
+    assert_eq!(operate(&mut shop, "refund", &paid, "0.01").code(), "953");
+
+    let reserved = reserve(&mut shop);
+    assert_eq!(operate(&mut shop, "capture", &reserved, "11").code(), "107");
+    assert_eq!(operate(&mut shop, "cancel", &reserved, "11").code(), "107");
+    assert_eq!(operate(&mut shop, "capture", &reserved, "4").text("status"), "1");
+    assert_eq!(operate(&mut shop, "cancel", &reserved, "3").text("status"), "1");
+    assert_eq!(operate(&mut shop, "capture", &reserved, "3.99").code(), "107");
+    assert_eq!(operate(&mut shop, "capture", &reserved, "3.98").text("status"), "1");
+    assert_eq!(operate(&mut shop, "capture", &reserved, "0.01").code(), "952");
+    assert_eq!(operate(&mut shop, "cancel", &reserved, "0.01").code(), "952");
+}
+
+#[test]
+fn each_kind_of_transaction_takes_its_operations_only() {
+    let mut shop = Shop::new();
+    let (paid, reserved) = (shop.paid(&[]), reserve(&mut shop));
+    let captured = operate(&mut shop, "capture", &reserved, "5").text("trans_key");
+    let refunded = operate(&mut shop, "refund", &paid, "5").text("trans_key");
+    let cancelled = operate(&mut shop, "cancel", &reserved, "1").text("trans_key");
+    let token = shop.token(&[("trans_reference", "declined")]);
+    shop.pay(&token, DECLINED);
+    let found = shop.version_3("transaction/lookup", &[("merchantReference", "declined")]);
+    let declined = found["transactions"]["0"]["transactionKey"].as_str().unwrap().to_owned();
+    for key in [&paid, &captured, &refunded, &cancelled, &declined] {
+        assert_eq!(operate(&mut shop, "capture", key, "1").code(), "951");
+        assert_eq!(operate(&mut shop, "cancel", key, "1").code(), "951");
+    }
+    for key in [&reserved, &refunded, &cancelled, &declined] {
+        assert_eq!(operate(&mut shop, "refund", key, "1").code(), "951");
+    }
+    assert_eq!(operate(&mut shop, "refund", &captured, "5").text("status"), "1");
+    for method in ["refund", "capture", "cancel"] {
+        assert_eq!(operate(&mut shop, method, crate::shop::NO_KEY, "1").code(), "943");
+    }
+}
+
+#[test]
+fn a_reservation_is_void_ten_days_later() {
+    let mut shop = Shop::new();
+    for method in ["capture", "cancel"] {
+        let (early, late) = (reserve(&mut shop), reserve(&mut shop));
+        shop.wait(10 * DAY - 1);
+        assert_eq!(shop.status_of(&late), "Success");
+        assert_eq!(operate(&mut shop, method, &early, "10.98").text("status"), "1");
+        shop.wait(1);
+        assert_eq!(operate(&mut shop, method, &late, "0.01").code(), "952");
+        assert_eq!(shop.status_of(&late), "Voided");
+    }
+}
+
+#[test]
+fn a_refund_may_name_its_currency() {
+    let mut shop = Shop::new();
+    let paid = shop.paid(&[]);
+    let refund = |shop: &mut Shop, currency: &str| {
+        shop.call("refund", &[("prev_trans_key", &paid), ("trans_value", "1"), ("currency", currency)])
+    };
+    assert_eq!(refund(&mut shop, "EUR").code(), "111");
+    assert_eq!(refund(&mut shop, "gbp").code(), "111");
+    assert_eq!(refund(&mut shop, "GBP").text("status"), "1");
+    assert_eq!(refund(&mut shop, "").text("status"), "1");
+}
+
+#[test]
+fn amounts_have_the_decimals_of_the_currency() {
+    let mut shop = Shop::new();
+    for (currency, price, value, wanted, too_exact) in [
+        ("JPY", "1000", "250.0", "250", "0.5"),
+        ("GBP", "10", "2.5", "2.50", "2.505"),
+        ("BHD", "10", "2.505", "2.505", "2.5055"),
+    ] {
+        let changes = with(
+            &[("currency", currency), ("trans_type", "PreAuth"), ("item_price[0]", price), ("item_price[1]", price)],
+            &[],
+        );
+        let reserved = shop.paid(&changes);
+        let captured = operate(&mut shop, "capture", &reserved, value);
+        assert_eq!(captured.text("trans_value"), wanted);
+        assert_eq!(operate(&mut shop, "cancel", &reserved, value).text("trans_value"), wanted);
+        assert_eq!(operate(&mut shop, "refund", &captured.text("trans_key"), value).text("trans_value"), wanted);
+        assert_eq!(operate(&mut shop, "capture", &reserved, too_exact).code(), "107");
+    }
+}
+
+#[test]
+fn both_versions_work_on_the_same_transactions() {
+    let mut shop = Shop::new();
+    let card = [("cardNumber", crate::shop::PAN), ("cardExpiryMonth", "12"), ("cardExpiryYear", "30")];
+    let order = [("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "1000"), ("merchantReference", "order-3")];
+    let reserved = shop.version_3("transaction/preauth", &[&card[..], &order].concat());
+    let reserved = reserved["transactionKey"].as_str().unwrap_or_else(|| panic!("{reserved}")).to_owned();
+    let captured = operate(&mut shop, "capture", &reserved, "4");
+    assert_eq!(captured.text("status"), "1");
+    assert!(captured.basis.contains("A100"), "{}", captured.basis);
+    let refund = shop.version_3("transaction/refund", &[("transactionKey", &captured.text("trans_key"))]);
+    assert_eq!(refund["transactionStatusCode"], "600");
+    // A reservation of version 3 lasts five days.
+    shop.wait(5 * DAY);
+    assert_eq!(operate(&mut shop, "capture", &reserved, "1").code(), "952");
+
+    let hosted = shop.paid(&[("trans_type", "PreAuth"), ("trans_reference", "order-5")]);
+    let captured =
+        shop.version_3("transaction/capturepreauth", &[("transactionKey", &hosted), ("transactionValue", "98")]);
+    assert_eq!(captured["transactionStatusCode"], "600");
+    assert_eq!(operate(&mut shop, "cancel", &hosted, "10").text("status"), "1");
+    let found = shop.version_3("transaction/lookup", &[("merchantReference", "order-5")]);
+    let types: Vec<_> = (0..3).map(|n| found["transactions"][n.to_string()]["transactionType"].clone()).collect();
+    assert_eq!(types, ["PreAuth", "Capture", "CancelPreAuth"]);
+}

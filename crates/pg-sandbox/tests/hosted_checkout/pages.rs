@@ -1,0 +1,201 @@
+//! The payment page: what it shows, what it takes, and where it leads (spec 3 §1, §3.1, §4.1;
+//! assumptions 119 and 120).
+
+use http::Method;
+
+use crate::shop::{CANCEL, CARD, DECLINED, PAN, POOR, Page, SILENT, Shop, with};
+
+#[test]
+fn the_page_shows_the_order_and_asks_for_a_card() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("trans_reference", "order-7"), ("first_name", "Ann"), ("surname", "Other")]);
+    let page = shop.visit(&token);
+    assert_eq!(page.status, 200);
+    for text in [
+        "<bdi>Tea</bdi> <span class=\"pieces\">\u{d7} 2</span></td><td>9.98</td>",
+        "<bdi>Spoon</bdi></td><td>1.00</td>",
+        "GBP\u{a0}10.98",
+        "<bdi>order-7</bdi>",
+        "<bdi>main</bdi>",
+        &format!("<a href=\"{CANCEL}\">"),
+        &format!("<form method=\"post\" action=\"/pay/{token}\""),
+    ] {
+        assert!(page.says(text), "{text} {}", page.html);
+    }
+    for name in ["cardNumber", "cardExpiryMonth", "cardExpiryYear", "cardCV2", "cardholderName"] {
+        assert!(page.says(&format!("<label for=\"{name}\">")) && page.says(&format!("<input id=\"{name}\"")), "{name}");
+    }
+    assert_eq!((page.value("cardholderName"), page.value("cardNumber")), ("Ann Other", ""));
+    assert!(!page.says("<script"));
+}
+
+#[test]
+fn pages_carry_the_headers_of_careful_pages() {
+    let mut shop = Shop::new();
+    let (stays, leads) = (shop.token(&[]), shop.token(&[("auto_redirect", "1")]));
+    let policy = |page: &Page| page.headers["content-security-policy"].to_str().unwrap().to_owned();
+    let (stays, leads) = (shop.visit(&stays), shop.visit(&leads));
+    assert!(
+        policy(&stays).contains("form-action 'self';") && policy(&leads).contains("form-action 'self' http: https:;")
+    );
+    let lost = shop.visit("nothing");
+    for page in [&stays, &leads, &lost] {
+        let policy = policy(page);
+        assert!(policy.starts_with("default-src 'none'; style-src 'sha256-") && !policy.contains("unsafe"), "{policy}");
+        assert!(policy.contains("frame-ancestors 'none'; base-uri 'none'"));
+        assert_eq!(page.headers["x-content-type-options"], "nosniff");
+        assert_eq!(page.headers["x-frame-options"], "DENY");
+        assert_eq!(page.headers["referrer-policy"], "no-referrer");
+        assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+        // A policy with the hash of the style admits no other.
+        assert_eq!(page.html.matches("<style>").count(), 1);
+        assert!(!page.says(" style=") && !page.says(" onclick="));
+    }
+}
+
+#[test]
+fn an_approval_leads_on_with_its_key() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("auto_redirect", "1"), ("redemption_redirect_url", "https://shop.example/redeemed")]);
+    let page = shop.pay(&token, PAN);
+    let key = page.trans_key();
+    assert_eq!(
+        (page.status, page.location()),
+        (303, &*format!("https://shop.example/paid?order=7&trans_key={key}#end"))
+    );
+    assert_eq!(shop.status_of(&key), "Success");
+
+    let token = shop.token(&[("auto_redirect", "1"), ("success_url", "")]);
+    let page = shop.pay(&token, PAN);
+    let own = format!("http://127.0.0.1:8480/pay/success?trans_key={}", page.trans_key());
+    assert_eq!(page.location(), own);
+}
+
+#[test]
+fn without_auto_redirect_there_is_a_page_with_a_button() {
+    let mut shop = Shop::new();
+    for auto_redirect in ["", "0"] {
+        let token = shop.token(&[("auto_redirect", auto_redirect)]);
+        let page = shop.pay(&token, PAN);
+        assert_eq!(page.status, 200);
+        let key = page.trans_key();
+        let button = format!("href=\"https://shop.example/paid?order=7&#38;trans_key={key}#end\"");
+        for text in ["Payment complete", "GBP\u{a0}10.98", "400000******1000", &key, &button] {
+            assert!(page.says(text), "{text} {}", page.html);
+        }
+    }
+    let token = shop.token(&[("redemption_redirect_url", "https://shop.example/redeemed")]);
+    let page = shop.pay(&token, PAN);
+    assert!(page.says(&format!("href=\"https://shop.example/redeemed?trans_key={}\"", page.trans_key())));
+    assert!(!page.says("shop.example/paid"));
+}
+
+#[test]
+fn a_reservation_is_called_one() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("trans_type", "PreAuth")]);
+    assert!(shop.visit(&token).says("Reserve GBP\u{a0}10.98"));
+    let page = shop.pay(&token, PAN);
+    assert!(page.says("Amount reserved"));
+    let captured = shop.done("capture", &[("prev_trans_key", &page.trans_key()), ("trans_value", "10.98")]);
+    assert_eq!(captured.text("status"), "1");
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_beside_its_input() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("token_uses", "1"), ("token_redemptions", "1")]);
+    let page = shop.visit(&token);
+    let empty = shop.submit(&token, &page, &[]);
+    assert_eq!(
+        (empty.status, empty.faults()),
+        (200, vec!["cardNumber", "cardExpiryMonth", "cardExpiryYear", "cardCV2"])
+    );
+    for (name, value, wanted) in [
+        ("cardNumber", "4000000000001001", vec!["cardNumber"]),
+        ("cardNumber", "40000", vec!["cardNumber"]),
+        ("cardNumber", "none", vec!["cardNumber"]),
+        ("cardExpiryMonth", "13", vec!["cardExpiryMonth"]),
+        ("cardExpiryYear", "203", vec!["cardExpiryYear"]),
+        ("cardExpiryYear", "2025", vec!["cardExpiryYear"]),
+        ("cardCV2", "12", vec!["cardCV2"]),
+        ("cardCV2", "12345", vec!["cardCV2"]),
+        ("cardholderName", "a\nb", vec!["cardholderName"]),
+    ] {
+        let shown = shop.submit(&token, &page, &with(CARD, &[(name, value)]));
+        assert_eq!((shown.status, shown.faults()), (200, wanted), "{name} {value}");
+        assert_eq!((shown.value("cardNumber"), shown.value("cardCV2")), ("", ""));
+        assert_eq!(shown.form_key(), page.form_key());
+        assert!(shown.says("role=\"alert\"") && shown.says(&format!("<a href=\"#{name}\">")));
+    }
+    // What was right is still there, and posting counts as no visit.
+    let shown = shop.submit(&token, &page, &with(CARD, &[("cardNumber", "")]));
+    assert_eq!((shown.value("cardExpiryMonth"), shown.value("cardExpiryYear")), ("12", "2030"));
+    assert_eq!(shown.value("cardholderName"), "A Customer");
+    let grouped =
+        with(CARD, &[("cardNumber", "4000 0000 0000-1000"), ("cardExpiryYear", "30"), ("cardExpiryMonth", "9")]);
+    assert!(shop.submit(&token, &page, &with(&grouped, &[("cardholderName", "")])).says("Payment complete"));
+}
+
+#[test]
+fn a_card_that_expires_this_month_is_good() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[]);
+    let page = shop.visit(&token);
+    let month = |month: &'static str| with(CARD, &[("cardExpiryMonth", month), ("cardExpiryYear", "2026")]);
+    assert_eq!(shop.submit(&token, &page, &month("04")).faults(), ["cardExpiryYear"]);
+    assert!(shop.submit(&token, &page, &month("05")).says("Payment complete"));
+}
+
+#[test]
+fn a_decline_shows_the_form_again() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("token_uses", "1"), ("token_redemptions", "1")]);
+    let mut page = shop.visit(&token);
+    for (number, words) in
+        [(DECLINED, "Your card was declined<"), (POOR, "not enough funds"), (SILENT, "Your bank did not answer")]
+    {
+        let next = shop.submit(&token, &page, &with(CARD, &[("cardNumber", number)]));
+        assert_eq!(
+            (next.status, next.says(words), next.says("Nothing was charged")),
+            (200, true, true),
+            "{}",
+            next.html
+        );
+        assert_ne!(next.form_key(), page.form_key());
+        assert_eq!((next.value("cardholderName"), next.value("cardNumber")), ("A Customer", ""));
+        page = next;
+    }
+    assert!(shop.submit(&token, &page, CARD).says("Payment complete"));
+}
+
+#[test]
+fn what_is_no_form_gets_a_page_and_other_methods_too() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[]);
+    let path = format!("/pay/{token}");
+    for (body, code) in [(&b"a=%"[..], "930"), (b"\xff=1", "930"), (b"cardCV2=1&cardCV2=2", "935")] {
+        let page = Page::of(shop.ask(Method::POST, &path, body.to_vec()));
+        assert_eq!((page.status, page.says(&format!("<dd>{code}</dd>"))), (400, true), "{}", page.html);
+    }
+    let large = Page::of(shop.ask(Method::POST, &path, vec![b'a'; (1 << 20) + 1]));
+    assert!(large.says("<dd>931</dd>"));
+    for method in [Method::PUT, Method::DELETE, Method::HEAD, Method::OPTIONS, Method::PATCH] {
+        let page = Page::of(shop.ask(method, &path, ""));
+        assert!(page.status == 400 && page.says("<dd>934</dd>"));
+    }
+    assert_eq!(shop.visit(&format!("{token}/")).status, 200);
+    for path in ["", "x", "../..", "%00", "success/x", "<script>"] {
+        assert!([404, 410].contains(&shop.visit(&path.replace(['<', '>'], "%3C")).status), "{path}");
+    }
+}
+
+#[test]
+fn what_a_page_rests_on_is_said() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[]);
+    let basis = |page: &Page| String::from_utf8(page.headers["pg-basis"].as_bytes().to_vec()).unwrap();
+    assert_eq!(basis(&shop.visit(&token)), "3 §3.1, A119");
+    assert_eq!(basis(&shop.pay(&token, PAN)), "3 §3.1, A83, A88, A101, A119, A120, A136");
+    assert!(basis(&shop.pay(&token, SILENT)).contains("A93"));
+}

@@ -1,0 +1,99 @@
+//! Charging a card again (spec 3 §3.2, §4.2; assumption 123).
+
+use pg_model::EnterpriseResult;
+
+use crate::shop::{Answer, DECLINED, NO_KEY, PAN, SILENT, Shop};
+
+fn repeat(shop: &mut Shop, key: &str, trans_type: &str, value: &str) -> Answer {
+    shop.call("repeat", &[("prev_trans_key", key), ("trans_type", trans_type), ("trans_value", value)])
+}
+
+/// A payment of 10.00 through version 3; no key when it was refused.
+fn paid_by_raw_card(shop: &mut Shop, number: &str, expiry: (&str, &str)) -> String {
+    let pairs = [
+        ("cardNumber", number),
+        ("cardExpiryMonth", expiry.0),
+        ("cardExpiryYear", expiry.1),
+        ("currency", "GBP"),
+        ("itemName0", "Tea"),
+        ("itemPrice0", "1000"),
+    ];
+    shop.version_3("transaction/auth", &pairs)["transactionKey"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_card_is_charged_again_with_any_amount() {
+    let mut shop = Shop::new();
+    let paid = shop.paid(&[("trans_reference", "order-7"), ("trans_class", "first")]);
+    for (trans_type, wanted) in [("Auth", "auth"), ("PreAuth", "preauth")] {
+        let answer = repeat(&mut shop, &paid, trans_type, "12345.67");
+        let result: EnterpriseResult = answer.record();
+        assert_eq!((result.trans_type.as_str(), result.trans_value.as_str()), (wanted, "12345.67"));
+        assert_eq!((result.prev_trans_key.as_str(), result.system_action.as_str()), (paid.as_str(), "REPEAT"));
+        assert_eq!((result.status.as_str(), result.auth_code.len(), result.trans_class.as_str()), ("1", 6, ""));
+        assert_eq!(answer.basis, "3 §4.2, A41, A88, A100, A113, A123, A124");
+    }
+    let found = shop.version_3("transaction/lookup", &[("merchantReference", "order-7")]);
+    assert_eq!(found["transactions"].as_object().unwrap().len(), 3);
+    assert_eq!(found["transactions"]["1"]["originalTransactionKey"], paid.as_str());
+}
+
+#[test]
+fn a_repeated_reservation_lasts_ten_days_and_a_repeat_can_be_repeated() {
+    let mut shop = Shop::new();
+    let paid = shop.paid(&[]);
+    let reserved = repeat(&mut shop, &paid, "PreAuth", "20").text("trans_key");
+    shop.wait(10 * 24 * 60 * 60 - 1);
+    let captured = shop.done("capture", &[("prev_trans_key", &reserved), ("trans_value", "20")]).text("trans_key");
+    assert_eq!(repeat(&mut shop, &captured, "Auth", "1").text("status"), "1");
+    shop.done("refund", &[("prev_trans_key", &paid), ("trans_value", "10.98")]);
+    assert_eq!(repeat(&mut shop, &paid, "Auth", "1").text("status"), "1");
+}
+
+#[test]
+fn only_successful_charges_are_repeated() {
+    let mut shop = Shop::new();
+    let paid = shop.paid(&[]);
+    let refunded = shop.done("refund", &[("prev_trans_key", &paid), ("trans_value", "1")]).text("trans_key");
+    let declined = paid_by_raw_card(&mut shop, DECLINED, ("12", "30"));
+    for key in [&refunded, &declined] {
+        assert_eq!(repeat(&mut shop, key, "Auth", "1").code(), "951");
+    }
+    assert_eq!(repeat(&mut shop, NO_KEY, "Auth", "1").code(), "943");
+    for (value, wanted) in [("0", "107"), ("1.001", "107"), ("9999999999.99", ""), ("10000000000", "107")] {
+        assert_eq!(repeat(&mut shop, &paid, "Auth", value).text("errorcode"), wanted, "{value}");
+    }
+}
+
+#[test]
+fn a_card_that_has_expired_since_is_declined() {
+    let mut shop = Shop::new();
+    let paid = paid_by_raw_card(&mut shop, PAN, ("05", "26"));
+    assert_eq!(repeat(&mut shop, &paid, "Auth", "1").text("status"), "1");
+    shop.wait(28 * 24 * 60 * 60);
+    let answer = repeat(&mut shop, &paid, "Auth", "1");
+    assert_eq!((answer.status, answer.text("status").as_str(), answer.text("auth_code").as_str()), (200, "0", ""));
+    assert_eq!(shop.status_of(&answer.text("trans_key")), "Failed");
+    assert_eq!(repeat(&mut shop, &answer.text("trans_key"), "Auth", "1").code(), "951");
+}
+
+#[test]
+fn a_silent_bank_leaves_no_payment_to_repeat() {
+    let mut shop = Shop::new();
+    assert_eq!(paid_by_raw_card(&mut shop, SILENT, ("12", "30")), "");
+    let token = shop.token(&[("trans_reference", "silent")]);
+    assert!(shop.pay(&token, SILENT).says("did not answer"));
+    let found = shop.version_3("transaction/lookup", &[("merchantReference", "silent")]);
+    assert!(found["transactions"].as_object().unwrap().is_empty(), "{found}");
+}
+
+#[test]
+fn currency_and_terminal_are_those_of_the_original() {
+    let mut shop = Shop::new();
+    let paid = shop.paid(&[("currency", "JPY"), ("item_price[0]", "500"), ("terminal_key", "main-web")]);
+    assert_eq!(repeat(&mut shop, &paid, "Auth", "0.5").code(), "107");
+    let again = repeat(&mut shop, &paid, "Auth", "700");
+    assert_eq!(again.text("trans_value"), "700");
+    let found = shop.done("transaction_lookup", &[("trans_key", &again.text("trans_key"))]);
+    assert_eq!((found.text("currency").as_str(), found.text("value").as_str()), ("JPY", "700"));
+}

@@ -1,0 +1,141 @@
+//! Impatient customers: nobody is charged twice for one form (assumption 136).
+
+use std::collections::BTreeSet;
+
+use http::{Method, Request};
+
+use crate::shop::{CARD, DECLINED, PAN, Shop, with};
+
+/// How many transactions with this reference were approved.
+fn charges(shop: &mut Shop, reference: &str) -> usize {
+    let found = shop.version_3("transaction/lookup", &[("merchantReference", reference)]);
+    let rows = found["transactions"].as_object().unwrap();
+    rows.values().filter(|row| row["transactionStatusCode"] == "600").count()
+}
+
+#[test]
+fn a_double_click_charges_once() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("trans_reference", "r"), ("auto_redirect", "1")]);
+    let visit = shop.visit(&token).form_key();
+    let body = serde_urlencoded::to_string([&[("visit", visit.as_str())], CARD].concat()).unwrap();
+    let request = || {
+        let form = "application/x-www-form-urlencoded";
+        let request = Request::post(format!("/pay/{token}")).header("content-type", form);
+        request.body(body.clone().into()).unwrap()
+    };
+    let group = (0..5).map(|_| request()).collect();
+    let responses = shop.sandbox.handle_group(shop.now, group);
+    let locations: BTreeSet<_> = responses.iter().map(|response| response.headers()["location"].clone()).collect();
+    assert_eq!((locations.len(), charges(&mut shop, "r")), (1, 1));
+}
+
+#[test]
+fn going_back_and_paying_again_shows_the_first_payment() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("trans_reference", "r")]);
+    let page = shop.visit(&token);
+    let paid = shop.submit(&token, &page, CARD);
+    // Another card in the old form changes nothing either, nor does a form with mistakes.
+    for form in [CARD.to_vec(), with(CARD, &[("cardNumber", "5200000000001005")]), with(CARD, &[("cardNumber", "")])] {
+        let again = shop.submit(&token, &page, &form);
+        assert!(again.says("Payment complete") && again.trans_key() == paid.trans_key());
+    }
+    assert_eq!(charges(&mut shop, "r"), 1);
+}
+
+#[test]
+fn the_first_payment_is_shown_also_when_the_token_has_ended() {
+    let mut shop = Shop::new();
+    for end in ["used up", "cancelled", "expired"] {
+        let token = shop.token(&[("token_uses", if end == "used up" { "1" } else { "5" }), ("trans_reference", end)]);
+        let page = shop.visit(&token);
+        let paid = shop.submit(&token, &page, CARD);
+        match end {
+            "cancelled" => drop(shop.done("canceltoken", &[("tokenid", &token)])),
+            "expired" => shop.wait(8 * 24 * 60 * 60),
+            _ => {}
+        }
+        assert_eq!(shop.visit(&token).status, 410);
+        assert_eq!(shop.submit(&token, &page, CARD).trans_key(), paid.trans_key());
+        assert_eq!(charges(&mut shop, end), 1);
+    }
+}
+
+#[test]
+fn of_two_tabs_one_pays_a_token_for_one_use() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("token_uses", "1"), ("trans_reference", "r")]);
+    let (one, two) = (shop.visit(&token), shop.visit(&token));
+    assert!(shop.submit(&token, &one, CARD).says("Payment complete"));
+    let late = shop.submit(&token, &two, CARD);
+    assert!(late.status == 410 && late.says("This payment has been made") && late.says("nothing more will be charged"));
+    assert_eq!(charges(&mut shop, "r"), 1);
+}
+
+#[test]
+fn two_tabs_of_a_token_for_many_uses_are_two_payments() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("token_uses", "2"), ("trans_reference", "r")]);
+    let (one, two) = (shop.visit(&token), shop.visit(&token));
+    let keys = [&one, &two, &one, &two].map(|page| shop.submit(&token, page, CARD).trans_key());
+    assert!(keys[0] == keys[2] && keys[1] == keys[3] && keys[0] != keys[1]);
+    assert_eq!((charges(&mut shop, "r"), shop.visit(&token).status), (2, 410));
+}
+
+#[test]
+fn a_declined_form_is_brought_to_the_bank_once() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("trans_reference", "r")]);
+    let page = shop.visit(&token);
+    let declined = shop.submit(&token, &page, &with(CARD, &[("cardNumber", DECLINED)]));
+    let again = shop.submit(&token, &page, CARD);
+    assert!(again.says("had been sent before") && again.form_key() == declined.form_key(), "{}", again.html);
+    assert_eq!(charges(&mut shop, "r"), 0);
+    let paid = shop.submit(&token, &declined, CARD);
+    // From then on every form of the row shows the payment.
+    for form in [&page, &declined] {
+        assert_eq!(shop.submit(&token, form, CARD).trans_key(), paid.trans_key());
+    }
+    assert_eq!(charges(&mut shop, "r"), 1);
+}
+
+#[test]
+fn a_client_that_sends_the_five_inputs_only_is_charged_once_a_visit() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("trans_reference", "r")]);
+    let unseen = shop.post(&token, CARD);
+    assert_eq!((unseen.status, unseen.location()), (303, &*format!("/pay/{token}")));
+    for visits in 1..4 {
+        shop.visit(&token);
+        let keys = [(); 3].map(|()| shop.post(&token, CARD).trans_key());
+        assert!(keys[0] == keys[1] && keys[1] == keys[2]);
+        assert_eq!(charges(&mut shop, "r"), visits);
+    }
+    shop.visit(&token);
+    assert!(shop.post(&token, &with(CARD, &[("cardNumber", DECLINED)])).says("declined"));
+    assert!(shop.post(&token, CARD).says("Payment complete"));
+    for visit in ["", "x", crate::shop::NO_KEY] {
+        assert_eq!(
+            shop.post(&token, &with(CARD, &[("visit", visit)])).status,
+            if visit.is_empty() { 200 } else { 303 }
+        );
+    }
+    let empty = Request::post(format!("/pay/{token}")).method(Method::POST).body(bytes::Bytes::new()).unwrap();
+    assert_eq!(shop.send(empty).status(), 200);
+}
+
+#[test]
+fn a_restart_forgets_no_payment() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let mut shop = Shop::in_file(&path);
+    let token = shop.token(&[("trans_reference", "r")]);
+    let page = shop.visit(&token);
+    let paid = shop.submit(&token, &page, CARD);
+    drop(shop);
+    let mut shop = Shop::in_file(&path);
+    assert_eq!(shop.submit(&token, &page, CARD).trans_key(), paid.trans_key());
+    assert_eq!(charges(&mut shop, "r"), 1);
+    assert!(shop.pay(&token, PAN).says("Payment complete"));
+}
