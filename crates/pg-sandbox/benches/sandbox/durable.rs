@@ -1,0 +1,42 @@
+//! Durable payments a second, beside a server that answers the same bytes without having done anything.
+
+use pg_measure::{Bounds, median, note, quantile, quick, ratio};
+
+use crate::{fixed_body, load::Load, payment::Payments, process::Sandbox};
+
+pub(crate) const CONNECTIONS: usize = 16;
+/// Payments a second of a generic mock without state, on the machine that the budgets were made on.
+const GENERIC_MOCK: f64 = 6_700.0;
+
+pub(crate) fn measure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sandbox = Sandbox::start(&folder.path().join("store.sqlite"));
+    let mut payments = Payments::new(1);
+    let mut work = Load::connect(sandbox.address, CONNECTIONS);
+    let answer = work.ask(payments.next());
+    let mut floor = Load::connect(fixed_body::serve(answer), CONNECTIONS);
+
+    let (rounds, each) = if quick() { (2, 50) } else { (25, 500) };
+    let (mut ratios, mut rates, mut floors, mut latencies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    // Both warm up.
+    work.round(payments.requests(CONNECTIONS, each));
+    floor.round(payments.requests(CONNECTIONS, each));
+    for _ in 0..rounds {
+        let floored = floor.round(payments.requests(CONNECTIONS, each));
+        let worked = work.round(payments.requests(CONNECTIONS, each));
+        ratios.push(worked.rate / floored.rate);
+        rates.push(worked.rate);
+        floors.push(floored.rate);
+        latencies.extend(worked.latencies);
+    }
+    ratio("sandbox: durable payments, 16 connections", median(ratios), Bounds::at_least(0.20, 0.35));
+    let rate = median(rates);
+    ratio("sandbox: durable payments beside 6,700 a second", rate / GENERIC_MOCK, Bounds::at_least(1.0, 1.0).alone());
+    note(&format!(
+        "{rate:.0} durable payments a second over 16 connections, client and server on the same cores; answered within \
+         {:.0} µs (median) and {:.0} µs (99 %). A fixed body: {:.0} a second.",
+        quantile(latencies.clone(), 0.5),
+        quantile(latencies, 0.99),
+        median(floors),
+    ));
+}
