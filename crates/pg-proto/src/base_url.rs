@@ -9,8 +9,7 @@ use http::Uri;
 pub struct BaseUrl {
     /// Without a slash at the end.
     text: String,
-    https: bool,
-    loopback: bool,
+    private: bool,
 }
 
 /// Why a text is no base address.
@@ -38,21 +37,21 @@ impl BaseUrl {
             return Err(error("it has a fragment"));
         }
         let uri: Uri = text.parse().map_err(|_| error("it is no URL"))?;
-        let https = match uri.scheme_str() {
-            Some("https") => true,
-            Some("http") => false,
+        match uri.scheme_str() {
+            Some("https" | "http") => {}
             Some(_) => return Err(error("its scheme is neither http nor https")),
             None => return Err(error("it needs a scheme, as in https://gateway.example")),
-        };
-        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| error("it names no host"))?;
+        }
+        if uri.host().is_none_or(str::is_empty) {
+            return Err(error("it names no host"));
+        }
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
             return Err(error("it has credentials in it"));
         }
         if uri.query().is_some() {
             return Err(error("it has a query"));
         }
-        let loopback = is_loopback(host);
-        Ok(Self { text: text.trim_end_matches('/').to_owned(), https, loopback })
+        Ok(Self { text: text.trim_end_matches('/').to_owned(), private: is_private(&uri) })
     }
 
     /// The address, without a slash at the end.
@@ -64,13 +63,29 @@ impl BaseUrl {
     /// Whether card data may travel to it: over TLS, or without leaving this machine.
     #[must_use]
     pub const fn is_private(&self) -> bool {
-        self.https || self.loopback
+        self.private
     }
 }
 
 impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// Whether card data may travel to an address: over TLS, or without leaving this machine.
+///
+/// ```
+/// assert!(pg_proto::is_private(&"https://gateway.example/v3".parse()?));
+/// assert!(!pg_proto::is_private(&"http://gateway.example/v3".parse()?));
+/// # Ok::<(), http::uri::InvalidUri>(())
+/// ```
+#[must_use]
+pub fn is_private(uri: &Uri) -> bool {
+    match uri.scheme_str() {
+        Some("https") => true,
+        Some("http") => uri.host().is_some_and(is_loopback),
+        _ => false,
     }
 }
 

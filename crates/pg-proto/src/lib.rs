@@ -51,7 +51,7 @@ mod request;
 pub use pg_model as model;
 
 pub use account::{Account, Credentials, EnterpriseCredentials};
-pub use base_url::{BaseUrl, BaseUrlError};
+pub use base_url::{BaseUrl, BaseUrlError, is_private};
 pub use callback::{CallbackError, UpdaterHint};
 pub use card_form::CardForm;
 pub use error::{Refused, ReplyError, Unreadable};
