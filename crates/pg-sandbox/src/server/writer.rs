@@ -20,6 +20,7 @@ const GROUP: usize = 64;
 /// The longest sleep while something is to come, so that a real clock that is turned is noticed.
 const NAP: Duration = Duration::from_secs(60);
 
+#[expect(clippy::large_enum_variant, reason = "nearly every job is a request, and a box for each would cost more")]
 enum Job {
     /// A request and where its answer goes.
     Answer(Request<Bytes>, oneshot::Sender<Response<Bytes>>),
