@@ -1,6 +1,6 @@
 //! Callbacks over real HTTP: the server sends them to a receiver on this machine when they are due.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic, also in the functions that it calls")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic, also in the functions that it calls")]
 
 mod receiver;
 mod service;
