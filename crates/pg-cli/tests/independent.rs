@@ -1,0 +1,153 @@
+//! `pg sandbox` as an outsider meets it: every service is walked by a client in Python that shares no code with these
+//! crates (`tests/independent/`), and paid with by a script that has nothing but curl and `pg sign`.
+
+use std::{
+    collections::BTreeSet,
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+/// Every `walk_*.py`; a test below checks that none is left out.
+const WALKS: [&str; 14] = [
+    "account_updater",
+    "accounts",
+    "bad_input",
+    "checkout",
+    "checkout_pages",
+    "credentials",
+    "lockout",
+    "payments",
+    "preauth_and_refund",
+    "references",
+    "session",
+    "three_d_secure",
+    "tokens",
+    "utility",
+];
+
+#[test]
+fn every_service_is_as_its_documents_say() {
+    if lacks(&["python3", "openssl"]) {
+        return;
+    }
+    let mut deviations = String::new();
+    for name in WALKS {
+        let sandbox = Sandbox::start();
+        let walked = sandbox.walk(name, &sandbox.facts);
+        if !walked.status.success() {
+            deviations.push_str(&format!("walk_{name}.py\n{}\n", printed(&walked)));
+        }
+    }
+    assert!(deviations.is_empty(), "{deviations}");
+}
+
+#[test]
+fn every_walk_is_walked() {
+    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let walks: BTreeSet<String> =
+        files.filter_map(|name| Some(name.strip_prefix("walk_")?.strip_suffix(".py")?.to_owned())).collect();
+    assert_eq!(walks, WALKS.map(str::to_owned).into());
+}
+
+/// A walk that could not fail would show nothing.
+#[test]
+fn a_walk_tells_what_deviates() {
+    if lacks(&["python3", "openssl"]) {
+        return;
+    }
+    let sandbox = Sandbox::start();
+    let lie = sandbox.facts.replace("MainSandboxShaKey", "AnotherShaKey");
+    assert_ne!(lie, sandbox.facts);
+    let walked = sandbox.walk("credentials", &lie);
+    let said = printed(&walked);
+    assert!(!walked.status.success() && said.contains("deviates") && said.contains("(401, '123')"), "{said}");
+}
+
+#[test]
+fn curl_and_a_signature_are_enough_to_pay() {
+    if lacks(&["bash", "curl"]) {
+        return;
+    }
+    let sandbox = Sandbox::start();
+    let facts: Value = serde_json::from_str(&sandbox.facts).unwrap();
+    let main = &facts["merchants"][0];
+    let home = tempfile::tempdir().unwrap();
+    let mut script = Command::new("bash");
+    script.arg(folder().join("curl.sh")).arg(env!("CARGO_BIN_EXE_pg"));
+    script.env("HOME", home.path()).env("XDG_CONFIG_HOME", home.path());
+    for (name, value) in [
+        ("PG_BASE_URL", &facts["baseUrl"]),
+        ("PG_API_KEY", &main["apiKey"]),
+        ("PG_API_PASSWORD", &main["apiPassword"]),
+        ("PG_SHA_KEY", &main["shaKey"]),
+    ] {
+        script.env(name, value.as_str().unwrap());
+    }
+    let paid = script.output().unwrap();
+    assert!(paid.status.success() && printed(&paid).contains("paid and refunded"), "{}", printed(&paid));
+}
+
+/// A sandbox of its own for each walk, because walks move its clock and block its callers.
+struct Sandbox {
+    child: Child,
+    /// The first line that it prints: its addresses and accounts.
+    facts: String,
+    /// Kept open, so that nothing that it prints later can fail.
+    _out: BufReader<ChildStdout>,
+}
+
+impl Sandbox {
+    fn start() -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pg"));
+        command.args(["sandbox", "--listen", "127.0.0.1:0", "--json"]);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut facts = String::new();
+        out.read_line(&mut facts).unwrap();
+        Self { child, facts, _out: out }
+    }
+
+    fn walk(&self, name: &str, facts: &str) -> Output {
+        // -B: no bytecode beside the sources.
+        let mut python = Command::new("python3");
+        python.arg("-B").arg(folder().join(format!("walk_{name}.py")));
+        python.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut walking = python.spawn().unwrap();
+        walking.stdin.take().unwrap().write_all(facts.as_bytes()).unwrap();
+        walking.wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/independent")
+}
+
+fn printed(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
+}
+
+/// Whether a tool is missing, which is said, and which fails on CI.
+fn lacks(tools: &[&str]) -> bool {
+    let version = |tool: &str| if tool == "openssl" { "version" } else { "--version" };
+    let missing: Vec<_> = tools
+        .iter()
+        .filter(|tool| !Command::new(tool).arg(version(tool)).output().is_ok_and(|done| done.status.success()))
+        .collect();
+    if missing.is_empty() {
+        return false;
+    }
+    let on_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
+    assert!(!on_ci, "CI needs {missing:?} to walk the sandbox");
+    eprintln!("left out, because these are missing: {missing:?}");
+    true
+}

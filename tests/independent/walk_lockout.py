@@ -1,0 +1,124 @@
+"""Too many failed attempts from one address (spec 1 §5, §8; 2 §7; A53), on the sandbox's own clock."""
+
+from checks import Walk
+from client import FORM, encode
+from shop import ERROR, form, post, session
+
+walk = Walk()
+
+DAY = 24 * 3600
+
+
+def attempt(account, **given):
+    return account.call("session/initiate", errorPageUrl=ERROR, **given)
+
+
+def fails(sandbox, account, count):
+    for number in range(1, count + 1):
+        reply = attempt(account, apiPassword="wrong")
+        sandbox.refused(reply, 401, "102", f"failure {number}")
+
+
+def blocked(sandbox, account, code):
+    reply = attempt(account)
+    sandbox.refused(reply, 403, code, "good credentials from a blocked address")
+    minutes = {"121": "1 minute", "122": "5 minutes"}[code]
+    message = f"This IP has been blocked for {minutes} because of too many failed attempts"
+    sandbox.same(reply.get("errorMessage"), message, f"the text of {code}")
+
+
+def works(sandbox, account, what):
+    sandbox.same(attempt(account).error, (200, None), what)
+
+
+@walk.in_both
+def more_than_five_failures_block_for_a_minute(sandbox, encoding):
+    account = sandbox.account(encoding=encoding)
+    fails(sandbox, account, 5)
+    works(sandbox, account, "after 5 failures the address is still served")
+    fails(sandbox, account, 1)
+    blocked(sandbox, account, "121")
+    blocked(sandbox, sandbox.account("other", encoding), "121")
+    sandbox.refused(attempt(account, apiPassword="wrong"), 403, "121", "bad credentials from a blocked address")
+    sandbox.service.advance(59)
+    blocked(sandbox, account, "121")
+    sandbox.service.advance(1)
+    works(sandbox, account, "a minute later")
+    sandbox.service.advance(DAY)
+
+
+@walk.in_both
+def ten_failures_block_for_five_minutes(sandbox, encoding):
+    account = sandbox.account(encoding=encoding)
+    fails(sandbox, account, 6)
+    for _ in range(3):
+        sandbox.service.advance(60)
+        works(sandbox, account, "a minute after each failure")
+        fails(sandbox, account, 1)
+        blocked(sandbox, account, "121")
+    sandbox.service.advance(60)
+    fails(sandbox, account, 1)
+    blocked(sandbox, account, "122")
+    sandbox.service.advance(299)
+    blocked(sandbox, account, "122")
+    sandbox.service.advance(1)
+    works(sandbox, account, "five minutes later")
+    fails(sandbox, account, 1)
+    blocked(sandbox, account, "122")
+    sandbox.service.advance(DAY)
+    works(sandbox, account, "a day later")
+
+
+@walk.step
+def failures_of_yesterday_do_not_count(sandbox):
+    account = sandbox.account()
+    fails(sandbox, account, 5)
+    sandbox.service.advance(DAY + 1)
+    fails(sandbox, account, 5)
+    works(sandbox, account, "five failures today, five yesterday")
+    sandbox.service.advance(DAY)
+
+
+@walk.step
+def unknown_keys_count_as_wrong_passwords_do(sandbox):
+    account = sandbox.account()
+    fails(sandbox, account, 3)
+    for _ in range(3):
+        sandbox.refused(attempt(account, apiKey="nobody"), 401, "105", "an unknown key")
+    blocked(sandbox, account, "121")
+    sandbox.service.advance(DAY)
+
+
+@walk.step
+def the_block_lies_on_calls_with_credentials(sandbox):
+    """The customer's browser has no credentials, and version 5 does not block (A53)."""
+    account = sandbox.account()
+    key = session(account)
+    fails(sandbox, account, 6)
+    for method in ["token/lookup", "transaction/lookup", "transaction/auth", "token/retrieveAccountUpdater"]:
+        sandbox.refused(account.call(method, cardKey="a"), 403, "121", method)
+    sandbox.same(post(account, form(key, sandbox.card("approved"))).status, 303, "postform from a blocked address")
+    lookup = account.checkout("transaction_lookup", trans_key="0" * 32)
+    sandbox.same(lookup.error, (400, "943"), "version 5 from a blocked address")
+    for _ in range(12):
+        wrong = account.checkout("transaction_lookup", trans_key="0" * 32, api_password="wrong")
+        sandbox.same(wrong.error, (401, "3"), "wrong credentials of version 5")
+    sandbox.service.advance(60)
+    works(sandbox, account, "failures of version 5 do not count")
+    sandbox.service.advance(DAY)
+
+
+@walk.step
+def forwarding_headers_are_no_way_round(sandbox):
+    account = sandbox.account()
+    fails(sandbox, account, 6)
+    for name in ["X-Forwarded-For", "Forwarded", "X-Real-IP", "CF-Connecting-IP"]:
+        headers = {"Content-Type": FORM, name: "for=203.0.113.7" if name == "Forwarded" else "203.0.113.7"}
+        body = encode(account.signed({"errorPageUrl": ERROR}))
+        reply = sandbox.service.send("POST", account.url("session/initiate"), body, headers, "json")
+        sandbox.refused(reply, 403, "121", name)
+    sandbox.service.advance(DAY)
+
+
+if __name__ == "__main__":
+    walk.run()
