@@ -1,6 +1,7 @@
 //! A merchant with a sandbox of its own.
 
-use pg_hyper::Client;
+use http::{Request, header};
+use pg_hyper::{Client, Transport};
 use pg_model::{Currency, Encoding, Initiate, Item, Order, SessionKey};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 use pg_sandbox::{Config, Server, Settings};
@@ -61,6 +62,19 @@ impl Shop {
         let location = browser::location(&reply);
         assert!(location.starts_with("https://shop.example/review?order=7&data="), "{location}");
         session.session_key
+    }
+
+    /// Puts the sandbox's clock forward.
+    ///
+    /// # Panics
+    /// When the sandbox refuses.
+    pub async fn advance(&self, seconds: u64) {
+        let request = Request::post(format!("{}/_sandbox/clock", self.server.base_url()))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(format!("{{\"advanceSeconds\": {seconds}}}").into())
+            .expect("a request");
+        let reply = self.client.transport().send(request).await.expect("a reply");
+        assert!(reply.status().is_success(), "{:?}", reply.body());
     }
 }
 

@@ -98,6 +98,11 @@ impl Browser {
         self.post("/back", &json!({})).await;
     }
 
+    /// Asks for the page again, as it was asked for.
+    pub async fn reload(&self) {
+        self.post("/refresh", &json!({})).await;
+    }
+
     /// The address of the page.
     pub async fn address(&self) -> String {
         text(&self.get("/url").await)

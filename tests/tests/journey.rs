@@ -194,17 +194,7 @@ async fn nothing_of_one_merchant_is_there_for_another() {
 async fn a_session_ends_after_thirty_minutes_of_the_sandboxs_clock() {
     let shop = Shop::open(Encoding::Json).await;
     let session = shop.session_with_card(&VISA).await;
-    advance(&shop, 1_801).await;
+    shop.advance(1_801).await;
     let late = AuthSessionKey::new(&session, Order::new(Currency::GBP).item(Item::new("Tea", 1)));
     assert_eq!(refusal(shop.client.call(&late).await), ErrorCode::SESSION_EXPIRED);
-}
-
-async fn advance(shop: &Shop, seconds: u64) {
-    use pg_hyper::Transport;
-    let request = http::Request::post(format!("{}/_sandbox/clock", shop.server.base_url()))
-        .header("content-type", "application/json")
-        .body(format!("{{\"advanceSeconds\": {seconds}}}").into())
-        .unwrap();
-    let reply = shop.client.transport().send(request).await.unwrap();
-    assert!(reply.status().is_success(), "{:?}", reply.body());
 }

@@ -3,4 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod card_form;
+mod challenge;
+mod checkout;
 mod site;

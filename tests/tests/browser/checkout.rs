@@ -1,0 +1,397 @@
+//! The hosted checkout, as customers use it, and as impatient ones do (spec 3 §1, §3.1).
+
+use pg_model::{
+    CancelToken, CheckoutItem, CheckoutToken, Currency, Encoding, Flag, GetToken, Transaction, TransactionLookup,
+};
+use pg_tests::{
+    shop::Shop,
+    webdriver::{Browser, ENTER, Scripts, TAB},
+};
+
+use crate::site::{OpenSite, Site};
+
+const VISA: [(&str, &str); 5] = card("4000000000001000");
+const DECLINED: [(&str, &str); 5] = card("4000000000002008");
+const NO_ANSWER: [(&str, &str); 5] = card("4000000000004004");
+const ASKS: [(&str, &str); 5] = card("4000000000005001");
+
+const REFERENCE: &str = "basket 7";
+
+/// A day longer than tokens usually last, in seconds (assumption 114).
+const EIGHT_DAYS: u64 = 8 * 24 * 60 * 60;
+
+const fn card(number: &'static str) -> [(&'static str, &'static str); 5] {
+    [
+        ("cardNumber", number),
+        ("cardExpiryMonth", "12"),
+        ("cardExpiryYear", "2031"),
+        ("cardCV2", "987"),
+        ("cardholderName", "A Holder"),
+    ]
+}
+
+/// A merchant who sends customers to the hosted checkout.
+struct Merchant {
+    shop: Shop,
+    site: OpenSite,
+}
+
+impl Merchant {
+    async fn open() -> Self {
+        let shop = Shop::open(Encoding::Json).await;
+        let site = Site::new().await.open(|address| {
+            let thanks = address.contains("/thanks");
+            format!("<h1>{}</h1>", if thanks { "Thank you" } else { "Basket" })
+        });
+        Self { shop, site }
+    }
+
+    /// A checkout of two things, 12.50 in all.
+    fn basket(&self) -> GetToken {
+        GetToken::new()
+            .currency(Currency::GBP)
+            .trans_reference(REFERENCE)
+            .item(CheckoutItem::new("Tea", "4.50").quantity(2_u64))
+            .item(CheckoutItem::new("Biscuits", "3.5"))
+            .success_url(self.site.page("/thanks?order=7#end"))
+            .cancel_url(self.site.page("/basket"))
+    }
+
+    async fn token(&self, token: GetToken) -> CheckoutToken {
+        self.shop.client.call(&token).await.unwrap()
+    }
+
+    /// What was tried with the bank, the oldest first.
+    async fn payments(&self) -> Vec<Transaction> {
+        let lookup = TransactionLookup::new().merchant_reference(REFERENCE);
+        self.shop.client.call(&lookup).await.unwrap().transactions
+    }
+
+    /// The status codes of what was tried with the bank.
+    async fn statuses(&self) -> Vec<String> {
+        self.payments().await.iter().map(|payment| payment.transaction_status_code.as_str().to_owned()).collect()
+    }
+}
+
+/// Opens the payment page and checks what it asks.
+async fn open(browser: &Browser, token: &CheckoutToken) {
+    browser.visit(token.token.redemption_url.as_str()).await;
+    browser.see("GBP\u{a0}12.50").await;
+}
+
+async fn pay(browser: &Browser, card: &[(&str, &str)]) {
+    browser.fill_all(card).await;
+    browser.click("form button").await;
+}
+
+#[tokio::test]
+async fn a_customer_pays() {
+    a_customer_pays_and_goes_on(Scripts::On).await;
+}
+
+#[tokio::test]
+async fn a_customer_pays_without_scripts() {
+    a_customer_pays_and_goes_on(Scripts::Off).await;
+}
+
+async fn a_customer_pays_and_goes_on(scripts: Scripts) {
+    let Some(browser) = Browser::open(scripts).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.token(merchant.basket()).await;
+    open(&browser, &token).await;
+    assert_eq!(browser.read("h1").await, "Pay GBP 12.50");
+    let order = browser.read("table").await;
+    for wanted in [REFERENCE, "Tea", "\u{d7} 2", "9.00", "Biscuits", "3.50", "12.50"] {
+        assert!(order.contains(wanted), "{wanted} in {order}");
+    }
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    assert!(browser.read("dl").await.contains("400000******1000"));
+    browser.click_on("Continue").await;
+    browser.see("Thank you").await;
+
+    let [payment] = &merchant.payments().await[..] else { panic!("not one payment") };
+    let wanted = format!("/thanks?order=7&trans_key={}#end", payment.transaction_key.as_str());
+    assert_eq!(browser.address().await, merchant.site.page(&wanted));
+    assert_eq!(payment.transaction_status_code.as_str(), "600");
+    assert_eq!(browser.complaints().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_customer_is_led_to_the_shop_at_once_where_that_is_wanted() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.token(merchant.basket().auto_redirect(Flag::YES)).await;
+    open(&browser, &token).await;
+    pay(&browser, &VISA).await;
+    browser.see("Thank you").await;
+    assert!(browser.address().await.starts_with(&merchant.site.page("/thanks?order=7&trans_key=")));
+    assert_eq!(merchant.statuses().await, ["600"]);
+    assert_eq!(browser.complaints().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_amount_is_reserved() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.basket().trans_type("PreAuth").redemption_redirect_url(merchant.site.page("/thanks?reserved"));
+    open(&browser, &merchant.token(token).await).await;
+    browser.see("Reserve").await;
+    pay(&browser, &VISA).await;
+    browser.see("Amount reserved").await;
+    browser.click_on("Continue").await;
+    browser.see("Thank you").await;
+    assert!(browser.address().await.starts_with(&merchant.site.page("/thanks?reserved&trans_key=")));
+}
+
+#[tokio::test]
+async fn a_customer_whose_card_is_declined_takes_another() {
+    let Some(browser) = Browser::open(Scripts::Off).await else { return };
+    let merchant = Merchant::open().await;
+    open(&browser, &merchant.token(merchant.basket()).await).await;
+    pay(&browser, &DECLINED).await;
+    assert!(browser.read("[role=alert]").await.starts_with("Your card was declined"));
+    assert_eq!(browser.value("input[name=cardNumber]").await, "");
+    assert_eq!(browser.value("input[name=cardCV2]").await, "");
+    assert_eq!(browser.value("input[name=cardholderName]").await, "A Holder");
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    assert_eq!(merchant.statuses().await, ["901", "600"]);
+    assert_eq!(browser.complaints().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_bank_that_does_not_answer_is_told_and_another_try_is_possible() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    open(&browser, &merchant.token(merchant.basket()).await).await;
+    pay(&browser, &NO_ANSWER).await;
+    assert!(browser.read("[role=alert]").await.starts_with("Your bank did not answer"));
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    assert_eq!(merchant.statuses().await, ["600"]);
+}
+
+#[tokio::test]
+async fn mistakes_lead_to_their_inputs_and_are_put_right() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    open(&browser, &merchant.token(merchant.basket()).await).await;
+    pay(&browser, &[("cardNumber", "4000000000001001"), ("cardExpiryMonth", "5"), ("cardExpiryYear", "2001")]).await;
+    browser.click("[role=alert] a[href='#cardCV2']").await;
+    assert_eq!(browser.focused().await, "cardCV2");
+    let invalid = browser.run("return [...document.querySelectorAll('[aria-invalid]')].map(it => it.name)", &[]).await;
+    assert_eq!(invalid, serde_json::json!(["cardNumber", "cardExpiryYear", "cardCV2"]));
+    assert_eq!(browser.read("#cardExpiryYear-error").await, "This card has expired");
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    assert_eq!(merchant.statuses().await, ["600"]);
+}
+
+#[tokio::test]
+async fn a_customer_goes_back_to_the_shop_and_comes_again() {
+    let Some(browser) = Browser::open(Scripts::Off).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.token(merchant.basket()).await;
+    open(&browser, &token).await;
+    browser.click_on("Cancel").await;
+    browser.see("Basket").await;
+    assert_eq!(browser.address().await, merchant.site.page("/basket"));
+    assert_eq!(merchant.statuses().await, [""; 0]);
+    // Going back to the shop ends nothing: the shop decides about its token.
+    open(&browser, &token).await;
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+}
+
+#[tokio::test]
+async fn nothing_is_paid_once_the_shop_has_cancelled() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.token(merchant.basket()).await;
+    open(&browser, &token).await;
+    merchant.shop.client.call(&CancelToken::new(&token.token.token_id)).await.unwrap();
+    // The form is open already.
+    pay(&browser, &VISA).await;
+    browser.see("This payment link has expired").await;
+    browser.visit(token.token.redemption_url.as_str()).await;
+    browser.see("This payment link has expired").await;
+    assert_eq!(merchant.statuses().await, [""; 0]);
+    browser.click_on("Go back to the shop").await;
+    browser.see("Basket").await;
+    assert_eq!(browser.complaints().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn nothing_is_paid_once_the_token_has_expired() {
+    let Some(browser) = Browser::open(Scripts::Off).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.token(merchant.basket()).await;
+    open(&browser, &token).await;
+    merchant.shop.advance(EIGHT_DAYS).await;
+    pay(&browser, &VISA).await;
+    browser.see("This payment link has expired").await;
+    browser.visit(token.token.redemption_url.as_str()).await;
+    browser.see("This payment link has expired").await;
+    assert_eq!(merchant.statuses().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_link_that_may_be_opened_once_is_opened_once() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.token(merchant.basket().token_redemptions(1)).await;
+    open(&browser, &token).await;
+    // Posting the form, and being declined, is no visit.
+    pay(&browser, &DECLINED).await;
+    browser.read("[role=alert]").await;
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    browser.visit(token.token.redemption_url.as_str()).await;
+    browser.see("This payment link has expired").await;
+}
+
+#[tokio::test]
+async fn a_double_click_pays_once() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    open(&browser, &merchant.token(merchant.basket()).await).await;
+    browser.fill_all(&VISA).await;
+    browser.double_click("form button").await;
+    browser.see("Payment complete").await;
+    assert_eq!(merchant.statuses().await, ["600"]);
+}
+
+#[tokio::test]
+async fn reloading_the_receipt_pays_once() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    open(&browser, &merchant.token(merchant.basket()).await).await;
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    let receipt = browser.read("dl").await;
+    browser.reload().await;
+    browser.see("Payment complete").await;
+    assert_eq!(browser.read("dl").await, receipt);
+    assert_eq!(merchant.statuses().await, ["600"]);
+}
+
+#[tokio::test]
+async fn going_back_after_a_payment_shows_that_it_was_made() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.token(merchant.basket().token_uses(1)).await;
+    open(&browser, &token).await;
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    browser.back().await;
+    browser.see("This payment has been made").await;
+    assert_eq!(merchant.statuses().await, ["600"]);
+}
+
+#[tokio::test]
+async fn going_back_from_the_shop_and_sending_the_form_again_pays_once() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    open(&browser, &merchant.token(merchant.basket()).await).await;
+    pay(&browser, &VISA).await;
+    browser.click_on("Continue").await;
+    browser.see("Thank you").await;
+    // The receipt answers a form, so Chromium asks whether to send it again; this customer does.
+    browser.back().await;
+    browser.reload().await;
+    browser.see("Payment complete").await;
+    assert_eq!(merchant.statuses().await, ["600"]);
+}
+
+#[tokio::test]
+async fn two_tabs_pay_once_where_one_payment_is_wanted() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.token(merchant.basket().token_uses(1)).await;
+    let first = browser.tab().await;
+    open(&browser, &token).await;
+    let second = browser.new_tab().await;
+    open(&browser, &token).await;
+    browser.go_to_tab(&first).await;
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    browser.go_to_tab(&second).await;
+    pay(&browser, &VISA).await;
+    browser.see("This payment has been made").await;
+    assert_eq!(merchant.statuses().await, ["600"]);
+}
+
+#[tokio::test]
+async fn two_tabs_with_one_form_each_answer_for_their_own() {
+    let Some(browser) = Browser::open(Scripts::Off).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.token(merchant.basket().token_uses(2)).await;
+    let first = browser.tab().await;
+    open(&browser, &token).await;
+    let second = browser.new_tab().await;
+    open(&browser, &token).await;
+    pay(&browser, &DECLINED).await;
+    browser.read("[role=alert]").await;
+    browser.go_to_tab(&first).await;
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    browser.go_to_tab(&second).await;
+    pay(&browser, &VISA).await;
+    browser.see("Payment complete").await;
+    assert_eq!(merchant.statuses().await, ["901", "600", "600"]);
+}
+
+#[tokio::test]
+async fn a_challenge_comes_before_the_payment_where_3d_secure_is_wanted() {
+    let Some(browser) = Browser::open(Scripts::Off).await else { return };
+    let merchant = Merchant::open().await;
+    let token = merchant.basket().three_d_secure(Flag::YES).auto_redirect(Flag::YES);
+    open(&browser, &merchant.token(token).await).await;
+    pay(&browser, &ASKS).await;
+    browser.click("button[value=fail]").await;
+    assert!(browser.read("[role=alert]").await.starts_with("Your card was declined"));
+    pay(&browser, &ASKS).await;
+    browser.click("button[value=abandon]").await;
+    browser.read("[role=alert]").await;
+    pay(&browser, &ASKS).await;
+    browser.click("button[value=authenticate]").await;
+    browser.see("Thank you").await;
+    let paid: Vec<_> = merchant.statuses().await.into_iter().filter(|code| code == "600").collect();
+    assert_eq!(paid.len(), 1);
+    assert_eq!(browser.complaints().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn names_from_outside_are_shown_as_they_are() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let merchant = Merchant::open().await;
+    let name = "<script>document.title='run'</script><b onmouseover=alert(1)>\"'&amp;";
+    let token = merchant.basket().item(CheckoutItem::new(name, "0"));
+    open(&browser, &merchant.token(token).await).await;
+    assert!(browser.read("table").await.contains(name));
+    assert_eq!(browser.title().await, "Payment");
+    assert_eq!(browser.read_all("table b").await, [""; 0]);
+    assert_eq!(browser.complaints().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_card_is_entered_with_the_keyboard_alone() {
+    let Some(browser) = Browser::open(Scripts::Off).await else { return };
+    let merchant = Merchant::open().await;
+    open(&browser, &merchant.token(merchant.basket()).await).await;
+    for (name, value) in VISA {
+        browser.press(&TAB.to_string()).await;
+        assert_eq!(browser.focused().await, name);
+        browser.press(value).await;
+    }
+    browser.press(&TAB.to_string()).await;
+    assert!(browser.focused().await.starts_with("Pay"));
+    browser.press(&ENTER.to_string()).await;
+    browser.see("Payment complete").await;
+    browser.press(&TAB.to_string()).await;
+    assert_eq!(browser.focused().await, "Continue");
+    browser.press(&ENTER.to_string()).await;
+    browser.see("Thank you").await;
+    assert_eq!(merchant.statuses().await, ["600"]);
+}
