@@ -90,24 +90,33 @@ impl Field {
     /// Whether it occurs once for each item, with the item's number in its name.
     #[must_use]
     pub fn is_numbered(&self) -> bool {
-        self.wire.contains("{n}")
+        around_number(self.wire).is_some()
     }
 
     /// Whether a name on the wire, or one of its other spellings, is this field's.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
-        core::iter::once(&self.wire).chain(self.aliases).any(|wire| match wire.split_once("{n}") {
+        core::iter::once(&self.wire).chain(self.aliases).any(|wire| match around_number(wire) {
             None => wire.strip_suffix('*').map_or(*wire == name, |prefix| name.starts_with(prefix)),
-            Some((before, after)) => name
-                .strip_prefix(before)
-                .and_then(|rest| rest.strip_suffix(after))
-                .is_some_and(|number| item_number(number).is_some()),
+            Some(around) => number_between(around, name).is_some(),
         })
     }
 }
 
 fn in_range(value: &str, (least, most): (i64, i64)) -> bool {
     value.parse::<i64>().is_ok_and(|number| (least..=most).contains(&number))
+}
+
+/// What stands before and after the number in a numbered field's wire name. Every request asks this of every field,
+/// and looking for one character is many times faster than looking for three.
+pub(crate) fn around_number(wire: &str) -> Option<(&str, &str)> {
+    let (before, rest) = wire.split_once('{')?;
+    Some((before, rest.strip_prefix("n}")?))
+}
+
+/// The number of an item whose name has these two parts around it.
+pub(crate) fn number_between((before, after): (&str, &str), name: &str) -> Option<usize> {
+    item_number(name.strip_prefix(before)?.strip_suffix(after)?)
 }
 
 /// The number of an item as it stands in a parameter's name: digits without leading zeros, at most six.

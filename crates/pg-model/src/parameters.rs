@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::field::{Field, item_number};
+use crate::field::{Field, around_number, number_between};
 
 /// Receives the parameters of a request one by one, in signing order: by name, ignoring ASCII case (spec 1 §5).
 pub trait ParameterSink {
@@ -64,8 +64,9 @@ impl Parameters {
     /// The numbers of all items that have at least one of these fields, in ascending order.
     #[must_use]
     pub fn item_numbers(&self, fields: &[&Field]) -> Vec<usize> {
-        let mut numbers: Vec<usize> =
-            self.iter().filter_map(|(name, _)| fields.iter().find_map(|field| number_in(field.wire, name))).collect();
+        let wanted: Vec<_> = fields.iter().filter_map(|field| around_number(field.wire)).collect();
+        let number_in = |name| wanted.iter().find_map(|around| number_between(*around, name));
+        let mut numbers: Vec<usize> = self.iter().filter_map(|(name, _)| number_in(name)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers
@@ -74,7 +75,8 @@ impl Parameters {
     /// The value of item `number`'s field.
     #[must_use]
     pub fn of_item(&self, field: &Field, number: usize) -> Option<&str> {
-        self.iter().find(|(name, _)| number_in(field.wire, name) == Some(number)).map(|(_, value)| value)
+        let around = around_number(field.wire)?;
+        self.iter().find(|(name, _)| number_between(around, name) == Some(number)).map(|(_, value)| value)
     }
 
     /// All parameters whose name begins with a prefix.
@@ -86,11 +88,6 @@ impl Parameters {
         }
         named
     }
-}
-
-fn number_in(wire: &str, name: &str) -> Option<usize> {
-    let (before, after) = wire.split_once("{n}")?;
-    item_number(name.strip_prefix(before)?.strip_suffix(after)?)
 }
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Parameters {
