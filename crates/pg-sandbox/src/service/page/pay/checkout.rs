@@ -177,7 +177,7 @@ impl Input {
 /// The items and their sum.
 fn order(token: &CheckoutToken, sum: &str) -> String {
     let reference = token.reference.as_deref().map_or_else(String::new, |reference| {
-        format!("<caption>Order <bdi>{}</bdi></caption>\n", html::text(reference))
+        format!("<caption>Reference <bdi>{}</bdi></caption>\n", html::text(reference))
     });
     let rows: String = token.items.iter().map(|item| row(item, &token.currency)).collect();
     format!(

@@ -39,7 +39,7 @@ fn page(token: &CheckoutToken, payment: &Payment, next: &str) -> String {
     let body = format!(
         "<p class=\"shop\"><bdi>{shop}</bdi></p>\n<h1><span class=\"done\" aria-hidden=\"true\">\u{2713}</span>{title}</h1>\n\
          <p>{text}</p>\n\
-         <dl><dt>Amount</dt><dd>{sum}</dd><dt>Card</dt><dd>{card}</dd><dt>Reference</dt><dd>{key}</dd></dl>\n\
+         <dl><dt>Amount</dt><dd>{sum}</dd><dt>Card</dt><dd>{card}</dd><dt>Reference</dt><dd class=\"key\">{key}</dd></dl>\n\
          <p class=\"after\"><a class=\"button\" href=\"{next}\">Continue</a></p>\n{footer}",
         shop = html::text(&token.merchant),
         sum = sum(payment.amount, &payment.currency),
