@@ -59,11 +59,7 @@ pub(crate) fn item_texts<I, T: Text>(
     items: &[I],
     of: impl Fn(&I) -> Option<&T>,
 ) {
-    each_item(field, items.len(), |name, at| {
-        if let Some(value) = of(&items[at]) {
-            sink.parameter(field, name, value.text());
-        }
-    });
+    each_item(field, items, of, |name, value| sink.parameter(field, name, value.text()));
 }
 
 /// A whole number of every item, in the same order.
@@ -73,24 +69,24 @@ pub(crate) fn item_numbers<I, N: itoa::Integer>(
     items: &[I],
     of: impl Fn(&I) -> Option<N>,
 ) {
-    each_item(field, items.len(), |name, at| {
-        if let Some(value) = of(&items[at]) {
-            sink.parameter(field, name, itoa::Buffer::new().format(value));
-        }
-    });
+    each_item(field, items, of, |name, value| sink.parameter(field, name, itoa::Buffer::new().format(value)));
 }
 
-fn each_item(field: &Field, count: usize, mut visit: impl FnMut(&str, usize)) {
-    let Some((before, after)) = field.wire.split_once("{n}") else { return };
+fn each_item<'i, I, V>(field: &Field, items: &'i [I], of: impl Fn(&'i I) -> Option<V>, mut visit: impl FnMut(&str, V)) {
+    // Looking for a character is far cheaper than looking for "{n}".
+    let Some((before, after)) = field.wire.split_once('{') else { return };
+    let after = after.strip_prefix("n}").unwrap_or_default();
     // What follows the number is compared with the next digit of a longer one.
     let shorter_first = after.bytes().next().is_none_or(|next| next < b'0');
-    for first_digit in 0..10 {
-        in_order_of_text(first_digit, count, shorter_first, &mut |at| {
-            let mut name = NameBuffer::new();
-            name.push(before);
+    let mut name = NameBuffer::new();
+    name.push(before);
+    for first_digit in 0..items.len().min(10) {
+        in_order_of_text(first_digit, items.len(), shorter_first, &mut |at| {
+            let Some(value) = of(&items[at]) else { return };
+            name.length = before.len();
             name.push(itoa::Buffer::new().format(at));
             name.push(after);
-            visit(name.as_str(), at);
+            visit(name.as_str(), value);
         });
     }
 }
