@@ -91,6 +91,21 @@ def every_card_length_is_masked(sandbox, encoding):
 
 
 @walk.in_both
+def the_card_number_is_masked_wherever_it_is_repeated(sandbox, encoding):
+    """Card data is never returned unmasked (spec 2 §1.1), whatever field it was typed into."""
+    account = sandbox.account(encoding=encoding)
+    number = sandbox.card("approved")
+    groups = [number[at : at + 4] for at in range(0, 16, 4)]
+    for typed, page in [(number, NEXT), (" ".join(groups), CURRENT), ("-".join(groups), CURRENT)]:
+        fields = form(session(account), typed, cardholderName=typed, collectA=f"x{typed}y", collectB=number, formId=typed)
+        location = post(account, fields).header("location")
+        address, form_id, data = account.redirect(location)
+        sandbox.same(address, page, f"where {typed!r} leads")
+        told = "".join(character for character in f"{form_id} {data}" if character not in " -")
+        sandbox.holds(number not in told, f"{typed!r} is repeated unmasked", (form_id, data))
+
+
+@walk.in_both
 def the_expiry_may_be_written_in_every_documented_form(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     number = sandbox.card("approved")

@@ -4,7 +4,7 @@ use http::HeaderValue;
 use pg_crypto::SessionCipher;
 use pg_model::{Encoding, Method as _, PostForm, Record, SandboxErrorCode};
 
-use super::{Context, PageUrl, Refusal};
+use super::{Context, PageUrl, Refusal, entered};
 use crate::{form::Form, key::Dice, merchants::Merchant, secret::Secret};
 
 /// The most bytes of text that a redirect carries (assumption 135).
@@ -19,10 +19,12 @@ pub(super) struct Redirect<'a> {
 
 impl<'a> Redirect<'a> {
     /// For an account, in the encoding of the request's path. The form's name is given back if it is
-    /// one.
+    /// one; a card number in it is masked, for this part of the address is not encrypted.
     pub(super) fn new(merchant: &'a Merchant, encoding: Encoding, form: Option<&Form>) -> Self {
-        let form_id = form.and_then(|form| form.given("formId")).filter(|id| is_form_id(id));
-        Self { merchant, encoding, form_id: form_id.map(str::to_owned) }
+        let given = |name| form.and_then(|form| form.given(name));
+        let form_id = given("formId").filter(|id| is_form_id(id));
+        let number = given("cardNumber").unwrap_or_default();
+        Self { merchant, encoding, form_id: form_id.map(|id| entered::without_number(id, number)) }
     }
 
     /// The address of a page with `formId`, `data` and `iv`.
