@@ -7,7 +7,7 @@ use pg_model::SandboxErrorCode;
 
 use super::{
     super::{method, money, transaction::authentication},
-    Basis, Context, Refusal, Reply, html,
+    Basis, Context, Refusal, Reply, html, wrong_method,
 };
 use crate::records::{Authentication, CHALLENGE_TIME, Payment};
 use authentication::CustomerAnswer;
@@ -22,7 +22,7 @@ pub(in super::super) fn challenge(
     context.basis = Basis::new("2 §3.3");
     context.basis.assume(107);
     if *request.method() != Method::GET && *request.method() != Method::POST {
-        return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into());
+        return Ok(wrong_method().resting_on(std::mem::take(&mut context.basis)));
     }
     let reply = match context.records.get::<Authentication>(key)? {
         Some(authentication) => answered(context, authentication, request)?,

@@ -1,5 +1,16 @@
 //! The page for what went wrong with a page.
 
+use http::StatusCode;
+use pg_model::SandboxErrorCode;
+
+use super::Reply;
+
+/// The answer to a browser that asks for a page with another HTTP method than GET and POST.
+pub(super) fn wrong_method() -> Reply {
+    let page = failure(SandboxErrorCode::METHOD_NOT_ALLOWED.as_str(), "Only GET and POST are accepted");
+    Reply::page(StatusCode::METHOD_NOT_ALLOWED, page)
+}
+
 /// An error with its code, in HTML.
 pub(in super::super) fn failure(code: &str, message: &str) -> String {
     let body = format!(

@@ -13,6 +13,8 @@ pub(super) use failure::failure;
 pub(super) use pay::pay;
 pub(super) use session_error::session_error;
 
+use failure::wrong_method;
+
 /// How a content security policy names the style of the pages.
 pub(super) fn style_source() -> &'static str {
     html::style_source()

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
 use pg_model::SandboxErrorCode;
 
-use super::{super::method, Basis, Context, Refusal, Reply};
+use super::{super::method, Basis, Context, Refusal, Reply, wrong_method};
 use crate::{
     form::Form,
     merchants::Merchant,
@@ -34,7 +34,7 @@ pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Req
         (&Method::GET, _, Some((token, visit))) => resume(context, token, visit)?,
         (&Method::GET, token, None) => visit(context, token)?,
         (&Method::POST, token, _) => submit(context, token, request)?,
-        _ => return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into()),
+        _ => wrong_method(),
     };
     Ok(reply.resting_on(std::mem::take(&mut context.basis)))
 }

@@ -198,7 +198,7 @@ fn only_get_and_post_are_answered() {
     let key = open(&mut shop, CHALLENGE, &[]);
     for method in [Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS, Method::HEAD] {
         let response = shop.sandbox.handle(shop.at, request(method, &format!("/3ds/{key}"), "outcome=authenticate"));
-        assert_eq!(response.status(), 400);
+        assert_eq!(response.status(), 405);
         assert!(page(&response).contains("934"));
     }
     assert_eq!(end_of(&mut shop, &key), None);
