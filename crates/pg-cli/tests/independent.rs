@@ -1,6 +1,8 @@
 //! `pg sandbox` as an outsider meets it: every service is walked by a client in Python that shares no code with these
 //! crates (`tests/independent/`), and paid with by a script that has nothing but curl and `pg sign`.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::{
     collections::BTreeSet,
     io::{BufRead, BufReader, Write},
