@@ -40,7 +40,6 @@ def a_batch_is_pending_for_two_minutes(sandbox, encoding):
         sandbox.service.advance(seconds)
         pending = account.call(RETRIEVE, batchKey=reply["batchKey"])
         sandbox.refused(pending, 400, "182", f"{seconds} seconds later")
-        sandbox.same(pending.get("errorMessage"), "Account updater batch is still pending", "the text of 182")
     sandbox.service.advance(1)
     for _ in range(2):
         done = account.call(RETRIEVE, batchKey=reply["batchKey"])

@@ -30,7 +30,6 @@ def raw_cards_need_permission(sandbox, encoding):
     for method in ["transaction/auth", "transaction/preauth"]:
         reply = strict.call(method, **card(sandbox.card("approved")), **order())
         sandbox.refused(reply, 403, "106", f"{method} by strict")
-        sandbox.same(reply.get("errorMessage"), "Permission denied to access this function", "the text of 106")
     reference = fresh()
     reply = strict.call("transaction/auth", **card("4"), **order(), uniqueMerchantReference=reference)
     sandbox.refused(reply, 403, "106", "whatever the card")

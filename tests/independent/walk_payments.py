@@ -201,7 +201,6 @@ def declines_are_answers_and_no_errors(sandbox, encoding):
     raw = card(sandbox.card("no-response"))
     reply = account.call("transaction/auth", **raw, **order(), uniqueMerchantReference=reference)
     sandbox.refused(reply, 400, "119", "a bank that does not answer")
-    sandbox.same(reply.get("errorMessage"), "No response from bank", "the text of 119")
     sandbox.same(transactions(account, uniqueMerchantReference=reference), [], "it leaves no transaction (A93)")
 
 

@@ -82,6 +82,35 @@ def fifty_partial_operations_never_exceed(sandbox):
         sandbox.same((served, refused), (6, AT_ONCE - 6), f"{method} by 150 of 1000")
 
 
+@walk.step
+def fifty_tokens_of_one_payment_are_one(sandbox):
+    account = sandbox.account()
+    payment = paid(sandbox, account)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        replies = list(
+            pool.map(lambda _: account.call("token/tokeniseTransactionKey", transactionKey=payment), range(AT_ONCE))
+        )
+    keys = {reply.list("cardKeyDetails", "cardKeyDetail")[0]["cardKey"] for reply in replies}
+    sandbox.same(len(keys), 1, "tokens of one payment (A62)")
+
+
+@walk.step
+def fifty_updates_set_a_field_once(sandbox):
+    account = sandbox.account()
+    payment = paid(sandbox, account)
+    wanted = [fresh() for _ in range(AT_ONCE)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        replies = list(
+            pool.map(
+                lambda one: account.call("transaction/update", transactionKey=payment, merchantReference=one), wanted
+            )
+        )
+    served = [one for one, reply in zip(wanted, replies) if reply.data == {"result": "OK"}]
+    refused = sum(reply.error == (400, "954") for reply in replies)
+    sandbox.same((len(served), refused), (1, AT_ONCE - 1), "one sets it, the others are refused (A98)")
+    sandbox.same([transactions(account, transactionKey=payment)[0]["merchantReference"]], served, "what is set")
+
+
 @walk.in_both
 def a_reference_is_used_up_by_what_reaches_the_bank(sandbox, encoding):
     account = sandbox.account(encoding=encoding)

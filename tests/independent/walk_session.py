@@ -21,9 +21,8 @@ def lands(sandbox, account, fields, page, what, form_id="form7"):
 
 def error_page(sandbox, account, fields, code, what, form_id="form7"):
     data = lands(sandbox, account, fields, ERROR, what, form_id)
-    sandbox.same(list(data), ["errorCode", "traceCode", "errorMessage"], f"{what}: the error page learns only these")
+    sandbox.explained(data, f"{what}: all that the error page learns")
     sandbox.same(data.get("errorCode"), code, f"{what}: errorCode")
-    sandbox.matches(data.get("traceCode"), r"\d{8,9}", f"{what}: traceCode")
 
 
 @walk.in_both
@@ -97,7 +96,9 @@ def the_card_number_is_masked_wherever_it_is_repeated(sandbox, encoding):
     number = sandbox.card("approved")
     groups = [number[at : at + 4] for at in range(0, 16, 4)]
     for typed, page in [(number, NEXT), (" ".join(groups), CURRENT), ("-".join(groups), CURRENT)]:
-        fields = form(session(account), typed, cardholderName=typed, collectA=f"x{typed}y", collectB=number, formId=typed)
+        fields = form(
+            session(account), typed, cardholderName=typed, collectA=f"x{typed}y", collectB=number, formId=typed
+        )
         location = post(account, fields).header("location")
         address, form_id, data = account.redirect(location)
         sandbox.same(address, page, f"where {typed!r} leads")
@@ -154,9 +155,7 @@ def invalid_fields_lead_back_with_their_errors(sandbox, encoding):
     codes = {name: error["errorCode"] for name, error in data["errors"].items()}
     sandbox.same(codes, {"cardNumber": "108", "cardExpiryYear": "109", "cardCV2": "110"}, "all errors at once")
     for name, error in data["errors"].items():
-        sandbox.same(list(error), ["errorCode", "traceCode", "errorMessage"], f"shape of the error on {name}")
-        sandbox.matches(error["traceCode"], r"\d{8,9}", "traceCode")
-        sandbox.holds(0 < len(error["errorMessage"]) <= 100, "errorMessage", error["errorMessage"])
+        sandbox.explained(error, f"the error on {name}")
     for number, mask in [
         ("4000", "****"),
         ("4000 0000 0000 1000", "*" * 19),
@@ -271,7 +270,6 @@ def a_session_lives_thirty_minutes(sandbox, encoding):
     sandbox.service.advance(1)
     reply = account.call("transaction/authSessionKey", sessionKey=key, **order())
     sandbox.refused(reply, 400, "136", "paying with an expired session")
-    sandbox.same(reply.get("errorMessage"), "Session expired", "the text of 136")
     error_page(sandbox, account, form(key, number), "136", "posting to an expired session")
     sandbox.service.advance(30 * 24 * 3600)
     reply = account.call("transaction/authSessionKey", sessionKey=key, **order())

@@ -156,6 +156,25 @@ def reservations_are_void_after_ten_days(sandbox):
 
 
 @walk.step
+def each_reservation_keeps_the_life_of_its_version(sandbox):
+    """One account has one set of transactions, whichever version asks (A96, A100)."""
+    account = sandbox.account()
+    ours, theirs = (preauthorised(sandbox, account, 1000) for _ in range(2))
+    original = paid(sandbox, account, 1000)
+    long, longer = (
+        account.checkout("repeat", prev_trans_key=original, trans_type="PreAuth", trans_value="5")["trans_key"]
+        for _ in range(2)
+    )
+    sandbox.service.advance(5 * DAY)
+    sandbox.refused(account.call("transaction/capturepreauth", transactionKey=ours), 400, "952", "after 5 days")
+    reply = account.checkout("capture", prev_trans_key=theirs, trans_value="1")
+    sandbox.refused_by_checkout(reply, 400, "952", "after 5 days, by version 5")
+    sandbox.approved(account.call("transaction/capturepreauth", transactionKey=long), "Capture", "5 of 10 days")
+    sandbox.service.advance(5 * DAY)
+    sandbox.refused(account.call("transaction/cancelpreauth", transactionKey=longer), 400, "952", "after 10 days")
+
+
+@walk.step
 def amounts_have_the_decimals_of_their_currency(sandbox):
     account = sandbox.account()
     raw = card(sandbox.card("approved"))
