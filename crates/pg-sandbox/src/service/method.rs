@@ -3,7 +3,7 @@
 
 use http::Request;
 use pg_model::{
-    Encoding, ErrorCode, Method, SandboxErrorCode,
+    Encoding, ErrorCode, Method, SandboxErrorCode, Violations,
     method::{Credentials, MethodInfo},
 };
 
@@ -119,16 +119,17 @@ fn run<M: Serve>(
     if let Some(refusal) = violation::gap(M::INFO, form.parameters()) {
         return Err(refusal);
     }
-    let violations = (M::INFO.check)(form.parameters());
-    if let Some(refusal) = violation::refusal(M::INFO, &violations) {
-        return Err(refusal);
+    let request = M::from_parameters(form.parameters()).map_err(|violations| broken(M::INFO, &violations))?;
+    let violations = request.check();
+    if !violations.is_empty() {
+        return Err(broken(M::INFO, &violations));
     }
-    let request = M::from_parameters(form.parameters()).map_err(|violations| {
-        // The check above reads the parameters too, so this is never the first to refuse.
-        violation::refusal(M::INFO, &violations).unwrap_or_else(|| SandboxErrorCode::INVALID_PARAMETER.into())
-    })?;
     context.encoding = encoding;
     let record = request.serve(context, merchant)?;
     context.basis.assume(41);
     Ok(Reply::record(&record, encoding).resting_on(std::mem::take(&mut context.basis)))
+}
+
+fn broken(info: &MethodInfo, violations: &Violations) -> Refusal {
+    violation::refusal(info, violations).unwrap_or_else(|| SandboxErrorCode::INVALID_PARAMETER.into())
 }

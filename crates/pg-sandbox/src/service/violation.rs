@@ -15,7 +15,7 @@ pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refu
 
 /// The refusal for the first item after a gap in the numbering (assumption 14).
 pub(crate) fn gap(info: &MethodInfo, parameters: &Parameters) -> Option<Refusal> {
-    let fields: Vec<&Field> = info.fields.iter().copied().filter(|field| field.wire.contains("{n}")).collect();
+    let fields: Vec<&Field> = info.fields.iter().copied().filter(|field| field.is_numbered()).collect();
     let numbers = parameters.item_numbers(&fields);
     let (_, &number) = numbers.iter().enumerate().find(|&(expected, &number)| number != expected)?;
     let field = fields.iter().find(|field| parameters.of_item(field, number).is_some())?;
@@ -30,7 +30,7 @@ pub(crate) fn two_spellings(info: &MethodInfo, parameters: &Parameters) -> Optio
         let spellings = std::iter::once(&field.wire).chain(field.aliases);
         spellings.filter(|name| parameters.get(name).is_some()).count()
     };
-    let field = info.fields.iter().find(|field| times(field) > 1)?;
+    let field = info.fields.iter().filter(|field| !field.aliases.is_empty()).find(|field| times(field) > 1)?;
     Some(Refusal::from(SandboxErrorCode::DUPLICATE_PARAMETER).about(field.wire).assuming(23))
 }
 
