@@ -5,4 +5,6 @@
 mod card_form;
 mod challenge;
 mod checkout;
+mod gallery;
+mod looks;
 mod site;
