@@ -23,13 +23,13 @@ font-family:system-ui,sans-serif;line-height:1.5}\
 --accent:#7ab8ff;--accent-ink:#0b1b2b;--bad:#ff9d94;--bad-ground:#3a1f1d;--good:#6fd39d}}\
 body{margin:0;display:grid;min-height:100vh;place-items:center;color:var(--ink);background:var(--ground)}\
 main{box-sizing:border-box;width:100%;max-width:30rem;padding:1.75rem 1.5rem;background:var(--sheet);\
-overflow-wrap:anywhere}\
+overflow-wrap:anywhere}main>:last-child{margin-bottom:0}\
 @media(max-width:31.99rem){body{place-items:start center;background:var(--sheet)}}\
 @media(min-width:32rem){main{margin:2rem 0;padding:2.25rem;border:1px solid var(--line);border-radius:.75rem}}\
 h1{font-size:1.5rem;line-height:1.2;margin:0 0 1rem}a{color:var(--accent)}p{margin:0 0 .75rem}\
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:1.5rem 0}\
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;align-items:baseline;margin:1.5rem 0}\
 dt{color:var(--soft)}dd{margin:0;font-variant-numeric:tabular-nums}\
-.shop{margin:0;color:var(--soft);font-weight:600}.key{font-size:.85rem}.note{color:var(--soft)}\
+.shop{margin:0 0 .25rem;color:var(--soft);font-weight:600}.key{font-size:.85rem}.note{color:var(--soft)}\
 table{width:100%;border-collapse:collapse;margin:1.25rem 0 1.75rem}\
 caption{text-align:left;color:var(--soft);padding-bottom:.25rem}\
 td,th{padding:.5rem 0;text-align:left;font-weight:inherit;vertical-align:top;border-bottom:1px solid var(--line)}\
@@ -40,7 +40,7 @@ tfoot{font-weight:600}tfoot td,tfoot th{border:0}.pieces{color:var(--soft);white
 @media(max-width:28rem){.row{grid-template-columns:1fr 1fr}.row>:last-child{grid-column:1/-1}}\
 .field{margin-bottom:1.1rem}label{display:block;font-weight:600;font-size:.9rem;margin-bottom:.25rem}\
 input{box-sizing:border-box;width:100%;padding:.65rem .75rem;font:inherit;color:inherit;background:var(--sheet);\
-border:1px solid var(--soft);border-radius:.4rem}input[aria-invalid]{border-color:var(--bad);box-shadow:inset 0 0 0 1px var(--bad)}\
+border:1px solid var(--soft);border-radius:.4rem}::placeholder{color:var(--soft);opacity:1}input[aria-invalid]{border-color:var(--bad);box-shadow:inset 0 0 0 1px var(--bad)}\
 .error{color:var(--bad);font-size:.9rem;margin:.25rem 0 0}\
 .alert{background:var(--bad-ground);border-left:.25rem solid var(--bad);border-radius:.25rem;padding:.75rem 1rem;\
 margin:0 0 1.25rem}.alert p,.alert ul{margin:0}.alert ul{padding-left:1.25rem}.alert a{color:inherit}\
