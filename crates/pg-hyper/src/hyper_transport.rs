@@ -140,6 +140,7 @@ fn pooled(connector: &Connector, idle_connections: usize, idle_time: Duration) -
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(idle_time)
         .pool_max_idle_per_host(idle_connections)
+        .http1_writev(false)
         .build(connector.clone())
 }
 

@@ -145,9 +145,9 @@ fn check_encoding(body: &[u8]) -> Result<(), FormError> {
     Ok(())
 }
 
-/// A name that may appear in an error: only what looks like a parameter's name, and no long run of
+/// A name that may be shown: only what looks like a parameter's name, and no long run of
 /// digits, which could be a card number in the wrong place.
-fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
     if name.len() <= 64 && digits <= 6 && name.bytes().all(harmless) {

@@ -46,6 +46,7 @@ mod disposition;
 mod expiry;
 mod faults;
 pub mod form;
+mod journal;
 pub mod key;
 pub mod merchants;
 pub mod outgoing;

@@ -15,9 +15,10 @@ use crate::{
     agenda::Agenda,
     clock::Clock,
     faults::Faults,
+    journal::Journal,
     key::{Dice as _, Keys, SeededDice},
     records::Meta,
-    service::{self, Basis, Context, Refusal, Route, Throttle, Voice},
+    service::{self, Basis, Context, Refusal, Route, Throttle},
     settings::Settings,
     store::{Sqlite, Store, StoreError, Transaction},
     timestamp::Timestamp,
@@ -26,10 +27,17 @@ use crate::{
 
 mod callbacks;
 mod faulty;
+mod journaling;
 
 /// The address that a request came from, as an extension of the request; without it, this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
+
+impl Peer {
+    fn of<B>(request: &Request<B>) -> IpAddr {
+        request.extensions().get::<Self>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0)
+    }
+}
 
 /// A whole card payment service: its records, its clock and its secrets, behind one function.
 ///
@@ -45,6 +53,7 @@ pub struct Sandbox {
     clock: Clock,
     throttle: Throttle,
     faults: Faults,
+    journal: Journal,
     agenda: Agenda,
     /// The real time before which a store that has failed is not asked what is due.
     not_before: Timestamp,
@@ -113,6 +122,7 @@ impl Sandbox {
             clock: Clock::default(),
             throttle: Throttle::default(),
             faults: Faults::default(),
+            journal: Journal::default(),
             agenda: Agenda::default(),
             not_before: Timestamp::MIN,
             last_sweep: Timestamp::MIN,
@@ -143,7 +153,7 @@ impl Sandbox {
     /// the shape of its service, and nothing has happened.
     pub fn handle_group(&mut self, real_now: Timestamp, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
         self.sweep(real_now);
-        let voices: Vec<Voice> = requests.iter().map(|request| Route::of(request.uri().path()).voice()).collect();
+        let journaled = self.journal.last();
         match self.try_group(real_now, &requests) {
             Ok(responses) => responses,
             Err(error) => {
@@ -156,7 +166,8 @@ impl Sandbox {
                 if let Ok(faults) = self.stored_faults() {
                     self.faults = faults;
                 }
-                voices.into_iter().map(|voice| self.failure(voice, &error)).collect()
+                self.journal.forget_after(journaled);
+                requests.iter().map(|request| self.failure(real_now, request, &error)).collect()
             }
         }
     }
@@ -182,7 +193,7 @@ impl Sandbox {
         route: Route<'_>,
         request: &Request<Bytes>,
     ) -> Result<Response<Bytes>, StoreError> {
-        let peer = request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0);
+        let peer = Peer::of(request);
         let host = request.headers().get(http::header::HOST);
         let mut context = Context { host, ..self.context(real_now, peer) };
         // A defect in one method must not take the others down; its changes are undone below.
@@ -219,15 +230,19 @@ impl Sandbox {
             clock: &mut self.clock,
             throttle: &mut self.throttle,
             faults: &mut self.faults,
+            journal: &self.journal,
             agenda: &mut self.agenda,
             encoding: Encoding::default(),
             basis: Basis::default(),
         }
     }
 
-    fn failure(&mut self, voice: Voice, error: &StoreError) -> Response<Bytes> {
+    fn failure(&mut self, real_now: Timestamp, request: &Request<Bytes>, error: &StoreError) -> Response<Bytes> {
+        let route = Route::of(request.uri().path());
         let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
-        refusal.reply(voice, self.keys.digits(9)).into_response()
+        let response = refusal.reply(route.voice(), self.keys.digits(9)).into_response();
+        self.note(real_now, route, request, None, Some(&response));
+        response
     }
 
     fn sweep(&mut self, real_now: Timestamp) {

@@ -26,23 +26,24 @@ impl Sandbox {
         request: &Request<Bytes>,
     ) -> Result<Response<Bytes>, StoreError> {
         let route = Route::of(request.uri().path());
-        let Some(fault) = self.fault(route)? else { return self.carry_out(real_now, route, request) };
+        let fault = self.fault(route)?;
+        let response = match fault {
+            Some(FaultKind::DropRequest) => None,
+            Some(FaultKind::Status { status }) => Some(self.injected(status, route.voice())),
+            Some(FaultKind::Duplicate) => {
+                let first = self.carry_out(real_now, route, request)?;
+                self.note(real_now, route, request, fault, Some(&first));
+                Some(self.carry_out(real_now, route, request)?)
+            }
+            _ => Some(self.carry_out(real_now, route, request)?),
+        };
+        self.note(real_now, route, request, fault, response.as_ref());
+        let response = response.unwrap_or_default();
         Ok(match fault {
-            FaultKind::DropRequest => closed(),
-            FaultKind::DropReply => {
-                self.carry_out(real_now, route, request)?;
-                closed()
-            }
-            FaultKind::Delay { milliseconds } => {
-                let late = Disposition::SendAfter(Duration::from_millis(milliseconds));
-                with(self.carry_out(real_now, route, request)?, late)
-            }
-            FaultKind::Status { status } => self.injected(status, route.voice()),
-            FaultKind::Garble => self.carry_out(real_now, route, request)?.map(|body| garbled(&body)),
-            FaultKind::Duplicate => {
-                self.carry_out(real_now, route, request)?;
-                self.carry_out(real_now, route, request)?
-            }
+            Some(FaultKind::DropRequest | FaultKind::DropReply) => closed(),
+            Some(FaultKind::Delay { milliseconds }) => late(response, milliseconds),
+            Some(FaultKind::Garble) => response.map(|body| garbled(&body)),
+            Some(FaultKind::Status { .. } | FaultKind::Duplicate) | None => response,
         })
     }
 
@@ -61,8 +62,8 @@ impl Sandbox {
     }
 }
 
-fn with(mut response: Response<Bytes>, disposition: Disposition) -> Response<Bytes> {
-    response.extensions_mut().insert(disposition);
+fn late(mut response: Response<Bytes>, milliseconds: u64) -> Response<Bytes> {
+    response.extensions_mut().insert(Disposition::SendAfter(Duration::from_millis(milliseconds)));
     response
 }
 
@@ -70,7 +71,8 @@ fn with(mut response: Response<Bytes>, disposition: Disposition) -> Response<Byt
 fn closed() -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-    with(response, Disposition::Close)
+    response.extensions_mut().insert(Disposition::Close);
+    response
 }
 
 /// The first half of a body and then bytes that are neither UTF-8, nor XML, nor JSON.

@@ -10,6 +10,7 @@ use crate::{
     agenda::Agenda,
     clock::Clock,
     faults::Faults,
+    journal::Journal,
     key::Keys,
     merchants::Merchants,
     settings::Settings,
@@ -44,6 +45,8 @@ pub(crate) struct Context<'a> {
     pub(crate) throttle: &'a mut Throttle,
     /// What goes wrong with the next calls.
     pub(crate) faults: &'a mut Faults,
+    /// The newest requests and their replies.
+    pub(crate) journal: &'a Journal,
     /// What the sandbox has to do by itself.
     pub(crate) agenda: &'a mut Agenda,
     /// The encoding that the request asked its reply in.

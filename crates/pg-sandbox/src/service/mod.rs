@@ -26,10 +26,10 @@ mod token;
 mod transaction;
 mod violation;
 
-pub(crate) use basis::Basis;
+pub(crate) use basis::{Basis, HEADER as BASIS_HEADER};
 pub(crate) use context::Context;
 pub(crate) use refusal::{Refusal, Voice};
-pub(crate) use reply::Reply;
+pub(crate) use reply::{RefusedWith, Reply};
 pub(crate) use route::Route;
 pub(crate) use throttle::Throttle;
 

@@ -86,7 +86,7 @@ impl Refusal {
             Voice::Page => Reply::page(status, page::failure(&self.code, &self.message)),
             Voice::Plain => return Reply::text(status, &self.message),
         };
-        reply.resting_on(self.basis)
+        reply.refused_with(self.code).resting_on(self.basis)
     }
 }
 

@@ -19,8 +19,14 @@ pub(crate) struct Reply {
     location: Option<HeaderValue>,
     form_target: FormTarget,
     frames: Frames,
+    refused: Option<RefusedWith>,
+    link: Option<HeaderValue>,
     basis: Basis,
 }
+
+/// The code of a refusal, as an extension of its response: for the journal, whatever the shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RefusedWith(pub(crate) String);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
@@ -102,8 +108,20 @@ impl Reply {
             location: None,
             form_target: FormTarget::Here,
             frames: Frames::None,
+            refused: None,
+            link: None,
             basis: Basis::default(),
         }
+    }
+
+    /// The same, which is a refusal with this code.
+    pub(crate) fn refused_with(self, code: String) -> Self {
+        Self { refused: Some(RefusedWith(code)), ..self }
+    }
+
+    /// The same with a `Link` to what comes next (RFC 8288).
+    pub(crate) fn linking(self, link: HeaderValue) -> Self {
+        Self { link: Some(link), ..self }
     }
 
     /// The same with what it rests on.
@@ -115,10 +133,16 @@ impl Reply {
     pub(crate) fn into_response(self) -> Response<Bytes> {
         let mut response = Response::new(self.body);
         *response.status_mut() = self.status;
+        if let Some(refused) = self.refused {
+            response.extensions_mut().insert(refused);
+        }
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content.media_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Some(link) = self.link {
+            headers.insert(header::LINK, link);
+        }
         if let Some(location) = self.location {
             headers.insert(header::LOCATION, location);
             headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

@@ -1,22 +1,12 @@
-//! `GET /_sandbox/batches`, `GET /_sandbox/batches/{key}`, `POST /_sandbox/batches/{key}/spoil`.
+//! `GET /_sandbox/batches/{key}`, `POST /_sandbox/batches/{key}/spoil`.
 
-use bytes::Bytes;
-use http::{Request, StatusCode};
+use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Context, Refusal, Reply, error, listing::Listing, shown};
+use super::{Context, Refusal, Reply, error, shown};
 use crate::records::{Batch, BatchCards, BatchEntry};
 
 const UNKNOWN: &str = "there is no such batch";
-
-pub(super) fn list(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
-    let listing = match Listing::of(request) {
-        Ok(listing) => listing,
-        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
-    };
-    let batches = context.records.find::<Batch>(&listing.query())?;
-    Ok(shown(&batches.iter().map(Batch::view).collect()))
-}
 
 pub(super) fn show(context: &mut Context<'_>, key: &str) -> Result<Reply, Refusal> {
     let Some(batch) = context.records.get::<Batch>(key)? else { return Ok(error(StatusCode::NOT_FOUND, UNKNOWN)) };

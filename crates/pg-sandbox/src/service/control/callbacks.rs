@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Context, Refusal, Reply, callback, error, listing::Listing, shown};
+use super::{Context, Refusal, Reply, callback, error, shown};
 use crate::{
     clock::MAX_ADVANCE_SECONDS,
     records::{Callback, CallbackBehaviour, CallbackBody, Misbehaviour},
@@ -16,15 +16,6 @@ const UNKNOWN: &str = "there is no such callback";
 const MOST: u32 = 1_000;
 /// The most calls that are remembered at a time.
 const LONGEST_LIST: usize = 100;
-
-pub(super) fn list(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
-    let listing = match Listing::of(request) {
-        Ok(listing) => listing,
-        Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
-    };
-    let callbacks = context.records.find::<Callback>(&listing.query())?;
-    Ok(shown(&callbacks.iter().map(Callback::view).collect()))
-}
 
 pub(super) fn show(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
     let Some(callback) = context.records.get::<Callback>(id)? else {

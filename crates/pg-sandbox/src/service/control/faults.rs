@@ -144,17 +144,18 @@ fn kind(members: &Map<String, Value>) -> Result<FaultKind, String> {
 }
 
 fn milliseconds(members: &Map<String, Value>) -> Result<u64, String> {
-    let asked = match (members.get("delaySeconds"), members.get("milliseconds")) {
-        (Some(seconds), None) => seconds.as_f64().and_then(whole_milliseconds),
-        (None, Some(milliseconds)) => milliseconds.as_u64(),
+    let longest = MOST_MILLISECONDS / 1000;
+    let (asked, problem) = match (members.get("delaySeconds"), members.get("milliseconds")) {
+        (Some(seconds), None) => (
+            seconds.as_f64().and_then(whole_milliseconds),
+            format!("delaySeconds must be a number from 0 to {longest}"),
+        ),
+        (None, Some(milliseconds)) => {
+            (milliseconds.as_u64(), format!("milliseconds must be a whole number from 0 to {MOST_MILLISECONDS}"))
+        }
         _ => return Err("a delay needs either delaySeconds or milliseconds".to_owned()),
     };
-    asked.filter(|asked| *asked <= MOST_MILLISECONDS).ok_or_else(|| {
-        format!(
-            "delaySeconds must be a number from 0 to {}, milliseconds a whole number from 0 to {MOST_MILLISECONDS}",
-            MOST_MILLISECONDS / 1000
-        )
-    })
+    asked.filter(|asked| *asked <= MOST_MILLISECONDS).ok_or(problem)
 }
 
 /// Rounded to the nearest.
@@ -215,7 +216,7 @@ mod tests {
             ("", "the body must be a JSON object"),
             ("[]", "the body must be a JSON object"),
             (r#"{"method":"*","kind":"garble","often":1}"#, "unknown member: only method, kind, times,"),
-            (r#"{"kind":"garble"}"#, "method must be \"*\" for any, or one of token/lookup,"),
+            (r#"{"kind":"garble"}"#, "method must be \"*\" for any, or one of "),
             (r#"{"method":"transaction/nothing","kind":"garble"}"#, "method must be"),
             (r#"{"method":7,"kind":"garble"}"#, "method must be"),
             (r#"{"method":"*"}"#, "kind must be one of drop-request, drop-reply, delay, status, garble, duplicate"),
@@ -228,7 +229,10 @@ mod tests {
             (r#"{"method":"*","kind":"delay","delaySeconds":1,"milliseconds":1}"#, "a delay needs either"),
             (r#"{"method":"*","kind":"delay","delaySeconds":-1}"#, "delaySeconds must be a number from 0 to 3600"),
             (r#"{"method":"*","kind":"delay","delaySeconds":3601}"#, "delaySeconds must be"),
-            (r#"{"method":"*","kind":"delay","milliseconds":0.5}"#, "milliseconds a whole number from 0 to 3600000"),
+            (
+                r#"{"method":"*","kind":"delay","milliseconds":0.5}"#,
+                "milliseconds must be a whole number from 0 to 3600000",
+            ),
             (r#"{"method":"*","kind":"status","status":200}"#, "status must be a whole number from 400 to 599"),
             (r#"{"method":"*","kind":"status","status":"503"}"#, "status must be"),
             (r#"{"method":"*","kind":"garble","status":503}"#, "status is for the kind status only"),

@@ -1,28 +1,49 @@
-//! Lists of what happened: newest first, a page at a time by `?limit=&before=`.
+//! Lists of what happened: newest first, a page at a time by `?limit=&before=`, of one merchant by
+//! `?merchant=`.
 
 use bytes::Bytes;
 use http::Request;
 
 use crate::{
     form::{Form, Limits},
-    store::Query,
+    store::{Query, Record, StoreError, Transaction},
 };
 
 /// How many entries a page has when its request does not say, and how many it may have.
 const USUAL: u32 = 50;
 const MOST: u32 = 1_000;
+/// The most records that one request looks through for those of a merchant, and how many at a time:
+/// there is no index for it, and everybody else waits.
+const LOOKED_THROUGH: u32 = 10_000;
+const AT_A_TIME: u32 = 500;
 
 /// Which page of a list is asked for.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Listing {
     limit: u32,
     before: Option<String>,
+    merchant: Option<String>,
+}
+
+/// A page of a list.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Page<T> {
+    pub(super) entries: Vec<T>,
+    /// What `before` has to be for the next page; nothing when this is the last one.
+    pub(super) next: Option<String>,
 }
 
 impl Listing {
     /// The page that a request asks for, or what is wrong with its query.
     pub(super) fn of(request: &Request<Bytes>) -> Result<Self, String> {
-        let query = request.uri().query().unwrap_or_default();
+        Self::parse(request.uri().query().unwrap_or_default())
+    }
+
+    fn parse(query: &str) -> Result<Self, String> {
         let query = Form::parse(query.as_bytes(), &Limits::default()).map_err(|error| error.to_string())?;
+        if query.iter().any(|(name, _)| !["limit", "before", "merchant"].contains(&name)) {
+            return Err("unknown parameter: only limit, before and merchant are known".to_owned());
+        }
         let limit = match query.given("limit") {
             None => USUAL,
             Some(text) => text
@@ -31,15 +52,136 @@ impl Listing {
                 .filter(|limit| (1..=MOST).contains(limit))
                 .ok_or_else(|| format!("limit has to be from 1 to {MOST}"))?,
         };
-        Ok(Self { limit, before: query.given("before").map(str::to_owned) })
+        let given = |name: &str| query.given(name).map(str::to_owned);
+        Ok(Self { limit, before: given("before"), merchant: given("merchant") })
     }
 
-    /// The query for the records of the page; `before` is the id of an entry.
-    pub(super) fn query(&self) -> Query<'_> {
-        let newest = Query::newest(self.limit);
-        match &self.before {
-            Some(before) => newest.before(before),
-            None => newest,
+    /// How many entries the page may have.
+    pub(super) fn limit(&self) -> usize {
+        usize::try_from(self.limit).unwrap_or(usize::MAX)
+    }
+
+    /// The id of the entry that the page comes after.
+    pub(super) fn before(&self) -> Option<&str> {
+        self.before.as_deref()
+    }
+
+    /// The account whose entries are wanted; all of them without one.
+    pub(super) fn merchant(&self) -> Option<&str> {
+        self.merchant.as_deref()
+    }
+
+    /// The query of the next page.
+    pub(super) fn next(&self, before: &str) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.append_pair("limit", &self.limit.to_string()).append_pair("before", before);
+        self.merchant.iter().for_each(|merchant| {
+            query.append_pair("merchant", merchant);
+        });
+        query.finish()
+    }
+
+    /// The records of the page. Those of one merchant are looked for among so many records only; the
+    /// next page then goes on where this one has stopped.
+    pub(super) fn find<T: Record>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
+        let Some(merchant) = &self.merchant else { return self.newest(records) };
+        let mut entries = Vec::new();
+        let mut before = self.before.clone();
+        for _ in 0..LOOKED_THROUGH / AT_A_TIME {
+            let found: Vec<T> = records.find(&query(AT_A_TIME, before.as_deref()))?;
+            let all = found.len() < count(AT_A_TIME);
+            for record in found {
+                before = Some(record.key().to_owned());
+                if record.merchant() == merchant {
+                    entries.push(record);
+                }
+                if entries.len() == self.limit() {
+                    return Ok(Page { entries, next: before });
+                }
+            }
+            if all {
+                return Ok(Page { entries, next: None });
+            }
         }
+        Ok(Page { entries, next: before })
+    }
+
+    fn newest<T: Record>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
+        // One more than is shown tells whether there is a next page.
+        let mut entries: Vec<T> = records.find(&query(self.limit + 1, self.before()))?;
+        let more = entries.len() > self.limit();
+        entries.truncate(self.limit());
+        let next = entries.last().filter(|_| more).map(|last| last.key().to_owned());
+        Ok(Page { entries, next })
+    }
+}
+
+fn query(limit: u32, before: Option<&str>) -> Query<'_> {
+    let newest = Query::newest(limit);
+    match before {
+        Some(before) => newest.before(before),
+        None => newest,
+    }
+}
+
+fn count(limit: u32) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        records::TextMessage,
+        store::{Sqlite, Store as _},
+        timestamp::Timestamp,
+    };
+
+    fn listing(query: &str) -> Listing {
+        Listing::parse(query).unwrap()
+    }
+
+    #[test]
+    fn limit_before_and_merchant_are_read() {
+        let wanted = |limit, before: &str, merchant: &str| {
+            let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            Listing { limit, before: given(before), merchant: given(merchant) }
+        };
+        assert_eq!(listing(""), wanted(50, "", ""));
+        assert_eq!(listing("limit=&before=&merchant="), wanted(50, "", ""));
+        assert_eq!(listing("limit=1000&before=a%2Fb&merchant=main"), wanted(1_000, "a/b", "main"));
+        for wrong in ["limit=0", "limit=1001", "limit=-1", "limit=x", "limit=1&limit=2", "after=1", "limit=%"] {
+            assert!(Listing::parse(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(listing("merchant=a%26b").next("k 1"), "limit=50&before=k+1&merchant=a%26b");
+    }
+
+    #[test]
+    fn pages_follow_each_other_to_the_end() {
+        let mut store = Sqlite::in_memory().unwrap();
+        store.begin().unwrap();
+        let mut records = Transaction::new(&mut store);
+        for number in 0..12_000 {
+            let message = TextMessage {
+                key: format!("{number:05}"),
+                merchant: if number % 4_000 == 0 { "rare" } else { "main" }.to_owned(),
+                msisdn: String::new(),
+                message: String::new(),
+                message_id: None,
+                created: Timestamp::MIN,
+            };
+            records.put(&message).unwrap();
+        }
+        let mut page = |query: &str| {
+            let found: Page<TextMessage> = listing(query).find(&mut records).unwrap();
+            (found.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>(), found.next)
+        };
+        let key = |text: &str| Some(text.to_owned());
+        assert_eq!(page("limit=2"), (vec!["11999".to_owned(), "11998".to_owned()], key("11998")));
+        assert_eq!(page("limit=2&before=00002"), (vec!["00001".to_owned(), "00000".to_owned()], None));
+        assert_eq!(page("limit=1&merchant=rare"), (vec!["08000".to_owned()], key("08000")));
+        assert_eq!(page("merchant=rare"), (vec!["08000".to_owned(), "04000".to_owned()], key("02000")));
+        assert_eq!(page("merchant=rare&before=02000"), (vec!["00000".to_owned()], None));
+        assert_eq!(page("merchant=nobody&before=00700"), (vec![], None));
     }
 }

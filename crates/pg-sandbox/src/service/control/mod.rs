@@ -13,8 +13,11 @@ mod callbacks;
 mod clock;
 mod faults;
 mod listing;
-mod sms;
+mod lists;
+mod requests;
 mod updater;
+
+use lists::List;
 
 /// Answers a call of the control interface; `path` is what follows `/_sandbox/`. What a call that is
 /// refused has written is undone.
@@ -35,17 +38,16 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
         (&Method::POST, ["faults"]) => faults::add(context, request),
         (&Method::DELETE, ["faults"]) => faults::clear(context),
         (&Method::DELETE, ["faults", id]) => faults::remove(context, id),
-        (&Method::GET, ["batches"]) => batches::list(context, request),
         (&Method::GET, ["batches", key]) => batches::show(context, key),
         (&Method::POST, ["batches", key, "spoil"]) => batches::spoil(context, key),
-        (&Method::GET, ["callbacks"]) => callbacks::list(context, request),
         (&Method::GET, ["callbacks", "behaviour"]) => callbacks::behaviour(context),
         (&Method::POST, ["callbacks", "behaviour"]) => callbacks::misbehave(context, request),
         (&Method::DELETE, ["callbacks", "behaviour"]) => callbacks::behave(context),
         (&Method::GET, ["callbacks", id]) => callbacks::show(context, id),
         (&Method::POST, ["callbacks", id, "redeliver"]) => callbacks::redeliver(context, id),
         (&Method::GET, ["addresses"]) => Ok(shown(&addresses::view())),
-        (&Method::GET, ["sms"]) => sms::list(context, request),
+        (&Method::GET, [name]) if let Some(list) = List::named(name) => list.show(context, request),
+        (&Method::GET, [name, key]) if let Some(list) = List::named(name) => list.show_entry(context, key),
         (_, known) => Ok(match accepted(known) {
             Some(reason) => error(StatusCode::METHOD_NOT_ALLOWED, reason),
             None => error(StatusCode::NOT_FOUND, NO_SUCH_CALL),
@@ -53,7 +55,8 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
     }
 }
 
-const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, faults, batches, callbacks, addresses and sms";
+const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, faults, addresses, requests, transactions, \
+     tokens, sessions, authentications, checkouts, batches, callbacks and sms";
 
 /// Which HTTP methods a known path takes.
 fn accepted(segments: &[&str]) -> Option<&'static str> {
@@ -61,9 +64,8 @@ fn accepted(segments: &[&str]) -> Option<&'static str> {
         ["clock"] => "only GET and POST are accepted here",
         ["faults", _] => "only DELETE is accepted here",
         ["faults"] | ["cards", "updater"] | ["callbacks", "behaviour"] => "only GET, POST and DELETE are accepted here",
-        ["merchants" | "cards" | "batches" | "callbacks" | "addresses" | "sms"] | ["batches" | "callbacks", _] => {
-            "only GET is accepted here"
-        }
+        ["merchants" | "cards" | "addresses"] => "only GET is accepted here",
+        [list] | [list, _] if List::named(list).is_some() => "only GET is accepted here",
         ["batches", _, "spoil"] | ["callbacks", _, "redeliver"] => "only POST is accepted here",
         _ => return None,
     })

@@ -1,0 +1,227 @@
+//! What was asked lately and what was answered, for people who look.
+//!
+//! In memory, and bounded: a restart forgets it. It shows what refused requests said, and that is
+//! never stored. What it holds of a request is masked before it gets here.
+
+use std::{collections::VecDeque, net::IpAddr};
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Response, header};
+use pg_model::method::MethodInfo;
+
+use crate::{
+    records::FaultKind,
+    service::{BASIS_HEADER, RefusedWith},
+    timestamp::Timestamp,
+};
+
+mod parameters;
+
+pub(crate) use parameters::Parameters;
+
+/// The most entries.
+const MOST: usize = 10_000;
+/// About the most bytes of all entries together.
+const MOST_BYTES: usize = 32 << 20;
+/// How many bytes of a reply's body are kept; a longer one is copied so far.
+const MOST_BODY: usize = 4_096;
+/// About what an entry takes beside its texts.
+const ENTRY_BYTES: usize = 400;
+
+/// The newest requests and their replies.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    entries: VecDeque<Entry>,
+    last: u64,
+    bytes: usize,
+}
+
+/// A request and its reply.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// Its number, counted from 1 since the sandbox was started.
+    pub(crate) id: u64,
+    /// When it came, on the sandbox's clock.
+    pub(crate) at: Timestamp,
+    /// Where it came from.
+    pub(crate) peer: IpAddr,
+    /// Its HTTP method.
+    pub(crate) http_method: Method,
+    /// Its path, masked.
+    pub(crate) path: String,
+    /// The method that it called, if it did.
+    pub(crate) info: Option<&'static MethodInfo>,
+    /// The account that it said it comes from, whether or not its credentials were right.
+    pub(crate) merchant: Option<String>,
+    /// Its parameters, masked.
+    pub(crate) parameters: Parameters,
+    /// The fault that it met.
+    pub(crate) fault: Option<FaultKind>,
+    /// What was answered, also when a fault kept it from arriving; nothing when nothing was carried out.
+    pub(crate) reply: Option<Answered>,
+}
+
+/// A reply in the journal.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    /// The HTTP status.
+    pub(crate) status: u16,
+    /// The error code, when it was refused.
+    pub(crate) error_code: Option<String>,
+    /// What it rests on.
+    pub(crate) basis: Option<HeaderValue>,
+    /// Where a browser was sent.
+    pub(crate) location: Option<HeaderValue>,
+    /// The start of the body, unless it is a page.
+    pub(crate) body: Bytes,
+}
+
+impl Answered {
+    /// What is remembered of a response.
+    pub(crate) fn of(response: &Response<Bytes>) -> Self {
+        let headers = response.headers();
+        let content_type = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        let body = response.body();
+        Self {
+            status: response.status().as_u16(),
+            error_code: response.extensions().get::<RefusedWith>().map(|refused| refused.0.clone()),
+            basis: headers.get(BASIS_HEADER).cloned(),
+            location: headers.get(header::LOCATION).cloned(),
+            body: if content_type.starts_with(b"text/html") {
+                Bytes::new()
+            } else if body.len() <= MOST_BODY {
+                body.clone()
+            } else {
+                Bytes::copy_from_slice(&body[..MOST_BODY])
+            },
+        }
+    }
+
+    /// The basis as text, for example `2 §4.4, A12`.
+    pub(crate) fn basis(&self) -> Option<&str> {
+        self.basis.as_ref().and_then(|basis| std::str::from_utf8(basis.as_bytes()).ok())
+    }
+
+    /// Where a browser was sent, masked.
+    pub(crate) fn location(&self) -> Option<String> {
+        let location = self.location.as_ref()?.to_str().ok()?;
+        Some(pg_model::mask::text(location))
+    }
+
+    /// The start of the body, masked.
+    pub(crate) fn body(&self) -> String {
+        let text = pg_model::mask::text(&String::from_utf8_lossy(&self.body));
+        if self.body.len() < MOST_BODY {
+            return text;
+        }
+        // A number that was cut in two is too short to be masked.
+        let kept = text.char_indices().rev().nth(20).map_or(0, |(at, _)| at);
+        format!("{}…", &text[..kept])
+    }
+}
+
+impl Journal {
+    /// Adds an entry, whose number is given here.
+    pub(crate) fn add(&mut self, mut entry: Entry) {
+        self.last += 1;
+        entry.id = self.last;
+        self.bytes += entry.bytes();
+        self.entries.push_back(entry);
+        while self.entries.len() > MOST || self.bytes > MOST_BYTES {
+            let Some(oldest) = self.entries.pop_front() else { break };
+            self.bytes -= oldest.bytes();
+        }
+    }
+
+    /// The number of the newest entry there has been.
+    pub(crate) const fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Takes back every entry after that number.
+    pub(crate) fn forget_after(&mut self, id: u64) {
+        while let Some(newest) = self.entries.pop_back_if(|entry| entry.id > id) {
+            self.bytes -= newest.bytes();
+        }
+        self.last = id;
+    }
+
+    /// The entries below a number, the newest first.
+    pub(crate) fn newest(&self, before: Option<u64>) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().rev().skip_while(move |entry| before.is_some_and(|before| entry.id >= before))
+    }
+
+    /// The entry with this number.
+    pub(crate) fn entry(&self, id: u64) -> Option<&Entry> {
+        let first = self.entries.front()?.id;
+        self.entries.get(usize::try_from(id.checked_sub(first)?).ok()?)
+    }
+}
+
+impl Entry {
+    fn bytes(&self) -> usize {
+        let reply = self
+            .reply
+            .as_ref()
+            .map_or(0, |reply| reply.body.len() + reply.location.as_ref().map_or(0, HeaderValue::len));
+        ENTRY_BYTES + self.path.len() + self.parameters.bytes() + reply
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn entry(body: usize) -> Entry {
+        let response = Response::new(Bytes::from(vec![b'a'; body]));
+        Entry {
+            id: 0,
+            at: Timestamp::MIN,
+            peer: Ipv4Addr::LOCALHOST.into(),
+            http_method: Method::POST,
+            path: "/".to_owned(),
+            info: None,
+            merchant: None,
+            parameters: Parameters::default(),
+            fault: None,
+            reply: Some(Answered::of(&response)),
+        }
+    }
+
+    fn ids(journal: &Journal, before: Option<u64>) -> Vec<u64> {
+        journal.newest(before).take(3).map(|entry| entry.id).collect()
+    }
+
+    #[test]
+    fn the_newest_come_first_and_the_oldest_go() {
+        let mut journal = Journal::default();
+        (0..MOST + 5).for_each(|_| journal.add(entry(10)));
+        assert_eq!(journal.entries.len(), MOST);
+        assert_eq!(ids(&journal, None), [10_005, 10_004, 10_003]);
+        assert_eq!(ids(&journal, Some(8)), [7, 6]);
+        assert_eq!(journal.entry(6).unwrap().id, 6);
+        assert!(journal.entry(5).is_none() && journal.entry(10_006).is_none());
+        journal.forget_after(10_003);
+        journal.add(entry(10));
+        assert_eq!(ids(&journal, None), [10_004, 10_003, 10_002]);
+        assert_eq!(journal.bytes, journal.entries.iter().map(Entry::bytes).sum::<usize>());
+    }
+
+    #[test]
+    fn large_entries_are_fewer() {
+        let mut journal = Journal::default();
+        (0..MOST).for_each(|_| journal.add(entry(1 << 20)));
+        assert!(journal.bytes <= MOST_BYTES && journal.entries.len() < 8_000);
+    }
+
+    #[test]
+    fn a_body_that_is_cut_shows_no_half_of_a_number() {
+        let text = "x".repeat(MOST_BODY - 11) + "4000000000001000";
+        let shown = Answered::of(&Response::new(Bytes::from(text))).body();
+        assert!(shown.ends_with("xx…") && !shown.contains('4'), "{shown}");
+        let whole = Answered::of(&Response::new(Bytes::from_static(b"4000000000001000"))).body();
+        assert_eq!(whole, "400000******1000");
+    }
+}

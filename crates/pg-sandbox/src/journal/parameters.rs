@@ -1,0 +1,277 @@
+//! Parameters as the journal may hold them.
+
+use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
+
+use pg_model::{METHODS, format::Format, mask};
+
+use crate::{cards, form};
+
+/// The most characters of a value.
+const MOST_CHARACTERS: usize = 300;
+/// The most bytes of all names and values of a request together, and then one more value.
+const MOST_BYTES: usize = 8 << 10;
+/// The fewest digits of a card number (spec 2 §8).
+const CARD_NUMBER_DIGITS: usize = 12;
+
+const HIDDEN: &str = "(hidden)";
+
+/// Names with masked values, in the order in which they were sent.
+#[derive(Debug, Default)]
+pub(crate) struct Parameters {
+    /// All names and values in one text: there are thousands of these.
+    text: String,
+    /// Where each name and each value ends.
+    ends: Vec<(usize, usize)>,
+    left_out: usize,
+}
+
+impl Parameters {
+    /// The parameters of a form, masked; anything is read as far as it can be.
+    ///
+    /// A card number shows its first six and last four digits, credentials and what is sensitive show
+    /// nothing. A name that no method has shows how long its value is: it could be a misspelt secret.
+    pub(crate) fn of(form: &[u8]) -> Self {
+        let number = form_urlencoded::parse(form).find(|(name, _)| name == "cardNumber").map(|(_, number)| number);
+        let number = number.map(|number| digits(&number)).filter(|number| number.len() >= CARD_NUMBER_DIGITS);
+        let mut parameters = Self::default();
+        for (name, value) in form_urlencoded::parse(form) {
+            if parameters.text.len() > MOST_BYTES {
+                parameters.left_out += 1;
+            } else {
+                parameters.push(&name, &shown(&name, &value, number.as_deref()));
+            }
+        }
+        parameters.text.shrink_to_fit();
+        parameters.ends.shrink_to_fit();
+        parameters
+    }
+
+    /// A text that stands by itself, such as a path, as the journal may hold it.
+    pub(crate) fn masked(other: &str) -> String {
+        text(other, None).into_owned()
+    }
+
+    /// Names and masked values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|ends| ends.1));
+        starts.zip(&self.ends).map(|(start, &(name, value))| (&self.text[start..name], &self.text[name..value]))
+    }
+
+    /// How many parameters came after those that are held.
+    pub(crate) const fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// About how much memory they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len() + self.ends.len() * size_of::<(usize, usize)>()
+    }
+
+    fn push(&mut self, name: &str, value: &str) {
+        self.text.push_str(&form::shown(name));
+        let name = self.text.len();
+        self.text.push_str(value);
+        self.ends.push((name, self.text.len()));
+    }
+}
+
+/// What may be shown of a parameter's value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    Text,
+    CardNumber,
+    Nothing,
+}
+
+/// Every name that a method has, and those that all of them and the pages have.
+static NAMES: LazyLock<HashMap<&str, Shown>> = LazyLock::new(|| {
+    let mut names = HashMap::from([("version", Shown::Text), ("outcome", Shown::Text)]);
+    for name in ["apiKey", "apiPassword", "shaSignature", "api_key", "api_password"] {
+        names.insert(name, Shown::Nothing);
+    }
+    for field in METHODS.iter().flat_map(|info| info.fields) {
+        let shown = match (field.sensitive, field.format) {
+            (false, _) => Shown::Text,
+            (true, Format::CardNumber) => Shown::CardNumber,
+            (true, _) => Shown::Nothing,
+        };
+        for name in std::iter::once(&field.wire).chain(field.aliases) {
+            let held = names.entry(name).or_insert(shown);
+            // What one method takes for a secret is one everywhere.
+            *held = shown.max(*held);
+        }
+    }
+    names
+});
+
+/// What names begin with that a merchant may end as it likes.
+const PREFIXES: [&str; 2] = ["collect", "bank"];
+
+fn rule(name: &str) -> Option<Shown> {
+    if let Some(&shown) = NAMES.get(name) {
+        return Some(shown);
+    }
+    if PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+        return Some(Shown::Text);
+    }
+    let start = name.find(|letter: char| letter.is_ascii_digit())?;
+    let (before, rest) = name.split_at(start);
+    let after = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    NAMES.get(&*format!("{before}{{n}}{after}")).copied()
+}
+
+fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
+    if value.is_empty() {
+        return Cow::Borrowed("");
+    }
+    match rule(name) {
+        Some(Shown::Text) => text(value, number),
+        Some(Shown::CardNumber) => text(&mask::card_number(value), None).into_owned().into(),
+        Some(Shown::Nothing) => HIDDEN.into(),
+        None => format!("({} characters)", value.chars().count()).into(),
+    }
+}
+
+/// The start of a text, with the card numbers in it masked, and how long it is when there is more.
+/// Nothing of it is shown when there is a number in it that masking does not find.
+fn text<'a>(text: &'a str, number: Option<&str>) -> Cow<'a, str> {
+    // A little more than is shown, so that a number at the end is seen whole.
+    let start = &text[..end_of(text, MOST_CHARACTERS + 40)];
+    if start.bytes().filter(u8::is_ascii_digit).count() < CARD_NUMBER_DIGITS {
+        return cut(start.into(), text);
+    }
+    let masked = mask::text(start);
+    let repeated = number.is_some_and(|number| digits(&masked).contains(number));
+    if repeated || has_spread_number(&masked) { HIDDEN.into() } else { cut(masked.into(), text) }
+}
+
+/// Whether a text has the digits of a card number, with one sign between some of them.
+fn has_spread_number(text: &str) -> bool {
+    let mut run = String::new();
+    let mut separated = true;
+    let could_be = |run: &str| (CARD_NUMBER_DIGITS..=19).contains(&run.len()) && cards::luhn_valid(run);
+    for letter in text.chars() {
+        if letter.is_ascii_digit() {
+            run.push(letter);
+            separated = false;
+        } else if separated || letter.is_alphanumeric() {
+            if could_be(&run) {
+                return true;
+            }
+            run.clear();
+        } else {
+            separated = true;
+        }
+    }
+    could_be(&run)
+}
+
+fn digits(text: &str) -> String {
+    text.chars().filter(char::is_ascii_digit).collect()
+}
+
+/// The first characters of what may be shown of a text, and how many the whole text has.
+fn cut<'a>(shown: Cow<'a, str>, whole: &str) -> Cow<'a, str> {
+    let end = end_of(&shown, MOST_CHARACTERS);
+    if end == shown.len() {
+        return shown;
+    }
+    format!("{}… ({} characters)", &shown[..end], whole.chars().count()).into()
+}
+
+/// Where so many characters of a text end.
+fn end_of(text: &str, characters: usize) -> usize {
+    // Most texts have fewer bytes than that.
+    let end = (text.len() > characters).then(|| text.char_indices().nth(characters)).flatten();
+    end.map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PAN: &str = "4000000000001000";
+
+    fn of(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        let form = serde_urlencoded::to_string(pairs).unwrap();
+        let parameters = Parameters::of(form.as_bytes());
+        parameters.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+
+    fn one(name: &str, value: &str) -> String {
+        of(&[(name, value)]).remove(0).1
+    }
+
+    #[test]
+    fn secrets_show_nothing_and_numbers_six_and_four() {
+        assert_eq!(one("cardNumber", PAN), "400000******1000");
+        assert_eq!(one("cardNumber", "40000"), "*****");
+        for name in ["cardCV2", "apiKey", "apiPassword", "shaSignature", "api_key", "api_password", "accountUpdaterKey"]
+        {
+            assert_eq!(one(name, "9173"), "(hidden)", "{name}");
+        }
+        for name in ["mccSurname", "mccDateOfBirth", "date_of_birth"] {
+            assert_eq!(one(name, "x"), "(hidden)", "{name}");
+        }
+        assert_eq!(one("apiPassword", ""), "");
+        assert_eq!(one("cardcv2", "9173"), "(4 characters)");
+        assert_eq!(one("cvv", "917"), "(3 characters)");
+    }
+
+    #[test]
+    fn other_parameters_are_shown_in_their_order() {
+        let pairs = [
+            ("itemName0", "Tea"),
+            ("item_price[12]", "4.99"),
+            ("collectSize", "M"),
+            ("bankCode", "7"),
+            ("version", "5"),
+            ("cardholderName", "Zoë"),
+        ];
+        let owned: Vec<_> = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        assert_eq!(of(&pairs), owned);
+    }
+
+    #[test]
+    fn card_numbers_in_the_wrong_place_are_found() {
+        assert_eq!(one("merchantReference", PAN), "400000******1000");
+        assert_eq!(one("merchantReference", "4000.0000.0000.1000"), "(hidden)");
+        assert_eq!(of(&[(PAN, "1")])[0].0, "(name not shown)");
+        let other = of(&[("cardNumber", PAN), ("collectNote", "no 4000/0000/0000/1000, 4 times")]);
+        assert_eq!(other[1].1, "(hidden)");
+        assert_eq!(one("merchantReference", "2026-11-21 / 10.00.00"), "2026-11-21 / 10.00.00");
+    }
+
+    #[test]
+    fn what_is_no_form_shows_nothing() {
+        let json = format!(r#"{{"cardNumber": "{PAN}", "cardCV2": "9173"}}"#);
+        let parameters = Parameters::of(json.as_bytes());
+        assert_eq!(parameters.iter().collect::<Vec<_>>(), [("(name not shown)", "")]);
+    }
+
+    #[test]
+    fn long_requests_are_cut() {
+        let keys = "01234567-89ab,".repeat(5_000);
+        let shown = one("cardKeys", &keys);
+        assert!(shown.len() < 400, "{shown}");
+        let form: String = (0..2_000).map(|number| format!("itemName{number}=Tea&")).collect();
+        let parameters = Parameters::of(form.as_bytes());
+        assert!(parameters.text.len() <= MOST_BYTES + 400);
+        assert_eq!(parameters.iter().count() + parameters.left_out(), 2_000);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_taken(form in proptest::collection::vec(any::<u8>(), 0..400)) {
+            Parameters::of(&form).iter().for_each(drop);
+        }
+
+        #[test]
+        fn no_number_comes_through(before in "[a-z0-9 .%-]{0,5}", after in "[a-z .%-]{0,5}", name in "(cardNumber|itemName0|x)") {
+            let shown = one(&name, &format!("{before}{PAN}{after}"));
+            prop_assert!(!shown.contains(PAN), "{}", shown);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What happened, newest first, as the control interface shows it: `GET /_sandbox/transactions` and
+//! the others. Nothing that is secret is in it, and no card number.
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, StatusCode};
+use serde_json::{Map, Value};
+
+use super::{
+    Context, Refusal, Reply, error,
+    listing::{Listing, Page},
+    requests, shown,
+};
+use crate::{
+    records::{
+        Authentication, Batch, Callback, CardToken, CheckoutToken, Details, HeldCard, Payment, Session, TextMessage,
+    },
+    store::Record,
+    timestamp::Timestamp,
+};
+
+mod authentications;
+mod checkouts;
+mod sessions;
+mod tokens;
+mod transactions;
+
+/// A list of the control interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    Requests,
+    Transactions,
+    Tokens,
+    Sessions,
+    Authentications,
+    Checkouts,
+    Batches,
+    Callbacks,
+    Sms,
+}
+
+impl List {
+    /// All lists.
+    pub(super) const ALL: [Self; 9] = [
+        Self::Requests,
+        Self::Transactions,
+        Self::Tokens,
+        Self::Sessions,
+        Self::Authentications,
+        Self::Checkouts,
+        Self::Batches,
+        Self::Callbacks,
+        Self::Sms,
+    ];
+
+    /// The list of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|list| list.name() == name)
+    }
+
+    /// The name in paths.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Requests => "requests",
+            Self::Transactions => "transactions",
+            Self::Tokens => "tokens",
+            Self::Sessions => "sessions",
+            Self::Authentications => "authentications",
+            Self::Checkouts => "checkouts",
+            Self::Batches => "batches",
+            Self::Callbacks => "callbacks",
+            Self::Sms => "sms",
+        }
+    }
+
+    /// A page of the list.
+    pub(super) fn page(self, context: &mut Context<'_>, listing: &Listing) -> Result<Page<Value>, Refusal> {
+        match self {
+            Self::Requests => Ok(requests::page(context.journal, listing)),
+            Self::Transactions => page(context, listing, transactions::view),
+            Self::Tokens => page(context, listing, tokens::view),
+            Self::Sessions => page(context, listing, sessions::view),
+            Self::Authentications => page(context, listing, authentications::view),
+            Self::Checkouts => page(context, listing, checkouts::view),
+            Self::Batches => page(context, listing, |batch: &Batch, _| batch.view()),
+            Self::Callbacks => page(context, listing, |callback: &Callback, _| callback.view()),
+            Self::Sms => page(context, listing, |message: &TextMessage, _| message.view()),
+        }
+    }
+
+    /// One entry of the list; nothing when it is not there.
+    pub(super) fn entry(self, context: &mut Context<'_>, key: &str) -> Result<Option<Value>, Refusal> {
+        match self {
+            Self::Requests => Ok(requests::entry(context.journal, key)),
+            Self::Transactions => entry(context, key, transactions::view),
+            Self::Tokens => entry(context, key, tokens::view),
+            Self::Sessions => entry(context, key, sessions::view),
+            Self::Authentications => entry(context, key, authentications::view),
+            Self::Checkouts => entry(context, key, checkouts::view),
+            Self::Batches => entry(context, key, |batch: &Batch, _| batch.view()),
+            Self::Callbacks => entry(context, key, |callback: &Callback, _| callback.view()),
+            Self::Sms => entry(context, key, |message: &TextMessage, _| message.view()),
+        }
+    }
+
+    /// Answers `GET /_sandbox/{list}`. A `Link` header leads to the next page.
+    pub(super) fn show(self, context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+        let listing = match Listing::of(request) {
+            Ok(listing) => listing,
+            Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
+        };
+        let page = self.page(context, &listing)?;
+        let next = page.next.map(|key| format!("</_sandbox/{}?{}>; rel=\"next\"", self.name(), listing.next(&key)));
+        let reply = shown(&page.entries.into());
+        Ok(match next.and_then(|next| HeaderValue::try_from(next).ok()) {
+            Some(link) => reply.linking(link),
+            None => reply,
+        })
+    }
+
+    /// Answers `GET /_sandbox/{list}/{key}`.
+    pub(super) fn show_entry(self, context: &mut Context<'_>, key: &str) -> Result<Reply, Refusal> {
+        Ok(match self.entry(context, key)? {
+            Some(entry) => shown(&entry),
+            None => error(StatusCode::NOT_FOUND, &format!("there is nothing of this key among the {}", self.name())),
+        })
+    }
+}
+
+fn page<T: Record>(
+    context: &mut Context<'_>,
+    listing: &Listing,
+    view: fn(&T, Timestamp) -> Value,
+) -> Result<Page<Value>, Refusal> {
+    let page = listing.find::<T>(&mut context.records)?;
+    Ok(Page { entries: page.entries.iter().map(|record| view(record, context.now)).collect(), next: page.next })
+}
+
+fn entry<T: Record>(
+    context: &mut Context<'_>,
+    key: &str,
+    view: fn(&T, Timestamp) -> Value,
+) -> Result<Option<Value>, Refusal> {
+    Ok(context.records.get::<T>(key)?.map(|record| view(&record, context.now)))
+}
+
+/// A text of unknown content.
+fn text(text: &str) -> Value {
+    pg_model::mask::text(text).into()
+}
+
+fn optional(held: Option<&String>) -> Value {
+    held.map(|held| text(held)).into()
+}
+
+/// Names and texts of unknown content.
+fn texts<'a>(pairs: impl IntoIterator<Item = (&'a String, &'a String)>) -> Value {
+    let members: Map<String, Value> =
+        pairs.into_iter().map(|(name, value)| (pg_model::mask::text(name), text(value))).collect();
+    members.into()
+}
+
+fn details(details: &Details) -> Value {
+    texts(details)
+}
+
+fn card(card: &HeldCard) -> Value {
+    serde_json::json!({
+        "cardNumber": card.masked,
+        "cardExpiryMonth": card.expiry_month,
+        "cardExpiryYear": card.expiry_year,
+        "cardType": card.card_type,
+        "cardScheme": card.scheme,
+        "cardBank": card.bank,
+    })
+}

@@ -1,0 +1,47 @@
+//! Tokens of the hosted checkout.
+
+use pg_model::{Amount, Currency};
+use serde_json::{Value, json};
+
+use super::{CheckoutToken, Timestamp, details, optional, text};
+use crate::records::{TokenEnd, UNLIMITED};
+
+pub(super) fn view(token: &CheckoutToken, now: Timestamp) -> Value {
+    let left = |count: i64| if count == UNLIMITED { json!("unlimited") } else { json!(count) };
+    json!({
+        "tokenid": token.key,
+        "merchant": token.merchant,
+        "state": state(token, now),
+        "transactionType": token.kind.wire(),
+        "amount": token.amount,
+        "amountDecimal": Amount::new(token.amount, Currency::from(&*token.currency)).to_decimal().to_string(),
+        "currency": token.currency,
+        "usesLeft": left(token.uses),
+        "redemptionsLeft": left(token.redemptions),
+        "starts": token.start.to_string(),
+        "expires": token.expires.to_string(),
+        "page": format!("/pay/{}", token.key),
+        "successUrl": text(&token.success_url),
+        "cancelUrl": text(&token.cancel_url),
+        "callbackUrl": optional(token.callback_url.as_ref()),
+        "transReference": optional(token.reference.as_ref()),
+        "threeDSecure": token.three_d_secure,
+        "items": token.items.iter().map(|item| json!({
+            "name": text(&item.name),
+            "price": text(&item.price),
+            "quantity": item.pieces(),
+        })).collect::<Value>(),
+        "user": details(&token.user),
+        "created": token.created.to_string(),
+    })
+}
+
+fn state(token: &CheckoutToken, now: Timestamp) -> &'static str {
+    match token.end(now) {
+        None => "open",
+        Some(TokenEnd::Cancelled) => "cancelled",
+        Some(TokenEnd::NotStarted) => "not-started",
+        Some(TokenEnd::Expired) => "expired",
+        Some(TokenEnd::UsedUp) => "used-up",
+    }
+}

@@ -1,0 +1,45 @@
+//! Transactions of both services, with what can still be done to them.
+
+use pg_model::{Amount, Currency};
+use serde_json::{Value, json};
+
+use super::{Payment, Timestamp, card, details, optional, text, texts};
+use crate::records::{PaymentKind, Service};
+
+pub(super) fn view(payment: &Payment, now: Timestamp) -> Value {
+    let reservation = payment.kind == PaymentKind::PreAuth && payment.approved();
+    let reserved = if now < payment.reserved_until() { payment.reserved() } else { 0 };
+    json!({
+        "transactionKey": payment.key,
+        "merchant": payment.merchant,
+        "transactionType": payment.kind.wire(),
+        "service": match payment.service { Service::V3 => "v3", Service::V5 => "v5" },
+        "transactionStatusCode": payment.status_code,
+        "transactionStatus": payment.status,
+        "approved": payment.approved(),
+        "amount": payment.amount,
+        "amountDecimal": decimal(payment.amount, &payment.currency),
+        "currency": payment.currency,
+        "captured": payment.captured,
+        "cancelled": payment.cancelled,
+        "refunded": payment.refunded,
+        "capturable": reserved,
+        "cancellable": reserved,
+        "refundable": payment.refundable(),
+        "reservedUntil": reservation.then(|| payment.reserved_until().to_string()),
+        "parent": payment.parent,
+        "merchantReference": optional(payment.merchant_reference.as_ref()),
+        "uniqueMerchantReference": optional(payment.unique_reference.as_ref()),
+        "merchantCustomerReference": optional(payment.customer_reference.as_ref()),
+        "card": payment.card.as_ref().map(card),
+        "cardKey": payment.card_key.as_deref().map(text),
+        "bank": texts(payment.bank.iter().map(|(name, value)| (name, value))),
+        "details": details(&payment.details),
+        "created": payment.created.to_string(),
+    })
+}
+
+/// An amount in currency units, with a point before the decimals.
+fn decimal(minor: u64, currency: &str) -> String {
+    Amount::new(minor, Currency::from(currency)).to_decimal().to_string()
+}
