@@ -6,15 +6,16 @@ use bytes::{Bytes, BytesMut};
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::ConfigBuilderExt;
 use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
+    client::legacy::Client,
     rt::{TokioExecutor, TokioTimer},
 };
 use rustls::{ClientConfig, crypto::ring};
 
 use crate::{
     Fault, Transport, TransportError,
+    connector::Connector,
     held_body::{HeldBody, Hold},
     insecure,
 };
@@ -26,8 +27,6 @@ const REPLY_LIMIT: usize = 16 << 20;
 const IDLE_CONNECTIONS: usize = 32;
 /// Shorter than servers usually keep an idle connection, so that few requests meet one that is being closed.
 const IDLE_TIME: Duration = Duration::from_secs(15);
-
-type Connector = HttpsConnector<HttpConnector>;
 
 /// HTTP/1.1 over a pool of connections, with TLS 1.2 or 1.3. Needs a tokio runtime. Clones share the pool.
 ///
@@ -58,13 +57,8 @@ impl Hyper {
     /// With roots, a client certificate or protocol versions of one's own. Which protocol is spoken over TLS is not
     /// negotiated: `alpn_protocols` is ignored.
     #[must_use]
-    pub fn with_tls(mut tls: ClientConfig) -> Self {
-        tls.alpn_protocols.clear();
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
+    pub fn with_tls(tls: ClientConfig) -> Self {
+        let connector = Connector::new(tls);
         let client = pooled(&connector, IDLE_CONNECTIONS, IDLE_TIME);
         Self { connector, client, deadline: DEADLINE, reply_limit: REPLY_LIMIT }
     }
@@ -140,6 +134,7 @@ fn pooled(connector: &Connector, idle_connections: usize, idle_time: Duration) -
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(idle_time)
         .pool_max_idle_per_host(idle_connections)
+        // Requests are short: to copy one into one piece is cheaper than to hand two pieces to the system.
         .http1_writev(false)
         .build(connector.clone())
 }

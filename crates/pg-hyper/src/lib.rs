@@ -77,6 +77,7 @@
 #![deny(missing_docs)]
 
 mod client;
+mod connector;
 mod error;
 mod held_body;
 mod hyper_transport;
