@@ -121,6 +121,17 @@ class Sandbox:
             self.holds(card["number"] not in told, f"{path} tells a card number", card["scenario"])
 
 
+def the_journal_tells_no_secret(sandbox):
+    """After every walk: what the control interface remembers of it holds no credential, and no card number."""
+    secrets = ["apiPassword", "shaKey", "enterpriseApiPassword"]
+    for name in ["requests", "transactions", "tokens", "sessions", "batches", "callbacks", "sms"]:
+        reply = sandbox.service.send("GET", f"{sandbox.service.base_url}/_sandbox/{name}?limit=1000")
+        sandbox.same(reply.status, 200, f"{name} of the control interface")
+        for merchant in sandbox.merchants.values():
+            told = [secret for secret in secrets if merchant[secret].encode() in reply.body]
+            sandbox.same(told, [], f"{name} tells of {merchant['name']}")
+
+
 class Walk:
     """The steps of one walk, in the order of their definition."""
 
@@ -145,7 +156,8 @@ class Walk:
         line = sys.stdin.readline() if named == "-" else pathlib.Path(named).read_text("utf-8")
         sandbox = Sandbox(json.loads(line))
         failed = 0
-        for name, function in self.steps:
+        steps = [*self.steps, (the_journal_tells_no_secret.__name__, the_journal_tells_no_secret)]
+        for name, function in steps:
             sandbox.deviations.clear()
             try:
                 function(sandbox)
@@ -155,5 +167,5 @@ class Walk:
             print("deviates" if sandbox.deviations else "ok", name)
             for deviation in sandbox.deviations:
                 print("    " + deviation.replace("\n", "\n    "))
-        print(f"{len(self.steps)} steps, {failed} deviate")
+        print(f"{len(steps)} steps, {failed} deviate")
         sys.exit(1 if failed else 0)

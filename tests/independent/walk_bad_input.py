@@ -207,8 +207,15 @@ def the_order_of_checks_is_the_documented_one(sandbox, encoding):
     reply = strict.call("transaction/auth", shaSignature="0" * 128)
     sandbox.refused(reply, 401, "123", "the signature before permission")
     sandbox.refused(strict.call("transaction/auth"), 403, "106", "permission before parameters")
-    reply = sandbox.account(encoding=encoding).call("transaction/auth", currency="XXX")
-    sandbox.holds(reply.get("errorCode") in ("108", "111"), "the first wrong parameter", reply)
+    main, raw = sandbox.account(encoding=encoding), card(sandbox.card("approved"))
+    for given, code in [
+        ({"currency": "X", **order("x"), "cardNumber": "1"}, "108"),
+        ({**raw, **order("x", currency="X")}, "111"),
+        ({**raw, **order("x"), "merchantReference": "x" * 33}, "107"),
+        ({**raw, **order(), "merchantReference": "x" * 33, "terminalKey": "none"}, "125"),
+        ({**raw, **order(), "terminalKey": "none"}, "957"),
+    ]:
+        sandbox.refused(main.call("transaction/auth", **given), 400, code, "the first wrong parameter, then its state")
     sandbox.service.advance(24 * 3600)
 
 
@@ -218,30 +225,28 @@ def the_card_form_survives_the_same(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     good = encode(form(session(account), sandbox.card("approved")))
 
-    def leads(body, code, what, content_type=FORM):
+    def leads(speaker, body, code, what, content_type=FORM):
+        """To the merchant's error page with a code, or to the service's own where no session can be told."""
         headers = {"Content-Type": content_type} if content_type else {}
-        reply = account.service.send("POST", account.url("session/postform"), body, headers)
+        reply = account.service.send("POST", speaker.url("session/postform"), body, headers)
         location = reply.header("location") or ""
-        sandbox.same(reply.status, 303, what)
-        if location.startswith(ERROR):
-            sandbox.same(account.redirect(location)[2].get("errorCode"), code, what)
-        else:
-            sandbox.same(location.split("?")[0], "/session-error", what)
+        sandbox.same((reply.status, location.split("?")[0]), (303, ERROR if code else "/session-error"), what)
+        if code and location.startswith(ERROR):
+            # The data for an encoding that does not exist is XML (A37).
+            reader = account if speaker is account else account.speaking("xml")
+            sandbox.same(reader.redirect(location)[2].get("errorCode"), code, what)
 
-    leads(good + b"&cardNumber=4", "935", "a field twice")
-    leads(good + b"&a=%zz", "930", "a broken escape")
-    leads(good + b"&a=%ff", "930", "invalid UTF-8")
-    leads(good + b"&" + b"&".join(b"p%d=" % n for n in range(3000)), "932", "3,000 fields")
-    leads(good + b"&a=" + b"x" * 10 * MIB, "931", "10 MB")
-    leads(good, "933", "JSON", "application/json")
-    leads(b"\xff\x00", "930", "no form at all")
-    leads(b"", "129", "nothing", None)
-    reply = account.service.send(
-        "POST", f"{account.service.base_url}/v3/session/postform/yaml", good, {"Content-Type": FORM}
-    )
-    sandbox.same(reply.status, 303, "an unknown encoding")
+    leads(account, good + b"&cardNumber=4", "935", "a field twice")
+    leads(account, good + b"&a=%zz", "930", "a broken escape")
+    leads(account, good + b"&a=%ff", "930", "invalid UTF-8")
+    leads(account, good + b"&" + b"&".join(b"p%d=" % n for n in range(3000)), "932", "3,000 fields")
+    leads(account, good + b"&a=" + b"x" * 10 * MIB, None, "10 MB")
+    leads(account, good, None, "JSON", "application/json")
+    leads(account, b"\xff\x00", None, "no form at all")
+    leads(account, b"", None, "nothing", None)
+    leads(account.speaking("yaml"), good, "104", "an unknown encoding")
     fields = form(session(account), sandbox.card("approved"), collectBig="x" * 70_000)
-    leads(encode(fields), "931", "data that no address holds (A135)")
+    leads(account, encode(fields), "931", "data that no address holds (A135)")
     still_up(sandbox, account)
 
 
