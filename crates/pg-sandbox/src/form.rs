@@ -1,7 +1,10 @@
 //! Any bytes → parameters, or a precise reason why not.
 //!
-//! Names and values are decoded by `form_urlencoded`; what that lets pass (a `%` without two
-//! hexadecimal digits, bytes that are no UTF-8) is refused before. No value is ever in an error.
+//! Names and values are decoded as browsers' rules say (`application/x-www-form-urlencoded` of the URL
+//! standard); what those let pass (a `%` without two hexadecimal digits, bytes that are no UTF-8) is
+//! refused before. No value is ever in an error.
+
+use std::borrow::Cow;
 
 use http::{HeaderMap, header::CONTENT_TYPE};
 use percent_encoding::percent_decode;
@@ -50,7 +53,7 @@ impl Form {
         }
         check_encoding(body)?;
         let mut pairs = Vec::new();
-        for pair in form_urlencoded::parse(body) {
+        for pair in read_as_can_be(body) {
             if pairs.len() == limits.parameters {
                 return Err(FormError::TooMany { limit: limits.parameters });
             }
@@ -130,6 +133,9 @@ fn check_encoding(body: &[u8]) -> Result<(), FormError> {
         return Ok(());
     }
     for (position, component) in body.split(|&byte| byte == b'&').enumerate() {
+        if plain && !component.contains(&b'%') {
+            continue;
+        }
         let mut rest = component;
         while let Some(at) = rest.iter().position(|&byte| byte == b'%') {
             if !rest[at + 1..].iter().take(2).filter(|byte| byte.is_ascii_hexdigit()).count().eq(&2) {
@@ -143,6 +149,27 @@ fn check_encoding(body: &[u8]) -> Result<(), FormError> {
         }
     }
     Ok(())
+}
+
+/// Names and values of form data, read as far as they can be, whatever is wrong with them.
+pub(crate) fn read_as_can_be(body: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+    body.split(|&byte| byte == b'&').filter(|component| !component.is_empty()).map(|component| {
+        let sign = component.iter().position(|&byte| byte == b'=');
+        let (name, value) = sign.map_or((component, &b""[..]), |at| (&component[..at], &component[at + 1..]));
+        (decoded(name), decoded(value))
+    })
+}
+
+/// Most names and values are written as they are; those are found, and checked, many bytes at once.
+fn decoded(written: &[u8]) -> Cow<'_, str> {
+    let as_they_are = !written.contains(&b'%') && !written.contains(&b'+');
+    match std::str::from_utf8(written) {
+        Ok(text) if as_they_are => Cow::Borrowed(text),
+        _ => {
+            let spaced: Vec<u8> = written.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
+            Cow::Owned(percent_decode(&spaced).decode_utf8_lossy().into_owned())
+        }
+    }
 }
 
 /// A name that may be shown: only what looks like a parameter's name, and no long run of
@@ -278,6 +305,16 @@ mod tests {
         #[test]
         fn any_bytes_give_a_form_or_an_error(body in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = form(&body);
+        }
+
+        #[test]
+        fn any_bytes_are_read_as_browsers_read_them(body in proptest::collection::vec(any::<u8>(), 0..100)) {
+            prop_assert!(read_as_can_be(&body).eq(form_urlencoded::parse(&body)));
+        }
+
+        #[test]
+        fn bytes_near_a_form_are_read_as_browsers_read_them(body in "[ab=&+%0-9cCé\u{fffd}]{0,60}") {
+            prop_assert!(read_as_can_be(body.as_bytes()).eq(form_urlencoded::parse(body.as_bytes())));
         }
 
         #[test]

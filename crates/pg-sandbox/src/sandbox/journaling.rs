@@ -8,6 +8,7 @@ use pg_model::method::Credentials;
 
 use super::{Peer, Sandbox};
 use crate::{
+    form,
     journal::{Answered, Entry, Parameters},
     records::{FaultKind, Session},
     service::Route,
@@ -34,7 +35,7 @@ impl Sandbox {
         }
         let query = request.uri().query().unwrap_or_default().as_bytes();
         let form = if request.body().is_empty() { query } else { &request.body()[..] };
-        let form: Form<'_> = form_urlencoded::parse(form).take(self.settings.limits.parameters).collect();
+        let form: Form<'_> = form::read_as_can_be(form).take(self.settings.limits.parameters).collect();
         let info = match route {
             Route::Method(info, _) => Some(info),
             _ => None,
