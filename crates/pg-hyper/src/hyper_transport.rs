@@ -2,22 +2,19 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use bytes::{Bytes, BytesMut};
-use http::{Request, Response};
-use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
-use hyper_rustls::ConfigBuilderExt;
-use hyper_util::{
-    client::legacy::Client,
-    rt::{TokioExecutor, TokioTimer},
-};
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, Uri, header::HOST};
+use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
 use rustls::{ClientConfig, crypto::ring};
+use tower_service::Service;
 
 use crate::{
     Fault, Transport, TransportError,
-    connector::Connector,
+    connection::Connection,
     held_body::{HeldBody, Hold},
     insecure,
+    pool::Pool,
 };
 
 /// Connecting, sending and receiving together.
@@ -30,15 +27,15 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 
 /// HTTP/1.1 over a pool of connections, with TLS 1.2 or 1.3. Needs a tokio runtime. Clones share the pool.
 ///
-/// It never sends a request twice. hyper itself may move a request to another connection when the pooled one turns out
-/// to be closed, but only as long as nothing of it was written; a body that was given out once can't be given out again.
-/// Redirects are not followed.
+/// It never sends a request twice. Only when a pooled connection turns out to be closed, and hyper hands the request back
+/// because nothing of it was written, does it go over another connection; a body that was given out once can't be given
+/// out again. Redirects are not followed.
 ///
 /// Requests to addresses that are neither https nor on this machine are refused, whoever builds them.
 #[derive(Clone)]
 pub struct Hyper {
-    connector: Connector,
-    client: Client<Connector, HeldBody>,
+    connector: Arc<HttpsConnector<HttpConnector>>,
+    pool: Arc<Pool>,
     deadline: Duration,
     reply_limit: usize,
 }
@@ -57,10 +54,19 @@ impl Hyper {
     /// With roots, a client certificate or protocol versions of one's own. Which protocol is spoken over TLS is not
     /// negotiated: `alpn_protocols` is ignored.
     #[must_use]
-    pub fn with_tls(tls: ClientConfig) -> Self {
-        let connector = Connector::new(tls);
-        let client = pooled(&connector, IDLE_CONNECTIONS, IDLE_TIME);
-        Self { connector, client, deadline: DEADLINE, reply_limit: REPLY_LIMIT }
+    pub fn with_tls(mut tls: ClientConfig) -> Self {
+        // hyper-rustls insists on choosing them itself.
+        tls.alpn_protocols.clear();
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
+        Self {
+            connector: Arc::new(https.wrap_connector(tcp)),
+            pool: Arc::new(Pool::new(IDLE_CONNECTIONS, IDLE_TIME)),
+            deadline: DEADLINE,
+            reply_limit: REPLY_LIMIT,
+        }
     }
 
     /// The time for connecting, sending and receiving together.
@@ -80,20 +86,53 @@ impl Hyper {
     /// How many idle connections to keep for each host, and for how long. Begins a pool of its own.
     #[must_use]
     pub fn pool(mut self, idle_connections: usize, idle_time: Duration) -> Self {
-        self.client = pooled(&self.connector, idle_connections, idle_time);
+        self.pool = Arc::new(Pool::new(idle_connections, idle_time));
         self
     }
 
-    async fn exchange(&self, request: Request<HeldBody>) -> Result<Response<Bytes>, Fault> {
-        let authority = request.uri().authority().cloned();
-        let response = self.client.request(request).await.map_err(|error| match authority {
-            Some(authority) if error.is_connect() => {
-                Fault::Connect { authority: authority.to_string(), source: error.into() }
+    async fn exchange(&self, uri: Uri, mut request: Request<HeldBody>) -> Result<Response<Bytes>, Fault> {
+        loop {
+            let (mut connection, fresh) = match self.idle(&uri).await {
+                Some(connection) => (connection, false),
+                None => (self.connect(uri.clone()).await?, true),
+            };
+            let response = match connection.send(request).await {
+                Ok(response) => response,
+                Err(mut error) => match error.take_message() {
+                    // The connection was closed before anything was written to it.
+                    Some(unsent) if !fresh => {
+                        request = unsent;
+                        continue;
+                    }
+                    _ => return Err(Fault::Connection(error.into_error().into())),
+                },
+            };
+            let (head, body) = response.into_parts();
+            let body = connection.collect(body, self.reply_limit).await?;
+            if connection.is_ready().await {
+                self.pool.put(&uri, connection);
             }
-            _ => Fault::Connection(error.into()),
-        })?;
-        let (head, body) = response.into_parts();
-        Ok(Response::from_parts(head, collect(body, self.reply_limit).await?))
+            return Ok(Response::from_parts(head, body));
+        }
+    }
+
+    /// A connection of the pool that is still open.
+    async fn idle(&self, uri: &Uri) -> Option<Connection> {
+        loop {
+            let mut connection = self.pool.take(uri)?;
+            if connection.is_ready().await {
+                return Some(connection);
+            }
+        }
+    }
+
+    async fn connect(&self, uri: Uri) -> Result<Connection, Fault> {
+        let authority = uri.authority().map_or_else(String::new, ToString::to_string);
+        let mut connector = HttpsConnector::clone(&self.connector);
+        match connector.call(uri).await {
+            Ok(stream) => Connection::over(stream).await.map_err(|error| Fault::Connection(error.into())),
+            Err(source) => Err(Fault::Connect { authority, source }),
+        }
     }
 }
 
@@ -106,9 +145,8 @@ impl Default for Hyper {
 impl Transport for Hyper {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         insecure::check(request.uri()).map_err(|address| TransportError::NotSent(Fault::Insecure(address)))?;
-        let (head, body) = request.into_parts();
-        let (body, hold) = HeldBody::new(body);
-        match tokio::time::timeout(self.deadline, self.exchange(Request::from_parts(head, body))).await {
+        let (uri, request, hold) = prepare(request);
+        match tokio::time::timeout(self.deadline, self.exchange(uri, request)).await {
             Ok(result) => result.map_err(|fault| judge(fault, &hold)),
             Err(_) => Err(judge(Fault::Deadline(self.deadline), &hold)),
         }
@@ -124,39 +162,20 @@ impl fmt::Debug for Hyper {
     }
 }
 
+/// Where a request goes, and the request as it stands on the wire: path alone, and the host as a header.
+fn prepare(request: Request<Bytes>) -> (Uri, Request<HeldBody>, Hold) {
+    let (mut head, body) = request.into_parts();
+    let (body, hold) = HeldBody::new(body);
+    let path = head.uri.path_and_query().cloned().map_or_else(Uri::default, Uri::from);
+    let uri = std::mem::replace(&mut head.uri, path);
+    let host = uri.authority().map_or("", |authority| authority.as_str());
+    if let Ok(host) = HeaderValue::from_str(host.rsplit('@').next().unwrap_or_default()) {
+        head.headers.entry(HOST).or_insert(host);
+    }
+    (uri, Request::from_parts(head, body), hold)
+}
+
 /// Whatever went wrong: a body that the connection never had was not sent.
 fn judge(fault: Fault, hold: &Hold) -> TransportError {
     if hold.withdraw() { TransportError::NotSent(fault) } else { TransportError::MaybeSent(fault) }
-}
-
-fn pooled(connector: &Connector, idle_connections: usize, idle_time: Duration) -> Client<Connector, HeldBody> {
-    Client::builder(TokioExecutor::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(idle_time)
-        .pool_max_idle_per_host(idle_connections)
-        // Requests are short: to copy one into one piece is cheaper than to hand two pieces to the system.
-        .http1_writev(false)
-        .build(connector.clone())
-}
-
-/// The whole body, as long as it keeps to the limit. Most replies come in one piece, which is not copied.
-async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, Fault> {
-    if body.size_hint().lower() > limit as u64 {
-        return Err(Fault::ReplyTooLarge(limit));
-    }
-    let mut first = Bytes::new();
-    let mut whole = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(piece) = frame.map_err(|error| Fault::Connection(error.into()))?.into_data() else { continue };
-        if first.len() + whole.len() + piece.len() > limit {
-            return Err(Fault::ReplyTooLarge(limit));
-        }
-        if first.is_empty() && whole.is_empty() {
-            first = piece;
-        } else {
-            whole.extend_from_slice(&std::mem::take(&mut first));
-            whole.extend_from_slice(&piece);
-        }
-    }
-    Ok(if whole.is_empty() { first } else { whole.freeze() })
 }

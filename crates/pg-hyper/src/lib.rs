@@ -77,12 +77,13 @@
 #![deny(missing_docs)]
 
 mod client;
-mod connector;
+mod connection;
 mod error;
 mod held_body;
 mod hyper_transport;
 mod insecure;
 mod observation;
+mod pool;
 mod reference;
 mod transport;
 mod transport_error;

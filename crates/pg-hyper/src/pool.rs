@@ -1,0 +1,117 @@
+//! Connections that wait for the next request to the same place.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use http::{
+    Uri,
+    uri::{Authority, Scheme},
+};
+use tokio::{task::JoinHandle, time::Instant};
+
+use crate::connection::Connection;
+
+/// Idle connections, the one used last on top, by where they lead.
+pub(crate) struct Pool {
+    places: Mutex<Places>,
+    /// How many connections to keep for each place.
+    limit: usize,
+    idle_time: Duration,
+}
+
+/// An account leads to two places at most, so looking through all of them is quickest.
+#[derive(Default)]
+struct Places {
+    all: Vec<Place>,
+    /// Closes connections whose time is up, as long as there are any.
+    sweeper: Option<JoinHandle<()>>,
+}
+
+struct Place {
+    scheme: Option<Scheme>,
+    authority: Option<Authority>,
+    idle: Vec<Idle>,
+}
+
+struct Idle {
+    connection: Connection,
+    since: Instant,
+}
+
+impl Pool {
+    pub(crate) fn new(limit: usize, idle_time: Duration) -> Self {
+        Self { places: Mutex::default(), limit, idle_time }
+    }
+
+    /// A connection that was still open when it was last looked at.
+    pub(crate) fn take(&self, uri: &Uri) -> Option<Connection> {
+        let now = now();
+        let mut places = self.lock();
+        let place = places.all.iter_mut().find(|place| place.leads_to(uri))?;
+        let idle = place.idle.pop()?;
+        if now.duration_since(idle.since) < self.idle_time {
+            return Some(idle.connection);
+        }
+        // Those below have waited even longer.
+        place.idle.clear();
+        None
+    }
+
+    /// Keeps a connection for the next request.
+    pub(crate) fn put(self: &Arc<Self>, uri: &Uri, connection: Connection) {
+        let idle = Idle { connection, since: now() };
+        let mut places = self.lock();
+        let at = places.all.iter().position(|place| place.leads_to(uri)).unwrap_or_else(|| {
+            places.all.push(Place { scheme: uri.scheme().cloned(), authority: uri.authority().cloned(), idle: vec![] });
+            places.all.len() - 1
+        });
+        let place = &mut places.all[at].idle;
+        if place.len() < self.limit {
+            place.push(idle);
+            if places.sweeper.as_ref().is_none_or(JoinHandle::is_finished) {
+                places.sweeper = Some(tokio::spawn(sweep(Arc::downgrade(self), self.idle_time)));
+            }
+        }
+    }
+
+    /// Closes what has waited for too long; whether anything is left.
+    fn close_old(&self, now: Instant) -> bool {
+        let mut places = self.lock();
+        for place in &mut places.all {
+            place.idle.retain(|idle| now.duration_since(idle.since) < self.idle_time);
+        }
+        let any = places.all.iter().any(|place| !place.idle.is_empty());
+        if !any {
+            places.sweeper = None;
+        }
+        any
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Places> {
+        // Nothing that holds the lock can leave it in disorder.
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    fn leads_to(&self, uri: &Uri) -> bool {
+        self.authority.as_ref() == uri.authority() && self.scheme.as_ref() == uri.scheme()
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the transport is where time comes in: idle connections grow old")]
+async fn sweep(pool: Weak<Pool>, pause: Duration) {
+    loop {
+        tokio::time::sleep(pause).await;
+        if !pool.upgrade().is_some_and(|pool| pool.close_old(now())) {
+            return;
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the transport is where time comes in: idle connections grow old")]
+fn now() -> Instant {
+    Instant::now()
+}
