@@ -31,6 +31,7 @@
 extern crate alloc;
 
 mod amount;
+mod assumption;
 mod check;
 mod cross;
 mod decode;
@@ -56,6 +57,7 @@ mod write;
 pub mod xml;
 
 pub use amount::{Amount, AmountError, Decimal};
+pub use assumption::Assumption;
 #[cfg(feature = "xml")]
 pub use decode::encode;
 pub use decode::{DecodeError, Encoding, decode, decode_as, decode_into};

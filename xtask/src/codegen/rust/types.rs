@@ -1,6 +1,9 @@
 //! Newtypes of keys and references, and the register of assumptions.
 
-use super::super::{names::literal, tables::Tables};
+use super::super::{
+    names::literal,
+    tables::{Assumption, Tables},
+};
 
 pub(super) fn generate(tables: &Tables) -> String {
     let mut text = String::from("use alloc::{borrow::Cow, string::String};\n\nuse crate::text::text_traits;\n");
@@ -16,15 +19,25 @@ pub(super) fn generate(tables: &Tables) -> String {
     text
 }
 
-/// Number and title of every assumption, for whoever has to name one.
+/// Every assumption, for whoever has to name or explain one.
 pub(super) fn assumptions(tables: &Tables) -> String {
-    let rows: String = tables
-        .assumptions
-        .iter()
-        .map(|assumption| format!("({}, {}),\n", assumption.number, literal(&assumption.title)))
-        .collect();
+    let rows: String = tables.assumptions.iter().map(assumption).collect();
     format!(
-        "/// Number and title of every entry of `docs/assumptions.md`, in ascending order.\n\
-         pub static ASSUMPTIONS: &[(u16, &str)] = &[{rows}];\n"
+        "use crate::assumption::Assumption;\n\n\
+         /// Every entry of `docs/assumptions.md`, in ascending order of the numbers.\n\
+         pub static ASSUMPTIONS: &[Assumption] = &[{rows}];\n"
     )
+}
+
+fn assumption(row: &Assumption) -> String {
+    let texts = [
+        ("area", &row.area),
+        ("title", &row.title),
+        ("open", &row.open),
+        ("chosen", &row.chosen),
+        ("why", &row.why),
+        ("change", &row.change),
+    ];
+    let texts: String = texts.iter().map(|(name, text)| format!("{name}: {},\n", literal(text))).collect();
+    format!("Assumption {{ number: {}, {texts} }},\n", row.number)
 }

@@ -1,0 +1,33 @@
+//! Entries of the register of assumptions.
+
+/// A question that the documents leave open, and how it was decided: one entry of `docs/assumptions.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Assumption {
+    /// Its number, which is never used again; shown as `A07`.
+    pub number: u16,
+    /// The part that it is about: `model`, `crypto`, `protocol` or `sandbox`.
+    pub area: &'static str,
+    /// The question in a few words.
+    pub title: &'static str,
+    /// What is open, and where.
+    pub open: &'static str,
+    /// What was chosen.
+    pub chosen: &'static str,
+    /// Why.
+    pub why: &'static str,
+    /// What to touch to choose otherwise.
+    pub change: &'static str,
+}
+
+impl Assumption {
+    /// The entry with this number.
+    ///
+    /// ```
+    /// assert_eq!(pg_model::Assumption::numbered(35).map(|found| found.title), Some("Redirect data proves nothing"));
+    /// ```
+    #[must_use]
+    pub fn numbered(number: u16) -> Option<&'static Self> {
+        let at = crate::ASSUMPTIONS.binary_search_by_key(&number, |one| one.number).ok()?;
+        crate::ASSUMPTIONS.get(at)
+    }
+}
