@@ -41,6 +41,7 @@ mod callback;
 mod card_form;
 mod error;
 mod form;
+pub mod machine;
 mod misuse;
 mod preview;
 mod raw;

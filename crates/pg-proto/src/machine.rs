@@ -1,0 +1,136 @@
+//! Protocols of more than one request, as machines that somebody else drives.
+//!
+//! What goes in: an [`Event`], the time and a random number. What comes out: an [`Action`]. A machine opens no connection,
+//! sleeps never, reads no clock and rolls no dice, so any runtime can drive it, and a test can drive it through a year in
+//! a millisecond.
+//!
+//! What the driver promises:
+//! - it begins with [`Event::Begin`], also after a machine was resumed;
+//! - **before it sends** what [`Action::Send`] says, it stores what [`Machine::save`] returns, durably. Then a crash at any
+//!   moment loses nothing: the machine that is resumed from it takes that request for sent;
+//! - it sends that request at most once, and answers with one [`Event::Reply`] or [`Event::Failed`]. Inputs that come
+//!   meanwhile wait until then;
+//! - after [`Action::WaitUntil`] it comes back with [`Event::Woken`] at that time or later, or with an input before;
+//! - after [`Action::Ask`] it comes back with an input;
+//! - after [`Action::Done`] it is finished.
+//!
+//! What a machine promises: it ends, within the bounds that it was given; it never panics, and an event that does not fit
+//! changes nothing: it says again what it waits for. What else it promises stands at the top of its file.
+//!
+//! Time is the wall clock's, since a machine may outlive its process. A clock that jumps makes a machine wait too long or
+//! too briefly; it never makes it unsafe.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+mod saved;
+
+pub use saved::{ResumeError, Saved};
+
+/// A protocol of more than one request.
+pub trait Machine {
+    /// What its owner may tell it, such as a callback that came in. Machines that need nothing have [`Nothing`].
+    type Input;
+    /// What it may ask of its owner, such as to lead the customer to an address.
+    type Demand;
+    /// How it ends.
+    type Outcome;
+
+    /// Takes what happened and says what to do next. `random` spreads the pauses of machines that fail together; any
+    /// number keeps every promise.
+    fn step(&mut self, event: Event<Self::Input>, now: Moment, random: u64) -> Action<Self::Demand, Self::Outcome>;
+
+    /// Everything that has to survive a crash, without card data, keys and passwords.
+    fn save(&self) -> Saved;
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum Event<I = Nothing> {
+    /// It begins, or goes on after it was resumed.
+    Begin,
+    /// The reply to the request that was sent last.
+    Reply(http::Response<Bytes>),
+    /// The request that was sent last has no reply.
+    Failed(Failure),
+    /// The time has come.
+    Woken,
+    /// Something that the machine's owner knows.
+    Input(I),
+}
+
+/// Why there is no reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// The request certainly never left, or never became whole on the other side.
+    NotSent,
+    /// It may have arrived, or may still arrive.
+    MaybeSent,
+    /// It was held back, because nothing may be sent until somebody has put the credentials right.
+    HeldBack,
+}
+
+/// What to do next.
+#[derive(Debug)]
+#[must_use]
+pub enum Action<D, O> {
+    /// Store the machine, then send this.
+    Send(http::Request<Bytes>),
+    /// Come back at this time.
+    WaitUntil(Moment),
+    /// Answer this.
+    Ask(D),
+    /// It is over.
+    Done(O),
+}
+
+/// No value: what a machine takes or asks that takes or asks nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nothing {}
+
+/// A moment: milliseconds since the beginning of 1970, UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Moment(u64);
+
+impl Moment {
+    /// The moment that lies so many milliseconds after the beginning of 1970.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the beginning of 1970.
+    #[must_use]
+    pub const fn millis(self) -> u64 {
+        self.0
+    }
+
+    /// The moment that much later; at the end of time, the end of time.
+    #[must_use]
+    pub fn after(self, pause: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)))
+    }
+
+    /// The time since `earlier`; none when that is later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_end_rather_than_wrap() {
+        let late = Moment::from_millis(u64::MAX - 1);
+        assert_eq!(late.after(Duration::from_secs(1)).millis(), u64::MAX);
+        assert_eq!(late.after(Duration::MAX).millis(), u64::MAX);
+        assert_eq!(Moment::from_millis(5).since(late), Duration::ZERO);
+        assert_eq!(Moment::from_millis(1_500).since(Moment::from_millis(500)), Duration::from_secs(1));
+    }
+}
