@@ -140,6 +140,11 @@ fn pages_of_one_merchant_or_of_all() {
     let link = "</_sandbox/requests?limit=2&before=0000000003&merchant=main>; rel=\"next\"";
     assert_eq!(answer.headers["link"], link);
     assert!(!shop.control("requests?merchant=main", "").headers.contains_key("link"));
+    shop.call("token/lookup", &[]);
+    assert_eq!(ids(&mut shop, "?method=token/lookup"), ["7"]);
+    assert_eq!(ids(&mut shop, "?method=transaction/auth&merchant=main&limit=1"), ["5"]);
+    assert_eq!(shop.control("requests?method=token/nothing", "").status, 400);
+    assert_eq!(shop.control("tokens?method=token/lookup", "").status, 400);
     assert_eq!(shop.control("requests?limit=0", "").status, 400);
     assert_eq!(shop.control("requests?since=1", "").status, 400);
     assert_eq!(shop.control("requests", "{}").status, 405);

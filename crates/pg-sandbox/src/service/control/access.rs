@@ -14,7 +14,7 @@ const WRONG_HOST: &str = "the control interface is called by an address, as loca
 const CALLBACK: &str = "the control interface is not called by callbacks";
 const WRONG_ORIGIN: &str = "the control interface takes no requests from other sites' pages";
 
-pub(super) fn check(context: &Context<'_>, request: &Request<Bytes>) -> Result<(), &'static str> {
+pub(in super::super) fn check(context: &Context<'_>, request: &Request<Bytes>) -> Result<(), &'static str> {
     let access = &context.settings.control;
     if !access.from_anywhere && !context.peer.to_canonical().is_loopback() {
         return Err(NOT_LOOPBACK);

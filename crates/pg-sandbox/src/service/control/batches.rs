@@ -1,19 +1,18 @@
-//! `GET /_sandbox/batches/{key}`, `POST /_sandbox/batches/{key}/spoil`.
+//! A batch with its cards, and `POST /_sandbox/batches/{key}/spoil`.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Context, Refusal, Reply, error, shown};
+use super::{Answer, Context, Refusal, error, shown};
 use crate::records::{Batch, BatchCards, BatchEntry};
 
-const UNKNOWN: &str = "there is no such batch";
-
-pub(super) fn show(context: &mut Context<'_>, key: &str) -> Result<Reply, Refusal> {
-    let Some(batch) = context.records.get::<Batch>(key)? else { return Ok(error(StatusCode::NOT_FOUND, UNKNOWN)) };
+/// The batch with what became of each card; nothing when it is not there.
+pub(super) fn whole(context: &mut Context<'_>, key: &str) -> Result<Option<Value>, Refusal> {
+    let Some(batch) = context.records.get::<Batch>(key)? else { return Ok(None) };
     let cards = context.records.get::<BatchCards>(key)?;
     let mut view = batch.view();
     view["entries"] = cards.iter().flat_map(|cards| &cards.entries).map(entry).collect();
-    Ok(shown(&view))
+    Ok(Some(view))
 }
 
 fn entry(entry: &BatchEntry) -> Value {
@@ -30,11 +29,11 @@ fn entry(entry: &BatchEntry) -> Value {
 }
 
 /// From now on the batch's results cannot be read: error 181 (assumption 72).
-pub(super) fn spoil(context: &mut Context<'_>, key: &str) -> Result<Reply, Refusal> {
+pub(super) fn spoil(context: &mut Context<'_>, key: &str) -> Result<Answer, Refusal> {
     let Some(mut batch) = context.records.get::<Batch>(key)? else {
-        return Ok(error(StatusCode::NOT_FOUND, UNKNOWN));
+        return Ok(error(StatusCode::NOT_FOUND, "there is no such batch"));
     };
     batch.spoiled = true;
     context.records.put(&batch)?;
-    Ok(shown(&batch.view()))
+    Ok(shown(batch.view()))
 }

@@ -5,46 +5,44 @@ use http::{Request, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Context, Refusal, Reply, callback, error, shown};
+use super::{Answer, Context, Refusal, callback, error, shown};
 use crate::{
     clock::MAX_ADVANCE_SECONDS,
     records::{Callback, CallbackBehaviour, CallbackBody, Misbehaviour},
 };
 
-const UNKNOWN: &str = "there is no such callback";
 /// The most callbacks that one call makes misbehave.
 const MOST: u32 = 1_000;
 /// The most calls that are remembered at a time.
 const LONGEST_LIST: usize = 100;
 
-pub(super) fn show(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
-    let Some(callback) = context.records.get::<Callback>(id)? else {
-        return Ok(error(StatusCode::NOT_FOUND, UNKNOWN));
-    };
+/// The callback with its body; nothing when it is not there.
+pub(super) fn whole(context: &mut Context<'_>, id: &str) -> Result<Option<Value>, Refusal> {
+    let Some(callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
     let body = context.records.get::<CallbackBody>(id)?;
     let mut view = callback.view();
     view["body"] = body.map(|body| body.text).into();
-    Ok(shown(&view))
+    Ok(Some(view))
 }
 
-pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Answer, Refusal> {
     Ok(match callback::redeliver(context, id)? {
-        Some(callback) => shown(&callback.view()),
-        None => error(StatusCode::NOT_FOUND, UNKNOWN),
+        Some(callback) => shown(callback.view()),
+        None => error(StatusCode::NOT_FOUND, "there is no such callback"),
     })
 }
 
-pub(super) fn behaviour(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+pub(super) fn behaviour(context: &mut Context<'_>) -> Result<Answer, Refusal> {
     let list = callback::behaviour(context)?;
-    Ok(shown(&list.iter().map(view).collect()))
+    Ok(shown(list.iter().map(view).collect()))
 }
 
-pub(super) fn behave(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+pub(super) fn behave(context: &mut Context<'_>) -> Result<Answer, Refusal> {
     callback::set_behaviour(context, &[])?;
     behaviour(context)
 }
 
-pub(super) fn misbehave(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+pub(super) fn misbehave(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Answer, Refusal> {
     let asked = match parse(request.body()) {
         Ok(asked) => asked,
         Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),

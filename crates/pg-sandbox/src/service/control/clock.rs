@@ -3,18 +3,18 @@
 use bytes::Bytes;
 use http::{Request, StatusCode};
 
-use super::{Context, Reply, error};
+use super::{Answer, Context, error, shown};
 use crate::{
     clock::{Change, Clock},
     records::Meta,
     store::StoreError,
 };
 
-pub(super) fn show(context: &Context<'_>) -> Reply {
-    Reply::json(StatusCode::OK, &context.clock.view(context.real_now))
+pub(super) fn show(context: &Context<'_>) -> Answer {
+    shown(context.clock.view(context.real_now))
 }
 
-pub(super) fn change(context: &mut Context<'_>, request: &Request<Bytes>) -> Reply {
+pub(super) fn change(context: &mut Context<'_>, request: &Request<Bytes>) -> Answer {
     let change = match Change::parse(request.body()) {
         Ok(change) => change,
         Err(problem) => return error(StatusCode::BAD_REQUEST, &problem.to_string()),

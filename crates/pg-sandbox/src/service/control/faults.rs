@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use pg_model::METHODS;
 use serde_json::{Map, Value, json};
 
-use super::{Context, Refusal, Reply, error, shown};
+use super::{Answer, Context, Refusal, error, shown};
 use crate::{
     faults::MOST,
     records::{Fault, FaultKind},
@@ -19,28 +19,28 @@ const MOST_MILLISECONDS: u64 = 3_600_000;
 const USUAL_STATUS: u16 = 500;
 
 /// The faults in the order in which calls meet them, the oldest first.
-pub(super) fn list(context: &Context<'_>) -> Reply {
-    shown(&context.faults.all().iter().map(Fault::view).collect())
+pub(super) fn list(context: &Context<'_>) -> Answer {
+    shown(context.faults.all().iter().map(Fault::view).collect())
 }
 
-pub(super) fn add(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+pub(super) fn add(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Answer, Refusal> {
     Ok(match Asked::parse(request.body()) {
         Err(problem) => error(StatusCode::BAD_REQUEST, &problem),
         Ok(asked) => match put(context, asked)? {
-            Some(fault) => shown(&fault.view()),
+            Some(fault) => shown(fault.view()),
             None => error(StatusCode::BAD_REQUEST, &full()),
         },
     })
 }
 
-pub(super) fn clear(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+pub(super) fn clear(context: &mut Context<'_>) -> Result<Answer, Refusal> {
     let removed = context.faults.clear(&mut context.records)?;
-    Ok(shown(&json!({ "removed": removed })))
+    Ok(shown(json!({ "removed": removed })))
 }
 
-pub(super) fn remove(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn remove(context: &mut Context<'_>, id: &str) -> Result<Answer, Refusal> {
     Ok(if context.faults.remove(id, &mut context.records)? {
-        shown(&json!({ "removed": 1 }))
+        shown(json!({ "removed": 1 }))
     } else {
         error(StatusCode::NOT_FOUND, "there is no such fault")
     })

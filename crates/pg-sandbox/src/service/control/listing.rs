@@ -1,5 +1,5 @@
 //! Lists of what happened: newest first, a page at a time by `?limit=&before=`, of one merchant by
-//! `?merchant=`.
+//! `?merchant=`, and requests of one method by `?method=`.
 
 use bytes::Bytes;
 use http::Request;
@@ -19,30 +19,31 @@ const AT_A_TIME: u32 = 500;
 
 /// Which page of a list is asked for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Listing {
+pub(in super::super) struct Listing {
     limit: u32,
     before: Option<String>,
     merchant: Option<String>,
+    method: Option<String>,
 }
 
 /// A page of a list.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Page<T> {
-    pub(super) entries: Vec<T>,
+pub(in super::super) struct Page<T> {
+    pub(in super::super) entries: Vec<T>,
     /// What `before` has to be for the next page; nothing when this is the last one.
-    pub(super) next: Option<String>,
+    pub(in super::super) next: Option<String>,
 }
 
 impl Listing {
     /// The page that a request asks for, or what is wrong with its query.
-    pub(super) fn of(request: &Request<Bytes>) -> Result<Self, String> {
+    pub(in super::super) fn of(request: &Request<Bytes>) -> Result<Self, String> {
         Self::parse(request.uri().query().unwrap_or_default())
     }
 
     fn parse(query: &str) -> Result<Self, String> {
         let query = Form::parse(query.as_bytes(), &Limits::default()).map_err(|error| error.to_string())?;
-        if query.iter().any(|(name, _)| !["limit", "before", "merchant"].contains(&name)) {
-            return Err("unknown parameter: only limit, before and merchant are known".to_owned());
+        if query.iter().any(|(name, _)| !["limit", "before", "merchant", "method"].contains(&name)) {
+            return Err("unknown parameter: only limit, before, merchant and method are known".to_owned());
         }
         let limit = match query.given("limit") {
             None => USUAL,
@@ -53,37 +54,46 @@ impl Listing {
                 .ok_or_else(|| format!("limit has to be from 1 to {MOST}"))?,
         };
         let given = |name: &str| query.given(name).map(str::to_owned);
-        Ok(Self { limit, before: given("before"), merchant: given("merchant") })
+        let method = query.given("method").map(known_method).transpose()?;
+        Ok(Self { limit, before: given("before"), merchant: given("merchant"), method })
     }
 
     /// How many entries the page may have.
-    pub(super) fn limit(&self) -> usize {
+    pub(in super::super) fn limit(&self) -> usize {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
     /// The id of the entry that the page comes after.
-    pub(super) fn before(&self) -> Option<&str> {
+    pub(in super::super) fn before(&self) -> Option<&str> {
         self.before.as_deref()
     }
 
     /// The account whose entries are wanted; all of them without one.
-    pub(super) fn merchant(&self) -> Option<&str> {
+    pub(in super::super) fn merchant(&self) -> Option<&str> {
         self.merchant.as_deref()
     }
 
+    /// The method whose calls are wanted, as `service/method`; everything without one. Requests alone have methods.
+    pub(in super::super) fn method(&self) -> Option<&str> {
+        self.method.as_deref()
+    }
+
     /// The query of the next page.
-    pub(super) fn next(&self, before: &str) -> String {
+    pub(in super::super) fn next(&self, before: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.append_pair("limit", &self.limit.to_string()).append_pair("before", before);
         self.merchant.iter().for_each(|merchant| {
             query.append_pair("merchant", merchant);
+        });
+        self.method.iter().for_each(|method| {
+            query.append_pair("method", method);
         });
         query.finish()
     }
 
     /// The records of the page. Those of one merchant are looked for among so many records only; the
     /// next page then goes on where this one has stopped.
-    pub(super) fn find<T: Record>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
+    pub(in super::super) fn find<T: Record>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
         let Some(merchant) = &self.merchant else { return self.newest(records) };
         let mut entries = Vec::new();
         let mut before = self.before.clone();
@@ -116,6 +126,12 @@ impl Listing {
     }
 }
 
+/// In the spelling of the tables.
+fn known_method(asked: &str) -> Result<String, String> {
+    let info = pg_model::method::method(asked).ok_or("method has to be one such as transaction/auth")?;
+    Ok(format!("{info:?}"))
+}
+
 fn query(limit: u32, before: Option<&str>) -> Query<'_> {
     let newest = Query::newest(limit);
     match before {
@@ -145,15 +161,20 @@ mod tests {
     fn limit_before_and_merchant_are_read() {
         let wanted = |limit, before: &str, merchant: &str| {
             let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-            Listing { limit, before: given(before), merchant: given(merchant) }
+            Listing { limit, before: given(before), merchant: given(merchant), method: None }
         };
         assert_eq!(listing(""), wanted(50, "", ""));
         assert_eq!(listing("limit=&before=&merchant="), wanted(50, "", ""));
         assert_eq!(listing("limit=1000&before=a%2Fb&merchant=main"), wanted(1_000, "a/b", "main"));
-        for wrong in ["limit=0", "limit=1001", "limit=-1", "limit=x", "limit=1&limit=2", "after=1", "limit=%"] {
+        for wrong in
+            ["limit=0", "limit=1001", "limit=-1", "limit=x", "limit=1&limit=2", "after=1", "limit=%", "method=x"]
+        {
             assert!(Listing::parse(wrong).is_err(), "{wrong}");
         }
         assert_eq!(listing("merchant=a%26b").next("k 1"), "limit=50&before=k+1&merchant=a%26b");
+        let of_one_method = listing("method=checkout/gettoken");
+        assert_eq!(of_one_method.method(), Some("enterprise/gettoken"));
+        assert_eq!(of_one_method.next("k"), "limit=50&before=k&method=enterprise%2Fgettoken");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use http::{HeaderValue, Request, StatusCode};
 use serde_json::{Map, Value};
 
 use super::{
-    Context, Refusal, Reply, error,
+    Answer, Context, Refusal, batches, callbacks, error,
     listing::{Listing, Page},
     requests, shown,
 };
@@ -26,7 +26,7 @@ mod transactions;
 
 /// A list of the control interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum List {
+pub(in super::super) enum List {
     Requests,
     Transactions,
     Tokens,
@@ -40,7 +40,7 @@ pub(super) enum List {
 
 impl List {
     /// All lists.
-    pub(super) const ALL: [Self; 9] = [
+    pub(in super::super) const ALL: [Self; 9] = [
         Self::Requests,
         Self::Transactions,
         Self::Tokens,
@@ -53,12 +53,12 @@ impl List {
     ];
 
     /// The list of this name.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(in super::super) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|list| list.name() == name)
     }
 
     /// The name in paths.
-    pub(super) const fn name(self) -> &'static str {
+    pub(in super::super) const fn name(self) -> &'static str {
         match self {
             Self::Requests => "requests",
             Self::Transactions => "transactions",
@@ -73,7 +73,7 @@ impl List {
     }
 
     /// A page of the list.
-    pub(super) fn page(self, context: &mut Context<'_>, listing: &Listing) -> Result<Page<Value>, Refusal> {
+    pub(in super::super) fn page(self, context: &mut Context<'_>, listing: &Listing) -> Result<Page<Value>, Refusal> {
         match self {
             Self::Requests => Ok(requests::page(context.journal, listing)),
             Self::Transactions => page(context, listing, transactions::view),
@@ -87,8 +87,8 @@ impl List {
         }
     }
 
-    /// One entry of the list; nothing when it is not there.
-    pub(super) fn entry(self, context: &mut Context<'_>, key: &str) -> Result<Option<Value>, Refusal> {
+    /// One entry of the list, with what lists leave out; nothing when it is not there.
+    pub(in super::super) fn entry(self, context: &mut Context<'_>, key: &str) -> Result<Option<Value>, Refusal> {
         match self {
             Self::Requests => Ok(requests::entry(context.journal, key)),
             Self::Transactions => entry(context, key, transactions::view),
@@ -96,21 +96,24 @@ impl List {
             Self::Sessions => entry(context, key, sessions::view),
             Self::Authentications => entry(context, key, authentications::view),
             Self::Checkouts => entry(context, key, checkouts::view),
-            Self::Batches => entry(context, key, |batch: &Batch, _| batch.view()),
-            Self::Callbacks => entry(context, key, |callback: &Callback, _| callback.view()),
+            Self::Batches => batches::whole(context, key),
+            Self::Callbacks => callbacks::whole(context, key),
             Self::Sms => entry(context, key, |message: &TextMessage, _| message.view()),
         }
     }
 
     /// Answers `GET /_sandbox/{list}`. A `Link` header leads to the next page.
-    pub(super) fn show(self, context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    pub(in super::super) fn show(self, context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Answer, Refusal> {
         let listing = match Listing::of(request) {
             Ok(listing) => listing,
             Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
         };
+        if listing.method().is_some() && self != Self::Requests {
+            return Ok(error(StatusCode::BAD_REQUEST, "only requests can be asked for by method"));
+        }
         let page = self.page(context, &listing)?;
         let next = page.next.map(|key| format!("</_sandbox/{}?{}>; rel=\"next\"", self.name(), listing.next(&key)));
-        let reply = shown(&page.entries.into());
+        let reply = shown(page.entries.into());
         Ok(match next.and_then(|next| HeaderValue::try_from(next).ok()) {
             Some(link) => reply.linking(link),
             None => reply,
@@ -118,9 +121,9 @@ impl List {
     }
 
     /// Answers `GET /_sandbox/{list}/{key}`.
-    pub(super) fn show_entry(self, context: &mut Context<'_>, key: &str) -> Result<Reply, Refusal> {
+    pub(in super::super) fn show_entry(self, context: &mut Context<'_>, key: &str) -> Result<Answer, Refusal> {
         Ok(match self.entry(context, key)? {
-            Some(entry) => shown(&entry),
+            Some(entry) => shown(entry),
             None => error(StatusCode::NOT_FOUND, &format!("there is nothing of this key among the {}", self.name())),
         })
     }

@@ -1,7 +1,8 @@
-//! The control interface below `/_sandbox/`: JSON about, and switches of, the sandbox itself.
+//! The control interface below `/_sandbox/`: JSON about, and switches of, the sandbox itself. The inspector shows the
+//! same to people, and its buttons make the same calls.
 
 use bytes::Bytes;
-use http::{Method, Request, StatusCode};
+use http::{HeaderValue, Method, Request, StatusCode};
 use serde_json::{Value, json};
 
 use super::{Context, Refusal, Reply, callback};
@@ -17,18 +18,56 @@ mod lists;
 mod requests;
 mod updater;
 
-use lists::List;
+pub(super) use access::check;
+pub(super) use listing::Listing;
+pub(super) use lists::List;
 
 /// Answers a call of the control interface; `path` is what follows `/_sandbox/`. What a call that is
 /// refused has written is undone.
 pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
-    if let Err(reason) = access::check(context, request) {
-        return Ok(error(StatusCode::FORBIDDEN, reason));
+    let answer = match check(context, request) {
+        Ok(()) => call(context, path, request)?,
+        Err(reason) => error(StatusCode::FORBIDDEN, reason),
+    };
+    Ok(answer.into_reply())
+}
+
+/// What a call comes to.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// The HTTP status.
+    pub(super) status: StatusCode,
+    /// What is shown; of a call that is refused, an object with the reason as `error`.
+    pub(super) shown: Value,
+    link: Option<HeaderValue>,
+}
+
+impl Answer {
+    /// Why the call is refused; nothing when it is not.
+    pub(super) fn refused(&self) -> Option<&str> {
+        if self.status.is_success() { None } else { self.shown["error"].as_str() }
     }
+
+    /// The same with a `Link` to what comes next.
+    fn linking(self, link: HeaderValue) -> Self {
+        Self { link: Some(link), ..self }
+    }
+
+    fn into_reply(self) -> Reply {
+        let reply = Reply::json(self.status, &self.shown);
+        match self.link {
+            Some(link) => reply.linking(link),
+            None => reply,
+        }
+    }
+}
+
+/// Makes a call for whoever may.
+pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Answer, Refusal> {
     let segments: Vec<&str> = path.split('/').collect();
     match (request.method(), &*segments) {
-        (&Method::GET, ["merchants"]) => Ok(shown(&context.merchants().view())),
-        (&Method::GET, ["cards"]) => Ok(shown(&cards::view())),
+        (&Method::GET, ["merchants"]) => Ok(shown(context.merchants().view())),
+        (&Method::GET, ["cards"]) => Ok(shown(cards::view())),
         (&Method::GET, ["cards", "updater"]) => updater::list(context),
         (&Method::POST, ["cards", "updater"]) => updater::tell(context, request),
         (&Method::DELETE, ["cards", "updater"]) => updater::forget(context),
@@ -38,14 +77,12 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
         (&Method::POST, ["faults"]) => faults::add(context, request),
         (&Method::DELETE, ["faults"]) => faults::clear(context),
         (&Method::DELETE, ["faults", id]) => faults::remove(context, id),
-        (&Method::GET, ["batches", key]) => batches::show(context, key),
         (&Method::POST, ["batches", key, "spoil"]) => batches::spoil(context, key),
         (&Method::GET, ["callbacks", "behaviour"]) => callbacks::behaviour(context),
         (&Method::POST, ["callbacks", "behaviour"]) => callbacks::misbehave(context, request),
         (&Method::DELETE, ["callbacks", "behaviour"]) => callbacks::behave(context),
-        (&Method::GET, ["callbacks", id]) => callbacks::show(context, id),
         (&Method::POST, ["callbacks", id, "redeliver"]) => callbacks::redeliver(context, id),
-        (&Method::GET, ["addresses"]) => Ok(shown(&addresses::view())),
+        (&Method::GET, ["addresses"]) => Ok(shown(addresses::view())),
         (&Method::GET, [name]) if let Some(list) = List::named(name) => list.show(context, request),
         (&Method::GET, [name, key]) if let Some(list) = List::named(name) => list.show_entry(context, key),
         (_, known) => Ok(match accepted(known) {
@@ -71,10 +108,10 @@ fn accepted(segments: &[&str]) -> Option<&'static str> {
     })
 }
 
-fn shown(value: &Value) -> Reply {
-    Reply::json(StatusCode::OK, value)
+fn shown(value: Value) -> Answer {
+    Answer { status: StatusCode::OK, shown: value, link: None }
 }
 
-fn error(status: StatusCode, reason: &str) -> Reply {
-    Reply::json(status, &json!({ "error": reason }))
+fn error(status: StatusCode, reason: &str) -> Answer {
+    Answer { status, shown: json!({ "error": reason }), link: None }
 }

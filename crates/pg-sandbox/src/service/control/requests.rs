@@ -8,7 +8,11 @@ use crate::journal::{Answered, Entry, Journal, Parameters};
 pub(super) fn page(journal: &Journal, listing: &Listing) -> Page<Value> {
     // What is no number comes before everything.
     let before = listing.before().map(|before| before.parse().unwrap_or(0));
-    let wanted = |entry: &&Entry| listing.merchant().is_none_or(|merchant| entry.merchant.as_deref() == Some(merchant));
+    let method = listing.method().and_then(pg_model::method::method);
+    let wanted = |entry: &&Entry| {
+        listing.merchant().is_none_or(|merchant| entry.merchant.as_deref() == Some(merchant))
+            && method.is_none_or(|method| entry.info.is_some_and(|info| std::ptr::eq(info, method)))
+    };
     let mut found = journal.newest(before).filter(wanted);
     let shown: Vec<&Entry> = found.by_ref().take(listing.limit()).collect();
     let next = found.next().and(shown.last()).map(|last| id(last));

@@ -7,7 +7,7 @@ use pg_model::CardRetrievalCode;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Context, Refusal, Reply, error, shown};
+use super::{Answer, Context, Refusal, error, shown};
 use crate::{
     cards,
     records::{CardToken, UpdaterAnswer},
@@ -15,15 +15,15 @@ use crate::{
     store::{Query, Record as _},
 };
 
-pub(super) fn list(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+pub(super) fn list(context: &mut Context<'_>) -> Result<Answer, Refusal> {
     let answers = context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX))?;
     let mut views: Vec<Value> = answers.iter().map(UpdaterAnswer::view).collect();
     // The keys are in no order that anybody could follow.
     views.sort_by_key(ToString::to_string);
-    Ok(shown(&views.into()))
+    Ok(shown(views.into()))
 }
 
-pub(super) fn forget(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+pub(super) fn forget(context: &mut Context<'_>) -> Result<Answer, Refusal> {
     for answer in context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX))? {
         context.records.remove::<UpdaterAnswer>(answer.key())?;
     }
@@ -38,7 +38,7 @@ struct Asked {
     response: String,
 }
 
-pub(super) fn tell(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+pub(super) fn tell(context: &mut Context<'_>, request: &Request<Bytes>) -> Result<Answer, Refusal> {
     const EXAMPLE: &str = r#"the body must be a JSON object such as {"cardKey": "…", "response": "705"}"#;
     let Ok(asked) = serde_json::from_slice::<Asked>(request.body()) else {
         return Ok(error(StatusCode::BAD_REQUEST, EXAMPLE));
@@ -59,5 +59,5 @@ pub(super) fn tell(context: &mut Context<'_>, request: &Request<Bytes>) -> Resul
     }
     let answer = UpdaterAnswer::new(context.vault, number.expose(), &asked.response);
     context.records.put(&answer)?;
-    Ok(shown(&answer.view()))
+    Ok(shown(answer.view()))
 }
