@@ -8,3 +8,8 @@ pub mod webdriver;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The Rust of the sandbox's page, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/sandbox.md")]
+struct SandboxPage;

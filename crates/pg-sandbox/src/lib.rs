@@ -3,20 +3,31 @@
 //! Limits: bodies of at most 1 MiB and 2,000 parameters, 1,024 connections, one process a store file.
 //! Not for production, and not for real cards: its credentials are published.
 //!
-//! The core is sans-IO: requests and the time in, responses out. A test can hold a sandbox in its
-//! own process, with its own clock and no socket:
+//! The core is sans-IO: requests and the time in, responses out. A test can hold a sandbox in its own
+//! process, with its own clock and no socket, as [`InProcess`]:
 //!
 //! ```
+//! use std::time::Duration;
+//!
 //! use bytes::Bytes;
-//! use pg_sandbox::{Sandbox, Timestamp};
+//! use http::{Request, StatusCode};
+//! use pg_sandbox::{InProcess, Sandbox, Timestamp};
 //!
-//! let mut sandbox = Sandbox::in_memory();
-//! let now = Timestamp::parse("2026-05-04T10:00:00Z")?;
-//! let request = http::Request::get("/_sandbox/clock").body(Bytes::new()).unwrap();
-//! let response = sandbox.handle(now, request);
-//! assert!(response.body().starts_with(b"{\n  \"frozen\": false"));
-//! # Ok::<(), pg_sandbox::timestamp::NotATimestamp>(())
+//! let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z")?);
+//! let main = sandbox.merchant("main").expect("a built-in account");
+//! assert_eq!(main.currencies, ["GBP", "EUR", "USD", "JPY", "BHD"]);
+//!
+//! let empty = Request::post("http://localhost/v3/session/initiate/json").body(Bytes::new())?;
+//! assert_eq!(sandbox.send(empty)?.status(), StatusCode::BAD_REQUEST);
+//!
+//! sandbox.advance(Duration::from_secs(120));
+//! let clock = sandbox.send(Request::get("http://localhost/_sandbox/clock").body(Bytes::new())?)?;
+//! assert!(String::from_utf8_lossy(clock.body()).contains("2026-05-04T10:02:00Z"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! It is a tower service, which `pg_hyper::TowerTransport` makes the transport of a client. [`Sandbox`]
+//! itself takes the time with each call.
 //!
 //! [`Server`] is a thin HTTP server around it; what it has answered is durable:
 //!
@@ -46,6 +57,7 @@ mod disposition;
 mod expiry;
 mod faults;
 pub mod form;
+mod in_process;
 mod journal;
 pub mod key;
 pub mod merchants;
@@ -61,6 +73,7 @@ pub mod timestamp;
 pub mod vault;
 
 pub use disposition::Disposition;
+pub use in_process::{InProcess, NoReply};
 pub use outgoing::Outgoing;
 pub use sandbox::{OpenError, Peer, Sandbox};
 pub use server::{Config, Server, StartError, StoreChoice};

@@ -1,0 +1,299 @@
+//! A sandbox inside a test: no socket, and a clock that only the test moves.
+
+use std::{
+    fmt,
+    future::{Ready, ready},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
+use tower_service::Service;
+
+use crate::{Disposition, Sandbox, Timestamp, merchants::Merchant};
+
+/// A sandbox that is held in the process of its caller. Clones share it, and its clock.
+///
+/// It answers as the server would, and a fault does to the caller what it would do over a network:
+/// `drop-request` and `drop-reply` are [`NoReply::Closed`], and nobody can tell them apart; `delay`
+/// moves the clock, and is [`NoReply::Late`] when it is longer than the deadline; `duplicate`,
+/// `status` and `garble` are replies.
+///
+/// It is a [`tower_service::Service`], whose `poll_ready` fails while it is unplugged: a client that
+/// takes such a service knows then that nothing was sent. Anything else calls [`InProcess::send`].
+///
+/// ```
+/// use bytes::Bytes;
+/// use http::Request;
+/// use pg_sandbox::{InProcess, NoReply, Sandbox, Timestamp};
+///
+/// let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z")?);
+/// let fault = r#"{"method": "token/lookup", "kind": "drop-reply"}"#;
+/// sandbox.send(Request::post("/_sandbox/faults").body(Bytes::from(fault))?)?;
+/// let lookup = || Request::post("/v3/token/lookup/json").body(Bytes::new());
+/// assert_eq!(sandbox.send(lookup()?).unwrap_err(), NoReply::Closed);
+/// assert_eq!(sandbox.send(lookup()?)?.status(), 400);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct InProcess {
+    held: Arc<Mutex<Held>>,
+}
+
+struct Held {
+    sandbox: Sandbox,
+    /// What the sandbox takes for real time.
+    now: Timestamp,
+    deadline: Duration,
+    plugged: bool,
+}
+
+/// Why no reply came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoReply {
+    /// The sandbox is unplugged: the request certainly did not arrive.
+    #[error("the sandbox is unplugged, nothing arrived")]
+    Unplugged,
+    /// The connection was closed without a reply: the request may have been executed.
+    #[error("the sandbox closed the connection without a reply")]
+    Closed,
+    /// The reply came later than the deadline: the request may have been executed.
+    #[error("no reply came within {0:?}")]
+    Late(Duration),
+}
+
+impl NoReply {
+    /// Whether the request may have been executed.
+    #[must_use]
+    pub const fn may_be_executed(self) -> bool {
+        !matches!(self, Self::Unplugged)
+    }
+}
+
+impl InProcess {
+    /// The base address of the version 3 services. No name of the Internet: nothing is ever sent there.
+    pub const BASE_URL: &'static str = "http://localhost";
+    /// The base address of the version 5 service.
+    pub const ENTERPRISE_BASE_URL: &'static str = "http://localhost/enterprise";
+
+    /// Holds a sandbox, whose clock stands at this instant until it is told to advance.
+    #[must_use]
+    pub fn new(sandbox: Sandbox, now: Timestamp) -> Self {
+        let held = Held { sandbox, now, deadline: Duration::from_secs(60), plugged: true };
+        Self { held: Arc::new(Mutex::new(held)) }
+    }
+
+    /// Waits so long for a reply, instead of 60 seconds.
+    #[must_use]
+    pub fn deadline(self, deadline: Duration) -> Self {
+        self.lock().deadline = deadline;
+        self
+    }
+
+    /// An account of the sandbox, with its credentials.
+    #[must_use]
+    pub fn merchant(&self, name: &str) -> Option<Merchant> {
+        self.lock().sandbox.settings().merchants.by_name(name).cloned()
+    }
+
+    /// What the clock outside the sandbox shows. The sandbox's own shows the same, unless its control
+    /// interface was told otherwise.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.lock().now
+    }
+
+    /// Lets time pass.
+    pub fn advance(&self, duration: Duration) {
+        self.lock().pass(duration);
+    }
+
+    /// From now on nothing arrives, until [`InProcess::plug_in`].
+    pub fn unplug(&self) {
+        self.lock().plugged = false;
+    }
+
+    /// From now on requests arrive again.
+    pub fn plug_in(&self) {
+        self.lock().plugged = true;
+    }
+
+    /// Sends a request, to an absolute address or a path, and brings the reply.
+    ///
+    /// # Errors
+    /// [`NoReply`] when none came; a refusal is a reply.
+    pub fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, NoReply> {
+        let mut held = self.lock();
+        if !held.plugged {
+            return Err(NoReply::Unplugged);
+        }
+        let now = held.now;
+        let response = held.sandbox.handle(now, as_received(request));
+        match Disposition::of(&response) {
+            Disposition::Send => Ok(response),
+            Disposition::Close => Err(NoReply::Closed),
+            Disposition::SendAfter(delay) => {
+                let deadline = held.deadline;
+                held.pass(delay.min(deadline));
+                if delay > deadline { Err(NoReply::Late(deadline)) } else { Ok(response) }
+            }
+        }
+    }
+
+    /// Hands every callback that is due to a receiver, whose status is journaled as what came of it.
+    /// Returns how many there were.
+    ///
+    /// The receiver may send requests of its own. It gets a request with an absolute address, which
+    /// nothing was resolved or connected for.
+    pub fn deliver(&self, mut receiver: impl FnMut(Request<Bytes>) -> StatusCode) -> usize {
+        let mut delivered = 0;
+        loop {
+            let due = {
+                let mut held = self.lock();
+                let now = held.now;
+                held.sandbox.due(now)
+            };
+            if due.is_empty() {
+                return delivered;
+            }
+            for outgoing in due {
+                let status = receiver(outgoing.request);
+                let mut held = self.lock();
+                let now = held.now;
+                held.sandbox.delivered(now, &outgoing.id, Ok(status));
+                delivered += 1;
+            }
+        }
+    }
+
+    /// A caller's panic leaves nothing half done: none of its code runs while this is locked.
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    fn pass(&mut self, duration: Duration) {
+        self.now = self.now.plus(duration);
+    }
+}
+
+/// The request as a server gets it: a path, with the host in a header.
+fn as_received(request: Request<Bytes>) -> Request<Bytes> {
+    let (mut parts, body) = request.into_parts();
+    if let Some(host) = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
+        parts.headers.entry(header::HOST).or_insert(host);
+        if let Some(path) = parts.uri.path_and_query().cloned() {
+            parts.uri = Uri::from(path);
+        }
+    }
+    Request::from_parts(parts, body)
+}
+
+impl Service<Request<Bytes>> for InProcess {
+    type Response = Response<Bytes>;
+    type Error = NoReply;
+    type Future = Ready<Result<Response<Bytes>, NoReply>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), NoReply>> {
+        Poll::Ready(if self.lock().plugged { Ok(()) } else { Err(NoReply::Unplugged) })
+    }
+
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        ready(self.send(request))
+    }
+}
+
+impl fmt::Debug for InProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InProcess(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn held() -> InProcess {
+        InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap())
+    }
+
+    fn control(sandbox: &InProcess, path: &str, body: &Value) -> Value {
+        let request = Request::post(format!("{}/_sandbox/{path}", InProcess::BASE_URL));
+        let response = sandbox.send(request.body(Bytes::from(body.to_string())).unwrap()).unwrap();
+        assert!(response.status().is_success(), "{:?}", response.body());
+        serde_json::from_slice(response.body()).unwrap()
+    }
+
+    fn lookup(sandbox: &InProcess) -> Result<StatusCode, NoReply> {
+        let request = Request::post(format!("{}/v3/token/lookup/json", InProcess::BASE_URL));
+        sandbox.send(request.body(Bytes::new()).unwrap()).map(|response| response.status())
+    }
+
+    #[test]
+    fn clones_share_the_sandbox_and_its_clock() {
+        let sandbox = held();
+        let clone = sandbox.clone();
+        clone.advance(Duration::from_secs(90));
+        assert_eq!(sandbox.now(), Timestamp::parse("2026-05-04T10:01:30Z").unwrap());
+        let clock = control(&sandbox, "clock", &json!({"advanceSeconds": 30}));
+        assert_eq!(clock["now"], "2026-05-04T10:02:00Z");
+        assert_eq!(clone.merchant("main").unwrap().name, "main");
+        assert!(clone.merchant("nobody").is_none());
+        assert_eq!(format!("{clone:?}"), "InProcess(…)");
+    }
+
+    #[test]
+    fn an_unplugged_sandbox_gets_nothing() {
+        let sandbox = held();
+        sandbox.unplug();
+        assert_eq!(lookup(&sandbox), Err(NoReply::Unplugged));
+        assert!(!NoReply::Unplugged.may_be_executed());
+        let mut ready = Context::from_waker(Waker::noop());
+        assert_eq!(sandbox.clone().poll_ready(&mut ready), Poll::Ready(Err(NoReply::Unplugged)));
+        sandbox.plug_in();
+        assert_eq!(lookup(&sandbox), Ok(StatusCode::BAD_REQUEST));
+        assert_eq!(sandbox.clone().poll_ready(&mut ready), Poll::Ready(Ok(())));
+    }
+
+    #[test]
+    fn a_delay_moves_the_clock_up_to_the_deadline() {
+        let sandbox = held().deadline(Duration::from_secs(2));
+        let start = sandbox.now();
+        control(&sandbox, "faults", &json!({"method": "token/lookup", "kind": "delay", "milliseconds": 1500}));
+        assert_eq!(lookup(&sandbox), Ok(StatusCode::BAD_REQUEST));
+        assert_eq!(sandbox.now().since(start), Duration::from_millis(1500));
+        control(&sandbox, "faults", &json!({"method": "token/lookup", "kind": "delay", "milliseconds": 2001}));
+        assert_eq!(lookup(&sandbox), Err(NoReply::Late(Duration::from_secs(2))));
+        assert_eq!(sandbox.now().since(start), Duration::from_millis(3500));
+    }
+
+    #[test]
+    fn lost_requests_and_lost_replies_look_alike() {
+        let sandbox = held();
+        for kind in ["drop-request", "drop-reply"] {
+            control(&sandbox, "faults", &json!({"method": "token/lookup", "kind": kind}));
+            assert_eq!(lookup(&sandbox), Err(NoReply::Closed), "{kind}");
+            assert!(NoReply::Closed.may_be_executed());
+        }
+    }
+
+    #[test]
+    fn a_request_arrives_with_its_host() {
+        let request = Request::get("http://localhost/a?b=c").body(Bytes::new()).unwrap();
+        let received = as_received(request);
+        assert_eq!(
+            (received.uri().to_string(), received.headers()["host"].as_bytes()),
+            ("/a?b=c".into(), &b"localhost"[..])
+        );
+        let request = Request::get("/a").header("host", "127.0.0.1").body(Bytes::new()).unwrap();
+        assert_eq!(as_received(request).headers()["host"], "127.0.0.1");
+    }
+}

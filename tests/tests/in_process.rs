@@ -1,0 +1,121 @@
+//! The sandbox without a socket as the transport of `pg-hyper` and of `pg-proto`; the examples of it, run.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::StatusCode;
+use pg_hyper::{Client, Error, TowerTransport};
+use pg_model::{
+    Auth, CardDetails, CheckoutItem, Encoding, GetToken, RequestAccountUpdater, RetrieveAccountUpdater,
+    TokeniseTransactionKey,
+};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, UpdaterHint};
+use pg_sandbox::{InProcess, Sandbox, Timestamp};
+use pg_tests::shop::order;
+
+#[path = "../examples/in_process.rs"]
+mod over_pg_hyper;
+#[path = "../examples/in_process_sans_io.rs"]
+mod over_pg_proto;
+
+#[test]
+fn the_examples_do_what_they_say() {
+    over_pg_hyper::main().unwrap();
+    over_pg_proto::main().unwrap();
+}
+
+fn shop() -> (InProcess, Client<TowerTransport<InProcess>>) {
+    let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
+    let main = sandbox.merchant("main").unwrap();
+    let enterprise = main.enterprise.unwrap();
+    let base = |address| BaseUrl::parse(address).unwrap();
+    let credentials = Credentials::new(main.api_key.expose(), main.api_password.expose(), main.sha_key.expose());
+    let account = Account::new(base(InProcess::BASE_URL), credentials).encoding(Encoding::Json).enterprise(
+        base(InProcess::ENTERPRISE_BASE_URL),
+        EnterpriseCredentials::new(enterprise.api_key.expose(), enterprise.api_password.expose()),
+    );
+    let client = Client::with_transport(account, TowerTransport::new(sandbox.clone()));
+    (sandbox, client)
+}
+
+fn fault(sandbox: &InProcess, body: &'static str) {
+    let request = http::Request::post("/_sandbox/faults").body(Bytes::from(body)).unwrap();
+    assert!(sandbox.send(request).unwrap().status().is_success());
+}
+
+fn payment(reference: &str) -> Auth {
+    Auth::new(CardDetails::new("4000000000001000", "12", "49").cv2("123"), order(reference, 499))
+}
+
+/// How many payments a lookup by this reference finds.
+async fn found(client: &Client<TowerTransport<InProcess>>, error: Error) -> usize {
+    let Error::Unknown { reconcile: Some(lookup), .. } = error else { panic!("not unknown: {error}") };
+    client.call(&lookup).await.unwrap().transactions.len()
+}
+
+#[tokio::test]
+async fn every_fault_can_be_met_without_a_socket() {
+    let (sandbox, client) = shop();
+    for (kind, paid) in [
+        (r#"{"method": "transaction/auth", "kind": "drop-request"}"#, 0),
+        (r#"{"method": "transaction/auth", "kind": "drop-reply"}"#, 1),
+        (r#"{"method": "transaction/auth", "kind": "garble"}"#, 1),
+        (r#"{"method": "transaction/auth", "kind": "delay", "milliseconds": 60001}"#, 1),
+        (r#"{"method": "transaction/auth", "kind": "duplicate"}"#, 1),
+    ] {
+        fault(&sandbox, kind);
+        let reference = format!("order {kind}").replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+        match client.call(&payment(&reference)).await {
+            // The second of two equal requests is refused, since its reference is used up.
+            Err(Error::Refused(refused)) => assert!(kind.contains("duplicate") && refused.code().as_str() == "950"),
+            Err(error) => assert_eq!(found(&client, error).await, paid, "{kind}"),
+            Ok(outcome) => panic!("{kind} {outcome:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_sent_is_told_apart() {
+    let (sandbox, client) = shop();
+    sandbox.unplug();
+    let error = client.call(&payment("order-1")).await.unwrap_err();
+    assert!(matches!(&error, Error::Transport(_)) && !error.may_be_executed(), "{error}");
+    sandbox.plug_in();
+    assert!(client.call(&payment("order-1")).await.unwrap().is_approved());
+}
+
+#[tokio::test]
+async fn a_callback_comes_when_the_clock_says_so() {
+    let (sandbox, client) = shop();
+    let pg_model::Outcome::Approved(paid) = client.call(&payment("order-1")).await.unwrap() else { panic!() };
+    let stored = client.call(&TokeniseTransactionKey::new(paid.transaction_key)).await.unwrap();
+    let card = stored.card_key_details[0].card_key.clone();
+    let main = sandbox.merchant("main").unwrap();
+    let request = RequestAccountUpdater::new(main.account_updater_key.unwrap().expose(), [card])
+        .callback_url("https://shop.example/updated");
+    let batch = client.call(&request).await.unwrap().batch_key;
+    assert_eq!(sandbox.deliver(|_| StatusCode::OK), 0);
+
+    sandbox.advance(Duration::from_secs(120));
+    let mut hint = None;
+    let delivered = sandbox.deliver(|request| {
+        hint = Some(UpdaterHint::read(&request).unwrap());
+        StatusCode::NO_CONTENT
+    });
+    assert_eq!((delivered, sandbox.deliver(|_| StatusCode::OK)), (1, 0));
+    let finished = client.call(&hint.unwrap().confirm()).await.unwrap();
+    assert_eq!(finished, client.call(&RetrieveAccountUpdater::new(&batch)).await.unwrap());
+    assert_eq!(finished.batch_key, batch);
+}
+
+#[tokio::test]
+async fn the_hosted_checkout_is_there_too() {
+    let (sandbox, client) = shop();
+    let token = client.call(&GetToken::new().item(CheckoutItem::new("Tea", "4.99"))).await;
+    let page = token.unwrap().token.redemption_url.to_string();
+    assert!(page.starts_with("http://localhost/pay/"), "{page}");
+    let page = sandbox.send(http::Request::get(page).body(Bytes::new()).unwrap()).unwrap();
+    assert_eq!(page.status(), StatusCode::OK);
+}
