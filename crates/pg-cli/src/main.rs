@@ -51,7 +51,7 @@ Account details come from flags, then the environment (PG_BASE_URL, PG_API_KEY, 
 `pg call --help` lists them.
 
 Examples:
-  pg demo                                     watch a whole payment over loopback HTTP
+  pg demo                                     tour the whole service over loopback HTTP
   pg methods transaction/authSessionKey       what a method takes
   pg call token/lookup cardKey=4F2C-91 --dry-run
   pg sign --with-credentials cardKey=4F2C-91  128 hexadecimal digits";

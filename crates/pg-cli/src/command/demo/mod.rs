@@ -1,7 +1,10 @@
-//! `pg demo`: a sandbox inside this process, and a whole payment over real loopback HTTP.
+//! `pg demo`: a sandbox inside this process, and a tour of all its services over real loopback HTTP.
 
 mod browser;
+mod control;
 mod fields;
+mod listener;
+mod page;
 mod report;
 mod tour;
 mod wire;
@@ -16,14 +19,14 @@ use crate::{
     shell,
 };
 
-/// Watches a whole payment go over HTTP to a sandbox that it starts itself
+/// Tours the whole service, over HTTP, with a sandbox that it starts itself
 ///
-/// Every step shows what was sent, masked, and what came back. Exit code 0 only when every step went as expected.
+/// Payments, what goes wrong, the account updater with its callback, 3-D Secure, the hosted checkout. Every step shows what was sent, masked, and what came back. Exit code 0 only when every step went as expected.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   pg demo
-  pg demo --json | jq '.steps[] | {title, ok}'
+  pg demo --json | jq '.steps[] | {chapter, title, ok}'
   pg demo --keep                       keeps the sandbox's records, to look at them with pg sandbox")]
 pub(crate) struct Arguments {
     /// Where the sandbox listens; port 0 takes a free one

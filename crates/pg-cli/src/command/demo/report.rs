@@ -1,10 +1,12 @@
 //! What the demo shows: each step as it happens, and the summary. With `--json` one document at the end.
 
+use http::{HeaderMap, header::CONTENT_TYPE};
 use serde::Serialize;
 
 use super::{
     fields::{self, Pair},
-    wire::Exchange,
+    page::Page,
+    wire::{Exchange, Reply},
 };
 use crate::{
     failure::Failure,
@@ -33,6 +35,7 @@ pub(super) struct Report {
     json: bool,
     paint: Paint,
     base: String,
+    chapter: &'static str,
     steps: Vec<ShownStep>,
     /// The first output that could not be written.
     failure: Option<Failure>,
@@ -42,6 +45,7 @@ pub(super) struct Report {
 #[derive(Serialize)]
 struct ShownStep {
     step: usize,
+    chapter: &'static str,
     title: &'static str,
     ok: bool,
     result: String,
@@ -52,6 +56,8 @@ struct ShownStep {
 
 #[derive(Serialize)]
 struct ShownExchange {
+    /// Whether the service sent it.
+    callback: bool,
     request: String,
     sent: Vec<Named>,
     status: Option<u16>,
@@ -72,13 +78,22 @@ struct Named {
 impl Report {
     /// A report of a sandbox at an address.
     pub(super) fn new(json: bool, base: String) -> Self {
-        let mut report = Self { json, paint: Paint::of_stdout(), base, steps: Vec::new(), failure: None };
+        let mut report = Self { json, paint: Paint::of_stdout(), base, chapter: "", steps: Vec::new(), failure: None };
         if !json {
-            let title = report.paint.bold("A payment, from the card form to the refund");
+            let title = report.paint.bold("A tour of the service, from the card form to the hosted checkout");
             let page = format!("{title}\nover HTTP to a sandbox at {}; secrets are masked\n", report.base);
             report.print(&page);
         }
         report
+    }
+
+    /// Begins a chapter, which the next steps belong to.
+    pub(super) fn chapter(&mut self, title: &'static str) {
+        self.chapter = title;
+        if !self.json {
+            let line = format!("{}\n", self.paint.bold(title));
+            self.print(&line);
+        }
     }
 
     /// Shows a step and keeps it for the summary.
@@ -90,6 +105,7 @@ impl Report {
         };
         let shown = ShownStep {
             step: number,
+            chapter: self.chapter,
             title: step.title,
             ok,
             result,
@@ -128,7 +144,12 @@ impl Report {
         let paint = self.paint;
         let width = self.steps.iter().map(|step| step.title.len()).max().unwrap_or_default();
         let mut lines = vec![paint.bold("Summary")];
+        let mut chapter = "";
         for step in &self.steps {
+            if step.chapter != chapter {
+                chapter = step.chapter;
+                lines.push(format!("  {chapter}"));
+            }
             lines.push(format!("{:>3}  {}  {:width$}  {}", step.step, mark(step.ok, paint), step.title, step.result));
         }
         let good = self.steps.iter().filter(|step| step.ok).count();
@@ -150,12 +171,14 @@ impl ShownStep {
         let mut lines =
             vec![paint.bold(&format!("{:>2}  {}", self.step, self.title)), paint.dim(&format!("    {story}"))];
         for exchange in &self.exchanges {
-            lines.push(format!("    {} {}", paint.out("→"), exchange.request));
+            let (there, here) = (paint.out("→"), paint.back("←"));
+            let (first, second) = if exchange.callback { (here, there) } else { (there, here) };
+            lines.push(format!("    {first} {}", exchange.request));
             lines.extend(table(&exchange.sent, cut));
             let status = exchange.status.map_or_else(|| "no reply".to_owned(), |status| format!("HTTP {status}"));
             let basis =
                 exchange.basis.as_ref().map_or_else(String::new, |basis| paint.dim(&format!("  (spec {basis})")));
-            lines.push(format!("    {} {status}{basis}", paint.back("←")));
+            lines.push(format!("    {second} {status}{basis}"));
             if let Some(location) = &exchange.location {
                 lines.push(format!("        Location: {}", cut(location)));
             }
@@ -174,16 +197,37 @@ impl ShownStep {
 impl ShownExchange {
     fn of(exchange: &Exchange) -> Self {
         let preview = pg_proto::Preview::of(&exchange.request);
+        let sent = if is(exchange.request.headers(), "application/json")
+            || is(exchange.request.headers(), "application/xml")
+        {
+            fields::of_body(exchange.request.body())
+        } else {
+            preview.parameters
+        };
         let reply = exchange.reply.as_ref();
         Self {
+            callback: exchange.callback,
             request: preview.target,
-            sent: named(preview.parameters),
+            sent: named(sent),
             status: reply.map(|reply| reply.status.as_u16()),
             basis: reply.and_then(|reply| reply.header(BASIS)),
             location: reply.and_then(|reply| reply.header("location")),
-            received: reply.map(|reply| named(fields::of_body(&reply.body))).unwrap_or_default(),
+            received: reply.map(|reply| named(received(reply))).unwrap_or_default(),
         }
     }
+}
+
+/// The fields of a reply, or what is on the page that came.
+fn received(reply: &Reply) -> Vec<Pair> {
+    if is(&reply.headers, "text/html") {
+        Page::read(&String::from_utf8_lossy(&reply.body)).shown()
+    } else {
+        fields::of_body(&reply.body)
+    }
+}
+
+fn is(headers: &HeaderMap, kind: &str) -> bool {
+    headers.get(CONTENT_TYPE).is_some_and(|given| given.as_bytes().starts_with(kind.as_bytes()))
 }
 
 fn named(pairs: Vec<Pair>) -> Vec<Named> {

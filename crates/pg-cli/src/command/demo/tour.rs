@@ -1,12 +1,17 @@
-//! The steps of the demo: a payment from the card form to the refund, and what goes wrong on purpose.
+//! The steps of the demo: a payment from the card form to the refund, what goes wrong on purpose, cards that change,
+//! 3-D Secure and the hosted checkout.
 
 mod card_form;
+mod checkout;
 mod payments;
+mod three_d_secure;
 mod trouble;
+mod updater;
 
+use bytes::Bytes;
 use pg_hyper::Client;
 use pg_model::{CardDetails, CardKey, Currency, Encoding, Item, Order, SessionKey, TransactionKey};
-use pg_proto::{Account, BaseUrl, Credentials};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 use pg_sandbox::{
     Server,
     cards::{CARDS, Scenario},
@@ -15,6 +20,7 @@ use pg_sandbox::{
 
 use super::{
     fields::Pair,
+    listener::{self, Listener},
     report::{Report, Step},
     wire::{Exchange, Wire},
 };
@@ -28,6 +34,7 @@ struct Tour<'a> {
     merchant: &'a Merchant,
     base: BaseUrl,
     wire: Wire,
+    listener: Listener,
     client: Client<Wire>,
     report: &'a mut Report,
     /// What the step at hand sent and received, and what it found out besides.
@@ -39,20 +46,33 @@ struct Tour<'a> {
     card: Option<CardKey>,
     preauth: Option<TransactionKey>,
     capture: Option<TransactionKey>,
+    updater: updater::Left,
+    secure: three_d_secure::Left,
+    checkout: checkout::Left,
 }
 
 /// Walks through everything, whatever becomes of a single step.
 ///
 /// # Errors
-/// When the sandbox's own address is none.
+/// When the sandbox's own address is none, or no port is free for its callbacks.
 pub(super) async fn walk(server: &Server, merchant: &Merchant, report: &mut Report) -> Result<(), Failure> {
-    let base = BaseUrl::parse(&server.base_url()).map_err(|error| Failure::misuse(error.to_string()))?;
+    let address = |text: &str| BaseUrl::parse(text).map_err(|error| Failure::misuse(error.to_string()));
+    let base = address(&server.base_url())?;
+    let listener = Listener::start()
+        .await
+        .map_err(|error| Failure::misuse(format!("the system gives no port for callbacks: {error}")))?;
     let wire = Wire::default();
-    let client = Client::with_transport(account(&base, merchant, merchant.sha_key.expose()), wire.clone());
+    let mut account = account(&base, merchant, merchant.sha_key.expose());
+    if let Some(held) = &merchant.enterprise {
+        let credentials = EnterpriseCredentials::new(held.api_key.expose(), held.api_password.expose());
+        account = account.enterprise(address(&server.enterprise_base_url())?, credentials);
+    }
+    let client = Client::with_transport(account, wire.clone());
     let mut tour = Tour {
         merchant,
         base,
         wire,
+        listener,
         client,
         report,
         exchanges: Vec::new(),
@@ -63,10 +83,21 @@ pub(super) async fn walk(server: &Server, merchant: &Merchant, report: &mut Repo
         card: None,
         preauth: None,
         capture: None,
+        updater: updater::Left::default(),
+        secure: three_d_secure::Left::default(),
+        checkout: checkout::Left::default(),
     };
+    tour.report.chapter("Payments");
     tour.pay_by_card_form().await;
     tour.pay_again().await;
+    tour.report.chapter("What goes wrong");
     tour.meet_trouble().await;
+    tour.report.chapter("Account updater");
+    tour.update_cards().await;
+    tour.report.chapter("3-D Secure");
+    tour.authenticate_customers().await;
+    tour.report.chapter("Hosted checkout");
+    tour.sell_by_hosted_checkout().await;
     Ok(())
 }
 
@@ -77,6 +108,14 @@ impl Tour<'_> {
         let exchanges = std::mem::take(&mut self.exchanges);
         let findings = std::mem::take(&mut self.findings);
         self.report.add(Step { title, story, exchanges, findings, seen });
+    }
+
+    /// The next callback, which becomes part of what the step at hand shows.
+    async fn callback(&mut self) -> Result<http::Request<Bytes>, String> {
+        self.look();
+        let callback = self.listener.next().await?;
+        self.exchanges.push(Exchange::callback(callback.clone(), listener::ANSWER));
+        Ok(callback)
     }
 
     /// Takes over what went over the wire.

@@ -16,6 +16,8 @@ pub(super) struct Wire {
 /// A request and what came back. Holds what was sent as it was: mask it before it is shown.
 pub(super) struct Exchange {
     pub(super) request: Request<Bytes>,
+    /// Whether it is the service that sent it: a callback.
+    pub(super) callback: bool,
     /// `None` when nothing came back.
     pub(super) reply: Option<Reply>,
 }
@@ -23,8 +25,16 @@ pub(super) struct Exchange {
 /// What came back.
 pub(super) struct Reply {
     pub(super) status: StatusCode,
-    headers: HeaderMap,
+    pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+}
+
+impl Exchange {
+    /// A callback, and what it was answered with.
+    pub(super) fn callback(request: Request<Bytes>, status: StatusCode) -> Self {
+        let reply = Reply { status, headers: HeaderMap::new(), body: Bytes::new() };
+        Self { request, callback: true, reply: Some(reply) }
+    }
 }
 
 impl Reply {
@@ -49,7 +59,11 @@ impl Transport for Wire {
             headers: response.headers().clone(),
             body: response.body().clone(),
         });
-        self.exchanges.lock().unwrap_or_else(PoisonError::into_inner).push(Exchange { request, reply });
+        self.exchanges.lock().unwrap_or_else(PoisonError::into_inner).push(Exchange {
+            request,
+            callback: false,
+            reply,
+        });
         result
     }
 }

@@ -12,7 +12,7 @@ use crate::command::demo::{browser, fields};
 
 pub(super) const REVIEW_PAGE: &str = "https://shop.example/review";
 pub(super) const CARD_PAGE: &str = "https://shop.example/card";
-const ERROR_PAGE: &str = "https://shop.example/card-error";
+pub(super) const ERROR_PAGE: &str = "https://shop.example/card-error";
 
 /// The reference under which the first payment can be found.
 pub(super) const ORDER: &str = "demo-order-1";

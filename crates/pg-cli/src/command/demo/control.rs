@@ -1,0 +1,21 @@
+//! The sandbox's control interface, as far as the demo uses it: its clock.
+
+use bytes::Bytes;
+use http::{Request, header::CONTENT_TYPE};
+use pg_hyper::Transport;
+
+use super::wire::Wire;
+
+/// Puts the sandbox's clock forward.
+///
+/// # Errors
+/// When the sandbox does not do it, in words.
+pub(super) async fn advance(wire: &Wire, base: &str, seconds: u64) -> Result<(), String> {
+    let request = Request::post(format!("{base}/_sandbox/clock"))
+        .header(CONTENT_TYPE, "application/json")
+        .body(Bytes::from(format!("{{\"advanceSeconds\": {seconds}}}")))
+        .map_err(|error| error.to_string())?;
+    let response = wire.send(request).await.map_err(|error| error.to_string())?;
+    let status = response.status();
+    if status.is_success() { Ok(()) } else { Err(format!("the clock was answered with HTTP {}", status.as_u16())) }
+}

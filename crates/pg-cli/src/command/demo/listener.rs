@@ -1,0 +1,92 @@
+//! The merchant's side of callbacks: a small server that takes what the sandbox posts.
+
+use std::{convert::Infallible, io, net::Ipv4Addr, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    task::JoinHandle,
+};
+
+/// What the listener answers every callback with.
+pub(super) const ANSWER: StatusCode = StatusCode::NO_CONTENT;
+
+/// The most bytes of a callback.
+const LONGEST: usize = 64 << 10;
+
+/// How long to wait for a callback that is due.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A server on a free port of this machine. It stops when it is dropped.
+pub(super) struct Listener {
+    port: u16,
+    callbacks: UnboundedReceiver<Request<Bytes>>,
+    listening: JoinHandle<()>,
+}
+
+impl Listener {
+    /// Listens, on the runtime of the caller.
+    ///
+    /// # Errors
+    /// When no port can be had.
+    pub(super) async fn start() -> io::Result<Self> {
+        let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let port = bound.local_addr()?.port();
+        let (came, callbacks) = unbounded_channel();
+        let listening = tokio::spawn(async move {
+            while let Ok((stream, _)) = bound.accept().await {
+                serve(stream, port, &came).await;
+            }
+        });
+        Ok(Self { port, callbacks, listening })
+    }
+
+    /// The address of one of its pages.
+    pub(super) fn url(&self, page: &str) -> String {
+        format!("http://127.0.0.1:{}/{page}", self.port)
+    }
+
+    /// The next callback.
+    ///
+    /// # Errors
+    /// When none comes within five seconds, in words.
+    pub(super) async fn next(&mut self) -> Result<Request<Bytes>, String> {
+        match tokio::time::timeout(PATIENCE, self.callbacks.recv()).await {
+            Ok(Some(callback)) => Ok(callback),
+            _ => Err(format!("no callback within {} seconds", PATIENCE.as_secs())),
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.listening.abort();
+    }
+}
+
+/// One connection after the other: the demo waits for one callback at a time.
+async fn serve(stream: TcpStream, port: u16, came: &UnboundedSender<Request<Bytes>>) {
+    let service = service_fn(|request: Request<Incoming>| async move {
+        let (mut parts, body) = request.into_parts();
+        // As it was called, for people to see.
+        parts.uri = format!("http://127.0.0.1:{port}{}", parts.uri).parse().unwrap_or(parts.uri);
+        let status = match Limited::new(body, LONGEST).collect().await {
+            Ok(body) => {
+                // Nobody waits for it any more when the demo is over.
+                drop(came.send(Request::from_parts(parts, body.to_bytes())));
+                ANSWER
+            }
+            Err(_) => StatusCode::PAYLOAD_TOO_LARGE,
+        };
+        let mut response = Response::new(Empty::<Bytes>::new());
+        *response.status_mut() = status;
+        Ok::<_, Infallible>(response)
+    });
+    // A sender that goes away has its own troubles.
+    drop(http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await);
+}

@@ -1,0 +1,185 @@
+//! The hosted checkout: a token, its page, its callback, and what can be done with the payment (spec 3).
+
+use http::StatusCode;
+use pg_model::{
+    CancelToken, CheckoutItem, Currency, EnterpriseCancel, EnterpriseCapture, EnterpriseRefund, EnterpriseResult,
+    EnterpriseTransactionLookup, EnterpriseTransactionType, Flag, GetToken, Outcome, SystemAction, TransactionKey, Url,
+};
+use pg_sandbox::cards::Scenario;
+
+use super::{Seen, Tour, left, number};
+use crate::command::demo::{browser, page::Page};
+
+const SUCCESS_PAGE: &str = "https://shop.example/paid?order=9";
+const CANCEL_PAGE: &str = "https://shop.example/basket";
+
+/// The total of the first token: two teas and a spoon.
+const TOTAL: &str = "10.98";
+const REFUNDED: &str = "4.99";
+
+// A deposit in a currency with three decimals, and what becomes of it.
+const DEPOSIT: &str = "1.250";
+const CAPTURED: &str = "0.750";
+const RELEASED: &str = "0.500";
+
+/// The inputs of the payment page.
+const INPUTS: [&str; 5] = ["cardNumber", "cardExpiryMonth", "cardExpiryYear", "cardCV2", "cardholderName"];
+
+/// What earlier steps leave for later ones.
+#[derive(Default)]
+pub(super) struct Left {
+    page: Option<Url>,
+    payment: Option<TransactionKey>,
+    reservation: Option<TransactionKey>,
+}
+
+impl Tour<'_> {
+    pub(super) async fn sell_by_hosted_checkout(&mut self) {
+        self.step(
+            "Make a checkout token (gettoken)",
+            "Version 5 counts in decimals, signs nothing and answers in XML. The token can be paid once.",
+            Self::make_token,
+        )
+        .await;
+        self.step(
+            "Pay on the hosted page",
+            "The customer opens it, types a card, and is sent to the success page with a trans_key.",
+            Self::pay_on_page,
+        )
+        .await;
+        self.step(
+            "Be called back, and look it up (transaction_lookup)",
+            "A success page can be opened by anybody and the callback is not signed: the lookup counts.",
+            Self::look_up_hosted,
+        )
+        .await;
+        self.step("Open the page again", "It is paid, and there is nothing more to pay.", Self::open_again).await;
+        self.step("Refund a part (refund)", "In decimals.", Self::refund_hosted).await;
+        self.step(
+            "Reserve on the hosted page (PreAuth)",
+            "In Bahraini dinars, which have three decimals.",
+            Self::reserve_hosted,
+        )
+        .await;
+        self.step(
+            "Capture a part, release the rest (capture, cancel)",
+            "Together never more than was reserved.",
+            Self::capture_hosted,
+        )
+        .await;
+        self.step("Withdraw a token (canceltoken)", "Its page says that the link has expired.", Self::withdraw).await;
+    }
+
+    async fn make_token(&mut self) -> Seen {
+        let request = token()
+            .item(CheckoutItem::new("Tea", "4.99").quantity(2))
+            .item(CheckoutItem::new("Spoon", "1"))
+            .token_uses(1)
+            .callback_url(self.listener.url("paid"));
+        let made = self.client.call(&request).await.map_err(|error| error.to_string())?;
+        self.checkout.page = Some(made.token.redemption_url);
+        Ok(format!("a page to send the customer to, good for {} payment", made.token.uses))
+    }
+
+    async fn pay_on_page(&mut self) -> Seen {
+        let address = left(&self.checkout.page, "token")?;
+        let (key, page) = self.pay_page(&address).await?;
+        self.checkout.payment = Some(key);
+        Ok(format!("“{}”, paid, 303 to the success page", page.heading))
+    }
+
+    async fn look_up_hosted(&mut self) -> Seen {
+        let key = left(&self.checkout.payment, "payment")?;
+        let callback = self.callback().await?;
+        let claimed = form_urlencoded::parse(callback.body()).find(|(name, _)| name == "trans_key");
+        if claimed.is_none_or(|(_, claimed)| claimed != key.as_str()) {
+            return Err("called back for another payment".to_owned());
+        }
+        let request = EnterpriseTransactionLookup::new(key);
+        let found = self.client.call(&request).await.map_err(|error| error.to_string())?;
+        let seen = format!("{}: {} {}", found.status, found.value, found.currency);
+        if found.status == "Success" && found.value == TOTAL { Ok(seen) } else { Err(seen) }
+    }
+
+    async fn open_again(&mut self) -> Seen {
+        let address = left(&self.checkout.page, "token")?;
+        self.gone(&address).await
+    }
+
+    async fn refund_hosted(&mut self) -> Seen {
+        let request = EnterpriseRefund::new(left(&self.checkout.payment, "payment")?, REFUNDED);
+        settled(self.client.call(&request).await, &SystemAction::REFUND, REFUNDED)
+    }
+
+    async fn reserve_hosted(&mut self) -> Seen {
+        let request = token()
+            .item(CheckoutItem::new("Deposit", DEPOSIT))
+            .currency(Currency::BHD)
+            .trans_type(EnterpriseTransactionType::REQUEST_PRE_AUTH);
+        let made = self.client.call(&request).await.map_err(|error| error.to_string())?;
+        let (key, page) = self.pay_page(&made.token.redemption_url).await?;
+        self.checkout.reservation = Some(key);
+        Ok(format!("“{}”, reserved", page.heading))
+    }
+
+    async fn capture_hosted(&mut self) -> Seen {
+        let key = left(&self.checkout.reservation, "reservation")?;
+        let capture = self.client.call(&EnterpriseCapture::new(key.clone(), CAPTURED)).await;
+        let captured = settled(capture, &SystemAction::CAPTURE, CAPTURED)?;
+        let cancel = self.client.call(&EnterpriseCancel::new(key, RELEASED)).await;
+        let released = settled(cancel, &SystemAction::CANCEL, RELEASED)?;
+        Ok(format!("{captured}, {released}"))
+    }
+
+    async fn withdraw(&mut self) -> Seen {
+        let request = token().item(CheckoutItem::new("Tea", "4.99"));
+        let made = self.client.call(&request).await.map_err(|error| error.to_string())?.token;
+        let cancelled = self.client.call(&CancelToken::new(made.token_id)).await.map_err(|error| error.to_string())?;
+        if cancelled.status != Flag::YES {
+            return Err("the token was not cancelled".to_owned());
+        }
+        self.gone(&made.redemption_url).await
+    }
+
+    /// What a customer does on a payment page: types a card and pays. Returns the key that the success page is given.
+    async fn pay_page(&self, address: &Url) -> Result<(TransactionKey, Page), String> {
+        let (status, page) = browser::open(&self.wire, address.as_str()).await?;
+        if status != StatusCode::OK || page.inputs != INPUTS {
+            return Err(format!("HTTP {} and the inputs {:?}", status.as_u16(), page.inputs));
+        }
+        let typed = [
+            ("cardNumber", number(Scenario::Approved)),
+            ("cardExpiryMonth", "12"),
+            ("cardExpiryYear", "2049"),
+            ("cardCV2", "123"),
+            ("cardholderName", "Ada Lovelace"),
+        ];
+        let location = browser::submit(&self.wire, address.as_str(), &page, &typed).await?;
+        match location.strip_prefix(SUCCESS_PAGE).and_then(|rest| rest.strip_prefix("&trans_key=")) {
+            Some(key) => Ok((TransactionKey::from(key), page)),
+            None => Err(format!("sent to {location}")),
+        }
+    }
+
+    /// What a page says that can no longer be paid.
+    async fn gone(&self, address: &Url) -> Seen {
+        let (status, page) = browser::open(&self.wire, address.as_str()).await?;
+        let seen = format!("HTTP {}: “{}”", status.as_u16(), page.heading);
+        if status == StatusCode::GONE && page.inputs.is_empty() { Ok(seen) } else { Err(seen) }
+    }
+}
+
+/// A token that sends the customer on after the payment.
+fn token() -> GetToken {
+    GetToken::new().success_url(SUCCESS_PAGE).cancel_url(CANCEL_PAGE).auto_redirect(Flag::YES)
+}
+
+/// An operation that has to succeed, with this amount.
+fn settled(result: Result<Outcome<EnterpriseResult>, pg_hyper::Error>, action: &SystemAction, amount: &str) -> Seen {
+    let outcome = result.map_err(|error| error.to_string())?;
+    let approved = outcome.is_approved();
+    let record = outcome.into_record();
+    let seen = format!("{} {}", record.system_action, record.trans_value);
+    let expected = approved && record.system_action == *action && record.trans_value.as_str() == amount;
+    if expected { Ok(seen) } else { Err(format!("{seen}, status {}", record.status)) }
+}
