@@ -21,7 +21,7 @@ type Form<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
 
 impl Sandbox {
     /// Notes a request of a service or one of its pages, and its reply if there is one. The control
-    /// interface only looks on.
+    /// interface and the inspector only look on.
     pub(super) fn note(
         &mut self,
         real_now: Timestamp,
@@ -30,7 +30,7 @@ impl Sandbox {
         fault: Option<FaultKind>,
         response: Option<&Response<Bytes>>,
     ) {
-        if matches!(route, Route::Control(_)) {
+        if matches!(route, Route::Control(_) | Route::Inspector(_)) {
             return;
         }
         let query = request.uri().query().unwrap_or_default().as_bytes();

@@ -12,6 +12,7 @@ mod context;
 mod control;
 mod enterprise;
 mod gate;
+mod inspector;
 mod method;
 mod money;
 mod own_address;
@@ -55,6 +56,7 @@ pub(crate) fn answer(context: &mut Context<'_>, route: Route<'_>, request: &Requ
         Route::Method(info, encoding) => method::call(context, request, info, encoding),
         Route::NoMethod(_) => Err(Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(49)),
         Route::Control(path) => control::answer(context, path, request),
+        Route::Inspector(path) => inspector::answer(context, path, request),
         Route::Pay(path) => page::pay(context, path, request),
         Route::Challenge(key) => page::challenge(context, key, request),
         Route::SessionError if request.method() == Method::GET => Ok(page::session_error(context, request)),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     basis::{self, Basis},
-    page,
+    inspector, page,
 };
 
 /// A response in the making.
@@ -19,6 +19,7 @@ pub(crate) struct Reply {
     location: Option<HeaderValue>,
     form_target: FormTarget,
     frames: Frames,
+    site: Site,
     refused: Option<RefusedWith>,
     link: Option<HeaderValue>,
     basis: Basis,
@@ -54,6 +55,15 @@ enum Frames {
     Any,
 }
 
+/// Whose pages they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Site {
+    /// Pages for customers.
+    Hosted,
+    /// Pages for developers.
+    Inspector,
+}
+
 impl Reply {
     /// A record of the service, with HTTP 200 (spec 1 §4.1).
     pub(crate) fn record(record: &dyn Record, encoding: Encoding) -> Self {
@@ -77,6 +87,11 @@ impl Reply {
     /// A page for people.
     pub(crate) fn page(status: StatusCode, html: String) -> Self {
         Self::new(status, Content::Html, html)
+    }
+
+    /// A page of the inspector.
+    pub(crate) fn inspector(status: StatusCode, html: String) -> Self {
+        Self { site: Site::Inspector, ..Self::page(status, html) }
     }
 
     /// A line of text.
@@ -108,6 +123,7 @@ impl Reply {
             location: None,
             form_target: FormTarget::Here,
             frames: Frames::None,
+            site: Site::Hosted,
             refused: None,
             link: None,
             basis: Basis::default(),
@@ -148,13 +164,23 @@ impl Reply {
             headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
         if self.content == Content::Html {
-            if let Ok(policy) = HeaderValue::try_from(policy(self.form_target, self.frames)) {
+            if let Ok(policy) = HeaderValue::try_from(policy(self.site, self.form_target, self.frames)) {
                 headers.insert(header::CONTENT_SECURITY_POLICY, policy);
             }
             if self.frames == Frames::None {
                 headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
             }
-            headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+            match self.site {
+                Site::Hosted => {
+                    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+                }
+                Site::Inspector => {
+                    // With `no-referrer` browsers would send `Origin: null` with its forms.
+                    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+                    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+                    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+                }
+            }
         }
         if let Some(basis) = self.basis.header() {
             headers.insert(basis::HEADER, basis);
@@ -164,7 +190,7 @@ impl Reply {
 }
 
 /// Pages load nothing and run nothing.
-fn policy(form_target: FormTarget, frames: Frames) -> String {
+fn policy(site: Site, form_target: FormTarget, frames: Frames) -> String {
     let form_action = match form_target {
         FormTarget::Here => "'self'",
         FormTarget::Away => "'self' http: https:",
@@ -173,7 +199,10 @@ fn policy(form_target: FormTarget, frames: Frames) -> String {
         Frames::None => "'none'",
         Frames::Any => "*",
     };
-    let style = page::style_source();
+    let style = match site {
+        Site::Hosted => page::style_source(),
+        Site::Inspector => inspector::style_source(),
+    };
     format!(
         "default-src 'none'; style-src {style}; form-action {form_action}; frame-ancestors {ancestors}; base-uri 'none'"
     )

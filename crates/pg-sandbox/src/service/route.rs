@@ -14,6 +14,9 @@ pub(crate) enum Route<'a> {
     NoMethod(Voice),
     /// The control interface; what follows `/_sandbox/`.
     Control(&'a str),
+    /// The inspector: `/_sandbox/` itself and what follows `/_sandbox/pages/`. Everything else there is the control
+    /// interface.
+    Inspector(&'a str),
     /// The page for errors of a session that cannot be told (assumption 79).
     SessionError,
     /// A hosted payment page; what follows `/pay/` (spec 3 §1).
@@ -37,9 +40,9 @@ impl<'a> Route<'a> {
             find("enterprise", name).map_or(Route::NoMethod(Voice::V5), |info| Route::Method(info, Some(Encoding::Xml)))
         } else if let Some(rest) = path.strip_prefix("/_sandbox") {
             match rest.strip_prefix('/') {
-                Some(rest) => Route::Control(rest),
-                None if rest.is_empty() => Route::Control(""),
-                None => Route::Nowhere,
+                None if !rest.is_empty() => Route::Nowhere,
+                None | Some("" | "pages") => Route::Inspector(""),
+                Some(rest) => rest.strip_prefix("pages/").map_or(Route::Control(rest), Route::Inspector),
             }
         } else if let Some(rest) = path.strip_prefix("/pay/") {
             Route::Pay(rest)
@@ -59,7 +62,7 @@ impl<'a> Route<'a> {
             Self::Method(_, encoding) => Voice::V3(encoding.unwrap_or_default()),
             Self::NoMethod(voice) => *voice,
             Self::Control(_) => Voice::Control,
-            Self::Pay(_) | Self::Challenge(_) => Voice::Page,
+            Self::Pay(_) | Self::Challenge(_) | Self::Inspector(_) => Voice::Page,
             Self::SessionError | Self::Nowhere => Voice::Plain,
         }
     }
@@ -113,7 +116,11 @@ mod tests {
             ("/enterprise/gettoken/xml", "NoMethod(V5)"),
             ("/enterprise/", "NoMethod(V5)"),
             ("/_sandbox/clock", "Control(\"clock\")"),
-            ("/_sandbox", "Control(\"\")"),
+            ("/_sandbox", "Inspector(\"\")"),
+            ("/_sandbox/", "Inspector(\"\")"),
+            ("/_sandbox/pages/", "Inspector(\"\")"),
+            ("/_sandbox/pages/clock", "Inspector(\"clock\")"),
+            ("/_sandbox/pagesx", "Control(\"pagesx\")"),
             ("/_sandboxes", "Nowhere"),
             ("/session-error", "SessionError"),
             ("/3ds/k1", "Challenge(\"k1\")"),

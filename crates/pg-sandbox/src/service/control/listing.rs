@@ -40,6 +40,11 @@ impl Listing {
         Self::parse(request.uri().query().unwrap_or_default())
     }
 
+    /// The newest entries, at most so many.
+    pub(in super::super) const fn newest(limit: u32) -> Self {
+        Self { limit, before: None, merchant: None, method: None }
+    }
+
     fn parse(query: &str) -> Result<Self, String> {
         let query = Form::parse(query.as_bytes(), &Limits::default()).map_err(|error| error.to_string())?;
         if query.iter().any(|(name, _)| !["limit", "before", "merchant", "method"].contains(&name)) {
@@ -94,7 +99,7 @@ impl Listing {
     /// The records of the page. Those of one merchant are looked for among so many records only; the
     /// next page then goes on where this one has stopped.
     pub(in super::super) fn find<T: Record>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
-        let Some(merchant) = &self.merchant else { return self.newest(records) };
+        let Some(merchant) = &self.merchant else { return self.of_all(records) };
         let mut entries = Vec::new();
         let mut before = self.before.clone();
         for _ in 0..LOOKED_THROUGH / AT_A_TIME {
@@ -116,7 +121,7 @@ impl Listing {
         Ok(Page { entries, next: before })
     }
 
-    fn newest<T: Record>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
+    fn of_all<T: Record>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
         // One more than is shown tells whether there is a next page.
         let mut entries: Vec<T> = records.find(&query(self.limit + 1, self.before()))?;
         let more = entries.len() > self.limit();

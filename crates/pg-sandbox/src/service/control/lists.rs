@@ -14,7 +14,7 @@ use crate::{
     records::{
         Authentication, Batch, Callback, CardToken, CheckoutToken, Details, HeldCard, Payment, Session, TextMessage,
     },
-    store::Record,
+    store::{Query, Record},
     timestamp::Timestamp,
 };
 
@@ -23,6 +23,9 @@ mod checkouts;
 mod sessions;
 mod tokens;
 mod transactions;
+
+/// The most operations that are shown of one transaction.
+const OPERATIONS: u32 = 100;
 
 /// A list of the control interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +103,13 @@ impl List {
             Self::Callbacks => callbacks::whole(context, key),
             Self::Sms => entry(context, key, |message: &TextMessage, _| message.view()),
         }
+    }
+
+    /// What was done to a transaction, as entries of the transactions; the newest first, and so many at most.
+    pub(in super::super) fn operations_on(context: &mut Context<'_>, key: &str) -> Result<Vec<Value>, Refusal> {
+        let query = Query::newest(OPERATIONS).equal(Payment::PARENT, key);
+        let found = context.records.find::<Payment>(&query)?;
+        Ok(found.iter().map(|payment| transactions::view(payment, context.now)).collect())
     }
 
     /// Answers `GET /_sandbox/{list}`. A `Link` header leads to the next page.

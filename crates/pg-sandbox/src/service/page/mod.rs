@@ -4,7 +4,7 @@ use super::{Basis, Context, Refusal, Reply};
 
 mod challenge;
 mod failure;
-mod html;
+pub(super) mod html;
 mod pay;
 mod session_error;
 

@@ -1,0 +1,78 @@
+//! Batches of the account updater, and what became of their cards.
+
+use super::{
+    Context, Html, List, Refusal, Reply, calls,
+    lists::Look,
+    missing, see, site,
+    view::{self, Facts, Form, Shown, Table, Tone, badge},
+};
+
+pub(super) const LOOK: Look = Look {
+    about: "Batches of the account updater. A batch finishes two minutes after its request, on the sandbox’s clock.",
+    empty: "No merchant has asked for a batch yet.",
+    one: "Batch",
+    key: "batchKey",
+    heads: &["Time", "Batch key", "Cards", "State", "Responses", "Account"],
+    row,
+    entry,
+};
+
+fn row(batch: Shown<'_>) -> Vec<Html> {
+    let key = batch.text("batchKey");
+    let responses = batch.pairs("responses");
+    let responses: Vec<String> = responses.iter().map(|(response, cards)| format!("{cards} × {response}")).collect();
+    vec![
+        site::opening(List::Batches, &key, batch.time("created")),
+        view::code(&key),
+        Html::of(&batch.text("cards")),
+        state(batch),
+        Html::of(&responses.join(", ")),
+        view::quoted(&batch.text("merchant")),
+    ]
+}
+
+fn state(batch: Shown<'_>) -> Html {
+    let state = if batch.text("status") == "finished" {
+        badge(Tone::Good, "finished")
+    } else {
+        badge(Tone::Waiting, "pending")
+    };
+    if batch.flag("spoiled") { state.raw(" ").put(badge(Tone::Bad, "spoiled")) } else { state }
+}
+
+fn entry(_: &mut Context<'_>, batch: Shown<'_>) -> Result<Html, Refusal> {
+    let facts = Facts::new()
+        .fact("State", state(batch))
+        .code("Batch key", &batch.text("batchKey"))
+        .fact("Requested", batch.time("created"))
+        .fact("Finishes", batch.time("due"))
+        .quoted("Calls back", &batch.text("callbackUrl"))
+        .quoted("Encoding", &batch.text("encoding"))
+        .quoted("Account", &batch.text("merchant"));
+    let spoil = if batch.flag("spoiled") { Html::new() } else { spoiling(&batch.text("batchKey")) };
+    let cards = batch.inner("entries").entries().map(|card| {
+        let expiry = card.text("cardExpiry");
+        [
+            site::by_key(List::Tokens, &card.text("oldCardKey")),
+            view::code(&card.text("response")),
+            site::by_key(List::Tokens, &card.text("cardKey")),
+            view::code(&card.text("cardNumber")),
+            Html::of(&expiry),
+        ]
+    });
+    let cards = Table::new("In the order of the request", &["Old key", "Response", "New key", "New card", "Expires"])
+        .rows(cards);
+    Ok(view::section("State", facts.into_html().put(spoil)).put(view::section("Cards", cards.or("There are none."))))
+}
+
+fn spoiling(key: &str) -> Html {
+    let path = format!("{}/spoil", site::entry(List::Batches, key));
+    view::note("Spoiled, its results can no longer be read: error 181 once it has finished.")
+        .put(Form::post(&path).quiet_button("Spoil it"))
+}
+
+/// Spoils a batch, by the call of the control interface.
+pub(super) fn spoil(context: &mut Context<'_>, key: &str) -> Result<Reply, Refusal> {
+    let answer = calls::post(context, &format!("batches/{key}/spoil"), &serde_json::Value::Null)?;
+    if answer.refused().is_some() { Ok(missing(context)) } else { see(&site::entry(List::Batches, key)) }
+}

@@ -1,0 +1,156 @@
+//! Callbacks, what they say, and what the next ones are told to do.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{
+    Context, Html, List, Refusal, Reply, calls, frame,
+    lists::Look,
+    missing, see,
+    site::{self, Place},
+    view::{self, Facts, Field, Form, Select, Shown, Table, Tone, badge},
+};
+use crate::form;
+
+pub(super) const LOOK: Look = Look {
+    about: "What was posted to merchants, or will be: finished batches and paid checkouts.",
+    empty: "Nothing has been posted yet.",
+    one: "Callback",
+    key: "id",
+    heads: &["Time", "About", "To", "State", "Sent", "Account"],
+    row,
+    entry,
+};
+
+const KINDS: [(&str, &str); 3] = [("fail", "is never sent"), ("late", "comes late"), ("twice", "comes twice")];
+
+fn row(callback: Shown<'_>) -> Vec<Html> {
+    vec![
+        site::opening(List::Callbacks, &callback.text("id"), callback.time("created")),
+        Html::of(&callback.text("kind")),
+        view::quoted(&callback.text("url")),
+        state(callback),
+        Html::of(&times(callback.count("attempts"))),
+        view::quoted(&callback.text("merchant")),
+    ]
+}
+
+fn state(callback: Shown<'_>) -> Html {
+    let state = callback.text("status");
+    let tone = match &*state {
+        "delivered" => Tone::Good,
+        "pending" => Tone::Waiting,
+        _ => Tone::Bad,
+    };
+    badge(tone, &state)
+}
+
+fn times(count: u64) -> String {
+    match count {
+        0 => "never".to_owned(),
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    }
+}
+
+fn entry(_: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal> {
+    let about = match &*callback.text("kind") {
+        "account-updater" => site::by_key(List::Batches, &callback.text("about")),
+        _ => site::by_key(List::Transactions, &callback.text("about")),
+    };
+    let last = callback.inner("lastResult");
+    let result = Html::of(&[last.text("status"), last.text("error")].join(""));
+    let facts = Facts::new()
+        .fact("State", state(callback))
+        .quoted("Tells of", &callback.text("kind"))
+        .fact("About", about)
+        .quoted("Goes to", &callback.text("url"))
+        .fact("Due", callback.time("due"))
+        .quoted("Sent", &times(callback.count("attempts")))
+        .quoted("Still to be sent", &callback.text("deliveriesLeft"))
+        .fact("Last answer", result)
+        .fact("Last sent", last.time("at"))
+        .quoted("Account", &callback.text("merchant"));
+    let again = Form::post(&format!("{}/redeliver", site::entry(List::Callbacks, &callback.text("id"))));
+    let body =
+        Facts::new().code("Content type", &callback.text("contentType")).quoted("Bytes", &callback.text("bodyBytes"));
+    let text = pg_model::mask::text(&callback.text("body"));
+    Ok(view::section("State", facts.into_html().put(again.button("Send it again")))
+        .put(view::section("Body", body.into_html().put(view::lines(&text)))))
+}
+
+/// Sends a callback again, by the call of the control interface.
+pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let answer = calls::post(context, &format!("callbacks/{id}/redeliver"), &Value::Null)?;
+    if answer.refused().is_some() { Ok(missing(context)) } else { see(&site::entry(List::Callbacks, id)) }
+}
+
+/// What the next callbacks are told to do, and a form to tell more.
+pub(super) fn behaviour(context: &mut Context<'_>, entered: Option<&form::Form>) -> Result<Html, Refusal> {
+    let told = calls::get(context, "callbacks/behaviour")?;
+    let rows: Vec<_> = Shown(&told)
+        .entries()
+        .map(|one| {
+            let kind = one.text("kind");
+            let words = KINDS.iter().find(|(known, _)| *known == kind).map_or("", |(_, words)| words);
+            [Html::new().raw(words), Html::of(&one.text("seconds")), Html::of(&one.text("times"))]
+        })
+        .collect();
+    let forget = if rows.is_empty() {
+        Html::new()
+    } else {
+        Form::post(&Place::List(List::Callbacks).below("behave")).quiet_button("All as usual again")
+    };
+    let table =
+        Table::new("In the order in which they meet it", &["The callback", "Seconds late", "Callbacks"]).rows(rows);
+    Ok(view::section("What the next callbacks do", table.or("They arrive once and in time.").put(forget))
+        .put(view::section("Tell the next ones", telling(entered))))
+}
+
+fn telling(entered: Option<&form::Form>) -> Html {
+    let value = |name, usual| entered.and_then(|form| form.get(name)).unwrap_or(usual);
+    let kind = Select { name: "kind", label: "The callback", options: &KINDS, chosen: value("kind", "fail") };
+    let seconds = Field {
+        name: "seconds",
+        label: "Seconds late",
+        value: value("seconds", "60"),
+        hint: "On the sandbox’s clock; only for those that come late.",
+        keyboard: "numeric",
+    };
+    let times = Field {
+        name: "times",
+        label: "Callbacks",
+        value: value("times", "1"),
+        keyboard: "numeric",
+        ..Field::default()
+    };
+    Form::post(&Place::List(List::Callbacks).below("behaviour"))
+        .select(kind)
+        .field(seconds)
+        .field(times)
+        .button("Tell them")
+}
+
+/// Tells the next callbacks what to do, by the call of the control interface.
+pub(super) fn misbehave(context: &mut Context<'_>, form: &form::Form) -> Result<Reply, Refusal> {
+    let kind = form.get("kind").unwrap_or_default();
+    let mut asked = json!({ "kind": kind });
+    if let Some(times) = form.given("times") {
+        asked["times"] = calls::number(times);
+    }
+    if kind == "late" {
+        asked["seconds"] = calls::number(form.get("seconds").unwrap_or_default());
+    }
+    let answer = calls::post(context, "callbacks/behaviour", &asked)?;
+    let Some(problem) = answer.refused() else { return see(&Place::List(List::Callbacks).path()) };
+    let content = view::alert(problem).put(behaviour(context, Some(form))?);
+    let page = frame::page(context, Some(Place::List(List::Callbacks)), "Callbacks", content);
+    Ok(Reply::inspector(StatusCode::BAD_REQUEST, page))
+}
+
+/// Lets all callbacks arrive as usual, by the call of the control interface.
+pub(super) fn behave(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+    calls::delete(context, "callbacks/behaviour")?;
+    see(&Place::List(List::Callbacks).path())
+}

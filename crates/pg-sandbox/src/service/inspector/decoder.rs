@@ -1,0 +1,116 @@
+//! What the redirect of a card form says (spec 2 §4.2).
+
+use http::StatusCode;
+use pg_crypto::SessionCipher;
+use pg_model::{RedirectData, decode_into, mask};
+
+use super::{
+    Context, Form, Html, Reply, frame,
+    site::Place,
+    view::{self, Facts, Field, Select, Table},
+};
+use crate::merchants::Merchant;
+
+/// The only thing that is said of data that cannot be read. Whether the key, the iv, the padding or the text was wrong
+/// would let somebody decrypt data by trying (spec 2 §4.2).
+const OPAQUE: &str =
+    "This cannot be decrypted: another account’s key, a wrong iv, or damaged data. Which, is not said.";
+const INCOMPLETE: &str = "Paste an address that has data and iv in its query, or give both by themselves.";
+const NO_ACCOUNT: &str = "Choose one of the accounts.";
+
+/// The empty form.
+pub(super) fn show(context: &Context<'_>) -> Reply {
+    page(context, StatusCode::OK, None, Html::new())
+}
+
+/// The form again, and what the redirect says.
+pub(super) fn decode(context: &Context<'_>, form: &Form) -> Reply {
+    let (status, result) = match decoded(context, form) {
+        Ok(data) => (StatusCode::OK, said(&data)),
+        Err(problem) => (StatusCode::BAD_REQUEST, view::alert(problem)),
+    };
+    page(context, status, Some(form), result)
+}
+
+fn decoded(context: &Context<'_>, form: &Form) -> Result<RedirectData, &'static str> {
+    let merchant = form.get("merchant").and_then(|name| context.merchants().by_name(name)).ok_or(NO_ACCOUNT)?;
+    let (data, iv) = parameters(form).ok_or(INCOMPLETE)?;
+    open(merchant, &data, &iv).ok_or(OPAQUE)
+}
+
+/// `data` and `iv`: of the address, or given by themselves.
+fn parameters(form: &Form) -> Option<(String, String)> {
+    let address = form.get("address").unwrap_or_default().trim();
+    if address.is_empty() {
+        let given = |name| form.given(name).map(|text| text.trim().to_owned());
+        return Some((given("data")?, given("iv")?));
+    }
+    let bare = address.split('#').next().unwrap_or_default();
+    let query = bare.split_once('?').map_or(bare, |(_, query)| query);
+    // The service appends its own to what the merchant's address had, so the last one counts.
+    let last = |name| form_urlencoded::parse(query.as_bytes()).filter(|pair| pair.0 == name).last();
+    let value = |name| last(name).map(|(_, value)| value.into_owned());
+    Some((value("data")?, value("iv")?))
+}
+
+fn open(merchant: &Merchant, data: &str, iv: &str) -> Option<RedirectData> {
+    let cipher = SessionCipher::new(merchant.api_key.expose()).ok()?;
+    let text = cipher.decrypt(data, iv).ok()?;
+    let mut read = RedirectData::default();
+    decode_into(text.as_str().as_bytes(), &mut read).ok()?;
+    Some(read)
+}
+
+/// What may be shown of it. A merchant's own data may hold a number where none belongs, so everything is masked; of what
+/// the documents do not know, only the names.
+fn said(data: &RedirectData) -> Html {
+    let masked = mask::text;
+    let collected: Vec<(String, String)> =
+        data.collect.iter().map(|(name, value)| (masked(name), masked(value))).collect();
+    let unknown: Vec<String> = data.extra.iter().map(|(name, _)| masked(name)).collect();
+    let facts = Facts::new()
+        .quoted("cardholderName", &masked(&data.cardholder_name))
+        .code("cardNumber", &mask::card_number(data.card_number.expose()))
+        .quoted("cardExpiryMonth", &masked(&data.card_expiry_month))
+        .quoted("cardExpiryYear", &masked(&data.card_expiry_year))
+        .wire(&collected)
+        .quoted("errorCode", data.error_code.as_str())
+        .quoted("errorMessage", &masked(&data.error_message))
+        .quoted("Unknown members", &unknown.join(", "));
+    let errors = data.errors.iter().map(|(name, error)| {
+        [view::code(&masked(name)), view::code(error.error_code.as_str()), view::quoted(&masked(&error.error_message))]
+    });
+    let errors = Table::new("What is wrong with the form", &["Field", "Code", "Message"]).rows(errors);
+    let warning = "<p class=\"warning\">Nobody vouches for this: it is encrypted, but carries no authentication code. \
+                   Whoever holds the address may have altered it. It is good for showing a form again, and never proof \
+                   of a card or of a payment.</p>\n";
+    let content = Html::new().raw(warning).put(facts.into_html()).put(errors.or("It names no mistake in the form."));
+    view::section("What it says", content)
+}
+
+fn page(context: &Context<'_>, status: StatusCode, entered: Option<&Form>, result: Html) -> Reply {
+    let about = "The card form sends customers back to the merchant with encrypted data. Here it is in plain words.";
+    let form = view::section("Decode a redirect", form(context, entered));
+    let content = view::lead(about).put(result).put(form);
+    Reply::inspector(status, frame::page(context, Some(Place::Decoder), Place::Decoder.title(), content))
+}
+
+fn form(context: &Context<'_>, entered: Option<&Form>) -> Html {
+    let value = |name| entered.and_then(|form| form.get(name)).unwrap_or_default();
+    let accounts: Vec<(&str, &str)> =
+        context.merchants().all().iter().map(|merchant| (&*merchant.name, &*merchant.name)).collect();
+    let address = Field {
+        name: "address",
+        label: "Address",
+        value: value("address"),
+        hint: "The whole address to which the browser was sent, or its query.",
+        ..Field::default()
+    };
+    let field = |name, label| Field { name, label, value: value(name), ..Field::default() };
+    view::Form::post(&Place::Decoder.path())
+        .area(address)
+        .field(field("data", "or data by itself"))
+        .field(field("iv", "and its iv"))
+        .select(Select { name: "merchant", label: "Account", options: &accounts, chosen: value("merchant") })
+        .button("Decode")
+}

@@ -1,0 +1,125 @@
+//! Faults: what the next calls of a method meet.
+
+use http::StatusCode;
+use pg_model::METHODS;
+use serde_json::json;
+
+use super::{
+    Context, Form, Html, Refusal, Reply, calls, frame, see,
+    site::Place,
+    view::{self, Field, Select, Shown, Table, Tone, badge},
+};
+use crate::records::{Fault, FaultKind};
+
+/// What each kind does, in the order of [`FaultKind::NAMES`].
+const MEANINGS: [&str; 6] = [
+    "drop-request: nothing is done, the connection is closed",
+    "drop-reply: it is done and durable, the connection is closed",
+    "delay: it is done, the reply comes late",
+    "status: nothing is done, the reply is an error",
+    "garble: it is done, the reply is damaged",
+    "duplicate: it is done twice",
+];
+
+/// The faults, and a form to add one; with what was wrong with it, if it was.
+pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
+    let faults = calls::get(context, "faults")?;
+    let entered = problem.map(|(_, form)| form);
+    let content = view::lead("Each call meets at most one fault: the oldest that means its method and is not spent.")
+        .put(problem.map(|(problem, _)| view::alert(problem)).unwrap_or_default())
+        .put(view::section("What the next calls meet", list(Shown(&faults))))
+        .put(view::section("Add a fault", adding(entered)));
+    let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    Ok(Reply::inspector(status, frame::page(context, Some(Place::Faults), Place::Faults.title(), content)))
+}
+
+fn list(faults: Shown<'_>) -> Html {
+    let rows: Vec<_> = faults.entries().map(row).collect();
+    let clear = if rows.is_empty() {
+        Html::new()
+    } else {
+        let form = view::Form::post(&Place::Faults.below("clear")).quiet_button("Remove all of them");
+        Html::new().raw("<div class=\"after\">\n").put(form).raw("</div>\n")
+    };
+    let heads = &["Kind", "Method", "Calls left", "More", ""];
+    Table::new("The oldest first", heads).rows(rows).or("Nothing goes wrong.").put(clear)
+}
+
+fn row(fault: Shown<'_>) -> [Html; 5] {
+    let (left, times) = (fault.text("remaining"), fault.text("times"));
+    let tone = if left == "0" { Tone::Plain } else { Tone::Waiting };
+    let method = match &*fault.text("method") {
+        Fault::ANY => Html::of("any"),
+        method => view::code(method),
+    };
+    let more = match &*fault.text("kind") {
+        "delay" => format!("{} ms", fault.text("milliseconds")),
+        "status" => format!("HTTP {}", fault.text("status")),
+        _ => String::new(),
+    };
+    let path = format!("{}/remove", Place::Faults.below(&fault.text("id")));
+    [
+        badge(tone, &fault.text("kind")),
+        method,
+        Html::of(&format!("{left} of {times}")),
+        Html::of(&more),
+        view::Form::post(&path).quiet_button("Remove"),
+    ]
+}
+
+fn adding(entered: Option<&Form>) -> Html {
+    let value = |name, usual| entered.and_then(|form| form.get(name)).unwrap_or(usual);
+    let names: Vec<String> = METHODS.iter().map(|info| format!("{info:?}")).collect();
+    let methods: Vec<(&str, &str)> =
+        std::iter::once((Fault::ANY, "Any method")).chain(names.iter().map(|name| (&**name, &**name))).collect();
+    let kinds: Vec<(&str, &str)> = FaultKind::NAMES.into_iter().zip(MEANINGS).collect();
+    let number = |name, label, usual, hint| Field { name, label, value: value(name, usual), hint, keyboard: "numeric" };
+    view::Form::post(&Place::Faults.path())
+        .select(Select { name: "method", label: "Calls of", options: &methods, chosen: value("method", Fault::ANY) })
+        .select(Select { name: "kind", label: "What goes wrong", options: &kinds, chosen: value("kind", "drop-reply") })
+        .field(number("times", "How many calls", "1", ""))
+        .field(number("milliseconds", "Delay in milliseconds", "1500", "Only for delay. On the real clock."))
+        .field(number("status", "HTTP status", "500", "Only for status: 400 to 599."))
+        .button("Add the fault")
+}
+
+/// Adds a fault, by the call of the control interface.
+pub(super) fn add(context: &mut Context<'_>, form: &Form) -> Result<Reply, Refusal> {
+    let text = |name| form.get(name).unwrap_or_default();
+    let mut asked = json!({ "method": text("method"), "kind": text("kind"), "times": calls::number(text("times")) });
+    // The form has these for every kind, the call only for the one that needs it.
+    for (name, owner) in [("milliseconds", "delay"), ("status", "status")] {
+        if text("kind") == owner {
+            asked[name] = calls::number(text(name));
+        }
+    }
+    let answer = calls::post(context, "faults", &asked)?;
+    match answer.refused() {
+        Some(problem) => show(context, Some((problem, form))),
+        None => see(&Place::Faults.path()),
+    }
+}
+
+/// Removes all faults, by the call of the control interface.
+pub(super) fn clear(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+    calls::delete(context, "faults")?;
+    see(&Place::Faults.path())
+}
+
+/// Removes a fault, by the call of the control interface; one that is gone already is none.
+pub(super) fn remove(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    calls::delete(context, &format!("faults/{id}"))?;
+    see(&Place::Faults.path())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_meaning() {
+        for (name, meaning) in FaultKind::NAMES.into_iter().zip(MEANINGS) {
+            assert!(meaning.starts_with(&format!("{name}: ")), "{name}");
+        }
+    }
+}

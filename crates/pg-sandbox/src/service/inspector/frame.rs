@@ -1,0 +1,85 @@
+//! What stands around every page: where it is, where else one can go, and what time it is.
+
+use std::sync::LazyLock;
+
+use super::{
+    Context, Html,
+    page::html,
+    site::Place,
+    view::{Shown, Tone, badge},
+};
+
+/// What the pages look like; a policy admits it by its hash.
+const STYLE: &str = include_str!("style.css");
+
+/// How a content security policy names it.
+pub(in super::super) fn style_source() -> &'static str {
+    static SOURCE: LazyLock<String> = LazyLock::new(|| html::source_of(STYLE));
+    &SOURCE
+}
+
+/// A whole page with its heading.
+pub(super) fn page(context: &Context<'_>, place: Option<Place>, heading: &str, content: Html) -> String {
+    head(heading)
+        .raw("<body>\n<a class=\"skip\" href=\"#content\">Skip to the content</a>\n")
+        .put(header(context))
+        .put(menu(place))
+        .raw("<main id=\"content\" tabindex=\"-1\">\n<h1>")
+        .text(heading)
+        .raw("</h1>\n")
+        .put(content)
+        .raw("</main>\n</body>\n</html>\n")
+        .into_string()
+}
+
+fn header(context: &Context<'_>) -> Html {
+    let clock = context.clock.view(context.real_now);
+    let clock = Shown(&clock);
+    Html::new()
+        .raw("<header>\n<a class=\"name\"")
+        .attribute("href", &Place::Overview.path())
+        .raw(">pg sandbox</a>\n<a class=\"clock\"")
+        .attribute("href", &Place::Clock.path())
+        .raw("><span class=\"unseen\">The sandbox’s clock: </span>")
+        .put(clock.time("now"))
+        .raw(" UTC ")
+        .put(pace(clock))
+        .raw("</a>\n</header>\n")
+}
+
+/// How the clock runs, unless it runs as clocks do.
+fn pace(clock: Shown<'_>) -> Html {
+    match (clock.flag("frozen"), &*clock.text("speed")) {
+        (true, _) => badge(Tone::Waiting, "frozen"),
+        (false, "1") => Html::new(),
+        (false, speed) => badge(Tone::Waiting, &format!("{speed}×")),
+    }
+}
+
+fn menu(place: Option<Place>) -> Html {
+    let groups = Place::MENU.iter().map(|(name, places)| {
+        let links = places.iter().map(|&other| {
+            let here = if place == Some(other) { " aria-current=\"page\"" } else { "" };
+            let link = Html::new().raw("<li><a").attribute("href", &other.path()).raw(here).raw(">");
+            link.raw(other.title()).raw("</a></li>\n")
+        });
+        Html::new().raw("<h2>").raw(name).raw("</h2>\n<ul>\n").all(links).raw("</ul>\n")
+    });
+    Html::new().raw("<nav aria-label=\"Pages\">\n").all(groups).raw("</nav>\n")
+}
+
+/// A page that shows nothing of the sandbox.
+pub(super) fn bare(heading: &'static str, reason: &'static str) -> String {
+    let content = Html::new().raw("<main>\n<h1>").raw(heading).raw("</h1>\n<p>").raw(reason).raw("</p>\n</main>\n");
+    head(heading).raw("<body>\n").put(content).raw("</body>\n</html>\n").into_string()
+}
+
+fn head(heading: &str) -> Html {
+    Html::new()
+        .raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+        .raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>")
+        .text(heading)
+        .raw(" – pg sandbox</title>\n<style>")
+        .raw(STYLE)
+        .raw("</style>\n</head>\n")
+}

@@ -1,0 +1,120 @@
+//! Lists of what happened, a page at a time, and the page of each entry.
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use pg_model::METHODS;
+
+use super::{
+    Context, Html, List, Listing, Refusal, Reply, authentications, batches, callbacks, checkouts, requests, sessions,
+    shown,
+    site::Place,
+    sms, tokens, transactions,
+    view::{self, Form, Select, Shown, Table},
+};
+
+/// How a list and its entries are shown.
+pub(super) struct Look {
+    /// What the list is about, and what can be done on its page.
+    pub(super) about: &'static str,
+    /// What stands there while it is empty.
+    pub(super) empty: &'static str,
+    /// What one entry is called.
+    pub(super) one: &'static str,
+    /// The member that is an entry's key.
+    pub(super) key: &'static str,
+    /// The heads of the columns.
+    pub(super) heads: &'static [&'static str],
+    /// The cells of an entry; the first one leads to its page.
+    pub(super) row: fn(Shown<'_>) -> Vec<Html>,
+    /// The content of an entry's page.
+    pub(super) entry: fn(&mut Context<'_>, Shown<'_>) -> Result<Html, Refusal>,
+}
+
+const fn look(list: List) -> &'static Look {
+    match list {
+        List::Requests => &requests::LOOK,
+        List::Transactions => &transactions::LOOK,
+        List::Tokens => &tokens::LOOK,
+        List::Sessions => &sessions::LOOK,
+        List::Authentications => &authentications::LOOK,
+        List::Checkouts => &checkouts::LOOK,
+        List::Batches => &batches::LOOK,
+        List::Callbacks => &callbacks::LOOK,
+        List::Sms => &sms::LOOK,
+    }
+}
+
+/// A page of a list, newest first.
+pub(super) fn show(context: &mut Context<'_>, list: List, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    let listing = match Listing::of(request) {
+        Ok(listing) if listing.method().is_none() || list == List::Requests => listing,
+        Ok(_) => return Ok(wrong(context, "Only requests can be asked for by method.")),
+        Err(problem) => return Ok(wrong(context, &problem)),
+    };
+    let (look, place) = (look(list), Place::List(list));
+    let page = list.page(context, &listing)?;
+    let entries: Vec<Shown<'_>> = page.entries.iter().map(Shown).collect();
+    let below = match list {
+        List::Callbacks => callbacks::behaviour(context, None)?,
+        _ => Html::new(),
+    };
+    let older = page.next.map(|before| format!("{}?{}", place.path(), listing.next(&before)));
+    let content = view::lead(look.about)
+        .put(filter(context, list, &listing))
+        .raw("<section>\n")
+        .put(table(list, &entries).or(look.empty))
+        .put(pages(&place.path(), listing.before().is_some(), older.as_deref()))
+        .raw("</section>\n")
+        .put(below);
+    Ok(shown(context, place, place.title(), content))
+}
+
+/// The page of an entry; nothing when it is not there.
+pub(super) fn entry(context: &mut Context<'_>, list: List, key: &str) -> Result<Option<Reply>, Refusal> {
+    let Some(view) = list.entry(context, key)? else { return Ok(None) };
+    let look = look(list);
+    let content = (look.entry)(context, Shown(&view))?;
+    let heading = format!("{} {}", look.one, Shown(&view).text(look.key));
+    Ok(Some(shown(context, Place::List(list), &heading, content)))
+}
+
+/// Entries of a list, as the rows of a table.
+pub(super) fn table(list: List, entries: &[Shown<'_>]) -> Table {
+    let look = look(list);
+    Table::new("Newest first", look.heads).rows(entries.iter().map(|entry| (look.row)(*entry)))
+}
+
+fn wrong(context: &Context<'_>, problem: &str) -> Reply {
+    super::problem(context, StatusCode::BAD_REQUEST, problem)
+}
+
+/// A choice of the account, and of the method where there is one.
+fn filter(context: &Context<'_>, list: List, listing: &Listing) -> Html {
+    let accounts = context.merchants().all().iter().map(|merchant| (&*merchant.name, &*merchant.name));
+    let accounts: Vec<_> = std::iter::once(("", "All accounts")).chain(accounts).collect();
+    let chosen = listing.merchant().unwrap_or_default();
+    let form = Form::get(&Place::List(list).path());
+    let form = form.select(Select { name: "merchant", label: "Account", options: &accounts, chosen });
+    let form = if list == List::Requests {
+        let names: Vec<String> = METHODS.iter().map(|info| format!("{info:?}")).collect();
+        let options: Vec<_> =
+            std::iter::once(("", "All methods")).chain(names.iter().map(|name| (&**name, &**name))).collect();
+        let chosen = listing.method().unwrap_or_default();
+        form.select(Select { name: "method", label: "Method", options: &options, chosen })
+    } else {
+        form
+    };
+    form.quiet_button("Show")
+}
+
+fn pages(path: &str, further_on: bool, older: Option<&str>) -> Html {
+    if !further_on && older.is_none() {
+        return Html::new();
+    }
+    let button = |path: &str, words: &'static str| {
+        Html::new().raw("<a class=\"button other\"").attribute("href", path).raw(">").raw(words).raw("</a>\n")
+    };
+    let newest = if further_on { button(path, "Newest") } else { Html::new() };
+    let older = older.map(|path| button(path, "Older")).unwrap_or_default();
+    Html::new().raw("<div class=\"pages\">\n").put(newest).put(older).raw("</div>\n")
+}

@@ -1,0 +1,128 @@
+//! The inspector: pages for people about what the control interface tells in JSON, with buttons that make its calls.
+//!
+//! `/_sandbox/` and everything below `/_sandbox/pages/` is for people, the rest of `/_sandbox/` for programs. Whoever may
+//! use the control interface may use the pages. They show what its answers hold, masked as there, and nothing else.
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, StatusCode};
+use pg_model::SandboxErrorCode;
+
+use super::{
+    Context, Refusal, Reply,
+    control::{self, Answer, List, Listing},
+    method,
+    page::{self, html::Html},
+};
+use crate::form::Form;
+
+mod assumptions;
+mod authentications;
+mod basis;
+mod batches;
+mod callbacks;
+mod calls;
+mod checkouts;
+mod clock;
+mod decoder;
+mod faults;
+mod frame;
+mod guard;
+mod lists;
+mod overview;
+mod requests;
+mod sessions;
+mod site;
+mod sms;
+mod tokens;
+mod transactions;
+mod updater;
+mod view;
+
+pub(super) use frame::style_source;
+
+use site::Place;
+
+/// Answers a request for a page, or for what a button of one does; `path` is what follows `/_sandbox/pages/`.
+pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    if let Err(reason) = control::check(context, request) {
+        return Ok(refused(reason));
+    }
+    let segments: Vec<&str> = path.split('/').collect();
+    match *request.method() {
+        Method::GET => show(context, &segments, request),
+        Method::POST => match guard::check(request) {
+            Ok(()) => act(context, &segments, request),
+            Err(reason) => Ok(refused(reason)),
+        },
+        _ => Ok(wrong_method(context)),
+    }
+}
+
+fn show(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    match segments {
+        [""] => overview::show(context),
+        ["clock"] => clock::show(context, None),
+        ["faults"] => faults::show(context, None),
+        ["updater"] => updater::show(context, None),
+        ["decoder"] => Ok(decoder::show(context)),
+        ["assumptions"] => Ok(assumptions::list(context)),
+        ["assumptions", number] => Ok(assumptions::show(context, number).unwrap_or_else(|| missing(context))),
+        [name] if let Some(list) = List::named(name) => lists::show(context, list, request),
+        [name, key] if let Some(list) = List::named(name) => {
+            Ok(lists::entry(context, list, key)?.unwrap_or_else(|| missing(context)))
+        }
+        _ => Ok(missing(context)),
+    }
+}
+
+fn act(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) -> Result<Reply, Refusal> {
+    let form = match method::form(context, request) {
+        Ok(form) => form,
+        Err(error) => return Ok(problem(context, StatusCode::BAD_REQUEST, &error.to_string())),
+    };
+    match segments {
+        ["clock"] => clock::turn(context, &form),
+        ["faults"] => faults::add(context, &form),
+        ["faults", "clear"] => faults::clear(context),
+        ["faults", id, "remove"] => faults::remove(context, id),
+        ["updater"] => updater::tell(context, &form),
+        ["updater", "forget"] => updater::forget(context),
+        ["batches", key, "spoil"] => batches::spoil(context, key),
+        ["callbacks", "behaviour"] => callbacks::misbehave(context, &form),
+        ["callbacks", "behave"] => callbacks::behave(context),
+        ["callbacks", id, "redeliver"] => callbacks::redeliver(context, id),
+        ["decoder"] => Ok(decoder::decode(context, &form)),
+        _ => Ok(wrong_method(context)),
+    }
+}
+
+/// A page of the inspector.
+fn shown(context: &Context<'_>, place: Place, heading: &str, content: Html) -> Reply {
+    Reply::inspector(StatusCode::OK, frame::page(context, Some(place), heading, content))
+}
+
+/// A page that says what is wrong.
+fn problem(context: &Context<'_>, status: StatusCode, reason: &str) -> Reply {
+    let heading = if status == StatusCode::NOT_FOUND { "There is no such page" } else { "This cannot be done" };
+    Reply::inspector(status, frame::page(context, None, heading, Html::new().raw("<p>").text(reason).raw("</p>\n")))
+}
+
+fn missing(context: &Context<'_>) -> Reply {
+    let reason = "Nothing has this address. What a restart or the journal has forgotten is gone.";
+    problem(context, StatusCode::NOT_FOUND, reason)
+}
+
+fn wrong_method(context: &Context<'_>) -> Reply {
+    problem(context, StatusCode::METHOD_NOT_ALLOWED, "Nothing at this address takes this HTTP method.")
+}
+
+/// To a page, once a button has done its work.
+fn see(path: &str) -> Result<Reply, Refusal> {
+    let location = HeaderValue::try_from(path).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
+    Ok(Reply::see_other(location))
+}
+
+/// Who may not use the inspector gets no page of it.
+fn refused(reason: &'static str) -> Reply {
+    Reply::inspector(StatusCode::FORBIDDEN, frame::bare("The inspector is not open to you", reason))
+}

@@ -1,0 +1,94 @@
+//! The first page: what there is, what came last, and what a test needs.
+
+use serde_json::Value;
+
+use super::{
+    Context, Html, List, Listing, Refusal, Reply, calls, lists, shown,
+    site::Place,
+    view::{self, Facts, Shown, Table},
+};
+
+/// How many entries of a list are counted; counting all of a large store would keep everybody waiting.
+const COUNTED: u32 = 100;
+/// How many requests are shown.
+const NEWEST: u32 = 8;
+
+/// The overview.
+pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
+    let mut counts = Vec::new();
+    for list in List::ALL {
+        counts.push(count(context, list)?);
+    }
+    let newest = List::Requests.page(context, &Listing::newest(NEWEST))?;
+    let newest: Vec<Shown<'_>> = newest.entries.iter().map(Shown).collect();
+    let newest = lists::table(List::Requests, &newest).or("Nobody has asked for anything yet.");
+    let (merchants, cards, addresses) =
+        (calls::get(context, "merchants")?, calls::get(context, "cards")?, calls::get(context, "addresses")?);
+    let content = Html::new()
+        .raw("<ul class=\"counts\">\n")
+        .all(counts)
+        .raw("</ul>\n")
+        .put(view::section("Latest requests", newest))
+        .put(view::section("Accounts", accounts(&merchants)))
+        .put(view::section("Test cards", self::cards(&cards)))
+        .put(view::section("Addresses that the lookup knows", self::addresses(&addresses)));
+    Ok(shown(context, Place::Overview, Place::Overview.title(), content))
+}
+
+fn count(context: &mut Context<'_>, list: List) -> Result<Html, Refusal> {
+    let page = list.page(context, &Listing::newest(COUNTED))?;
+    let more = if page.next.is_some() { "+" } else { "" };
+    let place = Place::List(list);
+    let link = Html::new().raw("<li><a").attribute("href", &place.path()).raw("><b>");
+    Ok(link.text(&page.entries.len().to_string()).raw(more).raw("</b>").raw(place.title()).raw("</a></li>\n"))
+}
+
+/// The credentials are test data, and published.
+fn accounts(merchants: &Value) -> Html {
+    let accounts = Shown(merchants).entries().map(|merchant| {
+        let secret = |name: &str| {
+            let value = merchant.text(name);
+            if value.is_empty() { Html::new() } else { view::to_copy(&value) }
+        };
+        let joined = |name: &str| {
+            merchant.inner(name).entries().map(|one| one.own_text().into_owned()).collect::<Vec<_>>().join(", ")
+        };
+        let facts = Facts::new()
+            .fact("apiKey", secret("apiKey"))
+            .fact("apiPassword", secret("apiPassword"))
+            .fact("shaKey", secret("shaKey"))
+            .fact("accountUpdaterKey", secret("accountUpdaterKey"))
+            .fact("Version 5 api_key", secret("enterpriseApiKey"))
+            .fact("Version 5 api_password", secret("enterpriseApiPassword"))
+            .quoted("Currencies", &joined("currencies"))
+            .quoted("Raw card numbers", &merchant.text("rawCards"))
+            .quoted("Account updater", &merchant.text("accountUpdater"))
+            .quoted("Requests a minute", &merchant.text("requestsPerMinute"))
+            .quoted("Terminals", &joined("terminals"));
+        let summary = Html::new().raw("<details>\n<summary>").text(&merchant.text("name")).raw("</summary>\n");
+        summary.put(facts.into_html()).raw("</details>\n")
+    });
+    let note =
+        view::note("Published test credentials: they open nothing but a sandbox. One click takes a whole value.");
+    note.all(accounts)
+}
+
+fn cards(cards: &Value) -> Html {
+    let rows = Shown(cards).entries().map(|card| {
+        [view::to_copy(&card.text("number")), Html::of(&card.text("scheme")), Html::of(&card.text("scenario"))]
+    });
+    let note =
+        view::note("Any other number that could be a card’s is approved. Use an expiry that lies ahead, and any CV2.");
+    note.put(
+        Table::new("Every scheme and outcome", &["Number", "Scheme", "What it does"]).rows(rows).or("There are none."),
+    )
+}
+
+fn addresses(addresses: &Value) -> Html {
+    let rows = Shown(addresses).entries().map(|address| {
+        let lines = ["address_1", "address_2", "town", "county"].map(|name| address.text(name));
+        let lines: Vec<_> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+        [Html::of(&address.text("property_name")), Html::of(&address.text("postcode")), Html::of(&lines.join(", "))]
+    });
+    Table::new("They do not exist", &["Property", "Postcode", "Address"]).rows(rows).or("There are none.")
+}

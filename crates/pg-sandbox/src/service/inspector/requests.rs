@@ -1,0 +1,117 @@
+//! Requests of the services and their pages, and what was answered.
+
+use super::{
+    Context, Html, List, Refusal, basis,
+    lists::Look,
+    site::{self, Place},
+    view::{self, Facts, Form, Shown, Table, Tone, badge},
+};
+
+pub(super) const LOOK: Look = Look {
+    about: "What merchants’ servers and customers’ browsers asked, and what they were answered. A restart forgets it.",
+    empty: "Nobody has asked for anything yet.",
+    one: "Request",
+    key: "id",
+    heads: &["Time", "Request", "Account", "Answer", "Fault"],
+    row,
+    entry,
+};
+
+fn row(request: Shown<'_>) -> Vec<Html> {
+    vec![
+        site::opening(List::Requests, &request.text("id"), request.time("time")),
+        view::code(&name(request)),
+        view::quoted(&request.text("merchant")),
+        answer(request),
+        badge(Tone::Waiting, &request.text("fault")),
+    ]
+}
+
+/// The method, or else what was asked for.
+fn name(request: Shown<'_>) -> String {
+    let method = request.text("method");
+    if method.is_empty() { [request.text("httpMethod"), request.text("path")].join(" ") } else { method.into_owned() }
+}
+
+/// The HTTP status and the error code.
+fn answer(request: Shown<'_>) -> Html {
+    let (status, code) = (request.count("status"), request.text("errorCode"));
+    match status {
+        0 => badge(Tone::Bad, "nothing"),
+        _ if !code.is_empty() => badge(Tone::Bad, &format!("{status}, error {code}")),
+        200..=399 => badge(Tone::Good, &status.to_string()),
+        _ => badge(Tone::Bad, &status.to_string()),
+    }
+}
+
+fn entry(_: &mut Context<'_>, request: Shown<'_>) -> Result<Html, Refusal> {
+    Ok(view::section("Asked", asked(request))
+        .put(view::section("Parameters", parameters(request)))
+        .put(view::section("Answered", answered(request)))
+        .put(rests_on(&request.text("basis"))))
+}
+
+fn asked(request: Shown<'_>) -> Html {
+    let method = request.text("method");
+    let title = pg_model::method::method(&method)
+        .map(|info| view::code(&method).raw(" <span class=\"note\">").raw(info.title).raw("</span>"));
+    Facts::new()
+        .fact("Method", title.unwrap_or_default())
+        .fact("Request", view::code(&[request.text("httpMethod"), request.text("path")].join(" ")))
+        .fact("When", request.time("time"))
+        .quoted("Account", &request.text("merchant"))
+        .code("From", &request.text("peer"))
+        .into_html()
+}
+
+fn parameters(request: Shown<'_>) -> Html {
+    let pairs = request.pairs("parameters");
+    let rows = pairs.iter().map(|(name, value)| [view::code(name), view::quoted(value)]);
+    let table = Table::new("Masked: no card number in full, no CV2, no credential", &["Name", "Value"]).rows(rows);
+    let left_out = request.count("parametersLeftOut");
+    let rest = if left_out == 0 {
+        Html::new()
+    } else {
+        Html::new().raw("<p class=\"note\">").text(&left_out.to_string()).raw(" more are not kept.</p>\n")
+    };
+    table.or("There were none, or the body was no form.").put(rest)
+}
+
+fn answered(request: Shown<'_>) -> Html {
+    let location = request.text("location");
+    let facts = Facts::new()
+        .fact("Answer", answer(request))
+        .fact("Fault", badge(Tone::Waiting, &request.text("fault")))
+        .fact("What it did", Html::new().raw(effect(&request.text("fault"))))
+        .fact("Browser sent to", view::code(&location));
+    let body = request.text("reply");
+    let body = if body.trim().is_empty() { Html::new() } else { view::lines(&body) };
+    facts.into_html().put(body).put(decoder(&location, &request.text("merchant")))
+}
+
+/// What a fault did to the answer.
+fn effect(fault: &str) -> &'static str {
+    match fault {
+        "drop-request" => "Nothing was carried out, and the connection was closed.",
+        "drop-reply" => "It was carried out and is durable; the connection was closed without the answer below.",
+        "delay" => "It was carried out; the answer went out late.",
+        "status" => "Nothing was carried out; the answer was made up.",
+        "garble" => "It was carried out; the answer below went out damaged.",
+        "duplicate" => "It was carried out twice; the second answer went out.",
+        _ => "",
+    }
+}
+
+/// A button that decodes the redirect, if it is one.
+fn decoder(location: &str, account: &str) -> Html {
+    if !location.contains("data=") || !location.contains("iv=") {
+        return Html::new();
+    }
+    let form = Form::post(&Place::Decoder.path()).hidden("address", location).hidden("merchant", account);
+    form.quiet_button("Decode this redirect")
+}
+
+fn rests_on(basis: &str) -> Html {
+    let explained = basis::explained(basis);
+    if explained.is_empty() { explained } else { view::section("What the answer rests on", explained) }
+}

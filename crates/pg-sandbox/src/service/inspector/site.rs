@@ -1,0 +1,113 @@
+//! What pages there are and where: each has one place, and every link asks here for it.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{Html, List, view};
+
+/// A page of the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Overview,
+    List(List),
+    Clock,
+    Faults,
+    Updater,
+    Decoder,
+    Assumptions,
+}
+
+impl Place {
+    /// The navigation: groups with their name.
+    pub(super) const MENU: [(&'static str, &'static [Self]); 3] = [
+        (
+            "What happened",
+            &[
+                Self::Overview,
+                Self::List(List::Requests),
+                Self::List(List::Transactions),
+                Self::List(List::Tokens),
+                Self::List(List::Sessions),
+                Self::List(List::Authentications),
+                Self::List(List::Checkouts),
+                Self::List(List::Batches),
+                Self::List(List::Callbacks),
+                Self::List(List::Sms),
+            ],
+        ),
+        ("What happens next", &[Self::Clock, Self::Faults, Self::Updater]),
+        ("What it means", &[Self::Decoder, Self::Assumptions]),
+    ];
+
+    /// Its name.
+    pub(super) const fn title(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+            Self::List(List::Requests) => "Requests",
+            Self::List(List::Transactions) => "Transactions",
+            Self::List(List::Tokens) => "Card tokens",
+            Self::List(List::Sessions) => "Sessions",
+            Self::List(List::Authentications) => "3-D Secure",
+            Self::List(List::Checkouts) => "Checkouts",
+            Self::List(List::Batches) => "Updater batches",
+            Self::List(List::Callbacks) => "Callbacks",
+            Self::List(List::Sms) => "Text messages",
+            Self::Clock => "Clock",
+            Self::Faults => "Faults",
+            Self::Updater => "Updater answers",
+            Self::Decoder => "Redirect decoder",
+            Self::Assumptions => "Assumptions",
+        }
+    }
+
+    /// Its path.
+    pub(super) fn path(self) -> String {
+        let name = match self {
+            Self::Overview => return "/_sandbox/".to_owned(),
+            Self::List(list) => list.name(),
+            Self::Clock => "clock",
+            Self::Faults => "faults",
+            Self::Updater => "updater",
+            Self::Decoder => "decoder",
+            Self::Assumptions => "assumptions",
+        };
+        format!("/_sandbox/pages/{name}")
+    }
+
+    /// The path of something below it.
+    pub(super) fn below(self, name: &str) -> String {
+        const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+        format!("{}/{}", self.path().trim_end_matches('/'), utf8_percent_encode(name, SEGMENT))
+    }
+}
+
+/// The path of a list's entry.
+pub(super) fn entry(list: List, key: &str) -> String {
+    Place::List(list).below(key)
+}
+
+/// A link to a list's entry around something.
+pub(super) fn opening(list: List, key: &str, content: Html) -> Html {
+    Html::new().raw("<a").attribute("href", &entry(list, key)).raw(">").put(content).raw("</a>")
+}
+
+/// A link to a list's entry that shows its key; nothing without one.
+pub(super) fn by_key(list: List, key: &str) -> Html {
+    if key.is_empty() { Html::new() } else { opening(list, key, view::code(key)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_is_in_the_menu() {
+        let menu: Vec<Place> = Place::MENU.iter().flat_map(|(_, places)| *places).copied().collect();
+        assert!(List::ALL.iter().all(|list| menu.contains(&Place::List(*list))));
+    }
+
+    #[test]
+    fn keys_stay_in_their_segment() {
+        assert_eq!(entry(List::Tokens, "4f2c-91"), "/_sandbox/pages/tokens/4f2c-91");
+        assert_eq!(entry(List::Tokens, "a/../\"b?"), "/_sandbox/pages/tokens/a%2F..%2F%22b%3F");
+    }
+}

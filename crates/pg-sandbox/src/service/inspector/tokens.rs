@@ -1,0 +1,47 @@
+//! Card tokens.
+
+use super::{
+    Context, Html, List, Refusal,
+    lists::Look,
+    site,
+    view::{self, Facts, Shown, Tone, badge},
+};
+
+pub(super) const LOOK: Look = Look {
+    about: "Card keys, by which merchants charge a card that they do not hold.",
+    empty: "No card has been tokenised yet.",
+    one: "Card token",
+    key: "cardKey",
+    heads: &["Time", "Card key", "Card", "Expires", "State", "Account"],
+    row,
+    entry,
+};
+
+fn row(token: Shown<'_>) -> Vec<Html> {
+    let (key, card) = (token.text("cardKey"), token.inner("card"));
+    vec![
+        site::opening(List::Tokens, &key, token.time("created")),
+        view::code(&key),
+        view::code(&card.text("cardNumber")),
+        Html::of(&[card.text("cardExpiryMonth"), card.text("cardExpiryYear")].join("/")),
+        state(token),
+        view::quoted(&token.text("merchant")),
+    ]
+}
+
+fn state(token: Shown<'_>) -> Html {
+    if token.flag("enabled") { badge(Tone::Good, "enabled") } else { badge(Tone::Bad, "disabled") }
+}
+
+fn entry(_: &mut Context<'_>, token: Shown<'_>) -> Result<Html, Refusal> {
+    let facts = Facts::new()
+        .fact("State", state(token))
+        .code("Card key", &token.text("cardKey"))
+        .code("cardUniqueIdentifier", &token.text("cardUniqueIdentifier"))
+        .quoted("merchantCustomerReference", &token.text("merchantCustomerReference"))
+        .fact("Came from", site::by_key(List::Transactions, &token.text("parent")))
+        .fact("When", token.time("created"))
+        .quoted("Account", &token.text("merchant"))
+        .wire(&token.pairs("details"));
+    Ok(view::section("State", facts.into_html()).put(view::section("Card", token.card().into_html())))
+}

@@ -1,0 +1,107 @@
+//! Transactions, and what can still be done to them.
+
+use super::{
+    Context, Html, List, Refusal,
+    lists::{self, Look},
+    site,
+    view::{self, Facts, Shown, Tone, badge},
+};
+
+pub(super) const LOOK: Look = Look {
+    about: "Payments, reservations and what was done to them, of both services.",
+    empty: "Nobody has paid yet.",
+    one: "Transaction",
+    key: "transactionKey",
+    heads: &["Time", "Type", "Amount", "State", "Still possible", "Account", "Reference"],
+    row,
+    entry,
+};
+
+fn row(payment: Shown<'_>) -> Vec<Html> {
+    let possible = possible(payment).into_iter().map(|(what, most)| format!("{what} {most}")).collect::<Vec<_>>();
+    vec![
+        site::opening(List::Transactions, &payment.text("transactionKey"), payment.time("created")),
+        Html::of(&payment.text("transactionType")),
+        Html::of(&payment.money("amount")),
+        state(payment),
+        Html::of(&possible.join(", ")),
+        view::quoted(&payment.text("merchant")),
+        view::quoted(&payment.text("merchantReference")),
+    ]
+}
+
+fn state(payment: Shown<'_>) -> Html {
+    let tone = if payment.flag("approved") { Tone::Good } else { Tone::Bad };
+    badge(tone, &payment.text("transactionStatus"))
+}
+
+/// What can still be done, and up to how much.
+fn possible(payment: Shown<'_>) -> Vec<(&'static str, String)> {
+    let operations = [("capture", "capturable"), ("cancel", "cancellable"), ("refund", "refundable")];
+    let left = operations.into_iter().filter(|(_, member)| payment.count(member) > 0);
+    left.map(|(what, member)| (what, payment.money(member))).collect()
+}
+
+fn entry(context: &mut Context<'_>, payment: Shown<'_>) -> Result<Html, Refusal> {
+    let operations = List::operations_on(context, &payment.text("transactionKey"))?;
+    let operations: Vec<Shown<'_>> = operations.iter().map(Shown).collect();
+    let came_of_it = if operations.is_empty() {
+        Html::new()
+    } else {
+        view::section("What was done to it", lists::table(List::Transactions, &operations).or(""))
+    };
+    let told = Facts::new().wire(&payment.pairs("details")).wire(&payment.pairs("bank")).into_html();
+    Ok(view::section("State", facts(payment))
+        .put(view::section("What can still be done", still_possible(payment)))
+        .put(came_of_it)
+        .put(part("Card", paid_with(payment)))
+        .put(part("Order and customer", told)))
+}
+
+fn part(heading: &'static str, content: Html) -> Html {
+    if content.is_empty() { content } else { view::section(heading, content) }
+}
+
+fn facts(payment: Shown<'_>) -> Html {
+    let moved = |name: &str| if payment.count(name) == 0 { String::new() } else { payment.money(name) };
+    Facts::new()
+        .fact("State", state(payment).raw(" ").put(view::code(&payment.text("transactionStatusCode"))))
+        .quoted("Type", &payment.text("transactionType"))
+        .quoted("Amount", &payment.money("amount"))
+        .quoted("Captured", &moved("captured"))
+        .quoted("Cancelled", &moved("cancelled"))
+        .quoted("Refunded", &moved("refunded"))
+        .fact("Came from", site::by_key(List::Transactions, &payment.text("parent")))
+        .fact("When", payment.time("created"))
+        .quoted("Account", &payment.text("merchant"))
+        .quoted("Service", &payment.text("service"))
+        .quoted("merchantReference", &payment.text("merchantReference"))
+        .quoted("uniqueMerchantReference", &payment.text("uniqueMerchantReference"))
+        .quoted("merchantCustomerReference", &payment.text("merchantCustomerReference"))
+        .into_html()
+}
+
+fn still_possible(payment: Shown<'_>) -> Html {
+    let items = possible(payment).into_iter().map(|(what, most)| {
+        let until = if what == "refund" { Html::new() } else { payment.time("reservedUntil") };
+        let until = if until.is_empty() { until } else { Html::new().raw(" until ").put(until).raw(" UTC") };
+        Html::new().raw("<li>").raw(what).raw(" up to <strong>").text(&most).raw("</strong>").put(until).raw("</li>\n")
+    });
+    let items = Html::new().all(items);
+    if !items.is_empty() {
+        return Html::new().raw("<ul>\n").put(items).raw("</ul>\n");
+    }
+    view::paragraph(if !payment.flag("approved") {
+        "Nothing: the bank did not accept it."
+    } else if payment.has("reservedUntil") {
+        "Nothing: the reservation is used up, cancelled or over."
+    } else if payment.count("refunded") > 0 {
+        "Nothing: all of it was refunded."
+    } else {
+        "Nothing: this is what was done to another transaction, or only a check of the card."
+    })
+}
+
+fn paid_with(payment: Shown<'_>) -> Html {
+    payment.card().fact("Token", site::by_key(List::Tokens, &payment.text("cardKey"))).into_html()
+}

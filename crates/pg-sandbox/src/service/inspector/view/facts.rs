@@ -1,0 +1,46 @@
+//! Names and values, one below the other.
+
+use super::{Html, code, quoted};
+
+/// A list of names and values. What has no value is left out.
+#[derive(Debug, Default)]
+pub(in super::super) struct Facts(Html);
+
+impl Facts {
+    /// None yet.
+    pub(in super::super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// One under a name of ours.
+    pub(in super::super) fn fact(self, name: &'static str, value: Html) -> Self {
+        self.named(Html::new().raw(name), value)
+    }
+
+    /// A text of a merchant or a customer.
+    pub(in super::super) fn quoted(self, name: &'static str, value: &str) -> Self {
+        self.fact(name, quoted(value))
+    }
+
+    /// A key or a name as it is on the wire.
+    pub(in super::super) fn code(self, name: &'static str, value: &str) -> Self {
+        self.fact(name, code(value))
+    }
+
+    /// Names as they are on the wire, and their values.
+    pub(in super::super) fn wire(self, pairs: &[(String, String)]) -> Self {
+        pairs.iter().fold(self, |facts, (name, value)| facts.named(code(name), quoted(value)))
+    }
+
+    /// The list; nothing when nothing is in it.
+    pub(in super::super) fn into_html(self) -> Html {
+        if self.0.is_empty() { self.0 } else { Html::new().raw("<dl>\n").put(self.0).raw("</dl>\n") }
+    }
+
+    fn named(self, name: Html, value: Html) -> Self {
+        if value.is_empty() {
+            return self;
+        }
+        Self(self.0.raw("<div><dt>").put(name).raw("</dt><dd>").put(value).raw("</dd></div>\n"))
+    }
+}

@@ -1,0 +1,122 @@
+//! Entries of the control interface, member by member.
+
+use std::borrow::Cow;
+
+use pg_model::{Amount, Currency};
+use serde_json::Value;
+
+use super::{Facts, Html};
+
+/// What the control interface shows of one thing: masked there, and nothing else is known here.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Shown<'a>(pub(in super::super) &'a Value);
+
+impl<'a> Shown<'a> {
+    /// A member as text: nothing when it is missing, and a number in digits.
+    pub(in super::super) fn text(self, name: &str) -> Cow<'a, str> {
+        as_text(&self.0[name])
+    }
+
+    /// The whole as text.
+    pub(in super::super) fn own_text(self) -> Cow<'a, str> {
+        as_text(self.0)
+    }
+
+    /// Whether a member is there and says something.
+    pub(in super::super) fn has(self, name: &str) -> bool {
+        !self.text(name).is_empty()
+    }
+
+    /// A member that is yes or no.
+    pub(in super::super) fn flag(self, name: &str) -> bool {
+        self.0[name] == true
+    }
+
+    /// A member that counts.
+    pub(in super::super) fn count(self, name: &str) -> u64 {
+        self.0[name].as_u64().unwrap_or(0)
+    }
+
+    /// What is inside of a member.
+    pub(in super::super) fn inner(self, name: &str) -> Self {
+        Self(&self.0[name])
+    }
+
+    /// The entries of a list, here or in a member.
+    pub(in super::super) fn entries(self) -> impl Iterator<Item = Self> {
+        self.0.as_array().into_iter().flatten().map(Self)
+    }
+
+    /// Names and values of an object.
+    pub(in super::super) fn pairs(self, name: &str) -> Vec<(String, String)> {
+        let members = self.0[name].as_object().into_iter().flatten();
+        members.map(|(name, value)| (name.clone(), as_text(value).into_owned())).collect()
+    }
+
+    /// A member that is an instant.
+    pub(in super::super) fn time(self, name: &str) -> Html {
+        time(&self.text(name))
+    }
+
+    /// A member in minor units, of the entry's currency.
+    pub(in super::super) fn money(self, name: &str) -> String {
+        let currency = self.text("currency");
+        let amount = Amount::new(self.count(name), Currency::from(&*currency));
+        format!("{} {currency}", amount.to_decimal())
+    }
+
+    /// What is known of the card in the member `card`.
+    pub(in super::super) fn card(self) -> Facts {
+        let card = self.inner("card");
+        let expiry = [card.text("cardExpiryMonth"), card.text("cardExpiryYear")].join("/");
+        Facts::new()
+            .code("Number", &card.text("cardNumber"))
+            .quoted("Expires", if expiry == "/" { "" } else { &expiry })
+            .quoted("Scheme", &card.text("cardScheme"))
+            .quoted("Type", &card.text("cardType"))
+            .quoted("Bank", &card.text("cardBank"))
+    }
+}
+
+fn as_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Null => Cow::Borrowed(""),
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Bool(true) => Cow::Borrowed("yes"),
+        Value::Bool(false) => Cow::Borrowed("no"),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+/// An instant such as `2026-05-04T10:00:00Z`, to the second.
+fn time(instant: &str) -> Html {
+    let Some((date, rest)) = instant.split_once('T') else { return Html::of(instant) };
+    let clock = rest.get(..8).unwrap_or(rest);
+    let element = Html::new().raw("<time").attribute("datetime", instant).raw(">");
+    element.text(date).raw(" ").text(clock).raw("</time>")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn members_become_text() {
+        let value = json!({ "a": "<b>", "n": 12, "none": null, "currency": "JPY", "o": { "x": 1, "y": true } });
+        let shown = Shown(&value);
+        assert_eq!((&*shown.text("a"), &*shown.text("n"), &*shown.text("none")), ("<b>", "12", ""));
+        assert_eq!((&*shown.text("missing"), shown.count("a"), shown.count("n")), ("", 0, 12));
+        assert_eq!(shown.money("n"), "12 JPY");
+        assert_eq!(shown.pairs("o"), [("x", "1"), ("y", "yes")].map(|(a, b)| (a.to_owned(), b.to_owned())));
+        assert!(shown.inner("o").card().into_html().is_empty());
+    }
+
+    #[test]
+    fn instants_are_shown_to_the_second() {
+        let shown = time("2026-05-04T10:00:00.250Z").into_string();
+        assert_eq!(shown, "<time datetime=\"2026-05-04T10:00:00.250Z\">2026-05-04 10:00:00</time>");
+        assert_eq!(time("<never>").into_string(), "&#60;never&#62;");
+    }
+}

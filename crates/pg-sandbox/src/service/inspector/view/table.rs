@@ -1,0 +1,59 @@
+//! Tables, which become cards on a narrow screen.
+
+use super::Html;
+
+/// A table.
+#[derive(Debug)]
+pub(in super::super) struct Table {
+    caption: &'static str,
+    heads: &'static [&'static str],
+    rows: Vec<Html>,
+}
+
+impl Table {
+    /// Without rows.
+    pub(in super::super) const fn new(caption: &'static str, heads: &'static [&'static str]) -> Self {
+        Self { caption, heads, rows: Vec::new() }
+    }
+
+    /// With one more row, whose first cell is its head. A cell without content shows a dash.
+    pub(in super::super) fn row(mut self, cells: impl IntoIterator<Item = Html>) -> Self {
+        let mut row = Html::new().raw("<tr role=\"row\">");
+        for (at, (head, cell)) in self.heads.iter().zip(cells).enumerate() {
+            // Said once more in each cell, for a screen on which the head is not seen.
+            let (start, end) = match at {
+                0 => ("<th scope=\"row\" role=\"rowheader\"", "</th>"),
+                _ => ("<td role=\"cell\"", "</td>"),
+            };
+            let cell = if cell.is_empty() { Html::new().raw("<span class=\"none\">–</span>") } else { cell };
+            row = row.raw(start).attribute("data-head", head).raw("><div>").put(cell).raw("</div>").raw(end);
+        }
+        self.rows.push(row.raw("</tr>\n"));
+        self
+    }
+
+    /// With more rows.
+    pub(in super::super) fn rows<R: IntoIterator<Item = Html>>(self, rows: impl IntoIterator<Item = R>) -> Self {
+        rows.into_iter().fold(self, Self::row)
+    }
+
+    /// The table, or a sentence when it has no row.
+    pub(in super::super) fn or(self, without: &'static str) -> Html {
+        if self.rows.is_empty() {
+            return Html::new().raw("<p class=\"empty\">").raw(without).raw("</p>\n");
+        }
+        let caption = Html::new().raw("<caption>").raw(self.caption).raw("</caption>\n");
+        let heads = self
+            .heads
+            .iter()
+            .map(|head| Html::new().raw("<th scope=\"col\" role=\"columnheader\">").raw(head).raw("</th>"));
+        Html::new()
+            .raw("<table role=\"table\">\n")
+            .put(caption)
+            .raw("<thead role=\"rowgroup\"><tr role=\"row\">")
+            .all(heads)
+            .raw("</tr></thead>\n<tbody role=\"rowgroup\">\n")
+            .all(self.rows)
+            .raw("</tbody>\n</table>\n")
+    }
+}
