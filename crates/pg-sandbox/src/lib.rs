@@ -44,7 +44,7 @@
 //! ```
 //!
 //! Inside, one thread owns the core and its store. It takes what is queued, answers each request in
-//! a savepoint of its own, commits once, and only then lets the answers go.
+//! a savepoint of its own, and commits once; a second thread lets the answers go when that is on the disk.
 
 #![deny(missing_docs)]
 

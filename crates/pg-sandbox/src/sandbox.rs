@@ -20,7 +20,7 @@ use crate::{
     records::Meta,
     service::{self, Basis, Context, Refusal, Route, Throttle},
     settings::Settings,
-    store::{Sqlite, Store, StoreError, Transaction},
+    store::{Sqlite, Store, StoreError, Syncer, Transaction},
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFileError, Sealed, Vault},
 };
@@ -58,6 +58,8 @@ pub struct Sandbox {
     /// The real time before which a store that has failed is not asked what is due.
     not_before: Timestamp,
     last_sweep: Timestamp,
+    /// What the disk reported when it failed; nothing is answered since.
+    broken: Option<String>,
 }
 
 /// Sandbox time between two looks for CV2s whose session has ended.
@@ -126,6 +128,7 @@ impl Sandbox {
             agenda: Agenda::default(),
             not_before: Timestamp::MIN,
             last_sweep: Timestamp::MIN,
+            broken: None,
         };
         sandbox.check_key()?;
         sandbox.clock = sandbox.stored_clock()?;
@@ -152,9 +155,19 @@ impl Sandbox {
     /// Each one succeeds or fails by itself. If the write fails, every answer becomes the error 999 in
     /// the shape of its service, and nothing has happened.
     pub fn handle_group(&mut self, real_now: Timestamp, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
+        let responses = self.handle_ahead(real_now, &requests);
+        match self.sync() {
+            Ok(()) => responses,
+            Err(error) => requests.iter().map(|request| self.failure(real_now, request, &error)).collect(),
+        }
+    }
+
+    /// As [`handle_group`](Self::handle_group), but does not wait for the disk: **no answer may go out** before the
+    /// [`Syncer`] has returned after it.
+    pub(crate) fn handle_ahead(&mut self, real_now: Timestamp, requests: &[Request<Bytes>]) -> Vec<Response<Bytes>> {
         self.sweep(real_now);
         let journaled = self.journal.last();
-        match self.try_group(real_now, &requests) {
+        match self.try_group(real_now, requests) {
             Ok(responses) => responses,
             Err(error) => {
                 self.store.rollback();
@@ -177,13 +190,42 @@ impl Sandbox {
         real_now: Timestamp,
         requests: &[Request<Bytes>],
     ) -> Result<Vec<Response<Bytes>>, StoreError> {
-        self.store.begin()?;
+        self.begin()?;
         let mut responses = Vec::with_capacity(requests.len());
         for request in requests {
             responses.push(self.handle_one(real_now, request)?);
         }
         self.store.commit()?;
         Ok(responses)
+    }
+
+    fn begin(&mut self) -> Result<(), StoreError> {
+        match &self.broken {
+            Some(why) => Err(StoreError::Unsynced(why.clone())),
+            None => self.store.begin(),
+        }
+    }
+
+    /// What makes answers durable that were given ahead of the disk.
+    pub(crate) fn syncer(&self) -> Option<Syncer> {
+        self.store.syncer()
+    }
+
+    /// Waits for the disk.
+    fn sync(&mut self) -> Result<(), StoreError> {
+        let synced = self.store.syncer().map_or(Ok(()), |syncer| syncer.sync());
+        if let Err(error) = &synced {
+            self.give_up(error);
+        }
+        synced
+    }
+
+    /// The disk has failed: what the store holds may be gone after the next start, so nothing is built upon it any more.
+    pub(crate) fn give_up(&mut self, error: &StoreError) {
+        self.broken = Some(match error {
+            StoreError::Unsynced(why) => why.clone(),
+            other => other.to_string(),
+        });
     }
 
     /// Fails only when the store has lost the transaction, and with it every request of the group.
@@ -273,7 +315,8 @@ impl Sandbox {
         let mut records = Transaction::new(&mut *self.store);
         records.put(&Meta::key_check(&sealed))?;
         records.keep()?;
-        Ok(self.store.commit()?)
+        self.store.commit()?;
+        Ok(self.sync()?)
     }
 }
 

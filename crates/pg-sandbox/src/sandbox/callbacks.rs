@@ -68,7 +68,7 @@ impl Sandbox {
         real_now: Timestamp,
         work: impl FnOnce(&mut service::Context<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.store.begin()?;
+        self.begin()?;
         let mut context = self.context(real_now, IpAddr::V4(Ipv4Addr::LOCALHOST));
         // A defect must not take the requests down that come after it.
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut context)))
@@ -78,6 +78,8 @@ impl Sandbox {
         if committed.is_err() {
             self.store.rollback();
         }
-        committed
+        let done = committed?;
+        self.sync()?;
+        Ok(done)
     }
 }

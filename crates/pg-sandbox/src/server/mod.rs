@@ -21,6 +21,7 @@ mod body;
 mod connection;
 mod delivery;
 mod listener;
+mod release;
 mod system;
 mod writer;
 

@@ -1,5 +1,6 @@
-//! One thread owns the sandbox: it takes what is queued, has it answered with one durable write, and
-//! then lets the answers go. Between requests it hands out the callbacks that are due.
+//! One thread owns the sandbox: it takes what is queued and has it answered with one write. A second thread lets the
+//! answers go once that write is on the disk; meanwhile the first goes on with what has been queued since. Between
+//! requests it hands out the callbacks that are due.
 
 use std::{
     io,
@@ -12,7 +13,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 
-use super::system;
+use super::{release::Release, system};
 use crate::{Outgoing, Sandbox};
 
 /// The most requests that share one write.
@@ -51,23 +52,24 @@ impl Queue {
 /// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is gone.
 pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, thread::JoinHandle<()>)> {
     let (sender, receiver) = channel();
+    let release = Release::start(sandbox.syncer())?;
     let thread = thread::Builder::new().name("sandbox-writer".to_owned());
-    let handle = thread.spawn(move || run(sandbox, &receiver, &due))?;
+    let handle = thread.spawn(move || run(sandbox, &receiver, &due, release))?;
     Ok((Queue(sender), handle))
 }
 
-fn run(mut sandbox: Sandbox, jobs: &Receiver<Job>, due: &UnboundedSender<Outgoing>) {
+fn run(mut sandbox: Sandbox, jobs: &Receiver<Job>, due: &UnboundedSender<Outgoing>, release: Release) {
     let mut requests = Vec::with_capacity(GROUP);
-    let mut answers = Vec::with_capacity(GROUP);
     loop {
         for outgoing in sandbox.due(system::now()) {
             // When the server is being stopped, it is sent after the next start.
             let _ = due.send(outgoing);
         }
+        let mut answers = Vec::new();
         let first = match wait(&sandbox, jobs) {
             Ok(job) => Some(job),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Disconnected) => return release.finish(),
         };
         for job in first.into_iter().chain(jobs.try_iter().take(GROUP - 1)) {
             match job {
@@ -81,11 +83,12 @@ fn run(mut sandbox: Sandbox, jobs: &Receiver<Job>, due: &UnboundedSender<Outgoin
         if requests.is_empty() {
             continue;
         }
-        let responses = sandbox.handle_group(system::now(), std::mem::take(&mut requests));
-        for (answer, response) in answers.drain(..).zip(responses) {
-            // A caller that has gone away misses its answer; what it asked for has happened.
-            let _ = answer.send(response);
+        if let Some(error) = release.failure() {
+            sandbox.give_up(error);
         }
+        let responses = sandbox.handle_ahead(system::now(), &requests);
+        requests.clear();
+        release.after_sync(answers.into_iter().zip(responses).collect());
     }
 }
 

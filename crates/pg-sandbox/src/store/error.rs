@@ -24,6 +24,9 @@ pub enum StoreError {
     /// The engine undid the whole transaction by itself, after an error such as a full disk.
     #[error("the store gave the transaction up, for example because the disk is full")]
     Lost,
+    /// The disk reported an error after it had taken what was written.
+    #[error("start again: the disk did not keep what was written ({0})")]
+    Unsynced(String),
     /// The file is damaged.
     #[error("the store is damaged: {0}")]
     Damaged(String),

@@ -12,11 +12,13 @@ mod error;
 mod record;
 mod schema;
 mod sqlite;
+mod syncer;
 mod transaction;
 
 pub use error::StoreError;
 pub use record::{Kind, Query, Record};
 pub use sqlite::Sqlite;
+pub use syncer::Syncer;
 pub use transaction::Transaction;
 
 /// How many index columns a kind of record may have.
@@ -38,7 +40,8 @@ pub struct Row<'a> {
     pub body: &'a str,
 }
 
-/// An engine that holds rows. One writer owns it; nothing is durable before [`Store::commit`].
+/// An engine that holds rows. One writer owns it; nothing is durable before [`Store::commit`], and where the engine has
+/// a [`Syncer`], before that has returned.
 pub trait Store: Send {
     /// Opens a transaction.
     ///
@@ -46,11 +49,18 @@ pub trait Store: Send {
     /// When the engine refuses; no transaction is open then.
     fn begin(&mut self) -> Result<(), StoreError>;
 
-    /// Makes everything since [`Store::begin`] durable before it returns.
+    /// Ends the transaction. What it wrote outlives this process from now on, and is durable whatever happens to the
+    /// machine once the [`Syncer`], if there is one, has returned.
     ///
     /// # Errors
     /// When the engine could not; everything since [`Store::begin`] is undone then.
     fn commit(&mut self) -> Result<(), StoreError>;
+
+    /// What makes commits durable, for a thread that waits for the disk while the writer goes on. Without one a commit
+    /// is as durable as it will ever be.
+    fn syncer(&self) -> Option<Syncer> {
+        None
+    }
 
     /// Undoes everything since [`Store::begin`].
     fn rollback(&mut self);

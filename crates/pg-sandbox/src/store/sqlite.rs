@@ -1,21 +1,30 @@
-//! The store in SQLite: a file with a write-ahead log, synced at every commit, or memory.
+//! The store in SQLite: a file with a write-ahead log, or memory.
+//!
+//! SQLite itself syncs the log only before it folds it into the file. Commits in between are durable once the
+//! [`Syncer`] has returned, which may wait for the disk on another thread.
 
-use std::{collections::HashMap, path::Path, time::Duration};
+use std::{
+    collections::HashMap,
+    fs::File,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use rusqlite::{CachedStatement, Connection, OpenFlags, OptionalExtension as _, ToSql};
 
-use super::{Kind, Query, Row, Store, StoreError, record::Match, schema};
+use super::{Kind, Query, Row, Store, StoreError, Syncer, record::Match, schema};
 
 /// Kinds times operations, with room for the shapes of queries.
 const CACHED_STATEMENTS: usize = 256;
 /// The page cache, in KiB; it grows to this only when it is used.
-const CACHE_KIB: i64 = 8 * 1024;
-/// Pages of 4 KiB in the log before it is folded into the file.
-const CHECKPOINT_PAGES: i64 = 4_000;
+const CACHE_KIB: i64 = 64 * 1024;
+/// Pages of 4 KiB in the log before it is folded into the file. The fewer, the more often is the same page written.
+const CHECKPOINT_PAGES: i64 = 16_000;
 
 /// A SQLite store that this process alone has open.
 pub struct Sqlite {
     connection: Connection,
+    syncer: Option<Syncer>,
     /// The text of each statement by table and operation; it doubles as the key of SQLite's cache.
     texts: HashMap<(&'static str, Operation), String>,
 }
@@ -48,9 +57,12 @@ impl Sqlite {
         if !journal.eq_ignore_ascii_case("wal") {
             return Err(StoreError::Engine(format!("no write-ahead log, but {journal}")));
         }
-        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        Self::ready(connection)
+        let mut store = Self::ready(connection)?;
+        let log = File::options().write(true).open(log(path));
+        store.syncer = Some(Syncer::new(log.map_err(|error| StoreError::Engine(format!("the log: {error}")))?));
+        Ok(store)
     }
 
     /// A store in memory, with the same tables.
@@ -66,7 +78,7 @@ impl Sqlite {
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
         schema::migrate(&mut connection)?;
-        Ok(Self { connection, texts: HashMap::new() })
+        Ok(Self { connection, syncer: None, texts: HashMap::new() })
     }
 
     fn run(&self, sql: &str) -> Result<(), StoreError> {
@@ -97,6 +109,10 @@ impl Store for Sqlite {
             self.rollback();
         }
         result
+    }
+
+    fn syncer(&self) -> Option<Syncer> {
+        self.syncer.clone()
     }
 
     fn rollback(&mut self) {
@@ -146,6 +162,13 @@ impl Store for Sqlite {
         let rows = statement.query_map(&*values, |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
+}
+
+/// The log's name is the file's with an ending.
+fn log(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
 }
 
 fn text(kind: &Kind, operation: Operation) -> String {

@@ -1,12 +1,13 @@
 //! What happens when the store fails under the core.
 
 use super::*;
-use crate::store::{Kind, Query, Row};
+use crate::store::{Kind, Query, Row, Syncer};
 
 /// SQLite in memory that fails or panics when it is told to.
 struct Failing {
     inner: Sqlite,
     commits_left: usize,
+    syncer: Option<Syncer>,
 }
 
 const PANIC_KEY: &str = "panic";
@@ -27,6 +28,9 @@ impl Store for Failing {
                 Err(StoreError::Full)
             }
         }
+    }
+    fn syncer(&self) -> Option<Syncer> {
+        self.syncer.clone()
     }
     fn rollback(&mut self) {
         self.inner.rollback();
@@ -67,11 +71,14 @@ impl Store for Failing {
 
 /// A sandbox that commits so often, the key check included, and a token of the account `main`.
 pub(super) fn failing(commits: usize) -> (Sandbox, String) {
-    let inner = Sqlite::in_memory().unwrap();
-    let store = Box::new(Failing { inner, commits_left: commits + 2 });
-    let mut sandbox = Sandbox::assemble(store, Settings::default(), &[1; 32], SeededDice::new([2; 32])).unwrap();
+    let mut sandbox =
+        over(Failing { inner: Sqlite::in_memory().unwrap(), commits_left: commits + 2, syncer: None }).unwrap();
     let key = token(&mut sandbox, "main");
     (sandbox, key)
+}
+
+fn over(store: Failing) -> Result<Sandbox, OpenError> {
+    Sandbox::assemble(Box::new(store), Settings::default(), &[1; 32], SeededDice::new([2; 32]))
 }
 
 fn disable(key: &str, encoding: &str) -> Request<Bytes> {
@@ -118,4 +125,31 @@ fn a_transaction_that_the_store_gave_up_takes_the_group_with_it() {
     assert!(stored(&mut sandbox, &key).unwrap().enabled);
     assert_eq!(sandbox.handle(now(), disable(&key, "json")).status(), 200);
     assert!(!stored(&mut sandbox, &key).unwrap().enabled);
+}
+
+/// A pipe takes what is written and cannot be synced: what a disk looks like that fails late.
+#[cfg(unix)]
+#[test]
+fn what_the_disk_did_not_keep_is_not_acknowledged_and_nothing_is_built_upon_it() {
+    let (mut sandbox, key) = failing(9);
+    let (_reader, writer) = std::io::pipe().unwrap();
+    let pipe = std::fs::File::from(std::os::fd::OwnedFd::from(writer));
+    let store =
+        Box::new(Failing { inner: Sqlite::in_memory().unwrap(), commits_left: 9, syncer: Some(Syncer::new(pipe)) });
+    let healthy = std::mem::replace(&mut sandbox.store, store);
+    let syncer = sandbox.syncer().unwrap();
+
+    // The server answers ahead of the disk, and asks before it lets the answers go.
+    assert_eq!(sandbox.handle_ahead(now(), &[disable(&key, "json")])[0].status(), 400);
+    assert!(matches!(syncer.sync(), Err(StoreError::Unsynced(_))));
+    // Who has no thread for that waits.
+    let refused = text(&sandbox.handle(now(), disable(&key, "json")));
+    assert_eq!(refused.0, 500);
+    assert!(refused.1.contains(r#""errorCode":"999""#) && refused.1.contains("start again"), "{}", refused.1);
+    assert_eq!(refused.1.matches("start again").count(), 1);
+
+    // The disk seems to be well again, and what it has kept is not known.
+    sandbox.store = healthy;
+    assert_eq!(sandbox.handle(now(), disable(&key, "json")).status(), 500);
+    assert!(stored(&mut sandbox, &key).unwrap().enabled);
 }
