@@ -1,8 +1,13 @@
 //! `pg sandbox`: the whole service on this machine.
 
+mod certificates;
+
 use std::{net::SocketAddr, path::PathBuf};
 
-use pg_sandbox::{Config, ControlAccess, Server, Settings, StartError, StoreChoice, config_file, merchants::Merchants};
+use pg_proto::BaseUrl;
+use pg_sandbox::{
+    Config, ControlAccess, OutgoingAccess, Server, Settings, StartError, StoreChoice, config_file, merchants::Merchants,
+};
 use serde::Serialize;
 
 use super::interrupt::Interrupted;
@@ -24,6 +29,8 @@ Examples:
   pg sandbox --listen 127.0.0.1:0 --json          on a free port, for programs
   pg sandbox --store shop.sqlite                  records that survive, card numbers sealed
   pg sandbox --config merchants.toml              more accounts
+  pg sandbox --public-url https://pay.shop.test   customers come through a proxy
+  pg sandbox --certificate-authority ca.pem       callbacks trust your own authority
 
 Merchants of a config file, TOML or JSON:
   [[merchant]]
@@ -46,6 +53,46 @@ pub(crate) struct Arguments {
     /// Lets other machines use the control interface, which shows credentials and turns the clock
     #[arg(long)]
     control_from_anywhere: bool,
+    /// A host name by which the control interface may be called, besides localhost and addresses; repeatable
+    #[arg(long, value_name = "NAME")]
+    control_host: Vec<String>,
+    /// The address by which customers' browsers reach the sandbox, when it is not the one that requests are sent to
+    #[arg(long, value_name = "URL", value_parser = public_url)]
+    public_url: Option<String>,
+    /// Lets callbacks go to private networks, also without TLS; link-local addresses stay out of reach
+    #[arg(long)]
+    private_networks: bool,
+    /// Certificates of authorities that callbacks trust besides the usual ones, PEM or DER; repeatable
+    #[arg(long, value_name = "FILE")]
+    certificate_authority: Vec<PathBuf>,
+}
+
+/// An address without a path: the pages name each other by theirs.
+fn public_url(text: &str) -> Result<String, String> {
+    let base = BaseUrl::parse(text).map_err(|error| error.to_string())?;
+    let path = base.as_str().split_once("://").and_then(|(_, rest)| rest.split_once('/'));
+    match path {
+        Some(_) => Err("it has a path; give scheme, host and port only, as in https://pay.shop.test".to_owned()),
+        None => Ok(base.as_str().to_owned()),
+    }
+}
+
+impl Arguments {
+    /// Everything that the sandbox is told, but where it listens and where its records are.
+    fn settings(&self, merchants: Merchants) -> Result<Settings, Failure> {
+        let authorities = self.certificate_authority.iter().map(|path| certificates::read(path));
+        Ok(Settings {
+            merchants,
+            control: ControlAccess { from_anywhere: self.control_from_anywhere, hosts: self.control_host.clone() },
+            public_url: self.public_url.clone(),
+            outgoing: OutgoingAccess {
+                private_networks: self.private_networks,
+                certificate_authorities: authorities.collect::<Result<Vec<_>, _>>()?.concat(),
+                ..OutgoingAccess::default()
+            },
+            ..Settings::default()
+        })
+    }
 }
 
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
@@ -58,8 +105,11 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     if !arguments.listen.ip().is_loopback() {
         output::warn("other machines can reach this sandbox, and its credentials are published");
     }
-    let control = ControlAccess { from_anywhere: arguments.control_from_anywhere, ..ControlAccess::default() };
-    let settings = Settings { merchants: merchants.clone(), control, ..Settings::default() };
+    if arguments.private_networks {
+        output::warn("whoever sends requests to this sandbox can make it post into private networks");
+    }
+    let settings = arguments.settings(merchants.clone())?;
+    let public_url = settings.public_url.clone();
     let store = match arguments.store.to_str() {
         Some("memory") => StoreChoice::Memory,
         _ => StoreChoice::File(arguments.store),
@@ -68,7 +118,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     super::runtime()?.block_on(async {
         let interrupted = Interrupted::listen()?;
         let server = Server::start(config).await.map_err(|error| failure(&error))?;
-        let up = Up { server: &server, merchants: &merchants, store: &store };
+        let up = Up { server: &server, merchants: &merchants, store: &store, public_url: public_url.as_deref() };
         if json {
             output::json(&up.facts())?;
         } else {
@@ -86,6 +136,7 @@ pub(super) fn failure(error: &StartError) -> Failure {
     let advice = match error {
         StartError::Address(..) => "; choose another with --listen, port 0 takes a free one",
         StartError::Store(..) => "; choose another with --store",
+        StartError::CertificateAuthority(..) => "; give an authority's certificate with --certificate-authority",
         _ => "",
     };
     Failure::misuse(format!("{error}{advice}"))
@@ -95,22 +146,27 @@ struct Up<'a> {
     server: &'a Server,
     merchants: &'a Merchants,
     store: &'a StoreChoice,
+    public_url: Option<&'a str>,
 }
 
 /// What a program needs to use the sandbox.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Facts {
+struct Facts<'a> {
     base_url: String,
     enterprise_base_url: String,
+    /// Where customers' browsers go, when that is elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_url: Option<&'a str>,
     merchants: serde_json::Value,
 }
 
 impl Up<'_> {
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> Facts<'_> {
         Facts {
             base_url: self.server.base_url(),
             enterprise_base_url: self.server.enterprise_base_url(),
+            public_url: self.public_url,
             merchants: self.merchants.view(),
         }
     }
@@ -126,12 +182,13 @@ impl Up<'_> {
         let mut lines = vec![
             paint.bold("# The sandbox is up. Ctrl-C ends it."),
             format!("# Records are {store}."),
-            format!(
-                "# Look at {base}/_sandbox/cards for card numbers to try, /_sandbox/merchants and /_sandbox/clock."
-            ),
+            format!("# Look at {base}/_sandbox/ in a browser; /_sandbox/cards has card numbers to try."),
             format!("export {}={base}", Setting::BaseUrl.variable()),
             format!("export {}={}", Setting::EnterpriseBaseUrl.variable(), self.server.enterprise_base_url()),
         ];
+        if let Some(public) = self.public_url {
+            lines.insert(2, format!("# Customers' browsers are sent to {public}."));
+        }
         let view = self.merchants.view();
         for (at, merchant) in view.as_array().into_iter().flatten().enumerate() {
             lines.push(String::new());

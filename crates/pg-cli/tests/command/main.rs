@@ -13,5 +13,6 @@ mod methods;
 mod peer;
 mod pg;
 mod sandbox;
+mod sandbox_settings;
 mod sign;
 mod streams;

@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     sync::mpsc::{Receiver, channel},
     thread::JoinHandle,
 };
@@ -65,7 +65,7 @@ pub(crate) fn nobody() -> String {
     format!("http://{}", listener.local_addr().unwrap())
 }
 
-fn read_request(stream: &mut TcpStream) -> String {
+pub(crate) fn read_request(stream: &mut impl Read) -> String {
     let mut request = Vec::new();
     let mut part = [0; 4096];
     loop {

@@ -11,14 +11,14 @@ use tempfile::TempDir;
 use crate::pg::{Ended, Pg, pg, words};
 
 /// A sandbox process, ended with the test.
-struct Running {
+pub(crate) struct Running {
     child: Child,
-    facts: Value,
+    pub(crate) facts: Value,
     _home: TempDir,
 }
 
 impl Running {
-    fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let (mut child, home) = pg(["sandbox", "--listen", "127.0.0.1:0", "--json"].iter().chain(arguments)).start();
         let mut first = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut first).unwrap();
@@ -33,12 +33,18 @@ impl Running {
         let pg = pg
             .env("PG_BASE_URL", self.facts["baseUrl"].as_str().unwrap())
             .env("PG_ENTERPRISE_BASE_URL", self.facts["enterpriseBaseUrl"].as_str().unwrap());
-        [("PG_API_KEY", "apiKey"), ("PG_API_PASSWORD", "apiPassword"), ("PG_SHA_KEY", "shaKey")]
-            .iter()
-            .fold(pg, |pg, (variable, member)| pg.env(variable, merchant[member].as_str().unwrap()))
+        [
+            ("PG_API_KEY", "apiKey"),
+            ("PG_API_PASSWORD", "apiPassword"),
+            ("PG_SHA_KEY", "shaKey"),
+            ("PG_ENTERPRISE_API_KEY", "enterpriseApiKey"),
+            ("PG_ENTERPRISE_API_PASSWORD", "enterpriseApiPassword"),
+        ]
+        .iter()
+        .fold(pg, |pg, (variable, member)| pg.env(variable, merchant[member].as_str().unwrap()))
     }
 
-    fn run(&self, command: &str) -> Ended {
+    pub(crate) fn run(&self, command: &str) -> Ended {
         self.with_account(words(command), "main").run()
     }
 }
@@ -50,7 +56,7 @@ impl Drop for Running {
     }
 }
 
-const CARD: &str = "cardExpiryMonth=12 cardExpiryYear=49 currency=GBP itemName0=Tea itemPrice0=499";
+pub(crate) const CARD: &str = "cardExpiryMonth=12 cardExpiryYear=49 currency=GBP itemName0=Tea itemPrice0=499";
 
 #[test]
 fn calls_get_their_answers() {

@@ -1,0 +1,146 @@
+//! What `pg sandbox` can be told: where browsers reach it, who may control it, and where callbacks may go.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    path::PathBuf,
+    sync::{
+        Arc,
+        mpsc::{Receiver, channel},
+    },
+};
+
+use pg_hyper::rustls::{
+    ServerConfig, ServerConnection, StreamOwned,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivatePkcs8KeyDer},
+};
+use serde_json::Value;
+
+use crate::{
+    peer::{read_request, reply},
+    pg::pg,
+    sandbox::{CARD, Running},
+};
+
+impl Running {
+    /// Asks the control interface over a plain connection, by this host name. Returns the whole reply.
+    fn control(&self, host: &str, path: &str, body: &str) -> String {
+        let address = self.facts["baseUrl"].as_str().unwrap().strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let (method, length) = (if body.is_empty() { "GET" } else { "POST" }, body.len());
+        let head = format!("{method} /_sandbox/{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
+        stream.write_all(format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes()).unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        reply
+    }
+
+    /// Asks the account updater about a new card key, with this address for the callback.
+    fn request_update(&self, callback_url: &str) -> crate::pg::Ended {
+        let paid = self.run(&format!("call transaction/auth cardNumber=4000000000001000 {CARD}")).ends(0);
+        let paid: Value = serde_json::from_str(&paid.out).unwrap();
+        let stored = self.run(&format!(
+            "call token/tokeniseTransactionKey transactionKey={}",
+            paid["transactionKey"].as_str().unwrap()
+        ));
+        let stored: Value = serde_json::from_str(&stored.ends(0).out).unwrap();
+        let card = stored.pointer("/cardKeyDetails/0/cardKey").unwrap().as_str().unwrap();
+        let key = self.facts["merchants"][0]["accountUpdaterKey"].as_str().unwrap();
+        self.run(&format!(
+            "call token/requestAccountUpdater accountUpdaterKey={key} cardKey={card} callbackUrl={callback_url}"
+        ))
+    }
+}
+
+#[test]
+fn browsers_are_sent_to_the_public_address() {
+    let sandbox = Running::start(&["--public-url", "https://pay.shop.test/"]);
+    assert_eq!(sandbox.facts["publicUrl"], "https://pay.shop.test");
+    sandbox.run("call checkout/gettoken item_name[0]=Tea item_price[0]=1").ends(0).prints("https://pay.shop.test/pay/");
+    let sandbox = Running::start(&[]);
+    assert_eq!(sandbox.facts.get("publicUrl"), None);
+    let own = format!("{}/pay/", sandbox.facts["baseUrl"].as_str().unwrap());
+    sandbox.run("call checkout/gettoken item_name[0]=Tea item_price[0]=1").ends(0).prints(&own);
+}
+
+#[test]
+fn only_an_address_without_a_path_is_a_public_one() {
+    for (given, problem) in [
+        ("pay.shop.test", "scheme"),
+        ("ftp://pay.shop.test", "neither http nor https"),
+        ("https://pay.shop.test?a=b", "query"),
+        ("https://pay.shop.test/sandbox", "it has a path"),
+    ] {
+        pg(["sandbox", "--listen", "127.0.0.1:0", "--public-url", given])
+            .run()
+            .ends(2)
+            .says("--public-url")
+            .says(problem);
+    }
+}
+
+#[test]
+fn private_networks_are_reached_only_when_told() {
+    // Nobody is called: the batch never finishes here.
+    let address = "http://10.11.12.13/updated";
+    Running::start(&[]).request_update(address).ends(1).says("184");
+    Running::start(&["--private-networks"]).request_update(address).ends(0).prints("batchKey");
+    Running::start(&["--private-networks"]).request_update("http://169.254.169.254/").ends(1).says("184");
+}
+
+#[test]
+fn the_control_interface_knows_the_names_that_it_was_told() {
+    let sandbox = Running::start(&["--control-host", "sandbox.test"]);
+    assert!(sandbox.control("sandbox.test", "clock", "").starts_with("HTTP/1.1 200"));
+    assert!(sandbox.control("evil.test", "clock", "").starts_with("HTTP/1.1 403"));
+}
+
+#[test]
+fn callbacks_trust_an_authority_of_ones_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (url, file, callbacks) = vouched_for(&folder.path().join("ca.pem"));
+    let sandbox = Running::start(&["--certificate-authority", file.to_str().unwrap()]);
+    sandbox.request_update(&url).ends(0);
+    assert!(sandbox.control("localhost", "clock", r#"{"advanceSeconds": 120}"#).starts_with("HTTP/1.1 200"));
+    let callback = callbacks.recv().unwrap();
+    assert!(callback.starts_with("POST /updated HTTP/1.1\r\n") && callback.contains("oldCardKey"), "{callback}");
+}
+
+#[test]
+fn an_authority_that_is_none_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ca.pem");
+    let sandbox =
+        || pg(["sandbox", "--listen", "127.0.0.1:0", "--certificate-authority", file.to_str().unwrap()]).run();
+    sandbox().ends(2).says("ca.pem");
+    std::fs::write(&file, "no certificate").unwrap();
+    sandbox().ends(2).says("ca.pem: it holds no certificate");
+    std::fs::write(&file, "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n").unwrap();
+    sandbox().ends(2).says("not usable").says("--certificate-authority");
+}
+
+/// A receiver of one callback over TLS: its address, a file with the authority that vouches for it, and what came.
+fn vouched_for(file: &std::path::Path) -> (String, PathBuf, Receiver<String>) {
+    let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(file, certified.cert.pem()).unwrap();
+    let certificate = CertificateDer::from(certified.cert.der().to_vec());
+    let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key.into())
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://localhost:{}/updated", listener.local_addr().unwrap().port());
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut stream = StreamOwned::new(ServerConnection::new(Arc::new(config)).unwrap(), stream);
+        let request = read_request(&mut stream);
+        stream.write_all(reply("200 OK", "text/plain", "").as_bytes()).unwrap();
+        tell.send(request).unwrap();
+    });
+    (url, file.to_owned(), told)
+}
