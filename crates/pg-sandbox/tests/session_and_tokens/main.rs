@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic, also in the functions that it calls")]
 
 mod at_rest;
+mod card_form_rules;
 mod error_page;
 mod expiry;
 mod hostile;
