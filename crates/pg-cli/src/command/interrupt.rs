@@ -8,7 +8,14 @@ use crate::failure::Failure;
 pub(super) struct Interrupted {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    /// Never waited for. A file that has reached its quota ends a process which does not listen for this; one that
+    /// does gets an error from the write, as from a full disk.
+    _quota: Option<tokio::signal::unix::Signal>,
 }
+
+/// `SIGXFSZ`, on Linux, macOS and the BSDs.
+#[cfg(unix)]
+const FILE_SIZE_EXCEEDED: i32 = 25;
 
 #[cfg(unix)]
 impl Interrupted {
@@ -17,7 +24,11 @@ impl Interrupted {
 
         let listen =
             |kind| signal(kind).map_err(|error| Failure::misuse(format!("the system gives no signals: {error}")));
-        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            _quota: signal(SignalKind::from_raw(FILE_SIZE_EXCEEDED)).ok(),
+        })
     }
 
     pub(super) async fn wait(mut self) {

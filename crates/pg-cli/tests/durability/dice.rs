@@ -1,0 +1,29 @@
+//! Numbers that look random and come again with their seed.
+
+/// `SplitMix64`.
+#[derive(Clone)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Dice of their own for somebody else.
+    pub(crate) fn split(&mut self) -> Self {
+        Self(self.next())
+    }
+
+    /// A number from `least` to `most`.
+    pub(crate) fn between(&mut self, least: u64, most: u64) -> u64 {
+        least + self.next() % (most - least + 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,64 @@
+//! Being told to stop: what is there is answered, and only then it ends.
+
+use std::path::Path;
+
+use crate::{
+    audit::audit,
+    dice::Dice,
+    load::{Fuse, checked, under_load, writers},
+    process::Sandbox,
+    writer::Writer,
+};
+
+/// Ctrl-C, and the signal of service managers.
+const SIGNALS: [&str; 2] = ["-INT", "-TERM"];
+
+#[test]
+fn what_was_taken_up_is_answered_and_what_was_not_has_not_happened() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("shop.sqlite");
+    let mut dice = Dice::new(3);
+    let mut sandbox = Sandbox::start(&store);
+    let mut writers = writers(&sandbox, &mut dice);
+    let stops: [fn(&mut Sandbox); 2] = [|sandbox| sandbox.signal(SIGNALS[0]), |sandbox| sandbox.signal(SIGNALS[1])];
+    for stop in stops {
+        let stopped = under_load(sandbox, &mut writers, &Fuse::new(&mut dice), stop);
+        ended_well(stopped, &store);
+        sandbox = Sandbox::start(&store);
+        // A request that crossed the end of its connection was never read.
+        writers.iter_mut().for_each(|writer| writer.unanswered.clear());
+        assert_eq!(checked(&sandbox, &mut writers), Vec::<String>::new());
+        assert_eq!(audit(&mut sandbox.caller(), &writers), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_reply_that_takes_its_time_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("shop.sqlite");
+    for signal in SIGNALS {
+        let sandbox = Sandbox::start(&store);
+        let (mut caller, mut watcher) = (sandbox.caller(), sandbox.caller());
+        watcher.tell("faults", r#"{"method": "transaction/auth", "kind": "delay", "milliseconds": 1000}"#);
+        let mut writer = Writer::new(1, Dice::new(1), "");
+        std::thread::scope(|scope| {
+            let payment = scope.spawn(|| writer.pay(&mut caller));
+            // Once it is there, only its reply is missing.
+            let there = (0..10_000).any(|_| watcher.show("faults")[0]["remaining"] == 0);
+            assert!(there, "it never came");
+            sandbox.signal(signal);
+            payment.join().unwrap().unwrap();
+        });
+        ended_well(sandbox, &store);
+        std::fs::remove_file(&store).unwrap();
+    }
+}
+
+fn ended_well(sandbox: Sandbox, store: &Path) {
+    let (code, said) = sandbox.ended();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("stopping") && !said.contains("panicked"), "{said}");
+    // Everything is in the one file, which can be copied.
+    let log = store.with_extension("sqlite-wal");
+    assert!(!log.exists());
+}
