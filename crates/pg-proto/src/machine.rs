@@ -25,8 +25,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+pub mod charge;
+mod pauses;
 mod saved;
 
+pub use pauses::Pauses;
 pub use saved::{ResumeError, Saved};
 
 /// A protocol of more than one request.
@@ -75,6 +78,7 @@ pub enum Failure {
 /// What to do next.
 #[derive(Debug)]
 #[must_use]
+#[expect(clippy::large_enum_variant, reason = "an action is taken apart where it is made")]
 pub enum Action<D, O> {
     /// Store the machine, then send this.
     Send(http::Request<Bytes>),

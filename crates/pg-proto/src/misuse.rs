@@ -17,6 +17,12 @@ pub enum Misuse {
     /// A raw method's name can't stand in a path.
     #[error("invalid request, nothing was sent: {0:?} is no method's name: it may hold ASCII letters, digits, - and _")]
     MethodName(String),
+    /// A payment that is to be charged once carries no reference by which it could be found again.
+    #[error("invalid request, nothing was sent: to charge once it needs a uniqueMerchantReference")]
+    NoUniqueReference,
+    /// The method carries no reference, so that it can't be charged once.
+    #[error("invalid request, nothing was sent: {0} is not a method that can be looked up before it is sent again")]
+    NotLookedUpFirst(&'static str),
 }
 
 impl Misuse {

@@ -1,0 +1,359 @@
+//! Charge once: whatever the network does, at most one payment exists, and the caller learns which.
+//!
+//! **Goes in:** an account, a payment that carries a `uniqueMerchantReference` R, bounds; then the replies to what it
+//! sends, or that there is none, the time and a random number.
+//!
+//! **Comes out:** requests to send, times to wait until, and at the end a [`Charged`].
+//!
+//! ```text
+//!            Begin                        a transaction came back
+//!  Ready ─────────────▶ Paying ───────────────────────────────────────────▶ Approved | Declined
+//!                       ▲ │  │ refused for a reason in the request itself,
+//!    not sent, and only │ │  └─ and every request before was answered ─────▶ Refused
+//!    such sends before; │ │
+//!    told to wait       │ ├─ no reply, unreadable, 5xx, 119 ──▶ Resting ┐
+//!                       │ └─ 950, 125, any other refusal ─────────────┐ │
+//!                    Resting                                          ▼ ▼
+//!                       ▲           nothing found, reference free   Looking ──▶ Approved | Declined
+//!                       └──────────────────────────────────────────┘ │ ▲ │
+//!                        (under the same R, from a request at hand)  │ │ └─ nothing found after a refusal
+//!                                           Resting ◀────────────────┘ │    that holds for every copy ──▶ Refused
+//!                                              └───────────────────────┘
+//!  when the bounds end: NotSent if nothing ever left, else Unknown
+//! ```
+//!
+//! # Promises
+//!
+//! The service takes a reference once (spec 2 §4.3), and what it executed it finds (spec 2 §4.4). Think of every request
+//! that was sent as any number of copies, each of which may be executed at any later time. Then, for a reference that
+//! no other payment uses and that one machine at a time works on:
+//!
+//! 1. **At most one payment exists.** The payment is only ever sent under R. After a request whose fate is open it is sent
+//!    again only when a lookup has found nothing since, and never after the bank did not answer (119) or R turned out to be
+//!    used up: then only lookups follow.
+//! 2. **Approved and Declined are what the ledger holds.** They come from a transaction that came back under R, as the
+//!    reply or from a lookup; one that names another reference, type, amount or currency is not taken for it.
+//! 3. **NotSent is for ever.** It is said when every send failed before the request left, and after a crash the request that
+//!    was to be sent counts as sent.
+//! 4. **Refused is never said while a copy can be executed**, as far as [`Refused::standing`] reaches:
+//!    - [`Standing::Always`]: no copy is ever executed. If all requests before were answered it is said at once, else after
+//!      a lookup, because a belief about somebody else's rules is cheaply checked.
+//!    - [`Standing::FromNowOn`]: always after a lookup that was sent once the refusal had come. Let the refused copy have
+//!      been executed at time *r* and the lookup at *l > r*. Copies executed before *l* would have been found, and none
+//!      was; copies executed after *l* are executed after *r* and refused.
+//!    - [`Standing::WhileItLasts`]: after such a lookup, and only if every request was answered. It rests on two things:
+//!      that the reason lasts, or that nothing on the way sends a request twice of its own accord. If the fate of an
+//!      earlier request is open, the end is Unknown.
+//!    - Wrong credentials (102, 105, 123): at once when nothing else has left, and nothing more is sent; else Unknown.
+//! 5. **Nothing found proves nothing** otherwise: everything else ends as Unknown, with the lookup to make later.
+//! 6. **It ends**: attempts, lookups and time are bounded, and resuming grants new lookups, no new attempts.
+//!
+//! What was stored holds no request. Resumed with the request it may send it again; nobody can check that it is the
+//! same to the last digit of its card, so a refusal of it proves nothing about copies from before the crash, and ends as
+//! Unknown unless the transaction is found. Resumed without, it looks up only.
+//!
+//! # Does not promise
+//!
+//! - It can't tell two payments apart that share a reference, a type, an amount and a currency. A reference belongs to one
+//!   intent to pay, for ever.
+//! - It does not find out by itself what became of an Unknown. That is a lookup, later, until something is found.
+//! - A machine that has ended and is resumed all the same asks again, and may know less than before.
+
+use std::{fmt, sync::Arc};
+
+use pg_model::{Method, Outcome, Transaction, method::Retry};
+
+use crate::{
+    Account, Misuse,
+    machine::{Action, Event, Machine, Moment, Nothing, ResumeError, Saved},
+};
+
+mod bounds;
+mod intent;
+mod looking;
+#[cfg(test)]
+mod model_tests;
+mod outcome;
+mod paying;
+mod resting;
+mod standing;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use bounds::Bounds;
+pub use outcome::{Charged, Doubt};
+pub use standing::Standing;
+
+use intent::Intent;
+use resting::Rest;
+use state::{Aim, Exposure, Phase, State, Then, UsedUp};
+
+const NAME: &str = "charge";
+const VERSION: u32 = 1;
+
+/// Charges once; see [the module](self).
+///
+/// ```
+/// use pg_model::{AuthSessionKey, Currency, Item, Order};
+/// use pg_proto::{Account, BaseUrl, Credentials};
+/// use pg_proto::machine::{Action, Event, Machine, Moment, charge::{Bounds, Charge}};
+///
+/// let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"));
+/// let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+/// let auth = AuthSessionKey::new("0123456789abcdef0123456789abcdef", order);
+///
+/// let mut charge = Charge::new(account, auth, Bounds::default())?;
+/// let action = charge.step(Event::Begin, Moment::from_millis(1_700_000_000_000), 4);
+/// let Action::Send(request) = action else { panic!() };
+/// // Store this before the request leaves.
+/// assert!(charge.save().text().starts_with(r#"{"machine":"charge","version":1,"#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Charge<M> {
+    account: Arc<Account>,
+    /// Dropped at the end, since it may hold a card.
+    request: Option<M>,
+    state: State,
+    /// The request of this phase has left through this machine, not through one that crashed.
+    in_flight: bool,
+    /// The transaction whose status is not known.
+    seen: Option<Transaction>,
+    ended: Option<Charged>,
+}
+
+/// What follows an event.
+enum Next {
+    Pay,
+    Look,
+    /// Nothing was found and the reference is free.
+    Resend,
+    Rest(Rest, Then),
+    /// It stays in this phase, and waits.
+    Wait(Phase, Moment),
+    Unknown(Doubt),
+    Done(Charged),
+}
+
+impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
+    /// A charge that has not begun.
+    ///
+    /// # Errors
+    /// When the request breaks a rule, carries no `uniqueMerchantReference`, or is of a method that is not looked up
+    /// first. Nothing was sent.
+    pub fn new(account: impl Into<Arc<Account>>, request: M, bounds: Bounds) -> Result<Self, Misuse> {
+        let account = account.into();
+        let intent = intent_of(&account, &request)?;
+        Ok(Self::with(account, Some(request), State::new(intent, bounds)))
+    }
+
+    /// Goes on after a crash, or after it was given up, from what was stored last.
+    ///
+    /// `request` is what it was made from, if that can be had again: without it, it only looks up.
+    ///
+    /// # Errors
+    /// When that is no charge's state, or the request is of another method, reference, currency or amount.
+    pub fn resume(saved: &Saved, account: impl Into<Arc<Account>>, request: Option<M>) -> Result<Self, ResumeError> {
+        let account = account.into();
+        let state: State = saved.open(NAME, VERSION)?;
+        if state.intent.method != M::INFO.name {
+            return Err(ResumeError::Mismatch("method"));
+        }
+        if let Some(request) = &request {
+            let intent = intent_of(&account, request).map_err(|_| ResumeError::Mismatch("request"))?;
+            let known = &state.intent;
+            for (same, what) in [
+                (intent.reference == known.reference, "uniqueMerchantReference"),
+                (intent.currency == known.currency, "currency"),
+                (intent.total == known.total, "amount"),
+            ] {
+                if !same {
+                    return Err(ResumeError::Mismatch(what));
+                }
+            }
+        }
+        Ok(Self::with(account, request, state.resumed()))
+    }
+
+    /// The reference that it charges under.
+    #[must_use]
+    pub fn reference(&self) -> &str {
+        &self.state.intent.reference
+    }
+
+    fn with(account: Arc<Account>, request: Option<M>, state: State) -> Self {
+        Self { account, request, state, in_flight: false, seen: None, ended: None }
+    }
+
+    fn carry_out(&mut self, next: Next, now: Moment, random: u64) -> Action<Nothing, Charged> {
+        match next {
+            Next::Pay => self.pay(now),
+            Next::Look => self.look(now),
+            Next::Resend if self.may_pay(now) => self.pay(now),
+            Next::Resend => self.rest(Rest::Backoff, Then::Look, now, random),
+            Next::Rest(rest, then) => self.rest(rest, then, now, random),
+            Next::Wait(phase, until) => {
+                self.state.phase = phase;
+                Action::WaitUntil(until)
+            }
+            Next::Unknown(why) => self.unknown(why),
+            Next::Done(outcome) => self.done(outcome),
+        }
+    }
+
+    fn may_pay(&self, now: Moment) -> bool {
+        self.request.is_some() && self.state.sends < self.state.bounds.attempts && !self.state.is_over(now)
+    }
+
+    fn pay(&mut self, now: Moment) -> Action<Nothing, Charged> {
+        let Some(request) = self.request.as_ref().filter(|_| self.may_pay(now)) else {
+            return if self.state.exposure == Exposure::Never { self.done(Charged::NotSent) } else { self.look(now) };
+        };
+        match self.account.request_unchecked(request) {
+            Ok(request) => {
+                self.state.sends += 1;
+                self.state.looked = false;
+                self.state.last_lookup = false;
+                self.send(Phase::Paying, request)
+            }
+            Err(_) => self.give_up(Doubt::NoRequest),
+        }
+    }
+
+    fn look(&mut self, now: Moment) -> Action<Nothing, Charged> {
+        let over = self.state.is_over(now);
+        if self.state.lookups >= self.state.bounds.lookups || (over && self.state.last_lookup) {
+            return self.bounds_ended();
+        }
+        match self.account.request(&self.state.intent.lookup()) {
+            Ok(request) => {
+                self.state.lookups += 1;
+                self.state.last_lookup |= over;
+                self.send(Phase::Looking, request)
+            }
+            Err(_) => self.give_up(Doubt::NoRequest),
+        }
+    }
+
+    fn send(&mut self, phase: Phase, request: http::Request<bytes::Bytes>) -> Action<Nothing, Charged> {
+        self.state.phase = phase;
+        self.in_flight = true;
+        Action::Send(request)
+    }
+
+    fn rest(&mut self, rest: Rest, then: Then, now: Moment, random: u64) -> Action<Nothing, Charged> {
+        let state = &mut self.state;
+        let then = match then {
+            Then::Pay if state.exposure == Exposure::Never && state.sends >= state.bounds.attempts => {
+                return self.bounds_ended();
+            }
+            Then::Pay if state.sends >= state.bounds.attempts => Then::Look,
+            Then::Look if state.lookups >= state.bounds.lookups => return self.bounds_ended(),
+            then => then,
+        };
+        let length = rest.length(state.bounds.pauses, state.pauses, random);
+        let until = now.after(length);
+        if !state.is_over(until) {
+            state.pauses = state.pauses.saturating_add(1);
+            state.phase = Phase::Resting { until, length, then };
+            return Action::WaitUntil(until);
+        }
+        // No time for a pause: one more lookup says more than none, unless the service wants no request now.
+        if state.exposure == Exposure::Never || state.looked || state.last_lookup || rest != Rest::Backoff {
+            return self.bounds_ended();
+        }
+        let action = self.look(now);
+        self.state.last_lookup = true;
+        action
+    }
+
+    fn bounds_ended(&mut self) -> Action<Nothing, Charged> {
+        if self.state.exposure == Exposure::Never {
+            return self.done(Charged::NotSent);
+        }
+        let unseen = if self.state.looked { Doubt::NothingFound } else { Doubt::NotLookedUp };
+        let why = match self.state.aim.clone() {
+            Aim::Resend => unseen,
+            Aim::Refuse { refusal, .. } => Doubt::Refused(refusal.into()),
+            Aim::Settle(UsedUp::NoResponse(refusal)) => Doubt::NoResponse(refusal.into()),
+            Aim::Settle(UsedUp::Duplicate(refusal)) => Doubt::ReferenceUsed(refusal.into()),
+            Aim::Settle(UsedUp::UnknownStatus) => {
+                self.seen.take().map_or(unseen, |seen| Doubt::UnknownStatus(Box::new(seen)))
+            }
+        };
+        self.unknown(why)
+    }
+
+    fn give_up(&mut self, why: Doubt) -> Action<Nothing, Charged> {
+        if self.state.exposure == Exposure::Never { self.done(Charged::NotSent) } else { self.unknown(why) }
+    }
+
+    fn unknown(&mut self, why: Doubt) -> Action<Nothing, Charged> {
+        let reconcile = self.state.intent.lookup();
+        self.done(Charged::Unknown { reconcile, why })
+    }
+
+    fn done(&mut self, outcome: Charged) -> Action<Nothing, Charged> {
+        self.state.phase = Phase::Ended;
+        self.request = None;
+        self.ended = Some(outcome.clone());
+        Action::Done(outcome)
+    }
+}
+
+impl<M: Method<Output = Outcome<Transaction>>> Machine for Charge<M> {
+    type Input = Nothing;
+    type Demand = Nothing;
+    type Outcome = Charged;
+
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> Action<Nothing, Charged> {
+        if let Some(outcome) = &self.ended {
+            return Action::Done(outcome.clone());
+        }
+        let deadline = *self.state.deadline.get_or_insert_with(|| now.after(self.state.bounds.within));
+        let phase = self.state.phase;
+        let next = match (phase, event) {
+            (_, Event::Input(never)) => match never {},
+            (Phase::Ready, _) => Next::Pay,
+            (Phase::Paying | Phase::Looking, Event::Reply(response)) if self.in_flight => {
+                self.in_flight = false;
+                if phase == Phase::Paying { self.paid(response) } else { self.looked_up(response) }
+            }
+            (Phase::Paying | Phase::Looking, Event::Failed(failure)) if self.in_flight => {
+                self.in_flight = false;
+                if phase == Phase::Paying { self.unpaid(failure) } else { self.not_looked_up(failure) }
+            }
+            // It waits for a reply; sending once more would be a second request.
+            (Phase::Paying | Phase::Looking, _) if self.in_flight => Next::Wait(phase, deadline.max(now)),
+            // It was resumed.
+            (Phase::Paying | Phase::Looking, _) => Next::Look,
+            (Phase::Resting { until, length, then }, Event::Begin | Event::Woken) => {
+                resting::woken(now, until, length, then)
+            }
+            (Phase::Resting { until, .. }, _) => Next::Wait(phase, until),
+            // The outcome was given when it ended.
+            (Phase::Ended, _) => Next::Look,
+        };
+        self.carry_out(next, now, random)
+    }
+
+    fn save(&self) -> Saved {
+        Saved::of(NAME, VERSION, &self.state)
+    }
+}
+
+impl<M> fmt::Debug for Charge<M> {
+    /// The state alone: the request may hold a card.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Charge").field("state", &self.state).field("ended", &self.ended).finish_non_exhaustive()
+    }
+}
+
+fn intent_of<M: Method>(account: &Account, request: &M) -> Result<Intent, Misuse> {
+    if M::INFO.retry != Retry::LookupFirst {
+        return Err(Misuse::NotLookedUpFirst(M::INFO.name));
+    }
+    account.request(request)?;
+    let intent = Intent::of(request);
+    if intent.reference.is_empty() { Err(Misuse::NoUniqueReference) } else { Ok(intent) }
+}

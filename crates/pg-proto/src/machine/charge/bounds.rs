@@ -1,0 +1,29 @@
+//! How far a charge goes before it ends.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Pauses;
+
+/// How far a charge goes before it ends. Zero means zero: with no attempts nothing is sent, with no lookups nothing is
+/// looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// How often the payment itself is sent at most, the first time included, over all resumptions. Default: 3.
+    pub attempts: u32,
+    /// How often it is looked up at most, anew after each resumption. Default: 8.
+    pub lookups: u32,
+    /// After this time, counted from its begin, it neither pays nor waits any more; one last lookup may follow. Default:
+    /// 10 minutes, which leaves room for the longest wait that the service asks for (5 minutes, spec 1 §5). Without
+    /// such a wait the default pauses come to two or three minutes.
+    pub within: Duration,
+    /// The pauses before lookups and further attempts. Default: one second, doubling up to 30.
+    pub pauses: Pauses,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { attempts: 3, lookups: 8, within: Duration::from_secs(600), pauses: Pauses::default() }
+    }
+}

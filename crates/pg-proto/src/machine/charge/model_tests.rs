@@ -1,0 +1,316 @@
+//! Every run of a charge against every service that a short story can tell: what the network does to a request and its
+//! reply, when copies of earlier requests are executed, what state the service is in, and where the client crashes. At each
+//! end the claim is held against the ledger, and against whatever copies may still do to it.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use pg_model::{AuthCardKey, Currency, Item, Order};
+
+use super::*;
+use crate::{
+    BaseUrl, Credentials,
+    machine::{Failure, Pauses},
+};
+
+/// What the ledger holds under the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Ledger {
+    Free,
+    Approved,
+    Declined,
+    /// A status that no table knows.
+    Odd,
+    /// Used up by a request to which the bank did not answer.
+    Silent,
+}
+
+/// Why the service refuses a payment before it looks at the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Mood {
+    Takes,
+    /// 108 from the beginning, of the request that it was begun with.
+    FirstWrong,
+    /// 108 from the beginning, of another request that it was resumed with.
+    OtherWrong,
+    /// 136: it stays.
+    Expired,
+    /// 942: it passes.
+    Disabled,
+    /// 936: it passes.
+    Throttled,
+    /// 102: for the lookup as well.
+    Locked,
+}
+
+/// The service, and the copies that are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct World {
+    ledger: Ledger,
+    mood: Mood,
+    /// A request of the first run has left; of a run that was resumed.
+    copies: bool,
+    later_copies: bool,
+    /// The charge was resumed with another request than it was begun with.
+    other_request: bool,
+    /// The fate of a request is not known to the client.
+    open: bool,
+    /// Something happened that Refused does not vouch for: a reason that may pass has passed.
+    passed: bool,
+    /// The credentials were right before they were wrong.
+    locked_late: bool,
+    crashes: u8,
+}
+
+impl World {
+    /// The code that a copy is answered with if it is executed now.
+    fn execute(&mut self, verdict: Ledger, first: bool) -> &'static str {
+        match self.mood {
+            Mood::FirstWrong if first => return "108",
+            Mood::OtherWrong if !first => return "108",
+            Mood::Expired => return "136",
+            Mood::Disabled => return "942",
+            Mood::Throttled => return "936",
+            Mood::Locked => return "102",
+            Mood::FirstWrong | Mood::OtherWrong | Mood::Takes => {}
+        }
+        if self.ledger != Ledger::Free {
+            return "950";
+        }
+        self.ledger = verdict;
+        match verdict {
+            Ledger::Approved => "600",
+            Ledger::Declined => "901",
+            Ledger::Odd => "655",
+            Ledger::Silent | Ledger::Free => "119",
+        }
+    }
+
+    /// Whether a copy can still charge, some day.
+    fn may_still_charge(&self) -> bool {
+        let by = |first: bool| match self.mood {
+            Mood::Expired => false,
+            Mood::FirstWrong => !first,
+            Mood::OtherWrong => first,
+            // What passes is vouched for only as long as it lasts.
+            Mood::Disabled | Mood::Locked => false,
+            Mood::Takes | Mood::Throttled => true,
+        };
+        let first = self.copies && by(true);
+        let later = self.later_copies && by(!self.other_request);
+        self.ledger == Ledger::Free && (first || later)
+    }
+
+    /// What may happen between two requests: a copy is executed, or the state of the service changes.
+    fn drifts(self) -> Vec<Self> {
+        let mut drifts = vec![self];
+        for mood in [Mood::Expired, Mood::Disabled, Mood::Throttled] {
+            if self.mood == Mood::Takes {
+                drifts.push(Self { mood, ..self });
+            }
+        }
+        if self.mood == Mood::Takes {
+            drifts.push(Self { mood: Mood::Locked, locked_late: true, ..self });
+        }
+        if matches!(self.mood, Mood::Disabled | Mood::Throttled | Mood::Locked) {
+            drifts.push(Self { mood: Mood::Takes, passed: self.passed || self.mood != Mood::Throttled, ..self });
+        }
+        for mut drift in drifts.clone() {
+            for (about, first) in [(self.copies, true), (self.later_copies, !self.other_request)] {
+                for verdict in [Ledger::Approved, Ledger::Declined, Ledger::Odd, Ledger::Silent] {
+                    if about {
+                        let before = drift.ledger;
+                        let _ = drift.execute(verdict, first);
+                        drifts.push(drift);
+                        drift.ledger = before;
+                    }
+                }
+            }
+        }
+        let mut once = HashSet::new();
+        drifts.retain(|drift| once.insert(*drift));
+        drifts
+    }
+}
+
+fn account() -> Arc<Account> {
+    let base = BaseUrl::parse("https://gateway.example").unwrap();
+    Arc::new(Account::new(base, Credentials::new("key", "password", "sha")))
+}
+
+fn request(card_key: &str) -> AuthCardKey {
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+    AuthCardKey::new(card_key, order)
+}
+
+fn reply(code: &str) -> http::Response<Bytes> {
+    let (status, body) = match code {
+        "600" | "901" | "655" => (200, transaction(code)),
+        "102" => (401, error(code)),
+        _ => (400, error(code)),
+    };
+    http::Response::builder().status(status).body(Bytes::from(body)).unwrap()
+}
+
+fn transaction(code: &str) -> String {
+    format!(r#"{{"transactionStatusCode":"{code}","transactionType":"Auth","transactionKey":"k"}}"#)
+}
+
+fn error(code: &str) -> String {
+    format!(r#"{{"errorCode":"{code}","traceCode":"1","errorMessage":"m"}}"#)
+}
+
+fn listed(world: &World) -> http::Response<Bytes> {
+    let code = match world.ledger {
+        _ if matches!(world.mood, Mood::Locked | Mood::Throttled) => {
+            return reply(if world.mood == Mood::Locked { "102" } else { "936" });
+        }
+        Ledger::Free | Ledger::Silent => {
+            return http::Response::new(Bytes::from_static(br#"{"transactions":[]}"#));
+        }
+        Ledger::Approved => "600",
+        Ledger::Declined => "901",
+        Ledger::Odd => "655",
+    };
+    http::Response::new(Bytes::from(format!(r#"{{"transactions":{{"0":{}}}}}"#, transaction(code))))
+}
+
+fn copy(charge: &Charge<AuthCardKey>) -> Charge<AuthCardKey> {
+    Charge {
+        account: Arc::clone(&charge.account),
+        request: charge.request.clone(),
+        state: charge.state.clone(),
+        in_flight: charge.in_flight,
+        seen: charge.seen.clone(),
+        ended: charge.ended.clone(),
+    }
+}
+
+struct Explorer {
+    /// What was seen: a request leaves in this state of the machine and the world.
+    known: HashSet<(String, World, bool, bool)>,
+    ends: BTreeSet<&'static str>,
+}
+
+impl Explorer {
+    fn go(&mut self, mut charge: Charge<AuthCardKey>, world: World, event: Event, now: Moment, depth: usize) {
+        assert!(depth < 60, "it does not end: {charge:?} {world:?}");
+        match charge.step(event, now, 0) {
+            Action::Done(outcome) => self.judge(&outcome, &world, &charge),
+            Action::WaitUntil(until) => {
+                let at = until.max(now);
+                self.go(charge, world, Event::Woken, at, depth + 1);
+            }
+            Action::Send(sent) => {
+                let paying = sent.uri().path().contains("authCardKey");
+                let key = (charge.save().text().to_owned(), world, charge.request.is_some(), charge.seen.is_some());
+                if self.known.insert(key) {
+                    self.send(&charge, world, paying, now, depth);
+                }
+            }
+            Action::Ask(never) => match never {},
+        }
+    }
+
+    /// Everything that may become of a request that leaves now.
+    fn send(&mut self, charge: &Charge<AuthCardKey>, world: World, paying: bool, now: Moment, depth: usize) {
+        let failed = |failure| Event::Failed(failure);
+        self.go(copy(charge), world, failed(Failure::NotSent), now, depth + 1);
+        self.go(copy(charge), world, failed(Failure::HeldBack), now, depth + 1);
+        self.crash(charge, world, now, depth);
+        let resumed = world.crashes > 0;
+        let world = World {
+            copies: world.copies || paying && !resumed,
+            later_copies: world.later_copies || paying && resumed,
+            ..world
+        };
+        for world in world.drifts() {
+            if paying {
+                // It never arrives, or later, or has been executed above and its reply is lost.
+                let lost = World { open: true, ..world };
+                self.go(copy(charge), lost, failed(Failure::MaybeSent), now, depth + 1);
+                self.crash(charge, lost, now, depth);
+                for verdict in [Ledger::Approved, Ledger::Declined, Ledger::Odd, Ledger::Silent] {
+                    let mut world = world;
+                    let code = world.execute(verdict, !world.other_request);
+                    for world in world.drifts() {
+                        self.go(copy(charge), world, Event::Reply(reply(code)), now, depth + 1);
+                    }
+                }
+            } else {
+                self.go(copy(charge), world, failed(Failure::MaybeSent), now, depth + 1);
+                let found = listed(&world);
+                for world in world.drifts() {
+                    self.go(copy(charge), world, Event::Reply(found.clone()), now, depth + 1);
+                }
+            }
+        }
+    }
+
+    /// The client crashes after it stored the machine, before or after the request left.
+    fn crash(&mut self, charge: &Charge<AuthCardKey>, mut world: World, now: Moment, depth: usize) {
+        if world.crashes > 0 {
+            return;
+        }
+        world.crashes += 1;
+        let saved = Saved::from_text(charge.save().text());
+        for card in [None, Some("first"), Some("second")] {
+            let resumed = Charge::resume(&saved, account(), card.map(request)).unwrap();
+            let world = World { other_request: card == Some("second"), ..world };
+            self.go(resumed, world, Event::Begin, now, depth + 1);
+        }
+    }
+
+    fn judge(&mut self, outcome: &Charged, world: &World, charge: &Charge<AuthCardKey>) {
+        let fits = match outcome {
+            Charged::Approved(_) => world.ledger == Ledger::Approved,
+            Charged::Declined(_) => world.ledger == Ledger::Declined,
+            Charged::NotSent => !world.copies && !world.later_copies && world.ledger == Ledger::Free,
+            Charged::Refused(refused) => {
+                let passed = world.passed || refused.code().as_str() == "102" && world.locked_late;
+                let vouched = refused.standing() != Standing::WhileItLasts || world.open || !passed;
+                let charged = matches!(world.ledger, Ledger::Approved | Ledger::Odd);
+                !vouched || !charged && !world.may_still_charge()
+            }
+            Charged::Unknown { .. } => true,
+        };
+        assert!(fits, "{outcome:?} is not what {world:?} holds, after {charge:?}");
+        self.ends.insert(match outcome {
+            Charged::Approved(_) => "Approved",
+            Charged::Declined(_) => "Declined",
+            Charged::Refused(_) => "Refused",
+            Charged::NotSent => "NotSent",
+            Charged::Unknown { .. } => "Unknown",
+        });
+    }
+}
+
+#[test]
+fn no_claim_contradicts_the_ledger_or_any_future_of_it() {
+    let none = Pauses { first: Duration::ZERO, longest: Duration::ZERO };
+    let mut explorer = Explorer { known: HashSet::new(), ends: BTreeSet::new() };
+    use Mood::{Disabled, Expired, FirstWrong, Locked, OtherWrong, Takes, Throttled};
+    for mood in [Takes, FirstWrong, OtherWrong, Expired, Disabled, Throttled, Locked] {
+        let bounds = Bounds { attempts: 2, lookups: 3, pauses: none, ..Bounds::default() };
+        let charge = Charge::new(account(), request("first"), bounds).unwrap();
+        let world = World {
+            ledger: Ledger::Free,
+            mood,
+            copies: false,
+            later_copies: false,
+            other_request: false,
+            open: false,
+            passed: false,
+            locked_late: false,
+            crashes: 0,
+        };
+        explorer.go(charge, world, Event::Begin, Moment::from_millis(1_000), 0);
+    }
+    assert_eq!(Vec::from_iter(explorer.ends), ["Approved", "Declined", "NotSent", "Refused", "Unknown"]);
+    // Far from nothing: the story has not ended early.
+    assert!(explorer.known.len() > 10_000, "{}", explorer.known.len());
+}

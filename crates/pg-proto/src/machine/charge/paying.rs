@@ -1,0 +1,114 @@
+//! The payment is being sent: what its reply, or the lack of one, means.
+
+use bytes::Bytes;
+use pg_model::{ErrorCode, Method, Outcome, Remedy, SandboxErrorCode, Transaction};
+
+use super::{
+    Charge, Charged, Doubt, Next, Rest, Standing,
+    state::{Aim, Exposure, Refusal, State, Then, UsedUp},
+};
+use crate::{Refused, ReplyError, machine::Failure};
+
+impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
+    /// The reply to the payment.
+    pub(super) fn paid(&mut self, response: http::Response<Bytes>) -> Next {
+        match self.account.reply::<M>(response) {
+            Ok(outcome) => self.made(outcome),
+            Err(ReplyError::Unreadable(_)) => lost(&mut self.state),
+            Err(ReplyError::Refused(refused)) => refuse(&mut self.state, refused),
+        }
+    }
+
+    /// There is no reply to the payment.
+    pub(super) fn unpaid(&mut self, failure: Failure) -> Next {
+        match failure {
+            Failure::MaybeSent => lost(&mut self.state),
+            Failure::NotSent => again(&self.state, Rest::Backoff),
+            Failure::HeldBack if self.state.exposure == Exposure::Never => Next::Done(Charged::NotSent),
+            Failure::HeldBack => Next::Unknown(Doubt::HeldBack),
+        }
+    }
+
+    /// A transaction came back: it is the one of this reference.
+    fn made(&mut self, outcome: Outcome<Transaction>) -> Next {
+        self.state.expose(Exposure::Answered);
+        if !self.state.intent.bears_reference(outcome.record()) {
+            // The reply to something else.
+            return lost(&mut self.state);
+        }
+        self.found(Box::new(outcome.into_record()))
+    }
+
+    /// The transaction of this reference, in whichever way it was found.
+    pub(super) fn found(&mut self, transaction: Box<Transaction>) -> Next {
+        let transaction = match self.state.intent.recognise(transaction) {
+            Ok(transaction) => transaction,
+            Err(doubt) => return Next::Unknown(doubt),
+        };
+        match Outcome::from(*transaction) {
+            Outcome::Approved(transaction) => Next::Done(Charged::Approved(transaction)),
+            Outcome::Declined(transaction) => Next::Done(Charged::Declined(transaction)),
+            Outcome::Other(transaction) => {
+                self.state.expose(Exposure::Open);
+                self.state.aim = Aim::Settle(UsedUp::UnknownStatus);
+                self.seen = Some(transaction);
+                Next::Rest(Rest::Backoff, Then::Look)
+            }
+        }
+    }
+}
+
+/// Nobody knows what became of the request: look it up, and give it time before.
+pub(super) fn lost(state: &mut State) -> Next {
+    state.expose(Exposure::Open);
+    state.aim = Aim::Resend;
+    Next::Rest(Rest::Backoff, Then::Look)
+}
+
+/// The request was certainly not executed: send it again, but after one that may have been, look that up first.
+fn again(state: &State, rest: Rest) -> Next {
+    let then = if state.exposure == Exposure::Open { Then::Look } else { Then::Pay };
+    Next::Rest(rest, then)
+}
+
+fn refuse(state: &mut State, refused: Refused) -> Next {
+    let first = state.exposure == Exposure::Never;
+    let open = state.exposure == Exposure::Open;
+    state.expose(Exposure::Answered);
+    let refusal = Refusal::from(&refused);
+    if *refused.code() == ErrorCode::NO_RESPONSE_FROM_BANK {
+        state.expose(Exposure::Open);
+        state.aim = Aim::Settle(UsedUp::NoResponse(refusal));
+        return Next::Rest(Rest::Backoff, Then::Look);
+    }
+    if refused.may_be_executed() {
+        return lost(state);
+    }
+    if is_duplicate(&refused) {
+        state.expose(Exposure::Open);
+        state.aim = Aim::Settle(UsedUp::Duplicate(refusal));
+        return Next::Look;
+    }
+    match refused.remedy() {
+        Remedy::FixCredentials if first => return Next::Done(Charged::Refused(refused)),
+        Remedy::FixCredentials => return Next::Unknown(Doubt::Credentials(refused)),
+        remedy @ (Remedy::WaitOneMinute | Remedy::WaitFiveMinutes | Remedy::Retry) => {
+            return again(state, Rest::of(remedy));
+        }
+        _ => {}
+    }
+    let standing = refused.standing();
+    let proves = !state.earlier_run && (standing != Standing::WhileItLasts || !open);
+    state.aim = Aim::Refuse { refusal, proves };
+    if standing == Standing::Always && !open && !state.earlier_run {
+        return Next::Done(Charged::Refused(refused));
+    }
+    Next::Look
+}
+
+/// The documents name no code for a reference that was used before: the sandbox has one of its own, and 125 may mean it.
+fn is_duplicate(refused: &Refused) -> bool {
+    let code = refused.code();
+    *code == ErrorCode::INVALID_MERCHANT_REFERENCE
+        || SandboxErrorCode::from(code.as_str()) == SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE
+}

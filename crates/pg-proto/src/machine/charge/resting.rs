@@ -1,0 +1,51 @@
+//! A pause, and what it may not be: longer than what is left, or than it was meant to be.
+
+use std::time::Duration;
+
+use pg_model::Remedy;
+
+use super::{
+    Next,
+    state::{Phase, Then},
+};
+use crate::machine::{Moment, Pauses};
+
+/// What a pause is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// The network, or the service, may need a moment.
+    Backoff,
+    /// The service said how long it wants no request.
+    AsTold(Duration),
+}
+
+impl Rest {
+    pub(super) const fn of(remedy: Remedy) -> Self {
+        match remedy {
+            Remedy::WaitOneMinute => Self::AsTold(Duration::from_secs(60)),
+            Remedy::WaitFiveMinutes => Self::AsTold(Duration::from_secs(300)),
+            _ => Self::Backoff,
+        }
+    }
+
+    /// How long it is. What the service wants is spread by the first pause, so that not everybody is back at once.
+    pub(super) fn length(self, pauses: Pauses, earlier: u32, random: u64) -> Duration {
+        match self {
+            Self::Backoff => pauses.next(earlier, random),
+            Self::AsTold(least) => least.saturating_add(pauses.next(0, random)),
+        }
+    }
+}
+
+/// What follows when somebody comes back during a rest: nothing before its time.
+pub(super) fn woken(now: Moment, until: Moment, length: Duration, then: Then) -> Next {
+    if now < until {
+        // A clock that was set back would make it rest for as long again and more.
+        let until = until.min(now.after(length));
+        return Next::Wait(Phase::Resting { until, length, then }, until);
+    }
+    match then {
+        Then::Pay => Next::Pay,
+        Then::Look => Next::Look,
+    }
+}
