@@ -25,7 +25,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+pub mod account_update;
+mod calendar;
 pub mod charge;
+mod exchange;
 mod pauses;
 mod saved;
 

@@ -1,0 +1,158 @@
+//! One batch on its way.
+
+use std::sync::Arc;
+
+use pg_model::{CardKey, UpdatedCard};
+use serde::{Deserialize, Serialize};
+
+use super::report::{BatchEnd, BatchResult, EndedBatch};
+use crate::machine::Moment;
+
+/// A batch that is not over. Stored without its keys: the source has them between `first` and `end`.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Batch {
+    pub(super) number: u64,
+    pub(super) first: u64,
+    pub(super) end: u64,
+    pub(super) length: usize,
+    pub(super) phase: Phase,
+    /// Whether a submission of it was ever doubtful.
+    pub(super) doubted: bool,
+    pub(super) submitted_again: u32,
+    /// When it was first sent.
+    pub(super) asked_first: Moment,
+    #[serde(skip)]
+    pub(super) keys: Vec<CardKey>,
+    #[serde(skip)]
+    pub(super) invalid: Vec<CardKey>,
+    #[serde(skip)]
+    pub(super) polls: Polls,
+    #[serde(skip)]
+    pub(super) result: Option<Arc<BatchResult>>,
+}
+
+/// Where a batch is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Phase {
+    /// To be submitted.
+    Ready,
+    /// On its way to the service.
+    Sending { since: Moment },
+    /// Nobody knows whether the service has it.
+    Doubtful { since: Moment },
+    /// The service has it.
+    Submitted { key: String, since: Moment },
+    /// It ended in another way than with its result.
+    Ended { key: Option<String>, how: BatchEnd },
+}
+
+/// The looks for a result. They begin anew after a crash.
+#[derive(Default)]
+pub(super) struct Polls {
+    pub(super) next: Moment,
+    pub(super) last: Moment,
+    pub(super) made: u32,
+    /// Replies that said that the data can't be read.
+    pub(super) spoiled: u32,
+}
+
+impl Batch {
+    pub(super) fn new(number: u64, (first, end): (u64, u64), keys: Vec<CardKey>, invalid: Vec<CardKey>) -> Self {
+        let length = keys.len();
+        let phase = if length == 0 { Phase::Ended { key: None, how: BatchEnd::Finished } } else { Phase::Ready };
+        Self {
+            number,
+            first,
+            end,
+            length,
+            phase,
+            doubted: false,
+            submitted_again: 0,
+            asked_first: Moment::default(),
+            keys,
+            invalid,
+            polls: Polls::default(),
+            result: None,
+        }
+    }
+
+    /// The service's key of it, while the service works on it or has finished it.
+    pub(super) fn submitted(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Submitted { key, .. } => Some(key),
+            _ => None,
+        }
+    }
+
+    pub(super) fn end_as(&mut self, how: BatchEnd) {
+        let key = self.submitted().map(str::to_owned);
+        self.phase = Phase::Ended { key, how };
+    }
+
+    /// Whether these entries answer for exactly its keys.
+    pub(super) fn is_answered_by(&self, entries: &[UpdatedCard]) -> bool {
+        let mut answered: Vec<&str> = entries.iter().map(|entry| entry.old_card_key.as_str()).collect();
+        answered.sort_unstable();
+        answered.dedup();
+        self.sorted_keys() == answered
+    }
+
+    /// Its result, once `entries` were retrieved for it.
+    pub(super) fn finish(&mut self, entries: Vec<UpdatedCard>) {
+        let sorted = self.sorted_keys();
+        let mut answered = vec![false; sorted.len()];
+        let before = entries.len();
+        let entries: Vec<UpdatedCard> = entries
+            .into_iter()
+            .filter(|entry| {
+                let place = sorted.binary_search(&entry.old_card_key.as_str());
+                place.is_ok_and(|place| !std::mem::replace(&mut answered[place], true))
+            })
+            .collect();
+        let is_answered = |key: &CardKey| sorted.binary_search(&key.as_str()).is_ok_and(|place| answered[place]);
+        let unanswered = self.keys.iter().filter(|key| !is_answered(key)).cloned().collect();
+        let strangers = before - entries.len();
+        let key = self.submitted().map(str::to_owned);
+        self.result = Some(Arc::new(self.result_of(key, BatchEnd::Finished, entries, unanswered, strangers)));
+    }
+
+    /// The result of a batch that ended without one.
+    pub(super) fn conclude(&mut self) {
+        if let (Phase::Ended { key, how }, None) = (&self.phase, &self.result) {
+            let result = self.result_of(key.clone(), how.clone(), Vec::new(), self.keys.clone(), 0);
+            self.result = Some(Arc::new(result));
+        }
+    }
+
+    pub(super) fn ended(&self, how: BatchEnd) -> EndedBatch {
+        EndedBatch { number: self.number, first: self.first, end: self.end, length: self.length, how }
+    }
+
+    fn result_of(
+        &self,
+        key: Option<String>,
+        how: BatchEnd,
+        entries: Vec<UpdatedCard>,
+        unanswered: Vec<CardKey>,
+        strangers: usize,
+    ) -> BatchResult {
+        BatchResult {
+            number: self.number,
+            first: self.first,
+            end: self.end,
+            batch_key: key.map(Into::into),
+            how,
+            submitted_again: self.submitted_again,
+            entries,
+            unanswered,
+            invalid: self.invalid.clone(),
+            strangers,
+        }
+    }
+
+    fn sorted_keys(&self) -> Vec<&str> {
+        let mut keys: Vec<&str> = self.keys.iter().map(CardKey::as_str).collect();
+        keys.sort_unstable();
+        keys
+    }
+}

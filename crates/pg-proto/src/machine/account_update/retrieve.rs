@@ -1,0 +1,177 @@
+//! Retrieves results, and finds out what hints are worth (spec 1 §4.9, §6).
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use pg_model::{AccountUpdaterBatch, ErrorCode, Remedy, RetrieveAccountUpdater};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AccountUpdate, Flight,
+    batch::{Batch, Phase},
+    report::BatchEnd,
+};
+use crate::{
+    UpdaterHint,
+    machine::{
+        Moment, calendar,
+        exchange::{Heard, hear, pause},
+    },
+};
+
+/// Hints bring a batch forward, but not to less than this after the last look.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
+/// Batch keys of unknown origin that are remembered while a batch is in doubt.
+const CANDIDATES: usize = 16;
+/// How often one of them is looked at.
+const LOOKS: u32 = 8;
+/// How often a result may be unreadable for the service itself.
+const SPOILED: u32 = 5;
+/// How far the service's clock may be behind ours.
+const CLOCKS_APART: Duration = Duration::from_secs(60 * 60);
+
+/// A batch key from a callback that may be that of a doubtful batch. Stored, since the service calls back once.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Candidate {
+    key: String,
+    looks: u32,
+    #[serde(skip)]
+    pub(super) next: Moment,
+}
+
+impl AccountUpdate {
+    /// A callback came in. Nothing of it is believed but that its batch key may be worth a look.
+    pub(super) fn hinted(&mut self, hint: &UpdaterHint, now: Moment) {
+        let key = hint.claimed().batch_key.as_str();
+        if let Some(batch) = self.state.open.iter_mut().find(|batch| batch.submitted() == Some(key)) {
+            let soon = batch.polls.last.after(BETWEEN_LOOKS).max(now);
+            batch.polls.next = batch.polls.next.min(soon);
+            return;
+        }
+        let known = self.state.candidates.iter().any(|candidate| candidate.key == key);
+        let right = key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if !known && right && self.state.open.iter().any(in_doubt) && self.state.candidates.len() < CANDIDATES {
+            self.state.candidates.push(Candidate { key: key.to_owned(), looks: 0, next: now });
+        }
+    }
+
+    /// The request for a result that is due.
+    pub(super) fn retrieve_due(&mut self, now: Moment) -> Option<http::Request<Bytes>> {
+        let due = |batch: &&mut Batch| batch.submitted().is_some() && batch.polls.next <= now;
+        let batch = self.state.open.iter_mut().filter(due).min_by_key(|batch| batch.polls.next)?;
+        let request = self.account.request_unchecked(&RetrieveAccountUpdater::new(batch.submitted()?)).ok()?;
+        batch.polls.last = now;
+        self.flight = Some(Flight::Retrieve(batch.number));
+        Some(request)
+    }
+
+    /// The request that finds out about a batch key of unknown origin.
+    pub(super) fn probe_due(&mut self, now: Moment) -> Option<http::Request<Bytes>> {
+        let candidate = self.state.candidates.iter_mut().find(|candidate| candidate.next <= now)?;
+        let request = self.account.request_unchecked(&RetrieveAccountUpdater::new(candidate.key.as_str())).ok()?;
+        candidate.looks += 1;
+        self.flight = Some(Flight::Probe(candidate.key.clone()));
+        Some(request)
+    }
+
+    pub(super) fn hear_as_batch(&self, reply: http::Response<Bytes>) -> Heard<AccountUpdaterBatch> {
+        hear::<RetrieveAccountUpdater>(&self.account, reply)
+    }
+
+    /// What a look for a result brought.
+    pub(super) fn retrieved(&mut self, number: u64, heard: Heard<AccountUpdaterBatch>, now: Moment, random: u64) {
+        let (first, longest) = (self.plan.first_poll / 4, self.plan.longest_pause);
+        let Some(batch) = self.batch(number) else { return };
+        let later = pause(first, longest, batch.polls.made, now, random);
+        match heard {
+            Heard::Answer(answer) if batch.submitted() == Some(answer.batch_key.as_str()) => {
+                batch.finish(answer.card_key_details);
+                self.reached();
+            }
+            Heard::Refused(refused) => {
+                let code = refused.code();
+                if *code != ErrorCode::BATCH_PENDING {
+                    batch.polls.spoiled += 1;
+                    if refused.remedy() != Remedy::Retry || batch.polls.spoiled > SPOILED {
+                        batch.end_as(BatchEnd::Failed { code: code.to_string() });
+                    }
+                }
+                batch.polls.made += 1;
+                batch.polls.next = later;
+                self.reached();
+            }
+            // The result of another batch is no answer.
+            Heard::Answer(_) | Heard::InDoubt => {
+                batch.polls.made += 1;
+                batch.polls.next = later;
+                self.brought_nothing(Heard::<()>::InDoubt, now, random);
+            }
+            nothing => self.brought_nothing(nothing, now, random),
+        }
+    }
+
+    /// What a look at a batch key of unknown origin brought.
+    pub(super) fn probed(&mut self, key: &str, heard: Heard<AccountUpdaterBatch>, now: Moment, random: u64) {
+        match heard {
+            Heard::Answer(answer) => {
+                self.drop_candidate(key);
+                if answer.batch_key == key {
+                    self.settle(answer, now);
+                }
+                self.reached();
+            }
+            Heard::Refused(refused) if refused.remedy() == Remedy::Retry => {
+                self.look_later(key, now, random);
+                self.reached();
+            }
+            Heard::Refused(_) => {
+                self.drop_candidate(key);
+                self.reached();
+            }
+            nothing => {
+                self.look_later(key, now, random);
+                self.brought_nothing(nothing, now, random);
+            }
+        }
+    }
+
+    pub(super) fn forget_candidates(&mut self) {
+        if !self.state.open.iter().any(in_doubt) {
+            self.state.candidates.clear();
+        }
+    }
+
+    /// Takes a batch for the doubtful one whose keys it answers for, if it is not from before.
+    fn settle(&mut self, answer: AccountUpdaterBatch, now: Moment) {
+        let Some(made) = calendar::moment(&answer.created_on) else { return };
+        let fits = |batch: &&mut Batch| in_doubt(batch) && batch.is_answered_by(&answer.card_key_details);
+        let Some(batch) = self.state.open.iter_mut().find(fits) else { return };
+        if made.after(CLOCKS_APART) < batch.asked_first {
+            return;
+        }
+        let (number, counted) = (batch.number, batch.submitted().is_some());
+        batch.phase = Phase::Submitted { key: answer.batch_key.to_string(), since: now };
+        batch.finish(answer.card_key_details);
+        if !counted {
+            self.count_submitted(number);
+        }
+        self.forget_candidates();
+    }
+
+    fn drop_candidate(&mut self, key: &str) {
+        self.state.candidates.retain(|candidate| candidate.key != key);
+    }
+
+    fn look_later(&mut self, key: &str, now: Moment, random: u64) {
+        let longest = self.plan.longest_pause;
+        if let Some(candidate) = self.state.candidates.iter_mut().find(|candidate| candidate.key == key) {
+            candidate.next = pause(BETWEEN_LOOKS, longest, candidate.looks, now, random);
+        }
+        self.state.candidates.retain(|candidate| candidate.key != key || candidate.looks < LOOKS);
+    }
+}
+
+/// Whether a copy of a batch may be at the service that nobody knows the key of.
+fn in_doubt(batch: &Batch) -> bool {
+    batch.doubted && batch.result.is_none() && !matches!(batch.phase, Phase::Ended { .. })
+}

@@ -1,0 +1,91 @@
+//! Submits batches (spec 1 §4.8).
+
+use bytes::Bytes;
+use pg_model::{BatchRequested, ErrorCode, RequestAccountUpdater, ResultCode};
+
+use super::{
+    AccountUpdate, Flight,
+    batch::{Batch, Phase},
+    report::{BatchEnd, UpdateEnd},
+};
+use crate::machine::{
+    Moment,
+    exchange::{Heard, hear},
+};
+
+impl AccountUpdate {
+    /// The request for the first batch that is ready.
+    pub(super) fn submit_next(&mut self, now: Moment) -> Option<http::Request<Bytes>> {
+        let batch = self.state.open.iter_mut().find(|batch| batch.phase == Phase::Ready)?;
+        let submission = self.plan.request(std::mem::take(&mut batch.keys));
+        let request = self.account.request_unchecked(&submission);
+        batch.keys = submission.card_keys;
+        // Version 3 needs no further credentials, so there is nothing that could be missing.
+        let request = request.ok()?;
+        if batch.asked_first == Moment::default() {
+            batch.asked_first = now;
+        }
+        batch.phase = Phase::Sending { since: now };
+        self.flight = Some(Flight::Submit(batch.number));
+        Some(request)
+    }
+
+    pub(super) fn hear_as(&self, reply: http::Response<Bytes>) -> Heard<BatchRequested> {
+        hear::<RequestAccountUpdater>(&self.account, reply)
+    }
+
+    /// What became of a submission.
+    pub(super) fn submitted(&mut self, number: u64, heard: Heard<BatchRequested>, now: Moment, random: u64) {
+        let first_poll = now.after(self.plan.first_poll);
+        let Some(batch) = self.batch(number) else { return };
+        let Phase::Sending { since } = batch.phase else { return };
+        match heard {
+            Heard::Answer(answer) => {
+                accept(batch, &answer, since, now);
+                batch.polls.next = first_poll;
+                if batch.submitted().is_some() {
+                    self.count_submitted(number);
+                }
+                self.reached();
+            }
+            Heard::Refused(refused) if concerns_all(refused.code()) => {
+                batch.phase = Phase::Ready;
+                self.stopped = Some(UpdateEnd::Refused(refused));
+            }
+            Heard::Refused(refused) => {
+                let code = refused.code().to_string();
+                batch.end_as(BatchEnd::Refused { code, message: pg_model::mask::text(&refused.error.error_message) });
+                self.reached();
+            }
+            Heard::InDoubt => {
+                (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
+                self.brought_nothing(Heard::<()>::InDoubt, now, random);
+            }
+            nothing => {
+                batch.phase = Phase::Ready;
+                self.brought_nothing(nothing, now, random);
+            }
+        }
+    }
+
+    pub(super) fn count_submitted(&mut self, number: u64) {
+        let length = self.batch(number).map_or(0, |batch| batch.length as u64);
+        self.state.counts.submitted += length;
+    }
+}
+
+fn accept(batch: &mut Batch, answer: &BatchRequested, since: Moment, now: Moment) {
+    if answer.result == ResultCode::ERROR {
+        batch.end_as(BatchEnd::Refused { code: ResultCode::ERROR.to_string(), message: String::new() });
+    } else if answer.batch_key.is_empty() {
+        // It was taken, by all appearances, and can't be fetched.
+        (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
+    } else {
+        batch.phase = Phase::Submitted { key: answer.batch_key.to_string(), since: now };
+    }
+}
+
+/// Refusals that every batch would meet: a wrong updater key or callback address.
+fn concerns_all(code: &ErrorCode) -> bool {
+    [ErrorCode::INVALID_ACCOUNT_UPDATER_KEY, ErrorCode::INVALID_CALLBACK_URL].contains(code)
+}

@@ -1,0 +1,133 @@
+use super::*;
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Runs until the machine waits, with one batch in doubt.
+fn in_doubt(plan: UpdatePlan, fault: Fault) -> (World, Moment) {
+    let mut world = World::new(plan, &["a", "b"]).with([(0, fault)]);
+    let mut action = world.step(Event::Begin);
+    loop {
+        if let Action::WaitUntil(until) = action {
+            return (world, until);
+        }
+        let event = world.answer(action).unwrap();
+        action = world.step(event);
+    }
+}
+
+#[test]
+fn nothing_doubtful_is_submitted_again_and_the_keys_are_named() {
+    for fault in [
+        Fault::LoseReply,
+        Fault::Lose(Failure::MaybeSent),
+        Fault::Garble(200, "<html>"),
+        Fault::Garble(502, "bad gateway"),
+        Fault::Garble(500, "<serviceResponse><errorCode>999</errorCode></serviceResponse>"),
+        Fault::Garble(200, "<serviceResponse><result>OK</result></serviceResponse>"),
+    ] {
+        let (mut world, until) = in_doubt(plan(), fault);
+        assert_eq!(until, NOON.after(Duration::from_secs(26 * 3600)));
+        world.now = until;
+        let summary = world.run_from(Event::Woken);
+        assert_eq!((world.submissions(), summary.end), (vec!["a,b"], UpdateEnd::Complete));
+        assert_eq!((summary.progress.doubtful, summary.unfinished.len()), (2, 1));
+        let result = &world.results[&0];
+        assert_eq!((&result.how, result.unanswered.len(), &result.batch_key), (&BatchEnd::Doubtful, 2, &None));
+    }
+}
+
+#[test]
+fn without_a_callback_address_nobody_waits_for_a_callback() {
+    let plan = UpdatePlan::new(UPDATER_KEY).batch_size(2);
+    let mut world = World::new(plan, &["a", "b", "c"]).with([(0, Fault::LoseReply)]);
+    let summary = world.run();
+    assert_eq!((summary.progress.doubtful, summary.progress.finished), (2, 1));
+    assert!(world.now < NOON.after(Duration::from_secs(3600)));
+}
+
+#[test]
+fn a_hint_that_holds_exactly_its_keys_settles_a_doubtful_batch() {
+    let (mut world, _) = in_doubt(plan(), Fault::LoseReply);
+    world.now = NOON.after(Duration::from_secs(121));
+    let action = world.input(hint(&key_of(1), &[]));
+    let summary = world.go_on(action);
+    assert_eq!((world.submissions(), summary.progress.finished, summary.progress.submitted), (vec!["a,b"], 2, 2));
+    assert_eq!(world.results[&0].batch_key.as_ref().unwrap().as_str(), key_of(1));
+}
+
+#[test]
+fn a_hint_settles_it_after_a_crash_and_is_remembered_over_one() {
+    let (mut world, _) = in_doubt(plan(), Fault::LoseReply);
+    world.now = NOON.after(Duration::from_secs(121));
+    let _ = world.input(hint(&key_of(1), &[]));
+    let saved = world.machine.save();
+    world.crash(&saved, plan());
+    assert_eq!(world.run().progress.finished, 2);
+}
+
+#[test]
+fn forged_hints_are_not_believed() {
+    let (mut world, until) = in_doubt(plan(), Fault::Lose(Failure::MaybeSent));
+    // Another batch of this account, one with these keys from the day before, and keys that do not exist.
+    world.batches = vec![
+        (key_of(1), NOON, vec!["a".into(), "c".into()]),
+        (key_of(2), NOON, vec!["a".into()]),
+        (key_of(3), NOON, vec!["a".into(), "b".into(), "c".into()]),
+        (key_of(4), Moment::from_millis(NOON.millis() - 2 * 3_600_000), vec!["a".into(), "b".into()]),
+    ];
+    world.now = NOON.after(Duration::from_secs(200));
+    let mut action = world.step(Event::Woken);
+    for number in 1..=40 {
+        action = world.input(hint(&key_of(number), &["a", "b"]));
+        if matches!(action, Action::Send(_)) {
+            let event = world.answer(action).unwrap();
+            action = world.step(event);
+        }
+    }
+    let _ = world.input(hint("no batch key", &["a", "b"]));
+    let summary = world.go_on(action);
+    assert_eq!((summary.progress.doubtful, world.submissions().len()), (2, 1));
+    assert!(world.now >= until && world.sent.len() < 60, "{}", world.sent.len());
+}
+
+#[test]
+fn a_hint_for_a_batch_that_is_not_finished_is_looked_at_again_and_not_for_ever() {
+    let (mut world, _) = in_doubt(plan(), Fault::LoseReply);
+    let action = world.input(hint(&key_of(1), &[]));
+    assert_eq!(world.go_on(action).progress.finished, 2);
+    let (mut world, _) = in_doubt(plan(), Fault::LoseReply);
+    world.works = 30 * DAY;
+    let action = world.input(hint(&key_of(1), &[]));
+    let summary = world.go_on(action);
+    assert_eq!((summary.progress.doubtful, world.sent.len()), (2, 9));
+}
+
+#[test]
+fn the_policy_may_submit_again_and_the_result_says_so() {
+    let again = plan().doubtful(Doubtful::SubmitAgain, Duration::from_secs(600));
+    let (mut world, until) = in_doubt(again.clone(), Fault::LoseReply);
+    world.now = until;
+    let summary = world.run_from(Event::Woken);
+    assert_eq!((world.submissions(), summary.progress.finished), (vec!["a,b", "a,b"], 2));
+    assert_eq!(world.results[&0].submitted_again, 1);
+
+    let always = (0..100).map(|at| (at, Fault::LoseReply));
+    let mut world = World::new(again, &["a", "b"]).with(always);
+    let summary = world.run();
+    assert_eq!((world.submissions().len(), summary.progress.doubtful), (4, 2));
+    assert_eq!(world.results[&0].submitted_again, 3);
+}
+
+#[test]
+fn a_late_hint_for_the_first_submission_settles_the_second_too() {
+    let again = plan().doubtful(Doubtful::SubmitAgain, Duration::from_secs(600));
+    let (mut world, until) = in_doubt(again, Fault::LoseReply);
+    world.now = until;
+    let action = world.step(Event::Woken);
+    let event = world.answer(action).unwrap();
+    assert!(matches!(world.step(event), Action::WaitUntil(_)));
+    let action = world.input(hint(&key_of(1), &[]));
+    let summary = world.go_on(action);
+    assert_eq!((summary.progress.finished, summary.progress.submitted, world.now), (2, 2, until));
+    assert_eq!(world.results[&0].batch_key.as_ref().unwrap().as_str(), key_of(1));
+}

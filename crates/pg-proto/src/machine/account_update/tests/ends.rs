@@ -1,0 +1,135 @@
+use super::*;
+
+const LOCKED: &str = "<serviceResponse><errorCode>122</errorCode></serviceResponse>";
+const THROTTLED: &str = "<serviceResponse><errorCode>936</errorCode></serviceResponse>";
+const UNKNOWN_KEY: &str =
+    "<serviceResponse><errorCode>940</errorCode><errorMessage>Unknown card key 1</errorMessage></serviceResponse>";
+const ERROR: &str = "<serviceResponse><result>ERROR</result></serviceResponse>";
+
+fn refusal(code: &str) -> Fault {
+    let body = format!("<serviceResponse><errorCode>{code}</errorCode></serviceResponse>");
+    Fault::Say(if code.len() == 3 && code < "106" { 401 } else { 400 }, body.leak())
+}
+
+#[test]
+fn what_concerns_every_request_stops_everything_and_it_can_go_on_later() {
+    for code in ["102", "105", "123", "106", "180", "184"] {
+        for at in 0..3 {
+            let mut world = World::new(plan(), &["a", "b", "c", "d"]).with([(at, refusal(code))]);
+            let summary = world.run();
+            // A look for a result does not meet 180 and 184 as a rule; there they concern that batch alone.
+            if at == 2 && ["180", "184"].contains(&code) {
+                assert_eq!((summary.end, summary.progress.failed), (UpdateEnd::Complete, 2), "{code}");
+                continue;
+            }
+            let UpdateEnd::Refused(refused) = &summary.end else { panic!("{code}: {summary:?}") };
+            assert_eq!(refused.code().as_str(), code);
+            assert_eq!(world.sent.len(), at + 1);
+            assert!(matches!(world.step(Event::Woken), Action::Done(_)));
+            let saved = world.machine.save();
+            world.crash(&saved, plan());
+            assert_eq!(world.run().progress.finished, 4);
+            assert_eq!(world.batches.len(), 2, "{code} {at}");
+        }
+    }
+}
+
+#[test]
+fn sending_that_is_held_back_stops_everything() {
+    let mut world = World::new(plan(), &["a"]).with([(0, Fault::Lose(Failure::HeldBack))]);
+    assert_eq!(world.run().end, UpdateEnd::HeldBack);
+    let mut world = World::new(plan(), &["a"]).with([(1, Fault::Lose(Failure::HeldBack))]);
+    assert_eq!((world.run().end, world.machine.progress().pending), (UpdateEnd::HeldBack, 1));
+}
+
+#[test]
+fn locks_and_throttles_are_waited_out() {
+    for (at, body, seconds) in [(0, LOCKED, 300), (0, THROTTLED, 60), (1, LOCKED, 300)] {
+        let mut world = World::new(plan(), &["a", "b"]).with([(at, Fault::Say(403, body))]);
+        let summary = world.run();
+        assert_eq!((summary.progress.finished, world.batches.len()), (2, 1));
+        assert!(world.now >= NOON.after(Duration::from_secs(seconds)));
+    }
+}
+
+#[test]
+fn what_was_not_sent_is_sent_again_until_that_is_hopeless() {
+    let lost = |count: usize| (0..count).map(|at| (at, Fault::Lose(Failure::NotSent)));
+    let mut world = World::new(plan(), &["a", "b"]).with(lost(30));
+    assert_eq!((world.run().progress.finished, world.batches.len()), (2, 1));
+    let mut world = World::new(plan(), &["a", "b"]).with(lost(31));
+    assert_eq!((world.run().end, world.sent.len()), (UpdateEnd::Unreachable, 31));
+    let saved = world.machine.save();
+    world.crash(&saved, plan());
+    assert_eq!((world.run().progress.finished, world.batches.len()), (2, 1));
+}
+
+#[test]
+fn a_batch_that_is_refused_stops_no_other() {
+    for (body, code) in [(UNKNOWN_KEY, "940"), (ERROR, "ERROR")] {
+        let mut world = World::new(plan(), &["a", "b", "c", "d"]).with([(0, Fault::Say(400, body))]);
+        if code == "ERROR" {
+            world.instead.insert(0, Fault::Say(200, body));
+        }
+        let summary = world.run();
+        assert_eq!((summary.progress.refused, summary.progress.finished), (2, 2));
+        let result = &world.results[&0];
+        assert!(matches!(&result.how, BatchEnd::Refused { code: found, .. } if found == code));
+        assert_eq!(result.unanswered, [CardKey::from("a"), CardKey::from("b")]);
+        assert_eq!(summary.unfinished[0].how, result.how);
+    }
+}
+
+#[test]
+fn a_pending_batch_is_waited_for_with_growing_pauses_and_not_for_ever() {
+    let mut world = World::new(plan(), &["a"]);
+    world.works = Duration::from_secs(24 * 3600);
+    assert_eq!(world.run().progress.finished, 1);
+    assert!((48..100).contains(&world.sent.len()), "{}", world.sent.len());
+
+    let mut world = World::new(plan().patience(Duration::from_secs(3600)), &["a"]);
+    world.works = Duration::from_secs(24 * 3600);
+    let summary = world.run();
+    assert_eq!((summary.progress.failed, &world.results[&0].how), (1, &BatchEnd::Overdue));
+    assert_eq!(world.results[&0].batch_key.as_ref().unwrap().as_str(), key_of(1));
+    assert_eq!(world.now, NOON.after(Duration::from_secs(3600)));
+}
+
+#[test]
+fn a_result_that_cannot_be_had_ends_its_batch() {
+    let mut world = World::new(plan(), &["a"]).with((1..=5).map(|at| (at, refusal("181"))));
+    assert_eq!(world.run().progress.finished, 1);
+    for (code, looks) in [("181", 6), ("183", 1), ("937", 1)] {
+        let mut world = World::new(plan(), &["a"]).with((1..50).map(|at| (at, refusal(code))));
+        let summary = world.run();
+        assert_eq!((summary.progress.failed, world.sent.len()), (1, 1 + looks));
+        assert_eq!(world.results[&0].how, BatchEnd::Failed { code: code.to_owned() });
+    }
+}
+
+#[test]
+fn lost_and_strange_replies_to_looks_cost_time_only() {
+    for fault in [
+        Fault::LoseReply,
+        Fault::Lose(Failure::NotSent),
+        Fault::Lose(Failure::MaybeSent),
+        Fault::Garble(200, "{"),
+        Fault::Garble(503, ""),
+        Fault::Garble(200, "<serviceResponse><batchKey>another</batchKey></serviceResponse>"),
+    ] {
+        let mut world = World::new(plan(), &["a+", "b"]).with((1..10).map(|at| (at, fault.clone())));
+        let summary = world.run();
+        assert_eq!((summary.progress.finished, summary.progress.updated, world.batches.len()), (2, 1, 1));
+    }
+}
+
+#[test]
+fn answers_are_sorted_into_ours_and_others() {
+    let mut world = World::new(plan(), &["a", "b"]);
+    let keys = ["a", "z", "a"].map(str::to_owned);
+    world.instead.insert(1, Fault::Garble(200, finished(&key_of(1), NOON, &keys).leak()));
+    let summary = world.run();
+    assert_eq!((summary.progress.finished, summary.progress.unanswered), (1, 1));
+    let result = &world.results[&0];
+    assert_eq!((result.strangers, &result.unanswered[..]), (2, &[CardKey::from("b")][..]));
+}

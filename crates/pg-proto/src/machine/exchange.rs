@@ -1,0 +1,64 @@
+//! What became of one request, sorted the way machines decide.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use pg_model::{Method, Remedy};
+
+use super::{Failure, Moment, Pauses};
+use crate::{Account, Refused, ReplyError};
+
+/// What is known after a request.
+pub(super) enum Heard<T> {
+    /// It was answered, and the answer names no error.
+    Answer(T),
+    /// The service refused it and would refuse it again.
+    Refused(Refused),
+    /// The service refused to look at it for so long: it is locked or throttled (spec 1 §5, §8).
+    Later(Duration),
+    /// The service refused it as it would every other: wrong credentials, or a permission that is missing.
+    Shut(Refused),
+    /// It certainly never arrived.
+    NotSent,
+    /// It was held back, and so would be every other.
+    HeldBack,
+    /// It may have been executed, or may still be: no reply, none that can be read, or one of a service that broke down.
+    InDoubt,
+}
+
+/// Sorts the reply to a request of `M`.
+pub(super) fn hear<M: Method>(account: &Account, reply: http::Response<Bytes>) -> Heard<M::Output> {
+    match account.reply::<M>(reply) {
+        Ok(answer) => Heard::Answer(answer),
+        Err(ReplyError::Unreadable(_)) => Heard::InDoubt,
+        Err(ReplyError::Refused(refused)) if refused.may_be_executed() => Heard::InDoubt,
+        Err(ReplyError::Refused(refused)) => match refused.remedy() {
+            Remedy::WaitOneMinute => Heard::Later(Duration::from_secs(60)),
+            Remedy::WaitFiveMinutes => Heard::Later(Duration::from_secs(300)),
+            Remedy::FixCredentials | Remedy::AskOperator => Heard::Shut(refused),
+            _ => Heard::Refused(refused),
+        },
+    }
+}
+
+/// Sorts the lack of a reply.
+pub(super) fn missed<T>(failure: Failure) -> Heard<T> {
+    match failure {
+        Failure::NotSent => Heard::NotSent,
+        Failure::MaybeSent => Heard::InDoubt,
+        Failure::HeldBack => Heard::HeldBack,
+    }
+}
+
+/// Until when to wait after `earlier` other pauses: they double from `first` to `longest`, each spread at random.
+pub(super) fn pause(first: Duration, longest: Duration, earlier: u32, now: Moment, random: u64) -> Moment {
+    now.after(Pauses { first, longest }.next(earlier, random))
+}
+
+/// Until when to wait when the service asks for it: no less, and a little more at random.
+pub(super) fn as_told(wait: Duration, now: Moment, random: u64) -> Moment {
+    pause(wait / 8, wait / 8, 0, now.after(wait), random)
+}
+
+/// While a reply is awaited nothing else is to be done, however long that takes.
+pub(super) const UNTIL_THE_REPLY: Moment = Moment::from_millis(u64::MAX);
