@@ -1,4 +1,6 @@
 //! Request signatures (spec 1 §5): making, checking and explaining them.
+//!
+//! Names and values are signed as they are, byte for byte, before any URL-encoding (assumption 25).
 
 mod array;
 mod feed;

@@ -92,7 +92,7 @@ pub enum Credentials {
     Enterprise,
 }
 
-/// Whether a request may be sent again when nobody knows whether it was executed.
+/// Whether a request may be sent again when nobody knows whether it was executed (assumption 22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
     /// Sending it twice does what sending it once does.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// What to do about an error that the service answered with.
+/// What to do about an error that the service answered with (assumption 132).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {

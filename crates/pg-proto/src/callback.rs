@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use pg_model::{AccountUpdaterBatch, DecodeError, Record, RetrieveAccountUpdater, decode_into};
 
-/// What a callback claims. It is not signed, so anybody can have sent it: it is a hint to go and fetch the batch.
+/// What a callback claims. It is not signed, so anybody can have sent it: it is a hint to go and fetch the batch
+/// (assumption 133).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdaterHint {
     claimed: AccountUpdaterBatch,

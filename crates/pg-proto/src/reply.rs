@@ -1,4 +1,5 @@
-//! `http::Response` → typed reply, or an error sorted by fault.
+//! `http::Response` → typed reply, or an error sorted by fault. What is neither success nor an error that can be read
+//! leaves it open whether the operation was executed (assumption 44).
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;

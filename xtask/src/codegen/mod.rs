@@ -1,10 +1,11 @@
 //! `cargo xtask codegen`: everything that follows from the tables.
 //!
-//! `tables` reads and checks them; `rust`, `reference`, `openapi` and `assumptions` each turn them into files; this
-//! module writes the files, or compares them.
+//! `tables` reads and checks them; `rust`, `reference`, `openapi`, `assumptions` and `coverage` each turn them into
+//! files; this module writes the files, or compares them.
 
 mod assumptions;
 mod check;
+mod coverage;
 mod examples;
 mod formats;
 mod names;
@@ -86,6 +87,7 @@ fn generate(folder: &Path, root: &Path) -> anyhow::Result<Files> {
     }
     files.insert("docs/openapi.yaml".into(), openapi::generate(&tables));
     files.insert("docs/assumptions.md".into(), assumptions::generate(&tables));
+    files.insert("docs/coverage.md".into(), coverage::generate(root, &tables)?);
     Ok(files)
 }
 

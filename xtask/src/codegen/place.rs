@@ -5,7 +5,7 @@ use std::fmt;
 /// A position in one of the table files, counted from 1. Without a file it is their folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// The file's name without its ending, such as `token`.
+    /// The file's name without its ending, such as `token`; with its folder where it is none of the tables.
     pub(super) file: &'static str,
     pub(super) line: usize,
     pub(super) column: usize,
@@ -16,7 +16,8 @@ impl fmt::Display for Place {
         if self.file.is_empty() {
             return f.write_str(super::TABLES);
         }
-        write!(f, "{}/{}.toml:{}:{}", super::TABLES, self.file, self.line, self.column)
+        let folder = if self.file.contains('/') { String::new() } else { format!("{}/", super::TABLES) };
+        write!(f, "{folder}{}.toml:{}:{}", self.file, self.line, self.column)
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod codes;
 mod introduction;
-mod markdown;
+pub(super) mod markdown;
 mod methods;
 mod records;
 

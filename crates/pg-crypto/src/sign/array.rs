@@ -1,4 +1,4 @@
-//! Values that are arrays, in the form in which they are signed.
+//! Values that are arrays, in the form in which they are signed (spec 1 §5; assumption 26).
 
 use alloc::string::String;
 use core::fmt::Write;

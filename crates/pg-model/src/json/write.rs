@@ -1,4 +1,5 @@
-//! Writes a record as JSON: one object, in the order of the tables.
+//! Writes a record as JSON: one object, in the order of the tables. Every value is a text, but for the one that the
+//! tables call a number (assumption 131).
 
 use alloc::string::String;
 

@@ -110,6 +110,7 @@ fn no_data(info: &MethodInfo) -> Refusal {
     }
 }
 
+/// Parameters that the method does not have are left alone (assumption 55).
 fn run<M: Serve>(
     context: &mut Context<'_>,
     merchant: &Merchant,

@@ -80,6 +80,10 @@ impl Refusal {
             }
             Voice::V5 => {
                 self.basis.assume(39);
+                // The documents show two codes of version 5; the others are those of version 3 and of the sandbox.
+                if !matches!(&*self.code, "1" | "3") {
+                    self.basis.assume(112);
+                }
                 Reply::encoded(status, Encoding::Xml, enterprise_error(&self.code))
             }
             Voice::Control => return Reply::json(status, &json!({ "error": self.message })),

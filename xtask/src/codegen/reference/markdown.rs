@@ -2,7 +2,7 @@
 
 /// Text from the tables as it may stand in a page or in a cell: nothing in it formats anything, and mentions of
 /// assumptions lead to them.
-pub(super) fn text(text: &str) -> String {
+pub(in super::super) fn text(text: &str) -> String {
     let mut out = String::new();
     let mut word = String::new();
     for c in text.chars().chain([' ']) {
@@ -41,7 +41,7 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// A table: the heads, then the rows.
-pub(super) fn table(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(in super::super) fn table(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
     let mut table = line(&heads) + &line(&vec!["---".to_owned(); heads.len()]);

@@ -1,0 +1,98 @@
+//! What may be wrong with the list: that it names what is not there, or leaves out what is.
+
+use std::collections::BTreeSet;
+
+use super::{
+    super::{
+        check::mentioned_assumptions,
+        place::{Place, Problems, allowed},
+        tables::Tables,
+    },
+    entries::{self, Entry},
+    list::{List, Shown, Statement},
+};
+
+/// Notes every mistake.
+pub(super) fn check(list: &List, tables: &Tables, problems: &mut Problems) {
+    let mut named = BTreeSet::new();
+    for section in &list.sections {
+        for table in &section.tables {
+            let statements = list.rows_of(&section.at, &table.name).count();
+            if table.from.is_empty() && statements == 0 {
+                let what = format!("table {:?} of {} needs rows from tables, or statements", table.name, section.at);
+                problems.push(table.place, what);
+            }
+            let mut listed = statements;
+            for from in &table.from {
+                match entries::of(tables, &list.of_tables, from) {
+                    Ok(entries) => {
+                        listed += entries.len();
+                        named.extend(entries.into_iter().map(|entry| entry.key));
+                    }
+                    Err(what) => problems.push(table.place, what),
+                }
+            }
+            // More is right: a row of our tables may come from an assumption.
+            if listed < table.rows {
+                let what = format!("{} has {} rows in {:?}, {listed} are listed", section.at, table.rows, table.name);
+                problems.push(table.place, what);
+            }
+        }
+        let said = list.statements.iter().any(|statement| statement.at == section.at);
+        if section.tables.is_empty() && !said {
+            problems.push(section.place, format!("nothing is listed of {} {}", section.at, section.title));
+        }
+    }
+    for statement in &list.statements {
+        statement_is_sound(list, tables, statement, problems);
+    }
+    all_rows(list, tables, &named, problems);
+}
+
+fn statement_is_sound(list: &List, tables: &Tables, statement: &Statement, problems: &mut Problems) {
+    let place = statement.place;
+    let Some(section) = list.sections.iter().find(|section| section.at == statement.at) else {
+        let hint = allowed(&statement.at, list.sections.iter().map(|section| section.at.as_str()));
+        return problems.push(place, format!("{:?} is no section{hint}", statement.at));
+    };
+    let names = || section.tables.iter().map(|table| table.name.as_str());
+    if let Some(table) = &statement.table
+        && !names().any(|name| name == table)
+    {
+        problems.push(place, format!("{:?} is no table of {}{}", table, section.at, allowed(table, names())));
+    }
+    decided(&statement.shown, &statement.what, place, problems);
+    for word in &statement.assumptions {
+        match mentioned_assumptions(word)[..] {
+            [number] if tables.assumptions.iter().any(|known| known.number == number) => {}
+            _ => problems.push(place, format!("{word:?} is no assumption")),
+        }
+    }
+}
+
+fn decided(shown: &Shown, what: &str, place: Place, problems: &mut Problems) {
+    if !shown.is_decided() {
+        problems.push(place, format!("{what}: name its tests, or say why it is not_testable"));
+    }
+}
+
+/// Every row of the tables stands in a section and is shown by something, and nothing is shown that is no row.
+fn all_rows(list: &List, tables: &Tables, named: &BTreeSet<String>, problems: &mut Problems) {
+    let contents = list.sections.first().map_or(Place::default(), |section| section.place);
+    let rows: Vec<Entry> = entries::all(tables, &list.of_tables);
+    let known: BTreeSet<&str> = rows.iter().map(|row| row.key.as_str()).collect();
+    for row in &rows {
+        if !named.contains(&row.key) {
+            problems.push(contents, format!("{} stands in no section", row.key));
+        }
+        match &row.shown {
+            Some(shown) => decided(shown, &row.key, contents, problems),
+            None => problems.push(contents, format!("no test is named for {}", row.key)),
+        }
+    }
+    for (place, key, _) in &list.of_tables.single {
+        if !known.contains(key.as_str()) {
+            problems.push(*place, format!("no row of the tables is {key:?}"));
+        }
+    }
+}

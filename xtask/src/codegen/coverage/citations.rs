@@ -1,0 +1,86 @@
+//! Which assumptions the code names.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::super::check::mentioned_assumptions;
+
+/// Folders whose sources may name assumptions.
+const SOURCES: [&str; 3] = ["crates", "tests", "xtask"];
+/// The register itself, and what lists it.
+const REGISTERS: [&str; 3] =
+    ["crates/pg-model/tables/assumptions.toml", "crates/pg-model/src/generated/assumptions.rs", "tests/coverage"];
+
+/// Others are made up, by tests that want one which does not exist.
+const REAL: std::ops::Range<u16> = 1..900;
+
+/// The numbers that sources below the root name, each with the files that do.
+pub(super) fn of_workspace(root: &Path) -> BTreeMap<u16, BTreeSet<PathBuf>> {
+    let mut found: BTreeMap<u16, BTreeSet<PathBuf>> = BTreeMap::new();
+    for folder in SOURCES {
+        walk(&root.join(folder), &mut |path| {
+            let name = path.strip_prefix(root).unwrap();
+            let read = name.extension().is_some_and(|ending| ["rs", "toml", "py"].iter().any(|known| ending == *known));
+            // Tests of the generator name numbers that exist nowhere.
+            let made_up = name.starts_with("xtask/src/codegen") || REGISTERS.iter().any(|own| name.starts_with(own));
+            if read && !made_up {
+                let text = fs::read_to_string(path).unwrap();
+                for number in cited(&text) {
+                    found.entry(number).or_default().insert(name.to_owned());
+                }
+            }
+        });
+    }
+    found
+}
+
+/// The numbers that a text cites: `A59`, `assumption 59`, `assumptions 73 to 75`, and those on a line that assumes.
+pub(super) fn cited(text: &str) -> BTreeSet<u16> {
+    let mut numbers: BTreeSet<u16> = mentioned_assumptions(text).into_iter().collect();
+    for line in text.lines().filter(|line| line.contains("assum")) {
+        let words: Vec<&str> = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        if line.contains("assume(") || line.contains("assuming(") {
+            numbers.extend(words.iter().filter_map(|word| number(word)));
+        }
+        let spoken = words.iter().enumerate().filter(|(_, word)| matches!(**word, "assumption" | "assumptions"));
+        for (at, _) in spoken {
+            numbers.extend(list(&words[at + 1..]));
+        }
+    }
+    numbers.retain(|number| REAL.contains(number));
+    numbers
+}
+
+/// The numbers that a list begins with: `7`, `73 to 75`, `7, 9 and 12`.
+fn list(words: &[&str]) -> BTreeSet<u16> {
+    let mut numbers = BTreeSet::new();
+    let mut range_from = None;
+    for word in words {
+        match (number(word), *word) {
+            (Some(found), _) => numbers.extend(range_from.take().unwrap_or(found)..=found),
+            (None, "to") => range_from = numbers.last().copied(),
+            (None, "and") => {}
+            _ => break,
+        }
+    }
+    numbers
+}
+
+fn number(word: &str) -> Option<u16> {
+    (word.len() <= 3).then(|| word.parse().ok()).flatten()
+}
+
+fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            walk(&path, visit);
+        } else {
+            visit(&path);
+        }
+    }
+}
