@@ -65,7 +65,10 @@ fn menu(place: Option<Place>) -> Html {
         });
         Html::new().raw("<h2>").raw(name).raw("</h2>\n<ul>\n").all(links).raw("</ul>\n")
     });
-    Html::new().raw("<nav aria-label=\"Pages\">\n").all(groups).raw("</nav>\n")
+    // On a phone a box that is ticked opens the menu: that needs no script.
+    let switch =
+        "<input type=\"checkbox\" id=\"menu\" class=\"unseen\" autocomplete=\"off\"><label for=\"menu\">Menu</label>\n";
+    Html::new().raw("<nav aria-label=\"Pages\">\n").raw(switch).all(groups).raw("</nav>\n")
 }
 
 /// A page that shows nothing of the sandbox.

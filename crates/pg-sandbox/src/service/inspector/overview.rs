@@ -19,6 +19,7 @@ pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     for list in List::ALL {
         counts.push(count(context, list)?);
     }
+    counts.push(counted(Place::Faults, context.faults.all().len(), ""));
     let newest = List::Requests.page(context, &Listing::newest(NEWEST))?;
     let newest: Vec<Shown<'_>> = newest.entries.iter().map(Shown).collect();
     let newest = lists::table(List::Requests, &newest).or("Nobody has asked for anything yet.");
@@ -37,10 +38,12 @@ pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
 
 fn count(context: &mut Context<'_>, list: List) -> Result<Html, Refusal> {
     let page = list.page(context, &Listing::newest(COUNTED))?;
-    let more = if page.next.is_some() { "+" } else { "" };
-    let place = Place::List(list);
+    Ok(counted(Place::List(list), page.entries.len(), if page.next.is_some() { "+" } else { "" }))
+}
+
+fn counted(place: Place, count: usize, more: &'static str) -> Html {
     let link = Html::new().raw("<li><a").attribute("href", &place.path()).raw("><b>");
-    Ok(link.text(&page.entries.len().to_string()).raw(more).raw("</b>").raw(place.title()).raw("</a></li>\n"))
+    link.text(&count.to_string()).raw(more).raw("</b>").raw(place.title()).raw("</a></li>\n")
 }
 
 /// The credentials are test data, and published.
@@ -73,14 +76,25 @@ fn accounts(merchants: &Value) -> Html {
     note.all(accounts)
 }
 
+/// The numbers of each scenario, in the order in which they are published.
 fn cards(cards: &Value) -> Html {
-    let rows = Shown(cards).entries().map(|card| {
-        [view::to_copy(&card.text("number")), Html::of(&card.text("scheme")), Html::of(&card.text("scenario"))]
-    });
+    let mut scenarios: Vec<(String, Html)> = Vec::new();
+    for card in Shown(cards).entries() {
+        let scenario = card.text("scenario");
+        let number = Html::new().raw("<span class=\"numbers\">").put(view::to_copy(&card.text("number"))).raw(" ");
+        let number = number.raw("<span class=\"note\">").text(&card.text("scheme")).raw("</span></span>");
+        match scenarios.iter_mut().find(|(known, _)| *known == *scenario) {
+            Some((_, numbers)) => *numbers = std::mem::take(numbers).put(number),
+            None => scenarios.push((scenario.into_owned(), number)),
+        }
+    }
+    let rows = scenarios.into_iter().map(|(scenario, numbers)| [Html::of(&scenario), numbers]);
     let note =
-        view::note("Any other number that could be a card’s is approved. Use an expiry that lies ahead, and any CV2.");
+        view::note("Any other number that could be a card’s is approved. Any expiry that lies ahead and any CV2 do.");
     note.put(
-        Table::new("Every scheme and outcome", &["Number", "Scheme", "What it does"]).rows(rows).or("There are none."),
+        Table::new("The first of each is the one to use", &["What happens", "Numbers"])
+            .rows(rows)
+            .or("There are none."),
     )
 }
 

@@ -50,12 +50,13 @@ fn entry(context: &mut Context<'_>, payment: Shown<'_>) -> Result<Html, Refusal>
     } else {
         view::section("What was done to it", lists::table(List::Transactions, &operations).or(""))
     };
-    let told = Facts::new().wire(&payment.pairs("details")).wire(&payment.pairs("bank")).into_html();
+    let wire = |name| Facts::new().wire(&payment.pairs(name)).into_html();
     Ok(view::section("State", facts(payment))
         .put(view::section("What can still be done", still_possible(payment)))
         .put(came_of_it)
         .put(part("Card", paid_with(payment)))
-        .put(part("Order and customer", told)))
+        .put(part("What the bank said", wire("bank")))
+        .put(part("Order and customer", wire("details"))))
 }
 
 fn part(heading: &'static str, content: Html) -> Html {

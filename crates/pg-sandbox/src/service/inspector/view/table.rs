@@ -16,7 +16,8 @@ impl Table {
         Self { caption, heads, rows: Vec::new() }
     }
 
-    /// With one more row, whose first cell is its head. A cell without content shows a dash.
+    /// With one more row, whose first cell is its head. A cell without content shows a dash where there is
+    /// room for it.
     pub(in super::super) fn row(mut self, cells: impl IntoIterator<Item = Html>) -> Self {
         let mut row = Html::new().raw("<tr role=\"row\">");
         for (at, (head, cell)) in self.heads.iter().zip(cells).enumerate() {
@@ -25,8 +26,12 @@ impl Table {
                 0 => ("<th scope=\"row\" role=\"rowheader\"", "</th>"),
                 _ => ("<td role=\"cell\"", "</td>"),
             };
-            let cell = if cell.is_empty() { Html::new().raw("<span class=\"none\">–</span>") } else { cell };
-            row = row.raw(start).attribute("data-head", head).raw("><div>").put(cell).raw("</div>").raw(end);
+            let (class, cell) = if cell.is_empty() {
+                (" class=\"nothing\"", Html::new().raw("<span class=\"none\">–</span>"))
+            } else {
+                ("", cell)
+            };
+            row = row.raw(start).raw(class).attribute("data-head", head).raw("><div>").put(cell).raw("</div>").raw(end);
         }
         self.rows.push(row.raw("</tr>\n"));
         self

@@ -1,0 +1,114 @@
+//! Who may see the inspector, who may press its buttons, and what browsers are told about its pages.
+
+use bytes::Bytes;
+use http::Request;
+use pg_sandbox::{Peer, Settings};
+
+use crate::shop::Shop;
+
+const PAGES: [&str; 5] = ["", "pages/requests", "pages/clock", "pages/decoder", "pages/nothing"];
+
+#[test]
+fn pages_forbid_browsers_whatever_they_do_not_need() {
+    let mut shop = Shop::new();
+    for path in PAGES {
+        let page = shop.page(path);
+        let policy = page.header("content-security-policy");
+        for rule in [
+            "default-src 'none'",
+            "style-src 'sha256-",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+        ] {
+            assert!(policy.contains(rule), "{path} {policy}");
+        }
+        assert!(!policy.contains("unsafe") && !policy.contains("http:"), "{policy}");
+        for (name, value) in [
+            ("content-type", "text/html; charset=utf-8"),
+            ("cache-control", "no-store"),
+            ("x-content-type-options", "nosniff"),
+            ("x-frame-options", "DENY"),
+            ("referrer-policy", "same-origin"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+        ] {
+            assert_eq!(page.header(name), value, "{path} {name}");
+        }
+        for forbidden in
+            ["<script", "<img", "<link", "<iframe", " style=", " src=", "http://", "https://", "javascript:"]
+        {
+            assert!(!page.html.contains(forbidden), "{path} {forbidden}");
+        }
+    }
+}
+
+#[test]
+fn only_this_machine_sees_it() {
+    let mut shop = Shop::new();
+    for path in PAGES {
+        let mut request = Request::get(format!("/_sandbox/{path}")).body(Bytes::new()).unwrap();
+        request.extensions_mut().insert(Peer("192.0.2.7".parse().unwrap()));
+        let page = shop.send(request);
+        assert_eq!(page.status, 403, "{path}");
+        assert!(page.says("this machine only") && !page.html.contains("<nav"), "{}", page.html);
+    }
+    let mut open = Settings::default();
+    open.control.from_anywhere = true;
+    let mut shop = Shop::with(open);
+    let mut request = Request::get("/_sandbox/").header("host", "192.0.2.1:8480").body(Bytes::new()).unwrap();
+    request.extensions_mut().insert(Peer("192.0.2.7".parse().unwrap()));
+    assert_eq!(shop.send(request).status, 200);
+}
+
+#[test]
+fn no_page_reaches_it_through_a_name_of_its_own() {
+    let mut shop = Shop::new();
+    for (name, value) in [
+        ("host", "evil.example"),
+        ("host", "127.0.0.1.evil.example:8480"),
+        ("origin", "http://evil.example"),
+        ("pg-callback", "1"),
+    ] {
+        let request = Request::get("/_sandbox/").header(name, value);
+        let request = if name == "host" { request } else { request.header("host", "127.0.0.1:8480") };
+        assert_eq!(shop.send(request.body(Bytes::new()).unwrap()).status, 403, "{name}: {value}");
+    }
+}
+
+#[test]
+fn only_its_own_pages_press_its_buttons() {
+    let mut shop = Shop::new();
+    let (host, own) = (("host", "127.0.0.1:8480"), ("origin", "http://127.0.0.1:8480"));
+    let freeze = [("speed", "0")];
+    for headers in [
+        &[host][..],
+        &[host, ("origin", "http://evil.example")],
+        &[host, ("origin", "null")],
+        &[host, ("origin", "http://127.0.0.1:8481")],
+        &[host, own, ("sec-fetch-site", "cross-site")],
+        &[host, own, ("sec-fetch-site", "same-site")],
+        &[host, own, ("sec-fetch-site", "none")],
+        &[("host", "evil.example"), ("origin", "http://evil.example"), ("sec-fetch-site", "same-origin")],
+        &[host, own, ("pg-callback", "1")],
+    ] {
+        let page = shop.post("pages/clock", &freeze, headers);
+        assert_eq!(page.status, 403, "{headers:?}");
+        assert_eq!(shop.control("clock")["frozen"], false, "{headers:?}");
+    }
+    for headers in
+        [&[host, own][..], &[host, own, ("sec-fetch-site", "same-origin")], &[host, ("sec-fetch-site", "same-origin")]]
+    {
+        assert_eq!(shop.post("pages/clock", &freeze, headers).status, 303, "{headers:?}");
+        assert_eq!(shop.control("clock")["frozen"], true);
+        shop.done("pages/clock", &[("speed", "1")]);
+    }
+}
+
+#[test]
+fn the_inspector_only_looks_on() {
+    let mut shop = Shop::new();
+    shop.shown("");
+    shop.done("pages/clock", &[("advanceSeconds", "30")]);
+    assert!(shop.shown("pages/requests").says("Nobody has asked for anything yet."));
+}

@@ -1,0 +1,49 @@
+//! Lists: pages, filters and links.
+
+use crate::shop::{Page, Shop, order};
+
+/// The references of the payments on a page.
+fn references(page: &Page) -> String {
+    page.html.split("data-head=\"Reference\"><div><bdi>").skip(1).map(|rest| &rest[..1]).collect()
+}
+
+#[test]
+fn lists_come_in_pages_and_by_account() {
+    let mut shop = Shop::new();
+    for number in 0..6 {
+        let merchant = if number == 1 { "other" } else { "main" };
+        shop.call_as(merchant, "transaction/auth", &order("100", &number.to_string()));
+    }
+    let page = shop.shown("pages/transactions?limit=2");
+    assert_eq!(references(&page), "54");
+    let older = page.paths().into_iter().find(|path| path.contains("before=")).unwrap();
+    let page = shop.shown(older.strip_prefix("/_sandbox/").unwrap());
+    assert_eq!(references(&page), "32");
+    assert!(page.says("Newest Older"), "{}", page.text());
+    assert_eq!(references(&shop.shown("pages/transactions?merchant=other")), "1");
+    assert_eq!(references(&shop.shown("pages/transactions?merchant=&limit=")), "543210");
+    let page = shop.shown("pages/transactions?merchant=main");
+    assert!(page.html.contains("<option value=\"main\" selected>"));
+    assert!(!page.says("Older"));
+}
+
+#[test]
+fn requests_are_found_by_method() {
+    let mut shop = Shop::new();
+    shop.call("token/lookup", &[]);
+    shop.pay("transaction/auth", "100", "r");
+    let page = shop.shown("pages/requests?merchant=&method=token/lookup");
+    assert_eq!(page.paths_below("/_sandbox/pages/requests/").len(), 1);
+    assert!(page.html.contains("<option value=\"token/lookup\" selected>"));
+}
+
+#[test]
+fn a_wrong_query_is_named() {
+    let mut shop = Shop::new();
+    for query in ["limit=0", "limit=1001", "since=1", "limit=1&limit=2", "method=x", "before=%"] {
+        let page = shop.page(&format!("pages/requests?{query}"));
+        assert_eq!(page.status, 400, "{query}");
+        assert!(page.says("This cannot be done"), "{query}");
+    }
+    assert_eq!(shop.page("pages/tokens?method=token/lookup").status, 400);
+}
