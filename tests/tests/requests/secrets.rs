@@ -28,8 +28,7 @@ impl EachMethod for DebugHides {
         for field in M::INFO.fields {
             for name in names(field, 2) {
                 match field.format {
-                    // The key of the updater configuration is hidden in errors, but its type shows it.
-                    _ if field.sensitive && field.wire != "accountUpdaterKey" => {
+                    _ if field.sensitive => {
                         let (value, never) = secret(field);
                         parameters.push(name, value);
                         hidden.push((field.wire, never));

@@ -14,7 +14,6 @@ const BY_TYPE: &[(&str, &str)] = &[
     ("SessionKey", "0c9a8b7e6d5f4e3d2c1b0a9f8e7d6c5b"),
     ("AuthenticationKey", "b1a2c3d4e5f60718293a4b5c6d7e8f90"),
     ("BatchKey", "e4d3c2b1a0f9e8d7c6b5a4938271605f"),
-    ("AccountUpdaterKey", "updater-1"),
     ("TokenId", "a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4"),
     ("MessageId", "1024"),
     ("MerchantReference", "order-7"),
@@ -29,6 +28,7 @@ const BY_TYPE: &[(&str, &str)] = &[
 
 /// Values by the end of a parameter's name, in small letters without underscores.
 const BY_NAME: &[(&str, &str)] = &[
+    ("accountupdaterkey", "updater-1"),
     ("cardholdername", "A Lovelace"),
     ("cardnumber", "400000******1000"),
     ("cardexpirymonth", "12"),

@@ -78,18 +78,6 @@ impl From<Cow<'_, str>> for BatchKey {
     }
 }
 
-/// Selects the account updater configuration of the merchant. (spec 1 §4.8)
-#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AccountUpdaterKey(String);
-
-text_traits!(AccountUpdaterKey);
-
-impl From<Cow<'_, str>> for AccountUpdaterKey {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
-
 /// Identifier of a hosted checkout token. (spec 3 §2.1)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenId(String);

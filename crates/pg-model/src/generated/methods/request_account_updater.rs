@@ -5,7 +5,7 @@
 use alloc::vec::Vec;
 
 use crate::{
-    AccountUpdaterKey, BatchRequested, CardKey, Url, check, emit,
+    BatchRequested, CardKey, Secret, Url, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
@@ -23,7 +23,7 @@ pub struct RequestAccountUpdater {
     /// Selects the updater configuration.
     ///
     /// `accountUpdaterKey`: alphanumeric (spec 1 §4.8).
-    pub account_updater_key: AccountUpdaterKey,
+    pub account_updater_key: Secret,
     /// The stored cards to refresh, each once.
     ///
     /// `cardKey`: comma-separated, unique, at most 5,000 (spec 1 §4.8).
@@ -38,7 +38,7 @@ impl RequestAccountUpdater {
     /// With everything that is required.
     #[must_use]
     pub fn new(
-        account_updater_key: impl Into<AccountUpdaterKey>,
+        account_updater_key: impl Into<Secret>,
         card_keys: impl IntoIterator<Item = impl Into<CardKey>>,
     ) -> Self {
         Self {

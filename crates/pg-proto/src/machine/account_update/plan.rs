@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use pg_model::{AccountUpdaterKey, CardKey, Method, RequestAccountUpdater, Url, format::MAX_CARD_KEYS};
+use pg_model::{CardKey, Method, RequestAccountUpdater, Secret, Url, format::MAX_CARD_KEYS};
 
 use crate::Misuse;
 
@@ -13,7 +13,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 /// (spec 1 §6).
 #[derive(Clone)]
 pub struct UpdatePlan {
-    pub(super) updater_key: AccountUpdaterKey,
+    pub(super) updater_key: Secret,
     pub(super) callback_url: Option<Url>,
     pub(super) batch_size: usize,
     pub(super) outstanding: usize,
@@ -37,7 +37,7 @@ pub enum Doubtful {
 
 impl UpdatePlan {
     /// Batches of 5,000, at most 20 of them at the service at once.
-    pub fn new(updater_key: impl Into<AccountUpdaterKey>) -> Self {
+    pub fn new(updater_key: impl Into<Secret>) -> Self {
         Self {
             updater_key: updater_key.into(),
             callback_url: None,

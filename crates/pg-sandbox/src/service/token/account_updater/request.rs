@@ -15,7 +15,7 @@ impl Serve for RequestAccountUpdater {
 
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<BatchRequested, Refusal> {
         let held = merchant.account_updater_key.as_ref();
-        if !held.is_some_and(|held| held.matches(self.account_updater_key.as_str())) {
+        if !held.is_some_and(|held| held.matches(self.account_updater_key.expose())) {
             return Err(Refusal::from(ErrorCode::INVALID_ACCOUNT_UPDATER_KEY).assuming(71));
         }
         let entries = entries(context, merchant, &self.card_keys)?;
