@@ -1,4 +1,4 @@
-//! Test cards and what they make happen, and what a card number tells about its card.
+//! Test cards and what they make happen (assumption 137), and what a card number tells about its card.
 
 use serde_json::{Value, json};
 

@@ -50,8 +50,11 @@ fn bad(field: &Field) -> Vec<(String, bool)> {
     if field.required {
         values.push((String::new(), true));
     }
-    if let Length::Between(_, most) = field.length {
+    if let Length::Between(least, most) = field.length {
         values.push(("1".repeat(usize::from(most) + 1), false));
+        if least > 1 {
+            values.push(("1".repeat(usize::from(least) - 1), false));
+        }
     }
     if let Some((least, most)) = field.range {
         values.extend([(least - 1).to_string(), (most + 1).to_string()].map(|value| (value, false)));

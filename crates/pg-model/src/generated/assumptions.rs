@@ -1230,4 +1230,22 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         why: "A customer who is impatient must not pay twice; one who wants to pay again opens the page again.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
     },
+    Assumption {
+        number: 137,
+        area: "sandbox",
+        title: "Test cards",
+        open: "Their numbers and what they do (spec 1 §2.4, 2 §4.3).",
+        chosen: "Each listed under /_sandbox/cards with its scenario; any other number that passes the Luhn check is approved. The numbers are made up.",
+        why: "The documents leave the numbers out; a test has to find out what a card will do.",
+        change: "The list CARDS in the sandbox.",
+    },
+    Assumption {
+        number: 138,
+        area: "sandbox",
+        title: "Events that are not shown",
+        open: "Further events of the token service, notifications of the gateway (spec 1 §6, 2 §6).",
+        chosen: "There are none: the account updater and the hosted checkout call back, and nothing else does.",
+        why: "A notification whose form nobody knows could not be read.",
+        change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+    },
 ];

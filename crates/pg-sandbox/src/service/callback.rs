@@ -1,5 +1,5 @@
 //! Outgoing callbacks: journaled with the request that causes them, handed out when they are due, and
-//! marked with what came of them.
+//! marked with what came of them. Only finished batches and hosted payments cause one (assumption 138).
 
 use http::StatusCode;
 

@@ -38,9 +38,12 @@ pub(super) fn check(list: &List, tables: &Tables, problems: &mut Problems) {
                 problems.push(table.place, what);
             }
         }
-        let said = list.statements.iter().any(|statement| statement.at == section.at);
-        if section.tables.is_empty() && !said {
+        let said: Vec<&Statement> = list.statements.iter().filter(|statement| statement.at == section.at).collect();
+        if section.tables.is_empty() && said.is_empty() {
             problems.push(section.place, format!("nothing is listed of {} {}", section.at, section.title));
+        }
+        for open in section.open.iter().filter(|open| !said.iter().any(|one| one.assumptions.contains(open))) {
+            problems.push(section.place, format!("no statement of {} shows {open}", section.at));
         }
     }
     for statement in &list.statements {

@@ -32,6 +32,8 @@ pub(super) struct Section {
     pub(super) at: String,
     pub(super) title: String,
     pub(super) tables: Vec<DocumentTable>,
+    /// The assumptions that close what the section leaves open.
+    pub(super) open: Vec<String>,
 }
 
 /// A table of the documents.
@@ -97,6 +99,7 @@ impl Section {
             at: row.text("at"),
             title: row.text("title"),
             tables: row.rows("tables", DocumentTable::read),
+            open: row.texts("open"),
             place: row.places().row,
         }
     }

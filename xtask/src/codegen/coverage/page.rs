@@ -35,6 +35,10 @@ pub(super) fn page(list: &List, tables: &Tables) -> String {
             .collect();
         page += blocks.join("\n").trim_end();
         page.push('\n');
+        let open: Vec<String> = section.open.iter().flat_map(|word| mentioned_assumptions(word)).map(link).collect();
+        if !open.is_empty() {
+            page += &format!("\nLeft open by the document: {}\n", open.join(", "));
+        }
     }
     // Texts of the tables are written for pages one folder below.
     page.replace("](../assumptions.md#", "](assumptions.md#")

@@ -95,7 +95,7 @@ fn statement(at: &str, table: Option<&str>, shown: Shown) -> Statement {
 }
 
 fn section(tables: Vec<DocumentTable>) -> Section {
-    Section { place: place(), at: "1 §1".to_owned(), title: "What it does".to_owned(), tables }
+    Section { place: place(), at: "1 §1".to_owned(), title: "What it does".to_owned(), tables, open: Vec::new() }
 }
 
 fn document_table(rows: usize, from: &[&str]) -> DocumentTable {
@@ -183,6 +183,10 @@ fn what_leads_nowhere_is_told() {
     ] {
         assert!(told.contains(wrong), "{wrong}:\n{told}");
     }
+    let open = Section { open: vec!["A59".to_owned()], ..section(Vec::new()) };
+    let list =
+        List { sections: vec![open], statements: vec![statement("1 §1", None, by(&["a::b"]))], ..List::default() };
+    assert!(self::told(&list).contains("no statement of 1 §1 shows A59"));
     let empty = List { sections: vec![section(Vec::new())], ..List::default() };
     assert!(self::told(&empty).contains("nothing is listed of 1 §1 What it does"));
 }

@@ -1,5 +1,5 @@
-//! Every field of every reply that the tables know is given by the sandbox: a walk through all services, and a look at
-//! which fields came with a value.
+//! A walk through all services of the sandbox, and what can be seen on its way: that every field of every reply which the
+//! tables know comes with a value, and that nobody is told of anything but batches and hosted payments.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -236,4 +236,36 @@ fn every_field_of_every_reply_is_given() {
         .filter(|(record, field)| !NEVER_GIVEN.contains(&(record.as_str(), field.as_str())))
         .collect();
     assert!(missing.is_empty() && all.len() > 120, "of {} fields, never given: {missing:?}", all.len());
+}
+
+/// No other event is shown than the end of a batch and a hosted payment (spec 1 §6, 2 §6, 3 §6; assumption 138).
+#[test]
+fn only_batches_and_hosted_payments_are_told_of() {
+    let mut shop = Shop::open();
+    let told = |shop: &mut Shop| {
+        let listed = shop.send(Method::GET, "/_sandbox/callbacks", String::new());
+        let listed: Value = serde_json::from_slice(listed.body()).unwrap();
+        listed.as_array().unwrap().iter().map(|callback| text(callback, "kind")).collect::<Vec<_>>()
+    };
+    cards_and_payments(&mut shop);
+    three_d_secure(&mut shop);
+    assert_eq!(told(&mut shop), Vec::<String>::new());
+    checkout(&mut shop);
+    assert_eq!(told(&mut shop), ["checkout"]);
+}
+
+/// In every method (assumption 55); the signature is over it too, or the call would be refused.
+#[test]
+fn a_parameter_that_nobody_knows_is_signed_and_ignored() {
+    let mut shop = Shop::open();
+    for method in METHODS.iter().filter(|method| method.credentials != Credentials::Session) {
+        let name = format!("{}/{}", method.service.name, method.name);
+        let known = shop.call(&name, &[("merchantReference", "m-1")]);
+        let more = shop.call(&name, &[("merchantReference", "m-1"), ("recordedToo", "x"), ("aaa", "é&=")]);
+        let code = |reply: &Value| reply["errorCode"].clone();
+        assert_eq!(code(&known), code(&more), "{name}: {more}");
+        assert_ne!(code(&more), "123", "{name}");
+    }
+    let paid = [("cardNumber", CARD), ("cardExpiryMonth", "12"), ("cardExpiryYear", "30"), ("recordedToo", "x")];
+    assert_eq!(shop.call("transaction/auth", &[ORDER, &paid].concat())["transactionStatusCode"], "600");
 }
