@@ -9,7 +9,9 @@ use crate::site::Site;
 /// A desktop screen.
 const DESK: Screen = Screen { width: 1280, height: 800, phone: false };
 /// A phone of a usual size.
-const PHONE: Screen = Screen { width: 390, height: 844, phone: true };
+pub(crate) const PHONE: Screen = Screen { width: 390, height: 844, phone: true };
+/// The smallest that WCAG 2.2, 1.4.10, asks for; nothing may have to be scrolled sideways on it.
+const SMALL: Screen = Screen { width: 320, height: 640, phone: true };
 
 /// How high a control has to be at least, in CSS pixels.
 const THUMB: u32 = 40;
@@ -23,6 +25,8 @@ pub(crate) async fn judge(browser: &Browser, name: &str) {
         let file = folder().join(format!("{name}-{look}.png"));
         fs::write(file, browser.picture().await).unwrap();
     }
+    browser.look(SMALL, false).await;
+    problems.extend(self::problems(browser).await.iter().map(|problem| format!("small phone: {problem}")));
     problems.extend(browser.complaints().await);
     assert_eq!(problems, [""; 0], "{name}");
 }

@@ -6,5 +6,6 @@ mod card_form;
 mod challenge;
 mod checkout;
 mod gallery;
+mod inspector;
 mod looks;
 mod site;
