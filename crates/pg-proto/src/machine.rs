@@ -30,7 +30,9 @@ mod calendar;
 pub mod charge;
 mod exchange;
 mod pauses;
+pub mod retry;
 mod saved;
+pub mod throttle;
 
 pub use pauses::Pauses;
 pub use saved::{ResumeError, Saved};

@@ -61,7 +61,7 @@
 
 use std::{fmt, sync::Arc};
 
-use pg_model::{Method, Outcome, Transaction, method::Retry};
+use pg_model::{Method, Outcome, Transaction, TransactionLookup, method::Retry};
 
 use crate::{
     Account, Misuse,
@@ -123,6 +123,7 @@ pub struct Charge<M> {
 }
 
 /// What follows an event.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart where it is made")]
 enum Next {
     Pay,
     Look,
@@ -173,6 +174,13 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
             }
         }
         Ok(Self::with(account, request, state.resumed()))
+    }
+
+    /// Other bounds. A deadline that was set when it began stays as it is.
+    #[must_use]
+    pub fn bounds(mut self, bounds: Bounds) -> Self {
+        self.state.bounds = bounds;
+        self
     }
 
     /// The reference that it charges under.
@@ -347,6 +355,12 @@ impl<M> fmt::Debug for Charge<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Charge").field("state", &self.state).field("ended", &self.ended).finish_non_exhaustive()
     }
+}
+
+/// The lookup that finds what became of a request, if that carries a reference.
+pub(super) fn lookup_of<M: Method>(request: &M) -> Option<TransactionLookup> {
+    let intent = Intent::of(request);
+    (!intent.reference.is_empty()).then(|| intent.lookup())
 }
 
 fn intent_of<M: Method>(account: &Account, request: &M) -> Result<Intent, Misuse> {

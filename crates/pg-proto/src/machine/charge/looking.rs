@@ -64,6 +64,5 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
 /// reference may mean it: enough to send a payment again under its reference, not enough to prove anything.
 fn is_nothing(refused: &Refused) -> bool {
     let code = refused.code();
-    *code == ErrorCode::INVALID_MERCHANT_REFERENCE
-        || SandboxErrorCode::from(code.as_str()) == SandboxErrorCode::UNKNOWN_TRANSACTION_KEY
+    *code == ErrorCode::INVALID_MERCHANT_REFERENCE || SandboxErrorCode::UNKNOWN_TRANSACTION_KEY == code.as_str()
 }

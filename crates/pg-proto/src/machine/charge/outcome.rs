@@ -7,10 +7,6 @@ use crate::Refused;
 /// How a charge ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one for each payment, and it is taken apart where it comes out"
-)]
 pub enum Charged {
     /// Paid, or reserved: once.
     Approved(Transaction),

@@ -109,6 +109,5 @@ fn refuse(state: &mut State, refused: Refused) -> Next {
 /// The documents name no code for a reference that was used before: the sandbox has one of its own, and 125 may mean it.
 fn is_duplicate(refused: &Refused) -> bool {
     let code = refused.code();
-    *code == ErrorCode::INVALID_MERCHANT_REFERENCE
-        || SandboxErrorCode::from(code.as_str()) == SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE
+    *code == ErrorCode::INVALID_MERCHANT_REFERENCE || SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE == code.as_str()
 }

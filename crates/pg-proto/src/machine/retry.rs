@@ -1,0 +1,347 @@
+//! Retry: one request, sent again only as far as its method's retry class allows.
+//!
+//! **Goes in:** an account, a request, bounds; then its reply, or that there is none, the time and a random number.
+//!
+//! **Comes out:** requests to send, times to wait until, and at the end a [`Tried`].
+//!
+//! ```text
+//!                        a result, or a refusal that sending again can't change
+//!  Ready ──▶ Sending ───────────────────────────────────────────────────────▶ Answered | Refused
+//!              │  ▲
+//!              │  └──────────── Resting ◀─┐ within the bounds:
+//!              │                          │   any class    not sent
+//!              ├──────────────────────────┘   safe         no reply, unreadable, refused for now
+//!              └────────────────────────────────────────────────────────────▶ NotSent | Unknown | Refused
+//!                        otherwise
+//! ```
+//!
+//! # Promises
+//!
+//! - A method of class [`Safe`](Retry::Safe) may be sent several times. It waits as the service says: a minute after 121 and
+//!   429, five after 122.
+//! - A method of any other class is sent again only after a request that certainly never left. So at most one request of it
+//!   ever leaves. After a crash, the request that was to be sent counts as sent.
+//! - **NotSent** is for ever: nothing left. **Refused**: the service answered every request that left, and refused it.
+//!   **Unknown**: it may have been done, or may still be.
+//! - Zero means zero: with [`RetryBounds::again`] at zero, at most one request is made, whatever becomes of it.
+//! - It ends: attempts and time are bounded, over all resumptions.
+//!
+//! # Does not promise
+//!
+//! - It does not find out what became of an Unknown. For payments with a reference, [`Charge`](super::charge::Charge) is the
+//!   better machine: it looks them up, and sends them again under the same reference.
+//! - That a network delivers a request once. A refusal may answer one copy while another is executed later.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use pg_model::{
+    Method, Remedy, TransactionLookup,
+    method::{MethodInfo, Retry as Class},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Account, Misuse, Refused, ReplyError, Unreadable,
+    machine::{Action, Event, Failure, Machine, Moment, Nothing, Pauses, ResumeError, Saved, charge},
+};
+
+#[cfg(test)]
+mod tests;
+
+const NAME: &str = "retry";
+const VERSION: u32 = 1;
+
+/// How far it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetryBounds {
+    /// How often the request is sent again at most. Default: 3.
+    pub again: u32,
+    /// After this time, counted from its begin, nothing is sent again. Default: 10 minutes, which leaves room for the longest
+    /// wait that the service asks for (5 minutes, spec 1 §5).
+    pub within: Duration,
+    /// The pauses before each further attempt. Default: one second, doubling up to 30.
+    pub pauses: Pauses,
+}
+
+impl Default for RetryBounds {
+    fn default() -> Self {
+        Self { again: 3, within: Duration::from_secs(600), pauses: Pauses::default() }
+    }
+}
+
+/// How it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Tried<T> {
+    /// The service carried it out: its result.
+    Answered(T),
+    /// The service refused it, and did so every time.
+    Refused(Refused),
+    /// Nothing left this side.
+    NotSent,
+    /// It may have been carried out, or may still be.
+    Unknown {
+        /// The lookup that tells, for a payment with a reference.
+        reconcile: Option<TransactionLookup>,
+        /// Why it is not known.
+        why: Unanswered,
+    },
+}
+
+/// Why it is not known whether a request was carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unanswered {
+    /// There was no reply.
+    #[error("the request may have arrived, and there is no reply")]
+    NoReply,
+    /// A reply came that can't be read.
+    #[error(transparent)]
+    Unreadable(Box<Unreadable>),
+    /// The service failed, or the bank did not answer.
+    #[error("it may have been executed: {0}")]
+    Refused(Refused),
+    /// The last request was refused, and an earlier one had no reply.
+    #[error("an earlier request may have been executed: {0}")]
+    RefusedAtLast(Refused),
+    /// Nothing may be sent until somebody has put the credentials right, and a request before may have been executed.
+    #[error("nothing may be sent at present, and a request may have been executed")]
+    HeldBack,
+}
+
+/// Sends one request, and sends it again only as far as its method's retry class allows; see [the module](self).
+///
+/// ```
+/// use pg_model::TokenLookup;
+/// use pg_proto::{Account, BaseUrl, Credentials};
+/// use pg_proto::machine::{Action, Event, Failure, Machine, Moment, retry::{Retry, RetryBounds}};
+///
+/// let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"));
+/// let mut lookup = Retry::new(account, TokenLookup::new().card_key("a-card-key"), RetryBounds::default())?;
+/// let now = Moment::from_millis(1_700_000_000_000);
+/// assert!(matches!(lookup.step(Event::Begin, now, 4), Action::Send(_)));
+/// // Reading methods are safe to send again.
+/// let Action::WaitUntil(then) = lookup.step(Event::Failed(Failure::MaybeSent), now, 4) else { panic!() };
+/// assert!(matches!(lookup.step(Event::Woken, then, 4), Action::Send(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Retry<M: Method> {
+    account: Arc<Account>,
+    request: M,
+    state: State,
+    in_flight: bool,
+    /// What came of the last request that left.
+    last: Option<Last>,
+    ended: Option<Tried<M::Output>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    method: String,
+    bounds: RetryBounds,
+    deadline: Option<Moment>,
+    sends: u32,
+    /// A request may have left.
+    left: bool,
+    /// What became of a request that left is not known.
+    open: bool,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Phase {
+    Ready,
+    Sending,
+    Resting { until: Moment, length: Duration },
+    Ended,
+}
+
+/// Why a request that left has no result.
+#[derive(Clone, Debug)]
+enum Last {
+    Unanswered(Unanswered),
+    Refused(Refused),
+}
+
+impl<M: Method<Output: Clone>> Retry<M> {
+    /// A request that was not sent yet.
+    ///
+    /// # Errors
+    /// When it breaks a rule, or the account can't make it. Nothing was sent.
+    pub fn new(account: impl Into<Arc<Account>>, request: M, bounds: RetryBounds) -> Result<Self, Misuse> {
+        let account = account.into();
+        account.request(&request)?;
+        let method = path(M::INFO);
+        let state = State { method, bounds, deadline: None, sends: 0, left: false, open: false, phase: Phase::Ready };
+        Ok(Self { account, request, state, in_flight: false, last: None, ended: None })
+    }
+
+    /// Goes on after a crash, with the request that it was made from.
+    ///
+    /// # Errors
+    /// When that is not the state of a request of this method, or the request breaks a rule.
+    pub fn resume(saved: &Saved, account: impl Into<Arc<Account>>, request: M) -> Result<Self, ResumeError> {
+        let mut state: State = saved.open(NAME, VERSION)?;
+        if state.method != path(M::INFO) {
+            return Err(ResumeError::Mismatch("method"));
+        }
+        if state.phase == Phase::Sending {
+            (state.left, state.open) = (true, true);
+        }
+        let bounds = state.bounds;
+        let new = Self::new(account, request, bounds).map_err(|_| ResumeError::Mismatch("request"))?;
+        Ok(Self { state, ..new })
+    }
+
+    fn is_safe(&self) -> bool {
+        M::INFO.retry == Class::Safe
+    }
+
+    fn send(&mut self, now: Moment) -> Action<Nothing, Tried<M::Output>> {
+        let late = self.state.sends > 0 && self.state.deadline.is_some_and(|deadline| now > deadline);
+        if self.state.sends > self.state.bounds.again || late {
+            return self.bounds_ended();
+        }
+        match self.account.request_unchecked(&self.request) {
+            Ok(request) => {
+                self.state.sends += 1;
+                self.state.phase = Phase::Sending;
+                self.in_flight = true;
+                Action::Send(request)
+            }
+            // The account lost what it had when this was made.
+            Err(_) => self.bounds_ended(),
+        }
+    }
+
+    /// The request left, and this came of it.
+    fn without_result(&mut self, last: Last, now: Moment, random: u64) -> Action<Nothing, Tried<M::Output>> {
+        self.state.left = true;
+        self.state.open |= matches!(last, Last::Unanswered(_));
+        let pause = match &last {
+            Last::Unanswered(_) => Some(None),
+            Last::Refused(refused) => match refused.remedy() {
+                Remedy::WaitOneMinute => Some(Some(Duration::from_secs(60))),
+                Remedy::WaitFiveMinutes => Some(Some(Duration::from_secs(300))),
+                Remedy::Retry => Some(None),
+                _ => None,
+            },
+        };
+        self.last = Some(last);
+        match pause {
+            Some(told) if self.is_safe() => self.rest(told, now, random),
+            _ => self.bounds_ended(),
+        }
+    }
+
+    /// Waits for its own pause, or for what the service wants, spread by the first pause.
+    fn rest(&mut self, told: Option<Duration>, now: Moment, random: u64) -> Action<Nothing, Tried<M::Output>> {
+        let bounds = &self.state.bounds;
+        let length = match told {
+            None => bounds.pauses.next(self.state.sends.saturating_sub(1), random),
+            Some(least) => least.saturating_add(bounds.pauses.next(0, random)),
+        };
+        let until = now.after(length);
+        if self.state.sends > bounds.again || self.state.deadline.is_some_and(|deadline| until > deadline) {
+            return self.bounds_ended();
+        }
+        self.state.phase = Phase::Resting { until, length };
+        Action::WaitUntil(until)
+    }
+
+    fn bounds_ended(&mut self) -> Action<Nothing, Tried<M::Output>> {
+        let outcome = match self.last.take() {
+            _ if !self.state.left => Tried::NotSent,
+            Some(Last::Refused(refused)) if !self.state.open => Tried::Refused(refused),
+            // A second deletion, for example, is refused because the first one was carried out.
+            Some(Last::Refused(refused)) => return self.unknown(Unanswered::RefusedAtLast(refused)),
+            Some(Last::Unanswered(why)) => return self.unknown(why),
+            None => return self.unknown(Unanswered::NoReply),
+        };
+        self.done(outcome)
+    }
+
+    fn unknown(&mut self, why: Unanswered) -> Action<Nothing, Tried<M::Output>> {
+        let reconcile = charge::lookup_of(&self.request);
+        self.done(Tried::Unknown { reconcile, why })
+    }
+
+    fn done(&mut self, outcome: Tried<M::Output>) -> Action<Nothing, Tried<M::Output>> {
+        self.state.phase = Phase::Ended;
+        self.ended = Some(outcome.clone());
+        Action::Done(outcome)
+    }
+}
+
+impl<M: Method<Output: Clone>> Machine for Retry<M> {
+    type Input = Nothing;
+    type Demand = Nothing;
+    type Outcome = Tried<M::Output>;
+
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> Action<Nothing, Tried<M::Output>> {
+        if let Some(outcome) = &self.ended {
+            return Action::Done(outcome.clone());
+        }
+        let deadline = *self.state.deadline.get_or_insert_with(|| now.after(self.state.bounds.within));
+        match (self.state.phase, event) {
+            (_, Event::Input(never)) => match never {},
+            (Phase::Ready, _) => self.send(now),
+            (Phase::Sending, Event::Reply(response)) if self.in_flight => {
+                (self.in_flight, self.state.left) = (false, true);
+                match self.account.reply::<M>(response) {
+                    Ok(output) => self.done(Tried::Answered(output)),
+                    Err(error) => self.without_result(Last::from(error), now, random),
+                }
+            }
+            (Phase::Sending, Event::Failed(failure)) if self.in_flight => {
+                self.in_flight = false;
+                match failure {
+                    Failure::MaybeSent => self.without_result(Last::Unanswered(Unanswered::NoReply), now, random),
+                    // Whatever left before, of a safe method, may leave again.
+                    Failure::NotSent => self.rest(None, now, random),
+                    Failure::HeldBack if self.state.left => self.unknown(Unanswered::HeldBack),
+                    Failure::HeldBack => self.bounds_ended(),
+                }
+            }
+            // It waits for the reply; sending once more would be a second request.
+            (Phase::Sending, _) if self.in_flight => Action::WaitUntil(deadline.max(now)),
+            // It was resumed.
+            (Phase::Sending | Phase::Ended, _) if self.is_safe() => self.send(now),
+            (Phase::Sending | Phase::Ended, _) => self.bounds_ended(),
+            (Phase::Resting { until, length }, Event::Begin | Event::Woken) if now < until => {
+                // A clock that was set back would make it rest for as long again and more.
+                let until = until.min(now.after(length));
+                self.state.phase = Phase::Resting { until, length };
+                Action::WaitUntil(until)
+            }
+            (Phase::Resting { .. }, Event::Begin | Event::Woken) => self.send(now),
+            (Phase::Resting { until, .. }, _) => Action::WaitUntil(until),
+        }
+    }
+
+    fn save(&self) -> Saved {
+        Saved::of(NAME, VERSION, &self.state)
+    }
+}
+
+impl From<ReplyError> for Last {
+    fn from(error: ReplyError) -> Self {
+        match error {
+            ReplyError::Unreadable(unreadable) => Self::Unanswered(Unanswered::Unreadable(unreadable)),
+            ReplyError::Refused(refused) if refused.may_be_executed() => Self::Unanswered(Unanswered::Refused(refused)),
+            ReplyError::Refused(refused) => Self::Refused(refused),
+        }
+    }
+}
+
+impl<M: Method> fmt::Debug for Retry<M> {
+    /// The state alone: the request may hold a card.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Retry").field("state", &self.state).field("last", &self.last).finish_non_exhaustive()
+    }
+}
+
+fn path(info: &MethodInfo) -> String {
+    format!("{}/{}", info.service.name, info.name)
+}

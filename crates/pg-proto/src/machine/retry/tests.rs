@@ -1,0 +1,213 @@
+use bytes::Bytes;
+use pg_model::{AuthSessionKey, CapturePreauth, Currency, DeleteToken, Item, Order, Outcome, TokenLookup};
+
+use super::*;
+use crate::{BaseUrl, Credentials};
+
+const NOW: Moment = Moment::from_millis(1_700_000_000_000);
+
+fn account() -> Account {
+    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "password", "sha"))
+}
+
+fn lookup(again: u32) -> Retry<TokenLookup> {
+    let bounds = RetryBounds { again, ..RetryBounds::default() };
+    Retry::new(account(), TokenLookup::new().card_key("card-key"), bounds).unwrap()
+}
+
+fn capture() -> Retry<CapturePreauth> {
+    let request = CapturePreauth::new("0123456789abcdef0123456789abcdef");
+    Retry::new(account(), request, RetryBounds::default()).unwrap()
+}
+
+fn payment() -> Retry<AuthSessionKey> {
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+    Retry::new(account(), AuthSessionKey::new("0123456789abcdef0123456789abcdef", order), RetryBounds::default())
+        .unwrap()
+}
+
+fn answer(status: u16, body: &str) -> Event {
+    Event::Reply(http::Response::builder().status(status).body(Bytes::copy_from_slice(body.as_bytes())).unwrap())
+}
+
+fn error(status: u16, code: &str) -> Event {
+    answer(status, &format!(r#"{{"errorCode":"{code}","errorMessage":""}}"#))
+}
+
+fn begin<M: Method<Output: Clone>>(retry: &mut Retry<M>, now: Moment) {
+    assert!(matches!(retry.step(Event::Begin, now, 0), Action::Send(_)));
+}
+
+fn done<D: fmt::Debug, O: fmt::Debug>(action: Action<D, O>) -> O {
+    match action {
+        Action::Done(outcome) => outcome,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn wait<D: fmt::Debug, O: fmt::Debug>(action: Action<D, O>) -> Duration {
+    match action {
+        Action::WaitUntil(until) => until.since(NOW),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_safe_method_is_sent_again_until_it_is_answered() {
+    let failures = [
+        (Event::Failed(Failure::MaybeSent), 500),
+        (Event::Failed(Failure::NotSent), 500),
+        (answer(200, "<html>"), 500),
+        (error(500, "999"), 500),
+        (error(400, "182"), 500),
+        (error(403, "121"), 60_500),
+        (error(403, "122"), 300_500),
+    ];
+    for (failure, pause) in failures {
+        let mut retry = lookup(1);
+        begin(&mut retry, NOW);
+        let pause = Duration::from_millis(pause);
+        assert_eq!(wait(retry.step(failure, NOW, 0)), pause);
+        // Too early, and a reply that nobody waits for: nothing is sent.
+        assert_eq!(wait(retry.step(Event::Woken, NOW, 0)), pause);
+        assert_eq!(wait(retry.step(error(400, "102"), NOW, 0)), pause);
+        assert!(matches!(retry.step(Event::Woken, NOW.after(pause), 0), Action::Send(_)));
+        let outcome = done(retry.step(answer(200, r#"{"cardKeyDetails":{}}"#), NOW.after(pause), 0));
+        assert!(matches!(outcome, Tried::Answered(_)), "{outcome:?}");
+        assert!(matches!(done(retry.step(Event::Begin, NOW, 0)), Tried::Answered(_)));
+    }
+}
+
+#[test]
+fn what_can_not_change_is_not_sent_again() {
+    for code in ["102", "108", "106", "777"] {
+        let mut retry = lookup(3);
+        begin(&mut retry, NOW);
+        assert!(matches!(done(retry.step(error(400, code), NOW, 0)), Tried::Refused(_)), "{code}");
+    }
+}
+
+#[test]
+fn zero_means_zero() {
+    let mut retry = lookup(0);
+    begin(&mut retry, NOW);
+    assert_eq!(done(retry.step(Event::Failed(Failure::NotSent), NOW, 0)), Tried::NotSent);
+    let mut retry = lookup(0);
+    begin(&mut retry, NOW);
+    let outcome = done(retry.step(Event::Failed(Failure::MaybeSent), NOW, 0));
+    assert_eq!(outcome, Tried::Unknown { reconcile: None, why: Unanswered::NoReply });
+    let mut retry = lookup(0);
+    begin(&mut retry, NOW);
+    let mut resumed = Retry::resume(&retry.save(), account(), TokenLookup::new().card_key("card-key")).unwrap();
+    assert!(matches!(done(resumed.step(Event::Begin, NOW, 0)), Tried::Unknown { .. }));
+}
+
+#[test]
+fn other_methods_are_sent_again_only_when_nothing_left() {
+    let mut retry = capture();
+    begin(&mut retry, NOW);
+    let pause = wait(retry.step(Event::Failed(Failure::NotSent), NOW, 0));
+    assert!(matches!(retry.step(Event::Woken, NOW.after(pause), 0), Action::Send(_)));
+    let mut held =
+        Retry::resume(&capture().save(), account(), CapturePreauth::new("0123456789abcdef0123456789abcdef")).unwrap();
+    begin(&mut held, NOW);
+    assert_eq!(done(held.step(Event::Failed(Failure::HeldBack), NOW, 0)), Tried::NotSent);
+    for (event, unknown) in [
+        (Event::Failed(Failure::MaybeSent), true),
+        (answer(200, ""), true),
+        (error(500, "999"), true),
+        (error(400, "119"), true),
+        (error(403, "121"), false),
+        (error(403, "936"), false),
+        (error(400, "952"), false),
+    ] {
+        let mut retry = capture();
+        begin(&mut retry, NOW);
+        let outcome = done(retry.step(event, NOW, 0));
+        assert_eq!(matches!(outcome, Tried::Unknown { reconcile: None, .. }), unknown, "{outcome:?}");
+        assert_eq!(matches!(outcome, Tried::Refused(_)), !unknown, "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_payment_with_a_reference_says_how_to_find_it() {
+    let mut retry = payment();
+    begin(&mut retry, NOW);
+    let Tried::Unknown { reconcile, .. } = done(retry.step(Event::Failed(Failure::MaybeSent), NOW, 0)) else {
+        panic!()
+    };
+    assert_eq!(reconcile, Some(TransactionLookup::new().unique_merchant_reference("order-7")));
+    let mut retry = payment();
+    begin(&mut retry, NOW);
+    let made = answer(200, r#"{"transactionStatusCode":"901"}"#);
+    assert!(matches!(done(retry.step(made, NOW, 0)), Tried::Answered(Outcome::Declined(_))));
+}
+
+#[test]
+fn after_a_crash_the_request_counts_as_sent() {
+    let mut retry = capture();
+    begin(&mut retry, NOW);
+    let request = || CapturePreauth::new("0123456789abcdef0123456789abcdef");
+    let mut resumed = Retry::resume(&retry.save(), account(), request()).unwrap();
+    assert!(matches!(done(resumed.step(Event::Begin, NOW, 0)), Tried::Unknown { .. }));
+    // A pause is gone on with.
+    let pause = wait(retry.step(Event::Failed(Failure::NotSent), NOW, 0));
+    let mut resumed = Retry::resume(&retry.save(), account(), request()).unwrap();
+    assert_eq!(resumed.save(), retry.save());
+    assert_eq!(wait(resumed.step(Event::Begin, NOW, 0)), pause);
+    assert!(matches!(resumed.step(Event::Woken, NOW.after(pause), 0), Action::Send(_)));
+    // A safe method is sent again.
+    let mut retry = lookup(3);
+    begin(&mut retry, NOW);
+    let mut resumed = Retry::resume(&retry.save(), account(), TokenLookup::new().card_key("card-key")).unwrap();
+    begin(&mut resumed, NOW);
+    let other = Retry::resume(&retry.save(), account(), request());
+    assert_eq!(other.map(|_| ()), Err(ResumeError::Mismatch("method")));
+}
+
+#[test]
+fn a_second_deletion_that_is_refused_says_that_the_first_may_have_been_done() {
+    let mut retry = Retry::new(account(), DeleteToken::new("card-key"), RetryBounds::default()).unwrap();
+    begin(&mut retry, NOW);
+    let pause = wait(retry.step(Event::Failed(Failure::MaybeSent), NOW, 0));
+    assert!(matches!(retry.step(Event::Woken, NOW.after(pause), 0), Action::Send(_)));
+    let outcome = done(retry.step(error(400, "940"), NOW.after(pause), 0));
+    assert!(matches!(outcome, Tried::Unknown { why: Unanswered::RefusedAtLast(_), .. }), "{outcome:?}");
+}
+
+#[test]
+fn it_ends_within_its_time_and_its_attempts() {
+    let mut retry = lookup(u32::MAX);
+    let (mut now, mut sent) = (NOW, 0);
+    let mut action = retry.step(Event::Begin, now, 1);
+    let outcome = loop {
+        action = match action {
+            Action::Send(_) => {
+                sent += 1;
+                retry.step(Event::Failed(Failure::MaybeSent), now, 1)
+            }
+            Action::WaitUntil(until) => {
+                now = until;
+                retry.step(Event::Woken, now, 1)
+            }
+            Action::Done(outcome) => break outcome,
+            Action::Ask(never) => match never {},
+        };
+    };
+    assert!(matches!(outcome, Tried::Unknown { .. }));
+    assert!(now <= NOW.after(Duration::from_secs(600)) && sent > 20, "{now:?} {sent}");
+    // While a request is in flight, nothing makes it send another.
+    let mut retry = lookup(3);
+    begin(&mut retry, NOW);
+    assert!(matches!(retry.step(Event::Begin, NOW, 0), Action::WaitUntil(_)));
+    assert!(matches!(retry.step(Event::Woken, NOW.after(Duration::from_secs(9_999)), 0), Action::WaitUntil(_)));
+}
+
+#[test]
+fn nothing_secret_is_stored_or_shown() {
+    let mut retry = payment();
+    begin(&mut retry, NOW);
+    for text in [retry.save().text().to_owned(), format!("{retry:?}")] {
+        assert!(!text.contains("0123456789abcdef") && !text.contains("password"), "{text}");
+    }
+}
