@@ -84,7 +84,7 @@ fn a_transaction_says_what_can_still_be_done_to_it() {
     assert!(page.html.contains(&format!("/_sandbox/pages/transactions/{captured}\"")));
     let page = entry(&mut shop, "transactions", &captured);
     assert_says(&page, &["refund up to 2.50 GBP", &format!("Came from {key}")]);
-    assert_says(&entry(&mut shop, "transactions", &refund), &["Nothing: this is what was done to another transaction"]);
+    assert_says(&entry(&mut shop, "transactions", &refund), &["Nothing: it gave back what another transaction took."]);
     shop.wait(5 * 24 * 60 * 60);
     assert_says(&entry(&mut shop, "transactions", &key), &["Nothing: the reservation is used up, cancelled or over."]);
     let mut poor = order("100", "order-2");

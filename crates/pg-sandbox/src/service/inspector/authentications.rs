@@ -53,5 +53,5 @@ fn entry(_: &mut Context<'_>, authentication: Shown<'_>) -> Result<Html, Refusal
         .fact("When", authentication.time("created"))
         .quoted("Account", &authentication.text("merchant"))
         .quoted("Service", &authentication.text("service"));
-    Ok(view::section("State", facts.into_html()))
+    Ok(view::section("What it is", facts.into_html()))
 }

@@ -62,7 +62,8 @@ fn entry(_: &mut Context<'_>, batch: Shown<'_>) -> Result<Html, Refusal> {
     });
     let cards = Table::new("In the order of the request", &["Old key", "Response", "New key", "New card", "Expires"])
         .rows(cards);
-    Ok(view::section("State", facts.into_html().put(spoil)).put(view::section("Cards", cards.or("There are none."))))
+    Ok(view::section("What it is", facts.into_html().put(spoil))
+        .put(view::section("Cards", cards.or("There are none."))))
 }
 
 fn spoiling(key: &str) -> Html {

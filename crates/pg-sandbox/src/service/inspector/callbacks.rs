@@ -76,7 +76,7 @@ fn entry(_: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal> {
     let body =
         Facts::new().code("Content type", &callback.text("contentType")).quoted("Bytes", &callback.text("bodyBytes"));
     let text = pg_model::mask::text(&callback.text("body"));
-    Ok(view::section("State", facts.into_html().put(again.button("Send it again")))
+    Ok(view::section("What it is", facts.into_html().put(again.button("Send it again")))
         .put(view::section("Body", body.into_html().put(view::lines(&text)))))
 }
 

@@ -67,7 +67,7 @@ fn entry(_: &mut Context<'_>, checkout: Shown<'_>) -> Result<Html, Refusal> {
     let items = Table::new("What is bought", &["Item", "Price", "Quantity"]).rows(items);
     let customer = Facts::new().wire(&checkout.pairs("user")).into_html();
     let customer = if customer.is_empty() { view::note("The merchant said nothing.") } else { customer };
-    Ok(view::section("State", facts.into_html())
+    Ok(view::section("What it is", facts.into_html())
         .put(view::section("Items", items.or("There are none.")))
         .put(view::section("Where it leads", addresses.into_html()))
         .put(view::section("Customer", customer)))

@@ -69,13 +69,13 @@ fn said(data: &RedirectData) -> Html {
         data.collect.iter().map(|(name, value)| (masked(name), masked(value))).collect();
     let unknown: Vec<String> = data.extra.iter().map(|(name, _)| masked(name)).collect();
     let facts = Facts::new()
-        .quoted("cardholderName", &masked(&data.cardholder_name))
-        .code("cardNumber", &mask::card_number(data.card_number.expose()))
-        .quoted("cardExpiryMonth", &masked(&data.card_expiry_month))
-        .quoted("cardExpiryYear", &masked(&data.card_expiry_year))
+        .pair("cardholderName", &masked(&data.cardholder_name))
+        .pair("cardNumber", &mask::card_number(data.card_number.expose()))
+        .pair("cardExpiryMonth", &masked(&data.card_expiry_month))
+        .pair("cardExpiryYear", &masked(&data.card_expiry_year))
         .wire(&collected)
-        .quoted("errorCode", data.error_code.as_str())
-        .quoted("errorMessage", &masked(&data.error_message))
+        .pair("errorCode", data.error_code.as_str())
+        .pair("errorMessage", &masked(&data.error_message))
         .quoted("Unknown members", &unknown.join(", "));
     let errors = data.errors.iter().map(|(name, error)| {
         [view::code(&masked(name)), view::code(error.error_code.as_str()), view::quoted(&masked(&error.error_message))]

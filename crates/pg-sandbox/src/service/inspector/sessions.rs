@@ -45,12 +45,12 @@ fn entry(_: &mut Context<'_>, session: Shown<'_>) -> Result<Html, Refusal> {
         .fact("Opened", session.time("created"))
         .fact("Expires", session.time("expires"))
         .quoted("Account", &session.text("merchant"))
-        .quoted("errorPageUrl", &session.text("errorPageUrl"))
-        .quoted("merchantCustomerReference", &session.text("merchantCustomerReference"));
+        .pair("errorPageUrl", &session.text("errorPageUrl"))
+        .pair("merchantCustomerReference", &session.text("merchantCustomerReference"));
     let entered = session.card().wire(&session.pairs("details")).into_html();
     let collected = Facts::new().wire(&session.pairs("collected")).into_html();
     let nothing = |content: Html| if content.is_empty() { view::note("Nothing yet.") } else { content };
-    Ok(view::section("State", facts.into_html())
+    Ok(view::section("What it is", facts.into_html())
         .put(view::section("Entered", nothing(entered)))
         .put(view::section("Collected for the merchant", nothing(collected))))
 }

@@ -36,7 +36,7 @@ fn entry(_: &mut Context<'_>, message: Shown<'_>) -> Result<Html, Refusal> {
         .fact("State", state(message))
         .code("To", &message.text("msisdn"))
         .quoted("Message", &message.text("message"))
-        .code("messid", &message.text("messid"))
+        .pair("messid", &message.text("messid"))
         .fact("When", message.time("created"))
         .quoted("Account", &message.text("merchant"));
     Ok(view::section("Message", facts.into_html()))

@@ -37,11 +37,11 @@ fn entry(_: &mut Context<'_>, token: Shown<'_>) -> Result<Html, Refusal> {
     let facts = Facts::new()
         .fact("State", state(token))
         .code("Card key", &token.text("cardKey"))
-        .code("cardUniqueIdentifier", &token.text("cardUniqueIdentifier"))
-        .quoted("merchantCustomerReference", &token.text("merchantCustomerReference"))
+        .pair("cardUniqueIdentifier", &token.text("cardUniqueIdentifier"))
+        .pair("merchantCustomerReference", &token.text("merchantCustomerReference"))
         .fact("Came from", site::by_key(List::Transactions, &token.text("parent")))
         .fact("When", token.time("created"))
         .quoted("Account", &token.text("merchant"))
         .wire(&token.pairs("details"));
-    Ok(view::section("State", facts.into_html()).put(view::section("Card", token.card().into_html())))
+    Ok(view::section("What it is", facts.into_html()).put(view::section("Card", token.card().into_html())))
 }

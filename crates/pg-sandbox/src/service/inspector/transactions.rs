@@ -1,11 +1,14 @@
 //! Transactions, and what can still be done to them.
 
+use pg_model::StatusCode;
+
 use super::{
     Context, Html, List, Refusal,
     lists::{self, Look},
     site,
     view::{self, Facts, Shown, Tone, badge},
 };
+use crate::records::PaymentKind;
 
 pub(super) const LOOK: Look = Look {
     about: "Payments, reservations and what was done to them, of both services.",
@@ -31,7 +34,8 @@ fn row(payment: Shown<'_>) -> Vec<Html> {
 }
 
 fn state(payment: Shown<'_>) -> Html {
-    let tone = if payment.flag("approved") { Tone::Good } else { Tone::Bad };
+    let passed = payment.text("transactionStatusCode") == StatusCode::THREE_D_SECURE_SUCCESS.as_str();
+    let tone = if payment.flag("approved") || passed { Tone::Good } else { Tone::Bad };
     badge(tone, &payment.text("transactionStatus"))
 }
 
@@ -51,7 +55,7 @@ fn entry(context: &mut Context<'_>, payment: Shown<'_>) -> Result<Html, Refusal>
         view::section("What was done to it", lists::table(List::Transactions, &operations).or(""))
     };
     let wire = |name| Facts::new().wire(&payment.pairs(name)).into_html();
-    Ok(view::section("State", facts(payment))
+    Ok(view::section("What it is", facts(payment))
         .put(view::section("What can still be done", still_possible(payment)))
         .put(came_of_it)
         .put(part("Card", paid_with(payment)))
@@ -76,9 +80,9 @@ fn facts(payment: Shown<'_>) -> Html {
         .fact("When", payment.time("created"))
         .quoted("Account", &payment.text("merchant"))
         .quoted("Service", &payment.text("service"))
-        .quoted("merchantReference", &payment.text("merchantReference"))
-        .quoted("uniqueMerchantReference", &payment.text("uniqueMerchantReference"))
-        .quoted("merchantCustomerReference", &payment.text("merchantCustomerReference"))
+        .pair("merchantReference", &payment.text("merchantReference"))
+        .pair("uniqueMerchantReference", &payment.text("uniqueMerchantReference"))
+        .pair("merchantCustomerReference", &payment.text("merchantCustomerReference"))
         .into_html()
 }
 
@@ -92,15 +96,24 @@ fn still_possible(payment: Shown<'_>) -> Html {
     if !items.is_empty() {
         return Html::new().raw("<ul>\n").put(items).raw("</ul>\n");
     }
-    view::paragraph(if !payment.flag("approved") {
+    view::paragraph(why_not(payment))
+}
+
+/// Why nothing can be done any more.
+fn why_not(payment: Shown<'_>) -> &'static str {
+    let kind = payment.text("transactionType");
+    let is = |kinds: &[PaymentKind]| kinds.iter().any(|known| known.wire() == kind);
+    if is(&[PaymentKind::ThreeDSecureCheck, PaymentKind::ThreeDsAuthenticatedOnly]) {
+        "Nothing: it moved no money."
+    } else if is(&[PaymentKind::CancelPreAuth, PaymentKind::Refund]) {
+        "Nothing: it gave back what another transaction took."
+    } else if !payment.flag("approved") {
         "Nothing: the bank did not accept it."
-    } else if payment.has("reservedUntil") {
+    } else if is(&[PaymentKind::PreAuth]) {
         "Nothing: the reservation is used up, cancelled or over."
-    } else if payment.count("refunded") > 0 {
-        "Nothing: all of it was refunded."
     } else {
-        "Nothing: this is what was done to another transaction, or only a check of the card."
-    })
+        "Nothing: all of it was refunded."
+    }
 }
 
 fn paid_with(payment: Shown<'_>) -> Html {

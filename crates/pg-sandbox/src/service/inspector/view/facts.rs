@@ -29,7 +29,12 @@ impl Facts {
 
     /// Names as they are on the wire, and their values.
     pub(in super::super) fn wire(self, pairs: &[(String, String)]) -> Self {
-        pairs.iter().fold(self, |facts, (name, value)| facts.named(code(name), quoted(value)))
+        pairs.iter().fold(self, |facts, (name, value)| facts.pair(name, value))
+    }
+
+    /// A name as it is on the wire, and its value.
+    pub(in super::super) fn pair(self, name: &str, value: &str) -> Self {
+        self.named(code(name), quoted(value))
     }
 
     /// The list; nothing when nothing is in it.
