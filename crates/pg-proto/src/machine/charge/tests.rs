@@ -1,1 +1,417 @@
+//! Every transition by itself, what is stored, and what is not.
 
+use std::time::Duration;
+
+use bytes::Bytes;
+use pg_model::{Auth, CardDetails, Currency, Item, Order, Preauth};
+
+use super::*;
+use crate::{BaseUrl, Credentials, machine::Failure};
+
+const NOW: Moment = Moment::from_millis(1_700_000_000_000);
+const PAN: &str = "4111111111111111";
+const CV2: &str = "973";
+const EMPTY: &str = r#"{"transactions":[]}"#;
+
+fn account() -> Account {
+    let credentials = Credentials::new("canary-key", "canary-password", "canary-sha");
+    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials)
+}
+
+fn order() -> Order {
+    Order::new(Currency::GBP).item(Item::new("Tea", 499).quantity(2)).unique_merchant_reference("order-7")
+}
+
+fn request() -> Auth {
+    Auth::new(CardDetails::new(PAN, "12", "30").cv2(CV2), order())
+}
+
+fn transaction(code: &str) -> String {
+    format!(r#"{{"transactionStatusCode":"{code}","transactionType":"Auth","transactionKey":"key"}}"#)
+}
+
+fn list(transactions: &[String]) -> String {
+    let numbered: Vec<_> = transactions.iter().enumerate().map(|(at, one)| format!(r#""{at}":{one}"#)).collect();
+    format!(r#"{{"transactions":{{{}}}}}"#, numbered.join(","))
+}
+
+fn reply(status: u16, body: &str) -> Event {
+    Event::Reply(http::Response::builder().status(status).body(Bytes::copy_from_slice(body.as_bytes())).unwrap())
+}
+
+fn ok(body: &str) -> Event {
+    reply(200, body)
+}
+
+fn refused(code: &str) -> Event {
+    let body = format!(r#"{{"errorCode":"{code}","traceCode":"123456789","errorMessage":"card {PAN}"}}"#);
+    reply(if code == "999" { 500 } else { 400 }, &body)
+}
+
+/// A charge, driven along; after every step it is stored, and what was stored is looked through.
+struct Drive {
+    charge: Charge<Auth>,
+    now: Moment,
+    action: Action<Nothing, Charged>,
+}
+
+impl Drive {
+    fn begin(bounds: Bounds) -> Self {
+        Self::of(Charge::new(account(), request(), bounds).unwrap(), NOW)
+    }
+
+    fn of(mut charge: Charge<Auth>, now: Moment) -> Self {
+        let action = charge.step(Event::Begin, now, 0);
+        let drive = Self { charge, now, action };
+        drive.look_through();
+        drive
+    }
+
+    /// The payment, or the lookup, is being sent.
+    fn sends(self, what: &str) -> Self {
+        let Action::Send(request) = &self.action else { panic!("{what} expected, not {:?}", self.action) };
+        assert_eq!(request.uri().path(), format!("/v3/transaction/{what}/xml"));
+        assert!(std::str::from_utf8(request.body()).unwrap().contains("uniqueMerchantReference=order-7"));
+        self
+    }
+
+    fn then(mut self, event: Event) -> Self {
+        self.action = self.charge.step(event, self.now, 0);
+        self.look_through();
+        self
+    }
+
+    fn waits(mut self, pause: Duration) -> Self {
+        let Action::WaitUntil(until) = self.action else { panic!("a pause expected, not {:?}", self.action) };
+        assert_eq!(until.since(self.now), pause);
+        // Stored and resumed, it waits for the same moment, and whatever comes too early changes nothing.
+        let mut resumed: Charge<Auth> = Charge::resume(&self.charge.save(), account(), Some(request())).unwrap();
+        for event in [Event::Begin, Event::Woken, ok(&transaction("600")), Event::Failed(Failure::NotSent)] {
+            assert!(matches!(resumed.step(event, self.now, 9), Action::WaitUntil(same) if same == until));
+        }
+        self.now = until;
+        self.then(Event::Woken)
+    }
+
+    /// The first pause of a given number, with the smallest random number.
+    fn pauses(self, number: u32) -> Self {
+        self.waits(Duration::from_millis(500 << number))
+    }
+
+    fn crash(self, request: Option<Auth>) -> Self {
+        let saved = Saved::from_text(self.charge.save().text());
+        Self::of(Charge::resume(&saved, account(), request).unwrap(), self.now)
+    }
+
+    fn ends(mut self) -> Charged {
+        let Action::Done(outcome) = self.action else { panic!("an end expected, not {:?}", self.action) };
+        let again = self.charge.step(Event::Begin, self.now, 0);
+        assert!(matches!(again, Action::Done(same) if same == outcome));
+        outcome
+    }
+
+    fn doubts(self) -> Doubt {
+        match self.ends() {
+            Charged::Unknown { reconcile, why } => {
+                assert_eq!(reconcile, TransactionLookup::new().unique_merchant_reference("order-7"));
+                why
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The canaries: card, security code and credentials are neither stored nor shown, and what is stored comes back.
+    fn look_through(&self) {
+        let saved = self.charge.save();
+        for text in [saved.text().to_owned(), format!("{:?}", self.charge)] {
+            for canary in [PAN, "1111111", CV2, "canary"] {
+                assert!(!text.contains(canary), "{canary} in {text}");
+            }
+        }
+        let state: State = saved.open(NAME, VERSION).unwrap();
+        assert_eq!(state, self.charge.state);
+    }
+}
+
+#[test]
+fn what_comes_back_under_the_reference_is_the_payment() {
+    let begin = || Drive::begin(Bounds::default()).sends("auth");
+    assert!(matches!(begin().then(ok(&transaction("600"))).ends(), Charged::Approved(t) if t.transaction_key == "key"));
+    assert!(matches!(begin().then(ok(&transaction("901"))).ends(), Charged::Declined(_)));
+    let lost = || begin().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    assert!(matches!(lost().then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)));
+    assert!(matches!(lost().then(ok(&list(&[transaction("902")]))).ends(), Charged::Declined(_)));
+}
+
+#[test]
+fn after_a_request_that_may_have_been_executed_it_looks_and_then_sends_again() {
+    let failures =
+        || [Event::Failed(Failure::MaybeSent), ok("<html>"), ok(""), refused("999"), reply(502, "bad gateway")];
+    for failure in failures() {
+        let drive = Drive::begin(Bounds::default()).sends("auth").then(failure).pauses(0).sends("lookup");
+        let drive = drive.then(ok(EMPTY)).sends("auth").then(refused("950")).sends("lookup");
+        assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)));
+    }
+    // A lookup without an answer is made again.
+    for failure in failures().into_iter().chain([Event::Failed(Failure::NotSent)]) {
+        let drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+        let drive = drive.then(failure).pauses(1).sends("lookup");
+        assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)));
+    }
+}
+
+#[test]
+fn nothing_found_is_no_proof() {
+    let mut drive = Drive::begin(Bounds { attempts: 2, lookups: 3, ..Bounds::default() }).sends("auth");
+    drive = drive.then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup").then(ok(EMPTY)).sends("auth");
+    drive = drive.then(Event::Failed(Failure::MaybeSent)).pauses(1).sends("lookup").then(ok(EMPTY));
+    drive = drive.pauses(2).sends("lookup").then(ok(EMPTY));
+    assert_eq!(drive.doubts(), Doubt::NothingFound);
+    let drive = Drive::begin(Bounds { lookups: 0, ..Bounds::default() }).sends("auth");
+    assert_eq!(drive.then(Event::Failed(Failure::MaybeSent)).doubts(), Doubt::NotLookedUp);
+}
+
+#[test]
+fn a_list_that_was_not_asked_for_finds_nothing_and_proves_nothing() {
+    let other =
+        r#"{"transactionStatusCode":"600","transactionType":"Auth","uniqueMerchantReference":"order-8"}"#.to_owned();
+    let drive = Drive::begin(Bounds::default()).sends("auth").then(refused("136")).sends("lookup");
+    drive.then(ok(&list(&[other]))).pauses(0).sends("lookup");
+}
+
+#[test]
+fn only_what_never_left_is_not_sent() {
+    let drive = Drive::begin(Bounds { attempts: 2, ..Bounds::default() }).sends("auth");
+    let drive = drive.then(Event::Failed(Failure::NotSent)).pauses(0).sends("auth");
+    assert_eq!(drive.then(Event::Failed(Failure::NotSent)).ends(), Charged::NotSent);
+    let begin = || Drive::begin(Bounds::default());
+    assert_eq!(begin().then(Event::Failed(Failure::HeldBack)).ends(), Charged::NotSent);
+    assert_eq!(Drive::begin(Bounds { attempts: 0, ..Bounds::default() }).ends(), Charged::NotSent);
+    let lost = || begin().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    assert_eq!(lost().then(Event::Failed(Failure::HeldBack)).doubts(), Doubt::HeldBack);
+    let again = || lost().then(ok(EMPTY)).sends("auth");
+    assert_eq!(again().then(Event::Failed(Failure::HeldBack)).doubts(), Doubt::HeldBack);
+    // After one that may have left, one that did not is looked up as well.
+    again().then(Event::Failed(Failure::NotSent)).pauses(1).sends("lookup");
+}
+
+#[test]
+fn a_refusal_for_a_reason_in_the_request_holds_for_every_copy() {
+    for code in ["103", "107", "108", "110", "120", "938"] {
+        let begin = || Drive::begin(Bounds::default()).sends("auth");
+        assert!(
+            matches!(begin().then(refused(code)).ends(), Charged::Refused(r) if r.code().as_str() == code),
+            "{code}"
+        );
+        let drive = begin().then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY)).sends("auth");
+        let drive = drive.then(refused(code)).sends("lookup");
+        assert!(matches!(drive.then(ok(EMPTY)).ends(), Charged::Refused(_)), "{code}");
+    }
+}
+
+#[test]
+fn a_refusal_that_time_brings_is_held_against_a_lookup() {
+    for code in ["109", "129", "136", "940"] {
+        let fence = || Drive::begin(Bounds::default()).sends("auth").then(refused(code)).sends("lookup");
+        assert!(matches!(fence().then(ok(EMPTY)).ends(), Charged::Refused(r) if r.code().as_str() == code), "{code}");
+        assert!(matches!(fence().then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)), "{code}");
+        // A code that may mean that nothing was found is not proof enough, and a lost lookup is none.
+        fence().then(refused("943")).pauses(0).sends("lookup");
+        let drive = fence().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+        // Nothing is forgotten in a crash.
+        let drive = drive.crash(None).sends("lookup");
+        assert!(matches!(drive.then(ok(EMPTY)).ends(), Charged::Refused(r) if r.code().as_str() == code), "{code}");
+    }
+}
+
+#[test]
+fn a_refusal_that_may_pass_says_nothing_about_requests_that_are_still_on_their_way() {
+    for code in ["101", "106", "111", "942", "956", "777"] {
+        let drive = Drive::begin(Bounds::default()).sends("auth").then(refused(code)).sends("lookup");
+        assert!(matches!(drive.then(ok(EMPTY)).ends(), Charged::Refused(_)), "{code}");
+        let drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY));
+        let drive = drive.sends("auth").then(refused(code)).sends("lookup").then(ok(EMPTY));
+        assert!(matches!(drive.doubts(), Doubt::Refused(_)), "{code}");
+    }
+    // An answer to a later request does not settle the earlier one.
+    let drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY));
+    let drive = drive.sends("auth").then(refused("936")).waits(Duration::from_millis(60_500)).sends("lookup");
+    let drive = drive.then(ok(EMPTY)).sends("auth").then(refused("942")).sends("lookup").then(ok(EMPTY));
+    assert!(matches!(drive.doubts(), Doubt::Refused(_)));
+}
+
+#[test]
+fn a_reference_that_is_used_up_is_only_looked_up() {
+    for code in ["950", "125"] {
+        let bounds = Bounds { lookups: 2, ..Bounds::default() };
+        let drive = Drive::begin(bounds).sends("auth").then(refused(code)).sends("lookup").then(ok(EMPTY));
+        let drive = drive.pauses(0).sends("lookup").then(ok(EMPTY));
+        assert!(matches!(drive.doubts(), Doubt::ReferenceUsed(r) if r.code().as_str() == code), "{code}");
+    }
+    let bounds = Bounds { lookups: 2, ..Bounds::default() };
+    let drive = Drive::begin(bounds).sends("auth").then(refused("119")).pauses(0).sends("lookup").then(ok(EMPTY));
+    let drive = drive.pauses(1).sends("lookup").then(ok(EMPTY));
+    assert!(matches!(drive.doubts(), Doubt::NoResponse(_)));
+    let drive = Drive::begin(bounds).sends("auth").then(ok(&transaction("655"))).pauses(0).sends("lookup");
+    let settled = |drive: Drive| drive.then(ok(&list(&[transaction("600")]))).ends();
+    assert!(matches!(
+        settled(drive.then(ok(&list(&[transaction("656")]))).pauses(1).sends("lookup")),
+        Charged::Approved(_)
+    ));
+    let drive = Drive::begin(bounds).sends("auth").then(ok(&transaction("655"))).pauses(0).sends("lookup");
+    let drive = drive.then(ok(&list(&[transaction("656")]))).pauses(1).sends("lookup").then(ok(EMPTY));
+    assert!(matches!(drive.doubts(), Doubt::UnknownStatus(t) if t.transaction_status_code.as_str() == "656"));
+}
+
+#[test]
+fn it_waits_as_the_service_says() {
+    for (code, pause) in [("121", 60_500), ("936", 60_500), ("122", 300_500)] {
+        let pause = Duration::from_millis(pause);
+        let drive = Drive::begin(Bounds::default()).sends("auth").then(refused(code)).waits(pause).sends("auth");
+        assert!(matches!(drive.then(ok(&transaction("600"))).ends(), Charged::Approved(_)));
+        let drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+        drive.then(refused(code)).waits(pause).sends("lookup");
+        // With no time to wait it ends, and asks nothing of a service that wants no requests.
+        let bounds = Bounds { within: Duration::from_secs(30), ..Bounds::default() };
+        assert_eq!(Drive::begin(bounds).then(refused(code)).doubts(), Doubt::NotLookedUp);
+    }
+}
+
+#[test]
+fn wrong_credentials_end_it() {
+    for code in ["102", "105", "123"] {
+        let begin = || Drive::begin(Bounds::default()).sends("auth");
+        assert!(matches!(begin().then(refused(code)).ends(), Charged::Refused(_)), "{code}");
+        let lost = || begin().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+        assert!(matches!(lost().then(refused(code)).doubts(), Doubt::Credentials(_)), "{code}");
+        let again = lost().then(ok(EMPTY)).sends("auth");
+        assert!(matches!(again.then(refused(code)).doubts(), Doubt::Credentials(_)), "{code}");
+    }
+    let drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    assert!(matches!(drive.then(refused("106")).doubts(), Doubt::LookupRefused(_)));
+}
+
+#[test]
+fn another_payment_of_the_reference_is_not_taken_for_this_one() {
+    let valued = |value: &str| {
+        format!(
+            r#"{{"transactionStatusCode":"600","transactionType":"Auth","transactionValue":"{value}","currency":"GBP"}}"#
+        )
+    };
+    let lost = || Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    assert!(matches!(lost().then(ok(&list(&[valued("998")]))).ends(), Charged::Approved(_)));
+    assert!(matches!(lost().then(ok(&list(&[valued("999")]))).doubts(), Doubt::OtherPayment(_, "amount")));
+    let two = list(&[transaction("901"), transaction("600")]);
+    assert!(matches!(lost().then(ok(&two)).doubts(), Doubt::Several(keys) if keys.len() == 2));
+    // The reply to something else is no reply.
+    let other = r#"{"transactionStatusCode":"600","uniqueMerchantReference":"order-8"}"#;
+    Drive::begin(Bounds::default()).then(ok(other)).pauses(0).sends("lookup");
+}
+
+#[test]
+fn after_a_crash_the_request_counts_as_sent_and_a_refusal_proves_nothing_about_it() {
+    let crashed = |request| Drive::begin(Bounds::default()).sends("auth").crash(request).sends("lookup");
+    assert!(matches!(crashed(None).then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)));
+    let again = crashed(Some(request())).then(ok(EMPTY)).sends("auth").then(refused("108")).sends("lookup");
+    assert!(matches!(again.then(ok(EMPTY)).doubts(), Doubt::Refused(_)));
+    // Without the request there is nothing to send.
+    let mut drive = crashed(None).then(ok(EMPTY));
+    for number in 0..7 {
+        drive = drive
+            .waits(Duration::from_millis(500 << number).min(Duration::from_secs(15)))
+            .sends("lookup")
+            .then(ok(EMPTY));
+    }
+    assert_eq!(drive.doubts(), Doubt::NothingFound);
+    // Attempts are counted over all runs.
+    let bounds = Bounds { attempts: 1, lookups: 1, ..Bounds::default() };
+    let drive = Drive::begin(bounds).sends("auth").crash(Some(request())).sends("lookup").then(ok(EMPTY));
+    assert_eq!(drive.doubts(), Doubt::NothingFound);
+    // Long after its time, resuming asks once.
+    let mut drive = Drive::begin(Bounds::default()).sends("auth");
+    drive.now = drive.now.after(Duration::from_secs(100_000));
+    let drive = drive.crash(Some(request())).sends("lookup");
+    assert_eq!(drive.then(ok(EMPTY)).doubts(), Doubt::NothingFound);
+}
+
+#[test]
+fn what_does_not_belong_to_the_state_is_refused() {
+    let charge = Charge::new(account(), request(), Bounds::default()).unwrap();
+    let saved = charge.save();
+    let resume = |request: Auth| Charge::resume(&saved, account(), Some(request)).map(|_| ());
+    assert_eq!(resume(request()), Ok(()));
+    let card = || CardDetails::new(PAN, "12", "30");
+    for (order, what) in [
+        (order().unique_merchant_reference("order-8"), "uniqueMerchantReference"),
+        (Order { currency: Currency::EUR, ..order() }, "currency"),
+        (order().item(Item::new("Milk", 1)), "amount"),
+        (Order { unique_merchant_reference: None, ..order() }, "request"),
+    ] {
+        assert_eq!(resume(Auth::new(card(), order)), Err(ResumeError::Mismatch(what)));
+    }
+    let preauth = Charge::<Preauth>::resume(&saved, account(), None).map(|_| ());
+    assert_eq!(preauth, Err(ResumeError::Mismatch("method")));
+    let newer = Saved::from_text(saved.text().replace(r#""version":1"#, r#""version":2"#));
+    assert!(matches!(Charge::<Auth>::resume(&newer, account(), None).map(|_| ()), Err(ResumeError::Newer { .. })));
+}
+
+#[test]
+fn what_can_not_be_charged_once_is_not_begun() {
+    let new = |order| Charge::new(account(), Auth::new(CardDetails::new(PAN, "12", "30"), order), Bounds::default());
+    let without = Order { unique_merchant_reference: None, ..order() };
+    assert!(matches!(new(without), Err(Misuse::NoUniqueReference)));
+    assert!(matches!(new(order().unique_merchant_reference("")), Err(Misuse::NoUniqueReference)));
+    assert!(matches!(new(order().unique_merchant_reference("x".repeat(129))), Err(Misuse::Invalid(_))));
+    let capture = pg_model::CapturePreauth::new("0123456789abcdef0123456789abcdef");
+    assert!(matches!(Charge::new(account(), capture, Bounds::default()), Err(Misuse::NotLookedUpFirst(_))));
+}
+
+#[test]
+fn an_event_that_does_not_fit_sends_nothing() {
+    let mut drive = Drive::begin(Bounds::default()).sends("auth");
+    for event in [Event::Begin, Event::Woken, Event::Begin] {
+        assert!(matches!(drive.charge.step(event, drive.now, 0), Action::WaitUntil(_)));
+    }
+    let drive = drive.then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    let drive = drive.then(Event::Woken);
+    assert!(matches!(drive.action, Action::WaitUntil(_)));
+    assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)));
+}
+
+#[test]
+fn a_clock_that_jumps_makes_it_wait_no_longer_and_ends_it_no_wrong_way() {
+    let mut drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent));
+    drive.now = Moment::from_millis(5);
+    let drive = drive.then(Event::Woken);
+    assert!(matches!(drive.action, Action::WaitUntil(until) if until.millis() == 505), "{:?}", drive.action);
+    let mut drive = Drive::begin(Bounds::default()).sends("auth");
+    drive.now = drive.now.after(Duration::from_secs(1_000_000));
+    // Over its time, with a request whose fate is open: one lookup, then it is not known.
+    let drive = drive.then(Event::Failed(Failure::MaybeSent)).sends("lookup");
+    assert_eq!(drive.then(ok(EMPTY)).doubts(), Doubt::NothingFound);
+}
+
+#[test]
+fn every_run_ends() {
+    let bounds = Bounds { attempts: 5, lookups: 50, ..Bounds::default() };
+    for failure in [Failure::NotSent, Failure::MaybeSent] {
+        let mut drive = Drive::begin(bounds);
+        let mut sent = 0;
+        let outcome = loop {
+            drive = match drive.action {
+                Action::Send(_) => {
+                    sent += 1;
+                    drive.then(Event::Failed(failure))
+                }
+                Action::WaitUntil(until) => {
+                    drive.now = until;
+                    drive.then(Event::Woken)
+                }
+                Action::Ask(never) => match never {},
+                Action::Done(outcome) => break outcome,
+            };
+        };
+        assert!(sent <= 56 && drive.now <= NOW.after(Duration::from_secs(600)));
+        assert_eq!(outcome == Charged::NotSent, failure == Failure::NotSent);
+    }
+}
