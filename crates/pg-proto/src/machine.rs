@@ -32,6 +32,7 @@ mod exchange;
 mod pauses;
 pub mod retry;
 mod saved;
+pub mod three_d_secure;
 pub mod throttle;
 
 pub use pauses::Pauses;

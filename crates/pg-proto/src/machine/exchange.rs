@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use pg_model::{Method, Remedy};
 
-use super::{Failure, Moment, Pauses};
+use super::{Event, Failure, Moment, Pauses};
 use crate::{Account, Refused, ReplyError};
 
 /// What is known after a request.
@@ -38,6 +38,15 @@ pub(super) fn hear<M: Method>(account: &Account, reply: http::Response<Bytes>) -
             Remedy::FixCredentials | Remedy::AskOperator => Heard::Shut(refused),
             _ => Heard::Refused(refused),
         },
+    }
+}
+
+/// Sorts what came of a request of `M`; other events say nothing of it.
+pub(super) fn heard<M: Method, I>(account: &Account, event: Event<I>) -> Heard<M::Output> {
+    match event {
+        Event::Reply(reply) => hear::<M>(account, reply),
+        Event::Failed(failure) => missed(failure),
+        Event::Begin | Event::Woken | Event::Input(_) => Heard::InDoubt,
     }
 }
 

@@ -1,0 +1,41 @@
+//! The customer is at the challenge. Whatever comes from there is only a reason to ask the service.
+
+use std::time::Duration;
+
+use super::{Next, Phase, ThreeDSecure, ThreeDSecureDemand, ThreeDSecureInput};
+use crate::machine::{Action, Moment};
+
+/// Between two questions for the status: whoever can open the merchant's return address can make it ask.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
+
+impl ThreeDSecure {
+    pub(super) fn challenge(&self) -> Next {
+        let url = self.state.authentication_url.as_str().into();
+        Action::Ask(ThreeDSecureDemand::Challenge { url, until: self.state.until })
+    }
+
+    pub(super) fn customer(&mut self, input: ThreeDSecureInput, now: Moment) {
+        match input {
+            ThreeDSecureInput::Returned => self.ask_for_status(now),
+            ThreeDSecureInput::Closed => {
+                self.state.closed = true;
+                self.ask_for_status(now);
+            }
+            ThreeDSecureInput::Proceed | ThreeDSecureInput::Stop => {}
+        }
+    }
+
+    pub(super) fn challenge_over(&mut self, now: Moment) {
+        if now >= self.state.until {
+            self.ask_for_status(now);
+        }
+    }
+
+    fn ask_for_status(&mut self, now: Moment) {
+        self.enter(Phase::Checking);
+        let soonest = self.checked.after(BETWEEN_LOOKS);
+        if soonest > now {
+            self.hold = soonest;
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The service is asked how the challenge went.
+
+use pg_model::{AuthenticationStatus, GetAuthenticationStatus, LiabilityShift, SandboxAuthenticationCode, StatusCode};
+
+use super::{Next, NotSent, Phase, ThreeDSecure, ThreeDSecureInput, ThreeDSecured, WithoutShift};
+use crate::machine::{
+    Action, Event, Moment,
+    exchange::{Heard, heard},
+};
+
+/// What a status says.
+enum Standing {
+    Authenticated,
+    Failed,
+    Pending,
+    Abandoned,
+    TimedOut,
+    /// The card has no 3-D Secure, or the status is one that no table knows.
+    Unshifted,
+}
+
+impl ThreeDSecure {
+    pub(super) fn check(&mut self, now: Moment) -> Next {
+        let question = GetAuthenticationStatus::new(self.state.authentication_key.as_str());
+        self.checked = now;
+        match self.account.request_unchecked(&question) {
+            Ok(request) => self.send(request),
+            Err(_) => {
+                self.end(ThreeDSecured::NotSent(NotSent::Unreachable));
+                Action::Done(ThreeDSecured::NotSent(NotSent::Unreachable))
+            }
+        }
+    }
+
+    pub(super) fn checked(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
+        let attempts = self.state.plan.attempts;
+        let again = match heard::<GetAuthenticationStatus, _>(&self.account, event) {
+            Heard::Answer(status) => return self.take_status(status, now),
+            Heard::Refused(refused) | Heard::Shut(refused) => return self.end(ThreeDSecured::Refused(refused)),
+            Heard::HeldBack => return self.end(ThreeDSecured::NotSent(NotSent::HeldBack)),
+            Heard::Later(wait) => self.try_later(wait, attempts, now, random),
+            // It only reads, so that it does not matter whether it arrived.
+            Heard::NotSent | Heard::InDoubt => self.try_again(attempts, now, random),
+        };
+        if !again {
+            self.end(ThreeDSecured::NotSent(NotSent::Unreachable));
+        }
+    }
+
+    fn take_status(&mut self, status: AuthenticationStatus, now: Moment) {
+        match standing(&status) {
+            Standing::Authenticated => self.enter(Phase::Authorising),
+            Standing::Failed => self.end(ThreeDSecured::Failed),
+            Standing::Abandoned => self.end(ThreeDSecured::Abandoned),
+            Standing::TimedOut => self.end(ThreeDSecured::TimedOut),
+            Standing::Pending if self.state.closed => self.end(ThreeDSecured::Abandoned),
+            Standing::Pending if now >= self.state.until => self.end(ThreeDSecured::TimedOut),
+            Standing::Pending => self.enter(Phase::Challenged),
+            Standing::Unshifted => match self.state.plan.without_shift {
+                WithoutShift::Proceed => self.enter(Phase::Authorising),
+                WithoutShift::End => self.end(ThreeDSecured::NotShifted(status)),
+                WithoutShift::Ask => {
+                    self.status = Some((status, now.after(self.state.plan.decision)));
+                    self.enter(Phase::Deciding);
+                }
+            },
+        }
+    }
+}
+
+/// The documents show the shift (spec 2 §4.4); the codes that tell the others apart are the sandbox's (assumption A106).
+fn standing(status: &AuthenticationStatus) -> Standing {
+    let code = &status.transaction_status_code;
+    let is = |known: SandboxAuthenticationCode| *code == known.as_str();
+    if *code == StatusCode::THREE_D_SECURE_FAILED {
+        Standing::Failed
+    } else if is(SandboxAuthenticationCode::AUTHENTICATION_PENDING) {
+        Standing::Pending
+    } else if is(SandboxAuthenticationCode::AUTHENTICATION_ABANDONED) {
+        Standing::Abandoned
+    } else if is(SandboxAuthenticationCode::AUTHENTICATION_TIMED_OUT) {
+        Standing::TimedOut
+    } else if *code == StatusCode::THREE_D_SECURE_SUCCESS && status.liability_shift == LiabilityShift::SHIFTED {
+        Standing::Authenticated
+    } else {
+        Standing::Unshifted
+    }
+}

@@ -1,0 +1,37 @@
+//! The merchant decides whether to pay without liability shift.
+
+use super::{Next, Phase, ThreeDSecure, ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecured};
+use crate::machine::{Action, Moment};
+
+impl ThreeDSecure {
+    pub(super) fn decide(&mut self, now: Moment) -> Next {
+        match &self.status {
+            Some((status, until)) => Action::Ask(ThreeDSecureDemand::Decide { status: status.clone(), until: *until }),
+            // What there is to decide about is fetched again.
+            None => {
+                self.enter(Phase::Checking);
+                self.check(now)
+            }
+        }
+    }
+
+    pub(super) fn decided(&mut self, input: ThreeDSecureInput) {
+        match input {
+            ThreeDSecureInput::Proceed => self.enter(Phase::Authorising),
+            ThreeDSecureInput::Stop => self.end_without(),
+            ThreeDSecureInput::Returned | ThreeDSecureInput::Closed => {}
+        }
+    }
+
+    pub(super) fn decision_over(&mut self, now: Moment) {
+        if self.status.as_ref().is_some_and(|(_, until)| now >= *until) {
+            self.end_without();
+        }
+    }
+
+    fn end_without(&mut self) {
+        if let Some((status, _)) = self.status.take() {
+            self.end(ThreeDSecured::NotShifted(status));
+        }
+    }
+}

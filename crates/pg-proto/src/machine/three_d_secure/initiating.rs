@@ -1,0 +1,61 @@
+//! The first step. It charges nobody, and uses up the reference for everybody but the payment that follows.
+
+use pg_model::{InitiateThreeDSecureCardKey, StatusCode, ThreeDSecureInitiation};
+
+use super::{Initiation, Next, NotSent, Phase, ThreeDSecure, ThreeDSecureInput, ThreeDSecured};
+use crate::machine::{
+    Action, Event, Moment,
+    exchange::{Heard, heard},
+};
+
+impl ThreeDSecure {
+    pub(super) fn initiate(&mut self) -> Next {
+        let request = match &self.initiation {
+            Some(Initiation::SessionKey(request)) => self.account.request_unchecked(request),
+            Some(Initiation::CardKey(request)) => self.account.request_unchecked(request),
+            // It was resumed: the initiation may have been sent, and can't be made again.
+            None => return self.unclear(),
+        };
+        match request {
+            Ok(request) => self.send(request),
+            Err(_) => self.unclear(),
+        }
+    }
+
+    pub(super) fn initiated(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
+        let attempts = self.state.plan.attempts;
+        let unreachable = |again: bool| if again { None } else { Some(ThreeDSecured::NotSent(NotSent::Unreachable)) };
+        let end = match heard::<InitiateThreeDSecureCardKey, _>(&self.account, event) {
+            // Both ways to initiate have the same reply.
+            Heard::Answer(record) => self.take(record, now),
+            Heard::Refused(refused) | Heard::Shut(refused) => Some(ThreeDSecured::Refused(refused)),
+            Heard::Later(wait) => unreachable(self.try_later(wait, attempts, now, random)),
+            Heard::NotSent => unreachable(self.try_again(attempts, now, random)),
+            Heard::HeldBack => Some(ThreeDSecured::NotSent(NotSent::HeldBack)),
+            // Sent again it could meet itself, and the first key would be lost: its retry class is never.
+            Heard::InDoubt => Some(ThreeDSecured::NotSent(NotSent::InitiationUnclear)),
+        };
+        if let Some(outcome) = end {
+            self.end(outcome);
+        }
+    }
+
+    fn take(&mut self, record: ThreeDSecureInitiation, now: Moment) -> Option<ThreeDSecured> {
+        let initiated = record.transaction_status_code == StatusCode::THREE_D_SECURE_SUCCESS;
+        if !initiated || record.authentication_key.is_empty() || record.authentication_url.is_empty() {
+            return Some(ThreeDSecured::NotInitiated(record));
+        }
+        self.initiation = None;
+        self.state.authentication_key = record.authentication_key.to_string();
+        self.state.authentication_url = record.authentication_url.to_string();
+        self.state.until = now.after(self.state.plan.challenge);
+        self.enter(Phase::Challenged);
+        None
+    }
+
+    fn unclear(&mut self) -> Next {
+        let outcome = ThreeDSecured::NotSent(NotSent::InitiationUnclear);
+        self.end(outcome.clone());
+        Action::Done(outcome)
+    }
+}

@@ -1,0 +1,120 @@
+//! What became of the payment is looked up.
+
+use pg_model::{ErrorCode, Outcome, SandboxErrorCode, Transaction, TransactionLookup, TransactionType};
+
+use super::{Next, Pay, ThreeDSecure, ThreeDSecureInput, ThreeDSecured};
+use crate::machine::{
+    Action, Event, Moment,
+    charge::{Doubt, Standing},
+    exchange::{Heard, heard},
+};
+
+impl ThreeDSecure {
+    pub(super) fn look_up(&mut self) -> Next {
+        match self.account.request_unchecked(&self.state.lookup()) {
+            Ok(request) if self.tries < self.state.plan.lookups => self.send(request),
+            _ => {
+                self.lookups_over();
+                // Just ended, so it says how.
+                self.ended.as_deref().cloned().map_or(Action::WaitUntil(self.hold), Action::Done)
+            }
+        }
+    }
+
+    pub(super) fn looked_up(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
+        let lookups = self.state.plan.lookups;
+        let again = match heard::<TransactionLookup, _>(&self.account, event) {
+            Heard::Answer(found) => {
+                if self.found(found.transactions) {
+                    return;
+                }
+                self.try_again(lookups, now, random)
+            }
+            Heard::Refused(refused) if !is_nothing(refused.code()) => {
+                return self.unknown(Doubt::LookupRefused(refused));
+            }
+            Heard::Shut(refused) => return self.unknown(Doubt::Credentials(refused)),
+            Heard::HeldBack => return self.unknown(Doubt::HeldBack),
+            Heard::Later(wait) => self.try_later(wait, lookups, now, random),
+            Heard::Refused(_) | Heard::NotSent | Heard::InDoubt => self.try_again(lookups, now, random),
+        };
+        if !again {
+            self.lookups_over();
+        }
+    }
+
+    /// Whether that ends it.
+    fn found(&mut self, transactions: Vec<Transaction>) -> bool {
+        let mut payments: Vec<Transaction> = transactions.into_iter().filter(|found| self.is_payment(found)).collect();
+        let approved = payments.iter().position(is_approved);
+        if payments.len() > 1 && payments.iter().filter(|payment| is_approved(payment)).count() != 1 {
+            self.unknown(Doubt::Several(payments.into_iter().map(|payment| payment.transaction_key).collect()));
+            return true;
+        }
+        let payment = match approved {
+            Some(at) => payments.swap_remove(at),
+            None => match payments.pop() {
+                Some(payment) => payment,
+                None => return self.nothing_found(),
+            },
+        };
+        if !payment.currency.is_empty() && payment.currency != self.state.currency.as_str() {
+            self.unknown(Doubt::OtherPayment(Box::new(payment), "currency"));
+            return true;
+        }
+        match Outcome::from(payment) {
+            Outcome::Approved(payment) => self.end(ThreeDSecured::Approved(payment)),
+            Outcome::Declined(payment) => self.end(ThreeDSecured::Declined(payment)),
+            Outcome::Other(payment) => {
+                self.seen = Some(Box::new(payment));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// When every request was answered and the service refused it, that is the end; else nothing found proves nothing.
+    fn nothing_found(&mut self) -> bool {
+        self.looked = true;
+        let lasting = |standing| !matches!(standing, Standing::WhileItLasts);
+        match self.refusal.take() {
+            Some(refused) if !self.state.open || lasting(refused.standing()) => {
+                self.end(ThreeDSecured::Refused(refused));
+                true
+            }
+            refusal => {
+                self.refusal = refusal;
+                false
+            }
+        }
+    }
+
+    fn lookups_over(&mut self) {
+        let unseen = if self.looked { Doubt::NothingFound } else { Doubt::NotLookedUp };
+        let why = match (self.seen.take(), self.refusal.take()) {
+            (Some(seen), _) => Doubt::UnknownStatus(seen),
+            (None, Some(refused)) => Doubt::Refused(refused),
+            (None, None) => unseen,
+        };
+        self.unknown(why);
+    }
+
+    /// The reference is also that of the check, which is no payment.
+    fn is_payment(&self, found: &Transaction) -> bool {
+        let kind = match self.state.plan.pay {
+            Pay::Auth => TransactionType::AUTH,
+            Pay::Preauth => TransactionType::PRE_AUTH,
+        };
+        let reference = &found.unique_merchant_reference;
+        found.transaction_type == kind && (reference.is_empty() || *reference == self.state.reference.as_str())
+    }
+}
+
+fn is_approved(payment: &Transaction) -> bool {
+    matches!(Outcome::from(payment.clone()), Outcome::Approved(_))
+}
+
+/// Codes that may mean that there is no such transaction; the documents show none (spec 2 §4.4).
+fn is_nothing(code: &ErrorCode) -> bool {
+    *code == ErrorCode::INVALID_MERCHANT_REFERENCE || *code == SandboxErrorCode::UNKNOWN_TRANSACTION_KEY.as_str()
+}

@@ -1,0 +1,102 @@
+//! What a 3-D Secure payment is to do, and its bounds.
+
+use std::{fmt, time::Duration};
+
+use pg_model::{InitiateThreeDSecureCardKey, InitiateThreeDSecureSessionKey, Order};
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Pauses;
+
+/// The first step: with the card of a client session, or with a stored one. `Debug` shows neither.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Initiation {
+    /// With the card that was posted to a client session.
+    SessionKey(InitiateThreeDSecureSessionKey),
+    /// With a stored card.
+    CardKey(InitiateThreeDSecureCardKey),
+}
+
+/// What a 3-D Secure payment is to do, and its bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreeDSecurePlan {
+    /// What the last step does. Default: debit.
+    pub pay: Pay,
+    /// What happens without liability shift. Default: the merchant is asked.
+    pub without_shift: WithoutShift,
+    /// How long the customer has, from the reply to the initiation. Default: 15 minutes (assumption A107).
+    pub challenge: Duration,
+    /// How long the merchant has to decide. Default: 10 minutes.
+    pub decision: Duration,
+    /// How often each step is tried at most while it certainly does nothing. Default: 8.
+    pub attempts: u32,
+    /// How often the payment is looked up at most, anew after a crash. Default: 8.
+    pub lookups: u32,
+    /// The pauses between attempts and between lookups. Default: one second, doubling up to 30.
+    pub pauses: Pauses,
+}
+
+/// What the last step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Pay {
+    /// Debits: `auth3DSecure`.
+    Auth,
+    /// Reserves: `preauth3DSecure`.
+    Preauth,
+}
+
+/// What happens when the merchant would stay liable (spec 2 §3.3): the card has no 3-D Secure, or the status says neither
+/// that the customer was authenticated nor that the challenge failed, was left or timed out. These three always end
+/// without a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum WithoutShift {
+    /// The payment is made all the same.
+    Proceed,
+    /// It ends without a payment.
+    End,
+    /// The merchant is asked each time.
+    Ask,
+}
+
+impl Initiation {
+    pub(super) const fn order(&self) -> &Order {
+        match self {
+            Self::SessionKey(request) => &request.order,
+            Self::CardKey(request) => &request.order,
+        }
+    }
+}
+
+impl From<InitiateThreeDSecureSessionKey> for Initiation {
+    fn from(request: InitiateThreeDSecureSessionKey) -> Self {
+        Self::SessionKey(request)
+    }
+}
+
+impl From<InitiateThreeDSecureCardKey> for Initiation {
+    fn from(request: InitiateThreeDSecureCardKey) -> Self {
+        Self::CardKey(request)
+    }
+}
+
+impl fmt::Debug for Initiation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SessionKey(_) => "Initiation(session key)",
+            Self::CardKey(_) => "Initiation(card key)",
+        })
+    }
+}
+
+impl Default for ThreeDSecurePlan {
+    fn default() -> Self {
+        Self {
+            pay: Pay::Auth,
+            without_shift: WithoutShift::Ask,
+            challenge: Duration::from_secs(15 * 60),
+            decision: Duration::from_secs(10 * 60),
+            attempts: 8,
+            lookups: 8,
+            pauses: Pauses::default(),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What is stored of a 3-D Secure payment.
+
+use pg_model::TransactionLookup;
+use serde::{Deserialize, Serialize};
+
+use super::plan::ThreeDSecurePlan;
+use crate::machine::Moment;
+
+/// What is stored. The authentication key is: without it the status can't be asked for and the payment not be made, and it
+/// can't be had again. It is no secret worth stealing: it stands in the address that the customer's browser opens, is
+/// good for this one payment to this merchant, and of no use without the account's credentials.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) plan: ThreeDSecurePlan,
+    pub(super) reference: String,
+    pub(super) currency: String,
+    pub(super) phase: Phase,
+    pub(super) authentication_key: String,
+    pub(super) authentication_url: String,
+    /// Until when the customer may take.
+    pub(super) until: Moment,
+    /// The customer will not come back to the challenge.
+    pub(super) closed: bool,
+    /// The payment's request is on its way.
+    pub(super) sending: bool,
+    /// A request for the payment may have left.
+    pub(super) exposed: bool,
+    /// What became of one is not known.
+    pub(super) open: bool,
+}
+
+/// Where a 3-D Secure payment is: a file each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) enum Phase {
+    Initiating,
+    Challenged,
+    Checking,
+    Deciding,
+    Authorising,
+    LookingUp,
+}
+
+impl State {
+    pub(super) fn new(plan: ThreeDSecurePlan, reference: &str, currency: &str) -> Self {
+        Self {
+            plan,
+            reference: reference.to_owned(),
+            currency: currency.to_owned(),
+            phase: Phase::Initiating,
+            authentication_key: String::new(),
+            authentication_url: String::new(),
+            until: Moment::default(),
+            closed: false,
+            sending: false,
+            exposed: false,
+            open: false,
+        }
+    }
+
+    /// After a crash: what was to be sent counts as sent.
+    pub(super) fn resumed(mut self) -> Self {
+        if self.exposed || self.sending {
+            (self.phase, self.sending, self.exposed, self.open) = (Phase::LookingUp, false, true, true);
+        }
+        if self.phase == Phase::Deciding {
+            // What there is to decide about is fetched again.
+            self.phase = Phase::Checking;
+        }
+        self
+    }
+
+    /// The lookup that finds the payment: it takes over the references of its initiation (assumption A109).
+    pub(super) fn lookup(&self) -> TransactionLookup {
+        TransactionLookup::new().unique_merchant_reference(self.reference.as_str())
+    }
+}

@@ -1,0 +1,100 @@
+use super::*;
+
+#[test]
+fn the_reply_is_the_outcome() {
+    let mut run = Run::at(Phase::Authorising, plan());
+    assert!(
+        matches!(run.say(&payment("600")).ended(), ThreeDSecured::Approved(paid) if paid.transaction_key == "paid-600")
+    );
+    for code in ["901", "902", "907"] {
+        assert!(matches!(Run::at(Phase::Authorising, plan()).say(&payment(code)).ended(), ThreeDSecured::Declined(_)));
+    }
+    let preauth = ThreeDSecurePlan { pay: Pay::Preauth, ..plan() };
+    assert_eq!(Run::at(Phase::Authorising, preauth).method(), "preauth3DSecure");
+}
+
+#[test]
+fn after_any_doubt_there_are_lookups_only() {
+    let doubts: [fn(&mut Run) -> &mut Run; 9] = [
+        |run| run.fail(Failure::MaybeSent),
+        |run| run.say("<html>"),
+        |run| run.say_with(503, ""),
+        |run| run.refuse("119"),
+        |run| run.refuse("999"),
+        |run| run.refuse("962"),
+        |run| run.say(&payment("777")),
+        Run::crash,
+        |run| run.refuse("121").crash(),
+    ];
+    for (at, doubt) in doubts.into_iter().enumerate() {
+        let mut run = Run::at(Phase::Authorising, plan());
+        doubt(&mut run);
+        for _ in 0..8 {
+            assert_eq!(run.wait().method(), "lookup", "{at}");
+            assert_eq!(run.payments, 1);
+            run.say(&found(&[]));
+        }
+        assert!(matches!(run.ended(), ThreeDSecured::Unknown { .. }), "{at}");
+    }
+}
+
+#[test]
+fn it_is_sent_again_only_after_it_certainly_did_nothing() {
+    let mut run = Run::at(Phase::Authorising, plan());
+    assert_eq!(run.fail(Failure::NotSent).wait().refuse("122").wait().method(), "auth3DSecure");
+    assert!(run.now >= NOON.after(Duration::from_secs(300)));
+    assert!(matches!(run.say(&payment("600")).ended(), ThreeDSecured::Approved(_)));
+
+    let mut run = Run::at(Phase::Authorising, plan());
+    for _ in 0..7 {
+        assert_eq!(run.fail(Failure::NotSent).wait().method(), "auth3DSecure");
+    }
+    assert_eq!(*run.fail(Failure::NotSent).ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
+
+    // Refused for the moment again and again: a copy may still be on its way.
+    let mut run = Run::at(Phase::Authorising, plan());
+    for _ in 0..8 {
+        run.refuse("121").wait();
+    }
+    assert_eq!((run.method(), run.payments), ("lookup", 8));
+}
+
+#[test]
+fn held_back_is_not_sent_unless_something_left_before() {
+    let mut run = Run::at(Phase::Authorising, plan());
+    assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecured::NotSent(NotSent::HeldBack));
+    let mut run = Run::at(Phase::Authorising, plan());
+    run.refuse("121").wait().fail(Failure::HeldBack);
+    assert!(matches!(run.ended(), ThreeDSecured::Unknown { why: Doubt::HeldBack, .. }));
+}
+
+#[test]
+fn a_refusal_ends_it_at_once_only_where_it_holds_for_every_copy() {
+    for code in ["102", "123", "103", "937", "938"] {
+        let mut run = Run::at(Phase::Authorising, plan());
+        assert!(matches!(run.refuse(code).ended(), ThreeDSecured::Refused(_)), "{code}");
+    }
+    for code in ["106", "960", "961", "777"] {
+        let mut run = Run::at(Phase::Authorising, plan());
+        assert_eq!(run.refuse(code).wait().method(), "lookup", "{code}");
+        assert!(matches!(run.say(&found(&[])).ended(), ThreeDSecured::Refused(_)), "{code}");
+        let mut run = Run::at(Phase::Authorising, plan());
+        run.refuse(code).say(&found(&[transaction("600", "Auth", "GBP")]));
+        assert!(matches!(run.ended(), ThreeDSecured::Approved(_)), "{code}");
+    }
+    let mut run = Run::at(Phase::Authorising, plan());
+    run.refuse("121").wait().refuse("102");
+    assert!(matches!(run.ended(), ThreeDSecured::Unknown { why: Doubt::Credentials(_), .. }));
+}
+
+#[test]
+fn no_return_sends_it_again() {
+    let mut run = Run::at(Phase::Authorising, plan());
+    for input in
+        [ThreeDSecureInput::Returned, ThreeDSecureInput::Proceed, ThreeDSecureInput::Closed, ThreeDSecureInput::Stop]
+    {
+        run.input(input).step(Event::Woken).step(Event::Begin);
+        assert!(matches!(run.last, Some(Action::WaitUntil(UNTIL_THE_REPLY))));
+    }
+    assert_eq!(run.payments, 1);
+}

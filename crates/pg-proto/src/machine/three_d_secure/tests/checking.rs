@@ -1,0 +1,64 @@
+use super::*;
+
+#[test]
+fn every_end_of_a_challenge_is_told_apart_and_none_of_them_pays() {
+    for (code, expected) in
+        [("608", ThreeDSecured::Failed), ("921", ThreeDSecured::Abandoned), ("922", ThreeDSecured::TimedOut)]
+    {
+        // Whatever the policy, and whatever the shift claims.
+        for shift in ["N", "Y"] {
+            let mut run = Run::at(Phase::Checking, with(WithoutShift::Proceed));
+            assert_eq!(*run.say(&status(code, shift)).ended(), expected);
+            assert_eq!(run.payments, 0);
+        }
+    }
+}
+
+#[test]
+fn only_a_known_success_with_a_shift_pays_unasked() {
+    assert_eq!(Run::at(Phase::Checking, plan()).say(&status("607", "Y")).method(), "auth3DSecure");
+    for (code, shift) in [("607", "N"), ("607", ""), ("923", "N"), ("777", "Y"), ("600", "Y")] {
+        let mut run = Run::at(Phase::Checking, plan());
+        assert!(matches!(run.say(&status(code, shift)).asked(), ThreeDSecureDemand::Decide { .. }), "{code} {shift}");
+        let mut run = Run::at(Phase::Checking, with(WithoutShift::End));
+        assert!(matches!(run.say(&status(code, shift)).ended(), ThreeDSecured::NotShifted(_)));
+        let mut run = Run::at(Phase::Checking, with(WithoutShift::Proceed));
+        assert_eq!(run.say(&status(code, shift)).method(), "auth3DSecure");
+    }
+}
+
+#[test]
+fn a_question_is_asked_again_whatever_became_of_it_but_not_for_ever() {
+    for failure in [Some(Failure::NotSent), Some(Failure::MaybeSent), None] {
+        let mut run = Run::at(Phase::Checking, plan());
+        for _ in 0..7 {
+            match failure {
+                Some(failure) => run.fail(failure),
+                None => run.refuse("121"),
+            };
+            assert_eq!(run.wait().method(), "getAuthenticationStatus");
+        }
+        run.say("garbage");
+        assert_eq!(*run.ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
+    }
+    assert!(matches!(Run::at(Phase::Checking, plan()).refuse("960").ended(), ThreeDSecured::Refused(_)));
+    assert!(matches!(Run::at(Phase::Checking, plan()).refuse("102").ended(), ThreeDSecured::Refused(_)));
+    let mut run = Run::at(Phase::Checking, plan());
+    assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecured::NotSent(NotSent::HeldBack));
+}
+
+#[test]
+fn after_a_crash_it_asks_again() {
+    assert_eq!(Run::at(Phase::Checking, plan()).crash().method(), "getAuthenticationStatus");
+}
+
+#[test]
+fn while_a_reply_is_awaited_nothing_is_sent() {
+    let mut run = Run::at(Phase::Checking, plan());
+    for input in [ThreeDSecureInput::Returned, ThreeDSecureInput::Closed, ThreeDSecureInput::Proceed] {
+        run.input(input);
+        assert!(matches!(run.last, Some(Action::WaitUntil(UNTIL_THE_REPLY))));
+    }
+    run.step(Event::Woken).step(Event::Begin);
+    assert!(matches!(run.last, Some(Action::WaitUntil(UNTIL_THE_REPLY))));
+}

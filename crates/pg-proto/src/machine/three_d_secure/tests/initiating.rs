@@ -1,0 +1,84 @@
+use super::*;
+
+#[test]
+fn both_ways_lead_to_the_challenge() {
+    let mut run = Run::new(plan());
+    assert_eq!(run.step(Event::Begin).method(), "initiate3DSecureSessionKey");
+    let until = NOON.after(Duration::from_secs(900));
+    assert_eq!(*run.say(&initiated()).asked(), ThreeDSecureDemand::Challenge { url: PAGE.into(), until });
+
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+    let request = InitiateThreeDSecureCardKey::new("canary-card-key", order).card_cv2("739");
+    let mut run = Run::with(ThreeDSecure::new(account(), request.clone(), plan()).unwrap());
+    assert_eq!(run.step(Event::Begin).method(), "initiate3DSecureCardKey");
+    let shown = format!("{:?}", Initiation::from(request));
+    assert!(CANARIES.iter().all(|canary| !shown.contains(canary)));
+}
+
+#[test]
+fn without_a_reference_nothing_begins() {
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499));
+    let request = InitiateThreeDSecureCardKey::new("card", order.clone());
+    assert_eq!(ThreeDSecure::new(account(), request, plan()).unwrap_err(), Misuse::NoUniqueReference);
+    let request = InitiateThreeDSecureCardKey::new("", order.unique_merchant_reference("order-7"));
+    assert!(matches!(ThreeDSecure::new(account(), request, plan()), Err(Misuse::Invalid(_))));
+}
+
+#[test]
+fn a_failed_initiation_and_an_unknown_status_are_outcomes() {
+    for code in ["608", "600", "777"] {
+        let mut run = Run::at(Phase::Initiating, plan());
+        run.say(&initiated().replace("607", code));
+        assert!(matches!(run.ended(), ThreeDSecured::NotInitiated(record) if record.transaction_status_code == code));
+    }
+    let mut run = Run::at(Phase::Initiating, plan());
+    run.say(&initiated().replace(KEY, ""));
+    assert!(matches!(run.ended(), ThreeDSecured::NotInitiated(_)));
+}
+
+#[test]
+fn a_refusal_ends_it() {
+    for code in ["102", "106", "129", "136", "950"] {
+        let mut run = Run::at(Phase::Initiating, plan());
+        run.refuse(code);
+        assert!(matches!(run.ended(), ThreeDSecured::Refused(refused) if refused.code().as_str() == code));
+    }
+}
+
+#[test]
+fn a_lost_reply_ends_it_unpaid_and_it_is_never_sent_again() {
+    for run in [
+        Run::at(Phase::Initiating, plan()).fail(Failure::MaybeSent),
+        Run::at(Phase::Initiating, plan()).say("<html>"),
+        Run::at(Phase::Initiating, plan()).say_with(502, "no"),
+        Run::at(Phase::Initiating, plan()).refuse("999"),
+        Run::at(Phase::Initiating, plan()).crash(),
+        Run::new(plan()).crash(),
+    ] {
+        assert_eq!(*run.ended(), ThreeDSecured::NotSent(NotSent::InitiationUnclear));
+    }
+}
+
+#[test]
+fn what_was_not_sent_or_not_looked_at_is_sent_again_a_few_times() {
+    for code in ["121", "122", "936", ""] {
+        let mut run = Run::at(Phase::Initiating, plan());
+        for _ in 0..7 {
+            if code.is_empty() {
+                run.fail(Failure::NotSent)
+            } else {
+                run.refuse(code)
+            };
+            run.wait();
+            assert_eq!(run.method(), "initiate3DSecureSessionKey");
+        }
+        if code.is_empty() {
+            run.fail(Failure::NotSent)
+        } else {
+            run.refuse(code)
+        };
+        assert_eq!(*run.ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
+    }
+    let mut run = Run::at(Phase::Initiating, plan());
+    assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecured::NotSent(NotSent::HeldBack));
+}

@@ -1,0 +1,88 @@
+//! Short stories, all of them: a service that may pay, a network that may lose, a customer who may do anything, a crash
+//! anywhere.
+
+use super::*;
+
+/// What a choice of four at every step makes of a run: what the service's ledger holds in the end, and what the machine
+/// claims.
+fn story(seed: u64) -> (bool, ThreeDSecured) {
+    let mut run = Run::new(ThreeDSecurePlan { challenge: Duration::from_secs(60), ..with(WithoutShift::Proceed) });
+    let (mut choices, mut paid, mut late) = (seed, false, false);
+    run.step(Event::Begin);
+    for _ in 0..400 {
+        let choice = choices % 4;
+        choices /= 4;
+        match run.last.take() {
+            Some(Action::Done(outcome)) => return (paid || late, outcome),
+            Some(Action::Ask(_)) if choice == 3 => run.input(ThreeDSecureInput::Closed),
+            Some(Action::Ask(_)) => run.input(ThreeDSecureInput::Returned),
+            Some(Action::WaitUntil(until)) => {
+                run.now = until;
+                run.step(Event::Woken)
+            }
+            Some(Action::Send(request)) => {
+                let path = request.uri().path();
+                let body = if path.contains("initiate") {
+                    initiated()
+                } else if path.contains("Status") {
+                    status(["920", "607", "923", "607"][(choices % 4) as usize], "Y")
+                } else if path.contains("lookup") {
+                    found(&if paid { vec![transaction("600", "Auth", "GBP")] } else { vec![] })
+                } else {
+                    // What was not answered may be carried out at once, or when the machine has ended.
+                    let at_once = choice == 0 || (choice != 1 && choices % 8 < 4);
+                    paid |= at_once;
+                    late |= choice != 1;
+                    payment("600")
+                };
+                run.last = Some(Action::Send(request));
+                match choice {
+                    0 => run.say(&body),
+                    1 => run.fail(Failure::NotSent),
+                    2 => run.fail(Failure::MaybeSent),
+                    _ => run.crash(),
+                }
+            }
+            None => unreachable!(),
+        };
+    }
+    panic!("{seed} does not end");
+}
+
+#[test]
+fn whatever_happens_the_claim_is_what_the_ledger_holds() {
+    let mut seen = [0; 3];
+    for seed in 0..5_000_u64 {
+        // Choices that are spread over all steps, with none of chance in them.
+        let (charged, claim) = story(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        match claim {
+            ThreeDSecured::Approved(_) => {
+                assert!(charged, "{seed}");
+                seen[0] += 1;
+            }
+            ThreeDSecured::Unknown { .. } => seen[1] += 1,
+            claim => {
+                assert!(!charged, "{seed}: {claim:?}");
+                seen[2] += 1;
+            }
+        }
+    }
+    assert!(seen.iter().all(|&times| times > 5), "{seen:?}");
+}
+
+#[test]
+fn after_the_end_nothing_changes() {
+    let mut run = Run::at(Phase::Authorising, plan());
+    let end = run.say(&payment("600")).ended().clone();
+    for input in [ThreeDSecureInput::Returned, ThreeDSecureInput::Proceed, ThreeDSecureInput::Closed] {
+        assert_eq!(*run.input(input).step(Event::Woken).step(Event::Begin).ended(), end);
+    }
+    assert_eq!(*run.step(Event::Failed(Failure::MaybeSent)).ended(), end);
+    assert_eq!(run.payments, 1);
+}
+
+#[test]
+fn foreign_states_are_refused() {
+    let other = Saved::from_text(r#"{"machine":"charge","version":1,"state":{}}"#);
+    assert!(matches!(ThreeDSecure::resume(&other, account()), Err(ResumeError::OtherMachine { .. })));
+}
