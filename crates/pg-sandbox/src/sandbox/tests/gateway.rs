@@ -10,6 +10,7 @@ use crate::{
 mod authorisations;
 mod cancellations;
 mod captures;
+mod details;
 mod invariants;
 mod isolation;
 mod lookups;

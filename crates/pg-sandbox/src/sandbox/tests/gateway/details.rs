@@ -1,0 +1,100 @@
+//! What is recorded with a payment beside its amount, card and references.
+
+use pg_model::METHODS;
+
+use super::*;
+
+const PAGE: &str = "https://shop.example/page";
+
+#[test]
+fn every_text_of_the_card_form_is_recorded_with_its_payment() {
+    let mut shop = Shop::open();
+    let session = shop.session(PAN);
+    let form = METHODS.iter().find(|method| method.name == "postform").unwrap();
+    let recorded = ["cardholder", "cardDescription", "customer"];
+    let recorded = |name: &str| recorded.iter().any(|start| name.starts_with(start));
+    let texts: Vec<&str> = form.fields.iter().map(|field| field.wire).filter(|name| recorded(name)).collect();
+    assert_eq!(texts.len(), 2 + 8 + 6 + 8, "{texts:?}");
+    let mut pairs = vec![("sessionKey", session.as_str()), ("cardNumber", PAN), ("cardExpiryDate", "0530")];
+    pairs.extend([("nextPageUrl", PAGE), ("currentPageUrl", PAGE), ("formId", "form-1"), ("collectPlan", "gold")]);
+    // At most eight characters, of their own for each.
+    let values: Vec<String> = (0..texts.len()).map(|number| format!("text {number}")).collect();
+    pairs.extend(texts.iter().copied().zip(values.iter().map(String::as_str)));
+    let body = serde_urlencoded::to_string(&pairs).unwrap();
+    let posted = shop.sandbox.handle(shop.at, request(Method::POST, "/v3/session/postform", body));
+    assert_eq!(posted.status(), 303);
+    let key = shop.call("authSessionKey", &order(&[("sessionKey", &session)])).key();
+    let payment = shop.payment(&key);
+    for (name, value) in texts.iter().zip(&values) {
+        assert_eq!(payment.details.get(*name), Some(value), "{name}");
+    }
+    assert!(!holds(&payment, "form-1") && !holds(&payment, "gold"));
+}
+
+#[test]
+fn items_and_terminal_are_recorded_as_they_were_sent() {
+    let mut shop = Shop::open();
+    let more = [
+        ("itemReference0", "T-1"),
+        ("itemName1", "Cake"),
+        ("itemPrice1", "250"),
+        ("terminalKey", "main-web"),
+        ("cardholderName", "A Customer"),
+    ];
+    let key = shop.call("auth", &raw(PAN, &more)).key();
+    let payment = shop.payment(&key);
+    let first = [("itemName0", "Tea"), ("itemPrice0", "499"), ("itemQuantity0", "2")];
+    for (name, value) in first.into_iter().chain(more) {
+        assert_eq!(payment.details.get(name).map(String::as_str), Some(value), "{name}");
+    }
+    assert_eq!(payment.amount, 2 * 499 + 250);
+}
+
+/// The documents give no number (spec 2 §8): the limit is that of parameters (assumptions 14 and 47).
+#[test]
+fn there_may_be_as_many_items_as_parameters() {
+    let mut shop = Shop::open();
+    for (items, wanted) in [(990, "600"), (1_000, "932")] {
+        let names: Vec<[String; 2]> = (0..items).map(|n| [format!("itemName{n}"), format!("itemPrice{n}")]).collect();
+        let pairs = names.iter().flat_map(|[name, price]| [(name.as_str(), "Tea"), (price.as_str(), "1")]);
+        let card = [("cardNumber", PAN), ("cardExpiryMonth", "05"), ("cardExpiryYear", "26"), ("currency", "GBP")];
+        let answer = shop.call("auth", &card.into_iter().chain(pairs).collect::<Vec<_>>());
+        assert_eq!(answer.code(), wanted, "{items}");
+    }
+    assert_eq!(shop.payments()[0].amount, 990);
+}
+
+/// Spec 3 §4.1: what gettoken is told beside what the page shows is for reports and exports.
+#[test]
+fn a_hosted_payment_records_what_its_token_was_told() {
+    let mut shop = Shop::open();
+    let enterprise = account("main").enterprise.unwrap();
+    let told = [
+        ("trans_cat", "booking"),
+        ("trans_class", "spring"),
+        ("payment_source", "moto"),
+        ("item_name[0]", "Tea"),
+        ("item_price[0]", "4.99"),
+        ("item_quantity[0]", "2"),
+        ("item_reference[0]", "T-1"),
+    ];
+    let mut pairs = vec![("trans_reference", "order-7"), ("terminal_key", "main-web"), ("version", "5")];
+    pairs.extend([("api_key", enterprise.api_key.expose()), ("api_password", enterprise.api_password.expose())]);
+    pairs.extend(told);
+    let body = serde_urlencoded::to_string(&pairs).unwrap();
+    let (_, made) = text(&shop.sandbox.handle(shop.at, request(Method::POST, "/enterprise/gettoken", body)));
+    let page = made[made.find("/pay/").unwrap()..][.."/pay/".len() + 32].to_owned();
+    let (_, html) = text(&shop.sandbox.handle(shop.at, request(Method::GET, &page, "")));
+    let visit = &html.split("name=\"visit\" value=\"").nth(1).unwrap()[..32];
+    let form = format!("visit={visit}&cardNumber={PAN}&cardExpiryMonth=05&cardExpiryYear=2030&cardCV2={CV2}");
+    let (status, receipt) = text(&shop.sandbox.handle(shop.at, request(Method::POST, &page, form)));
+    assert_eq!(status, 200, "{receipt}");
+    let payment = shop.payments().remove(0);
+    for (name, value) in told {
+        assert_eq!(payment.details.get(name).map(String::as_str), Some(value), "{name}");
+    }
+    assert_eq!(payment.details["terminalKey"], "main-web");
+    assert_eq!((payment.merchant_reference.as_deref(), payment.amount), (Some("order-7"), 998));
+    let rows = shop.find(&[("merchantReference", "order-7")]);
+    assert_eq!(rows[0]["transactionKey"], payment.key);
+}

@@ -1,0 +1,44 @@
+//! The limit of requests in a minute can be changed for an account (spec 1 §8).
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use bytes::Bytes;
+use http::Request;
+use pg_crypto::{ShaKey, sign};
+use pg_sandbox::{Sandbox, Settings, Timestamp, config_file::merchants_from_toml, merchants::Merchants};
+
+/// How often an account with these lines in its configuration is let in within a minute.
+fn admitted(more: &str) -> usize {
+    let account = format!(
+        "[[merchant]]\nname = \"shop\"\napiKey = \"0123456789abcdef0123456789ABCDEF\"\napiPassword = \"password\"\n\
+         shaKey = \"secret\"\ncurrencies = [\"GBP\"]\n{more}\n"
+    );
+    let merchants = Merchants::with(merchants_from_toml(&account).unwrap()).unwrap();
+    let settings = Settings { merchants, ..Settings::default() };
+    let mut sandbox = Sandbox::in_memory_with(settings, [0; 32]).unwrap();
+    let pairs = [
+        ("apiKey", "0123456789abcdef0123456789ABCDEF"),
+        ("apiPassword", "password"),
+        ("errorPageUrl", "https://shop.example/error"),
+    ];
+    let signature = sign(&pairs, &ShaKey::new("secret")).to_string();
+    let body = serde_urlencoded::to_string([&pairs[..], &[("shaSignature", &signature)]].concat()).unwrap();
+    let now = Timestamp::parse("2026-05-04T10:00:00Z").unwrap();
+    let calls = (0..250).map(|_| {
+        let request = Request::post("/v3/session/initiate/json")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(Bytes::from(body.clone()))
+            .unwrap();
+        let response = sandbox.handle(now, request);
+        assert!(response.status() == 200 || response.body().windows(5).any(|text| text == b"\"936\""), "{response:?}");
+        response.status()
+    });
+    calls.filter(|status| *status == 200).count()
+}
+
+#[test]
+fn an_account_has_the_limit_that_it_is_given() {
+    assert_eq!(admitted("requestsPerMinute = 3"), 3);
+    assert_eq!(admitted("requestsPerMinute = 200"), 200);
+    assert_eq!(admitted(""), 250, "an account of one's own has none unless it is told");
+}
