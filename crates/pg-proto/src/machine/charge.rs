@@ -24,18 +24,19 @@
 //!
 //! # Promises
 //!
-//! The service takes a reference once (spec 2 §4.3), and what it executed it finds (spec 2 §4.4). Think of every request
-//! that was sent as any number of copies, each of which may be executed at any later time. Then, for a reference that
-//! no other payment uses and that one machine at a time works on:
+//! They rest on this: the service takes a reference once (spec 2 §4.3), it executes a request at one moment, and a lookup
+//! finds every payment that was executed before the lookup was sent (spec 2 §4.4). Think of every request that was sent as
+//! any number of copies, each of which may be executed at any later time. Then, for a reference that no other payment uses
+//! and that one machine at a time works on:
 //!
 //! 1. **At most one payment exists.** The payment is only ever sent under R. After a request whose fate is open it is sent
-//!    again only when a lookup has found nothing since, and never after the bank did not answer (119) or R turned out to be
+//!    again only when a lookup was answered with nothing since, and never after the bank did not answer (119) or R turned out to be
 //!    used up: then only lookups follow.
 //! 2. **Approved and Declined are what the ledger holds.** They come from a transaction that came back under R, as the
 //!    reply or from a lookup; one that names another reference, type, amount or currency is not taken for it.
 //! 3. **NotSent is for ever.** It is said when every send failed before the request left, and after a crash the request that
 //!    was to be sent counts as sent.
-//! 4. **Refused is never said while a copy can be executed**, as far as [`Refused::standing`] reaches:
+//! 4. **Refused is never said while a copy can be executed**, as far as [`Refused::standing`](crate::Refused::standing) reaches:
 //!    - [`Standing::Always`]: no copy is ever executed. If all requests before were answered it is said at once, else after
 //!      a lookup, because a belief about somebody else's rules is cheaply checked.
 //!    - [`Standing::FromNowOn`]: always after a lookup that was sent once the refusal had come. Let the refused copy have
@@ -56,6 +57,8 @@
 //!
 //! - It can't tell two payments apart that share a reference, a type, an amount and a currency. A reference belongs to one
 //!   intent to pay, for ever.
+//! - A payment that is half executed when it is looked up, for instance while the bank thinks, counts as not executed: the
+//!   documents do not say when it can be found. Only [`Standing::FromNowOn`] and [`Standing::WhileItLasts`] depend on it.
 //! - It does not find out by itself what became of an Unknown. That is a lookup, later, until something is found.
 //! - A machine that has ended and is resumed all the same asks again, and may know less than before.
 

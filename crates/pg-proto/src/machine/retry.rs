@@ -17,7 +17,7 @@
 //!
 //! # Promises
 //!
-//! - A method of class [`Safe`](Retry::Safe) may be sent several times. It waits as the service says: a minute after 121 and
+//! - A method of class [`Safe`](Class::Safe) may be sent several times. It waits as the service says: a minute after 121 and
 //!   429, five after 122.
 //! - A method of any other class is sent again only after a request that certainly never left. So at most one request of it
 //!   ever leaves. After a crash, the request that was to be sent counts as sent.
