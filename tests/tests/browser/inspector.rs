@@ -8,7 +8,7 @@ use pg_tests::{
     webdriver::{Browser, ENTER, Scripts, TAB},
 };
 
-use crate::site::Site;
+use crate::{gallery::judge, site::Site};
 
 mod looks;
 
@@ -147,6 +147,7 @@ async fn no_other_page_presses_a_button() {
     browser.visit(&site.page("/")).await;
     browser.click_on("Win a prize").await;
     browser.see("The inspector is not open to you").await;
+    judge(&browser, "inspector-refused").await;
     visit(&browser, &shop, "pages/clock").await;
     assert!(browser.read("main").await.contains("as real time"));
 }
