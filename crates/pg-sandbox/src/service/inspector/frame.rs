@@ -73,7 +73,12 @@ fn menu(place: Option<Place>) -> Html {
 
 /// A page that shows nothing of the sandbox.
 pub(super) fn bare(heading: &'static str, reason: &'static str) -> String {
-    let content = Html::new().raw("<main>\n<h1>").raw(heading).raw("</h1>\n<p>").raw(reason).raw("</p>\n</main>\n");
+    let content = Html::new()
+        .raw("<main>\n<section>\n<h1>")
+        .raw(heading)
+        .raw("</h1>\n<p class=\"reason\">")
+        .raw(reason)
+        .raw("</p>\n</section>\n</main>\n");
     head(heading).raw("<body>\n").put(content).raw("</body>\n</html>\n").into_string()
 }
 

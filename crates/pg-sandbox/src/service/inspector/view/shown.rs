@@ -62,7 +62,8 @@ impl<'a> Shown<'a> {
     pub(in super::super) fn money(self, name: &str) -> String {
         let currency = self.text("currency");
         let amount = Amount::new(self.count(name), Currency::from(&*currency));
-        format!("{} {currency}", amount.to_decimal())
+        // The two stay on one line.
+        format!("{}\u{a0}{currency}", amount.to_decimal())
     }
 
     /// What is known of the card in the member `card`.
@@ -108,7 +109,7 @@ mod tests {
         let shown = Shown(&value);
         assert_eq!((&*shown.text("a"), &*shown.text("n"), &*shown.text("none")), ("<b>", "12", ""));
         assert_eq!((&*shown.text("missing"), shown.count("a"), shown.count("n")), ("", 0, 12));
-        assert_eq!(shown.money("n"), "12 JPY");
+        assert_eq!(shown.money("n"), "12\u{a0}JPY");
         assert_eq!(shown.pairs("o"), [("x", "1"), ("y", "yes")].map(|(a, b)| (a.to_owned(), b.to_owned())));
         assert!(shown.inner("o").card().into_html().is_empty());
     }
