@@ -52,19 +52,15 @@ use serde::{Deserialize, Serialize};
 use crate::machine::{Moment, ResumeError, Saved};
 
 mod came_back;
+mod state;
 #[cfg(test)]
 mod tests;
 
 use came_back::CameBack;
+use state::{Flight, State};
 
 const NAME: &str = "throttle";
 const VERSION: u32 = 1;
-/// A minute as the service counts it, and a second for two clocks that round and drift.
-const WINDOW: Duration = Duration::from_secs(61);
-/// A day as the service counts it, and the same second.
-const DAY: Duration = Duration::from_secs(24 * 60 * 60 + 1);
-/// The longest time that a reply closes it for.
-const LONGEST_CLOSED: Duration = Duration::from_secs(301);
 
 /// What an account may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,49 +130,11 @@ pub enum Stop {
     Unanswered,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct State {
-    limits: Limits,
-    next: u64,
-    /// Tickets before this one were given to the credentials that were wrong.
-    renewed: u64,
-    flights: Vec<Flight>,
-    /// When slots of requests that have ended become free.
-    slots: Vec<Moment>,
-    /// Failures of the last day: when each happened at the latest.
-    failures: Vec<Moment>,
-    /// Requests that were lost since the credentials were accepted last, no more than matter: when each was executed at the
-    /// latest.
-    unanswered: Vec<Moment>,
-    /// The service has accepted the credentials.
-    accepted: bool,
-    stopped: Option<Stop>,
-    closed_until: Option<Moment>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Flight {
-    ticket: u64,
-    sent: Moment,
-}
-
 impl Throttle {
     /// A throttle that has seen nothing yet.
     #[must_use]
     pub const fn new(limits: Limits) -> Self {
-        let state = State {
-            limits,
-            next: 0,
-            renewed: 0,
-            flights: Vec::new(),
-            slots: Vec::new(),
-            failures: Vec::new(),
-            unanswered: Vec::new(),
-            accepted: false,
-            stopped: None,
-            closed_until: None,
-        };
-        Self { state }
+        Self { state: State::new(limits) }
     }
 
     /// Goes on from what was stored. Requests that were in flight count as lost.
@@ -216,7 +174,7 @@ impl Throttle {
     /// The request was answered.
     pub fn answered(&mut self, ticket: Ticket, response: &http::Response<Bytes>, now: Moment) {
         self.state.land(&ticket);
-        self.state.slots.push(now.after(WINDOW));
+        self.state.hold(now);
         self.state.learn(CameBack::from(response), ticket.0 >= self.state.renewed, now);
     }
 
@@ -249,103 +207,6 @@ impl Throttle {
     }
 }
 
-impl State {
-    /// Drops what no longer counts, and what only a clock that was set back could have made.
-    fn tidy(&mut self, now: Moment) {
-        let latest = now.after(self.limits.longest_way);
-        let longest = latest.after(WINDOW);
-        self.slots.retain_mut(|free| {
-            *free = (*free).min(longest);
-            *free > now
-        });
-        for failure in self.failures.iter_mut().chain(&mut self.unanswered) {
-            *failure = (*failure).min(latest);
-        }
-        self.failures.retain(|failure| failure.after(DAY) > now);
-        self.unanswered.retain(|lost| lost.after(DAY) > now);
-        let reopens = now.after(LONGEST_CLOSED);
-        self.closed_until = self.closed_until.map(|until| until.min(reopens)).filter(|until| *until > now);
-        for mut flight in std::mem::take(&mut self.flights) {
-            flight.sent = flight.sent.min(now);
-            if flight.sent.after(self.limits.longest_way) > now { self.flights.push(flight) } else { self.lose(flight) }
-        }
-    }
-
-    fn why_stopped(&mut self) -> Option<Stop> {
-        let doubt = !self.accepted && !self.unanswered.is_empty();
-        if self.stopped.is_none() && doubt && self.flights.is_empty() && self.failures_left() > 0 && self.places() == 0
-        {
-            self.stopped = Some(Stop::Unanswered);
-        }
-        self.stopped.clone()
-    }
-
-    fn why_waiting(&self) -> Option<Moment> {
-        let landed = || self.flights.iter().map(|flight| flight.sent.after(self.limits.longest_way)).min();
-        if self.closed_until.is_some() {
-            return self.closed_until;
-        }
-        if self.failures_left() == 0 {
-            // With a limit of no failures at all, nothing is ever permitted.
-            let oldest = self.failures.iter().min();
-            return Some(oldest.map_or(Moment::from_millis(u64::MAX), |oldest| oldest.after(DAY)));
-        }
-        if self.flights.len() >= self.places() {
-            return Some(landed().unwrap_or(Moment::from_millis(u64::MAX)));
-        }
-        if self.flights.len() + self.slots.len() >= size(self.limits.per_minute) {
-            let free = self.slots.iter().copied().chain(landed()).min();
-            return Some(free.unwrap_or(Moment::from_millis(u64::MAX)));
-        }
-        None
-    }
-
-    fn failures_left(&self) -> usize {
-        size(self.limits.failures).saturating_sub(self.failures.len())
-    }
-
-    /// How many requests may be in flight.
-    fn places(&self) -> usize {
-        let doubtful = if self.accepted { 0 } else { self.unanswered.len() };
-        self.failures_left().saturating_sub(doubtful).min(size(self.limits.in_flight))
-    }
-
-    fn land(&mut self, ticket: &Ticket) -> Option<Flight> {
-        let at = self.flights.iter().position(|flight| flight.ticket == ticket.0)?;
-        Some(self.flights.swap_remove(at))
-    }
-
-    fn lose(&mut self, flight: Flight) {
-        let latest = flight.sent.after(self.limits.longest_way);
-        self.slots.push(latest.after(WINDOW));
-        if self.unanswered.len() < size(self.limits.failures) {
-            self.unanswered.push(latest);
-        }
-    }
-
-    /// `current`: the request bore the credentials that are in use now.
-    fn learn(&mut self, came_back: CameBack, current: bool, now: Moment) {
-        match came_back {
-            CameBack::Accepted if current && self.stopped.is_none() => {
-                // Whatever was lost before bore the same credentials.
-                self.accepted = true;
-                self.unanswered.clear();
-            }
-            CameBack::CredentialError(code) => {
-                self.failures.push(now);
-                if current {
-                    // What was lost before may have failed in the same way.
-                    self.failures.append(&mut self.unanswered);
-                    self.accepted = false;
-                    self.stopped = Some(Stop::Credentials(code));
-                }
-            }
-            CameBack::Closed(pause) => self.closed_until = self.closed_until.max(Some(now.after(pause))),
-            CameBack::Accepted | CameBack::Other => {}
-        }
-    }
-}
-
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -361,7 +222,3 @@ impl fmt::Display for Stop {
 }
 
 impl std::error::Error for Stop {}
-
-fn size(limit: u32) -> usize {
-    usize::try_from(limit).unwrap_or(usize::MAX)
-}

@@ -1,5 +1,7 @@
 use bytes::Bytes;
-use pg_model::{AuthSessionKey, CapturePreauth, Currency, DeleteToken, Item, Order, Outcome, TokenLookup};
+use pg_model::{
+    AuthSessionKey, CapturePreauth, Currency, DeleteToken, Item, Order, Outcome, TokenLookup, TransactionLookup,
+};
 
 use super::*;
 use crate::{BaseUrl, Credentials};

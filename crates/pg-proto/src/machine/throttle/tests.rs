@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{state::size, *};
 
 fn at(seconds: u64) -> Moment {
     Moment::from_millis(1_700_000_000_000 + seconds * 1000)

@@ -1,0 +1,162 @@
+//! What a throttle remembers: who holds a slot, what failed, why it is closed.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Limits, Stop, Ticket, came_back::CameBack};
+use crate::machine::Moment;
+
+/// A minute as the service counts it, and a second for two clocks that round and drift.
+const WINDOW: Duration = Duration::from_secs(61);
+/// A day as the service counts it, and the same second.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60 + 1);
+/// The longest time that a reply closes it for.
+const LONGEST_CLOSED: Duration = Duration::from_secs(301);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) limits: Limits,
+    pub(super) next: u64,
+    /// Tickets before this one were given to the credentials that were wrong.
+    pub(super) renewed: u64,
+    pub(super) flights: Vec<Flight>,
+    /// When slots of requests that have ended become free.
+    pub(super) slots: Vec<Moment>,
+    /// Failures of the last day: when each happened at the latest.
+    pub(super) failures: Vec<Moment>,
+    /// Requests that were lost since the credentials were accepted last, no more than matter: when each was executed at the
+    /// latest.
+    pub(super) unanswered: Vec<Moment>,
+    /// The service has accepted the credentials.
+    pub(super) accepted: bool,
+    pub(super) stopped: Option<Stop>,
+    pub(super) closed_until: Option<Moment>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Flight {
+    pub(super) ticket: u64,
+    pub(super) sent: Moment,
+}
+
+impl State {
+    pub(super) const fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            next: 0,
+            renewed: 0,
+            flights: Vec::new(),
+            slots: Vec::new(),
+            failures: Vec::new(),
+            unanswered: Vec::new(),
+            accepted: false,
+            stopped: None,
+            closed_until: None,
+        }
+    }
+
+    /// The slot of a request that was answered now is free a minute later.
+    pub(super) fn hold(&mut self, now: Moment) {
+        self.slots.push(now.after(WINDOW));
+    }
+
+    /// Drops what no longer counts, and what only a clock that was set back could have made.
+    pub(super) fn tidy(&mut self, now: Moment) {
+        let latest = now.after(self.limits.longest_way);
+        let longest = latest.after(WINDOW);
+        self.slots.retain_mut(|free| {
+            *free = (*free).min(longest);
+            *free > now
+        });
+        for failure in self.failures.iter_mut().chain(&mut self.unanswered) {
+            *failure = (*failure).min(latest);
+        }
+        self.failures.retain(|failure| failure.after(DAY) > now);
+        self.unanswered.retain(|lost| lost.after(DAY) > now);
+        let reopens = now.after(LONGEST_CLOSED);
+        self.closed_until = self.closed_until.map(|until| until.min(reopens)).filter(|until| *until > now);
+        for mut flight in std::mem::take(&mut self.flights) {
+            flight.sent = flight.sent.min(now);
+            if flight.sent.after(self.limits.longest_way) > now { self.flights.push(flight) } else { self.lose(flight) }
+        }
+    }
+
+    pub(super) fn why_stopped(&mut self) -> Option<Stop> {
+        let doubt = !self.accepted && !self.unanswered.is_empty();
+        if self.stopped.is_none() && doubt && self.flights.is_empty() && self.failures_left() > 0 && self.places() == 0
+        {
+            self.stopped = Some(Stop::Unanswered);
+        }
+        self.stopped.clone()
+    }
+
+    pub(super) fn why_waiting(&self) -> Option<Moment> {
+        let landed = || self.flights.iter().map(|flight| flight.sent.after(self.limits.longest_way)).min();
+        if self.closed_until.is_some() {
+            return self.closed_until;
+        }
+        if self.failures_left() == 0 {
+            // With a limit of no failures at all, nothing is ever permitted.
+            let oldest = self.failures.iter().min();
+            return Some(oldest.map_or(Moment::from_millis(u64::MAX), |oldest| oldest.after(DAY)));
+        }
+        if self.flights.len() >= self.places() {
+            return Some(landed().unwrap_or(Moment::from_millis(u64::MAX)));
+        }
+        if self.flights.len() + self.slots.len() >= size(self.limits.per_minute) {
+            let free = self.slots.iter().copied().chain(landed()).min();
+            return Some(free.unwrap_or(Moment::from_millis(u64::MAX)));
+        }
+        None
+    }
+
+    fn failures_left(&self) -> usize {
+        size(self.limits.failures).saturating_sub(self.failures.len())
+    }
+
+    /// How many requests may be in flight.
+    fn places(&self) -> usize {
+        let doubtful = if self.accepted { 0 } else { self.unanswered.len() };
+        self.failures_left().saturating_sub(doubtful).min(size(self.limits.in_flight))
+    }
+
+    pub(super) fn land(&mut self, ticket: &Ticket) -> Option<Flight> {
+        let at = self.flights.iter().position(|flight| flight.ticket == ticket.0)?;
+        Some(self.flights.swap_remove(at))
+    }
+
+    pub(super) fn lose(&mut self, flight: Flight) {
+        let latest = flight.sent.after(self.limits.longest_way);
+        self.slots.push(latest.after(WINDOW));
+        if self.unanswered.len() < size(self.limits.failures) {
+            self.unanswered.push(latest);
+        }
+    }
+
+    /// `current`: the request bore the credentials that are in use now.
+    pub(super) fn learn(&mut self, came_back: CameBack, current: bool, now: Moment) {
+        match came_back {
+            CameBack::Accepted if current && self.stopped.is_none() => {
+                // Whatever was lost before bore the same credentials.
+                self.accepted = true;
+                self.unanswered.clear();
+            }
+            CameBack::CredentialError(code) => {
+                self.failures.push(now);
+                if current {
+                    // What was lost before may have failed in the same way.
+                    self.failures.append(&mut self.unanswered);
+                    self.accepted = false;
+                    self.stopped = Some(Stop::Credentials(code));
+                }
+            }
+            CameBack::Closed(pause) => self.closed_until = self.closed_until.max(Some(now.after(pause))),
+            CameBack::Accepted | CameBack::Other => {}
+        }
+    }
+}
+
+pub(super) fn size(limit: u32) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
