@@ -182,3 +182,20 @@ fn a_right_value_of_every_parameter_is_not_refused_for_its_form() {
         }
     }
 }
+
+#[test]
+fn every_listed_value_is_taken() {
+    let mut sandbox = Sandbox::in_memory();
+    let mut values = 0;
+    for &method in METHODS {
+        for &field in method.fields.iter().filter(|field| !field.values.is_empty()) {
+            for value in field.values {
+                let (status, error, _) = call(&mut sandbox, method, &parameters(method, field, value));
+                let place = format!("{method:?} {}={value}: {} {}", field.wire, status, error.error_code);
+                assert!(!matches!(error.error_code.as_str(), "937" | "938"), "{place}");
+                values += 1;
+            }
+        }
+    }
+    assert!(values >= 10, "only {values} values are listed");
+}

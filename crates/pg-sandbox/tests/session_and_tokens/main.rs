@@ -13,6 +13,7 @@ mod openssl;
 mod redirects;
 mod several_posts;
 mod shop;
+mod states;
 mod tokenise;
 mod tokens;
 mod validation;
