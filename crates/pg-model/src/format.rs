@@ -78,8 +78,8 @@ impl Format {
             Self::Year => matches!(bytes.len(), 2 | 4) && are_digits(bytes),
             Self::Year2 => bytes.len() == 2 && are_digits(bytes),
             Self::Expiry => matches!(bytes.len(), 4 | 6) && are_digits(bytes) && is_month(&bytes[..2]),
-            Self::DateYmd => bytes.len() == 8 && are_digits(bytes) && is_date(&bytes[4..6], &bytes[6..]),
-            Self::DateDmy => bytes.len() == 8 && are_digits(bytes) && is_date(&bytes[2..4], &bytes[..2]),
+            Self::DateYmd => bytes.len() == 8 && are_digits(bytes) && is_date(&bytes[..4], &bytes[4..6], &bytes[6..]),
+            Self::DateDmy => bytes.len() == 8 && are_digits(bytes) && is_date(&bytes[4..], &bytes[2..4], &bytes[..2]),
             Self::Cv2 => matches!(bytes.len(), 3 | 4) && are_digits(bytes),
             // The list of values belongs to the field, which checks it.
             Self::OneOf => true,
@@ -146,9 +146,18 @@ fn is_month(bytes: &[u8]) -> bool {
     matches!(bytes, [b'0', b'1'..=b'9'] | [b'1', b'0'..=b'2'])
 }
 
-/// A day that some month can have; which years are leap years is not asked.
-fn is_date(month: &[u8], day: &[u8]) -> bool {
-    is_month(month) && matches!(day, [b'0', b'1'..=b'9'] | [b'1' | b'2', _] | [b'3', b'0' | b'1'])
+/// A day of the calendar, all of it in digits.
+fn is_date(year: &[u8], month: &[u8], day: &[u8]) -> bool {
+    let number = |digits: &[u8]| digits.iter().fold(0_u16, |number, digit| number * 10 + u16::from(digit - b'0'));
+    let year = number(year);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match number(month) {
+        2 if leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    is_month(month) && (1..=days).contains(&number(day))
 }
 
 fn is_decimal(bytes: &[u8]) -> bool {
@@ -197,8 +206,12 @@ mod tests {
             (Format::Month, &["01", "12"], &["1", "13", "00", "1a"]),
             (Format::Year, &["26", "2026"], &["026", "202a"]),
             (Format::Expiry, &["1226", "122026"], &["1326", "12262", "126"]),
-            (Format::DateYmd, &["19700131"], &["19701301", "19700132", "1970131"]),
-            (Format::DateDmy, &["31011970"], &["19700131"]),
+            (
+                Format::DateYmd,
+                &["19700131", "20000229", "20240229"],
+                &["19701301", "19700132", "19700100", "1970131", "19000229", "20250229", "20250431"],
+            ),
+            (Format::DateDmy, &["31011970", "29022024"], &["19700131", "31021970", "29021970", "31061970"]),
             (Format::Cv2, &["123", "1234"], &["12", "12345", "12a"]),
             (Format::Flag, &["0", "1"], &["2", "true"]),
             (Format::CardKeys, &["a", "a,b"], &["a,a", "a,,b", ","]),

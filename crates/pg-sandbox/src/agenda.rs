@@ -7,18 +7,20 @@ use crate::timestamp::Timestamp;
 /// The most callbacks that are on their way at a time.
 pub(crate) const IN_FLIGHT: usize = 32;
 
-/// When batches and callbacks are due next, on the sandbox's clock. Times may be too early, which
+/// When batches, callbacks and the ends of sessions are due next, on the sandbox's clock. Times may be too early, which
 /// costs a look at the store, and never too late.
 #[derive(Debug)]
 pub(crate) struct Agenda {
     batches: Option<Timestamp>,
     callbacks: Option<Timestamp>,
+    sessions: Option<Timestamp>,
     in_flight: BTreeSet<String>,
 }
 
 impl Default for Agenda {
     fn default() -> Self {
-        Self { batches: Some(Timestamp::MIN), callbacks: Some(Timestamp::MIN), in_flight: BTreeSet::new() }
+        let unknown = Some(Timestamp::MIN);
+        Self { batches: unknown, callbacks: unknown, sessions: unknown, in_flight: BTreeSet::new() }
     }
 }
 
@@ -27,6 +29,7 @@ impl Agenda {
     pub(crate) fn look_again(&mut self) {
         self.batches = Some(Timestamp::MIN);
         self.callbacks = Some(Timestamp::MIN);
+        self.sessions = Some(Timestamp::MIN);
     }
 
     /// A batch is due at this time.
@@ -39,6 +42,11 @@ impl Agenda {
         self.callbacks = Some(self.callbacks.map_or(due, |known| known.min(due)));
     }
 
+    /// A session that holds a card ends at this time.
+    pub(crate) fn note_session(&mut self, end: Timestamp) {
+        self.sessions = Some(self.sessions.map_or(end, |known| known.min(end)));
+    }
+
     /// The store was asked: this is when the next batch is due.
     pub(crate) fn next_batch_is(&mut self, due: Option<Timestamp>) {
         self.batches = due;
@@ -47,6 +55,16 @@ impl Agenda {
     /// The store was asked: this is when the next callback is due that is not on its way.
     pub(crate) fn next_callback_is(&mut self, due: Option<Timestamp>) {
         self.callbacks = due;
+    }
+
+    /// The store was asked: this is when the next session ends that holds a card.
+    pub(crate) fn next_session_is(&mut self, end: Option<Timestamp>) {
+        self.sessions = end;
+    }
+
+    /// Whether a session that holds a card may have ended.
+    pub(crate) fn has_session(&self, now: Timestamp) -> bool {
+        self.sessions.is_some_and(|end| end <= now)
     }
 
     /// Whether a batch may be due.
@@ -62,7 +80,7 @@ impl Agenda {
     /// When something may be due next.
     pub(crate) fn next(&self) -> Option<Timestamp> {
         let callbacks = self.callbacks.filter(|_| self.room() > 0);
-        self.batches.into_iter().chain(callbacks).min()
+        self.batches.into_iter().chain(callbacks).chain(self.sessions).min()
     }
 
     /// How many more callbacks may be on their way.
@@ -98,6 +116,8 @@ mod tests {
     fn the_earliest_counts_and_a_full_road_waits() {
         let mut agenda = Agenda::default();
         assert!(agenda.has_batch(Timestamp::MIN) && agenda.has_callback(Timestamp::MIN));
+        assert!(agenda.has_session(Timestamp::MIN));
+        agenda.next_session_is(None);
         agenda.next_batch_is(None);
         agenda.next_callback_is(None);
         assert_eq!(agenda.next(), None);
@@ -111,5 +131,9 @@ mod tests {
         assert_eq!(agenda.next(), Some(at(30)));
         agenda.arrive("0");
         assert!(!agenda.is_in_flight("0") && agenda.has_callback(at(20)));
+        agenda.note_session(at(15));
+        agenda.note_session(at(25));
+        assert_eq!(agenda.next(), Some(at(15)));
+        assert!(agenda.has_session(at(15)) && !agenda.has_session(at(14)));
     }
 }

@@ -123,3 +123,63 @@ const fn begins_name(c: char) -> bool {
         | '\u{2c00}'..='\u{2fef}' | '\u{3001}'..='\u{d7ff}' | '\u{f900}'..='\u{fdcf}'
         | '\u{fdf0}'..='\u{fffd}' | '\u{10000}'..='\u{effff}')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Acknowledgement, RedirectData, decode_into};
+    use alloc::{format, string::ToString};
+
+    fn written(name: &str, value: &str) -> String {
+        let mut record = Acknowledgement::default();
+        record.extra.push(name, Value::Text(value.to_string()));
+        write(&record)
+    }
+
+    /// Assumption A139.
+    #[test]
+    fn what_xml_cannot_hold_is_marked() {
+        for (value, wanted) in [
+            ("a\0b\u{8}c\u{b}d\u{1f}e", "a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}e"),
+            ("\u{fffe}\u{ffff}", "\u{fffd}\u{fffd}"),
+            ("tab\tline\nreturn\r", "tab\tline\nreturn&#13;"),
+            ("del\u{7f}next\u{85}😀", "del\u{7f}next\u{85}😀"),
+        ] {
+            assert!(
+                written("collectNote", value).contains(&format!("<collectNote>{wanted}</collectNote>")),
+                "{value:?}"
+            );
+        }
+        for (name, wanted) in [
+            ("collect Size", "collect_Size"),
+            ("collect<b>", "collect_b_"),
+            ("collect:x", "collect_x"),
+            ("7", "_"),
+            ("", "_"),
+            ("collectGröße", "collectGröße"),
+            ("collect-1.a·", "collect-1.a·"),
+        ] {
+            assert!(written(name, "M").contains(&format!("<{wanted}>M</{wanted}>")), "{name:?}");
+        }
+    }
+
+    /// Whatever a browser sends, the merchant can read what comes back.
+    #[test]
+    fn every_name_and_value_makes_a_document_that_can_be_read() {
+        for character in ('\0'..='\u{2ff}').chain(['\u{fffd}', '\u{fffe}', '\u{ffff}', '😀']) {
+            let mut data = RedirectData::default();
+            data.collect.push(format!("collect{character}"), format!("x{character}y"));
+            let mut read = RedirectData::default();
+            decode_into(write(&data).as_bytes(), &mut read).unwrap();
+            let [(name, value)] = read.collect.iter().collect::<alloc::vec::Vec<_>>()[..] else {
+                panic!("{character:?}")
+            };
+            let marked = if is_special(character) && !matches!(character, '&' | '<' | '>' | '"' | '\'' | '\r') {
+                '\u{fffd}'
+            } else {
+                character
+            };
+            assert_eq!((name, value), (&*element_name(&format!("collect{character}")), &*format!("x{marked}y")));
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pg_model::mask;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -47,7 +48,7 @@ impl HeldCard {
     ) -> Self {
         Self {
             sealed: vault.seal(dice, owner, number),
-            masked: cards::mask(number),
+            masked: mask::card_number(number),
             expiry_month: expiry_month.to_owned(),
             expiry_year: expiry_year.to_owned(),
             card_type: cards::card_type(number).unwrap_or_default().to_owned(),

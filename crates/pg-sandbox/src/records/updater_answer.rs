@@ -1,10 +1,10 @@
 //! What the account updater was told to answer for a card.
 
+use pg_model::mask;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    cards,
     store::{Kind, Record},
     vault::Vault,
 };
@@ -23,7 +23,7 @@ impl UpdaterAnswer {
     /// The answer for the card with this number, which is not kept.
     #[must_use]
     pub fn new(vault: &Vault, number: &str, response: &str) -> Self {
-        Self { key: Self::key_of(vault, number), card: cards::mask(number), response: response.to_owned() }
+        Self { key: Self::key_of(vault, number), card: mask::card_number(number), response: response.to_owned() }
     }
 
     /// The primary key: the card's identifier at nobody, which no merchant's tokens show.

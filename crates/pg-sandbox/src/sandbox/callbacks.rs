@@ -15,13 +15,14 @@ use crate::{outgoing::Outgoing, service, store::StoreError, timestamp::Timestamp
 const RETRY: Duration = Duration::from_secs(1);
 
 impl Sandbox {
-    /// The callbacks that are to be sent now. Each is handed out once; what came of it is to be told
+    /// Does what is due by itself, and hands out the callbacks that are to be sent now. Each is handed out once; what came of it is to be told
     /// to [`Sandbox::delivered`]. At most 32 are on their way at a time: ask again after each.
     ///
     /// A callback that was handed out and never reported is handed out again after a restart.
     pub fn due(&mut self, real_now: Timestamp) -> Vec<Outgoing> {
         let now = self.clock.at(real_now);
-        if real_now < self.not_before || !(self.agenda.has_batch(now) || self.agenda.has_callback(now)) {
+        let any = self.agenda.has_batch(now) || self.agenda.has_callback(now) || self.agenda.has_session(now);
+        if real_now < self.not_before || !any {
             return Vec::new();
         }
         match self.alone(real_now, |context| {

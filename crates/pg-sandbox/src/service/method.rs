@@ -117,9 +117,6 @@ fn run<M: Serve>(
     form: &Form,
     encoding: Encoding,
 ) -> Result<Reply, Refusal> {
-    if let Some(refusal) = violation::gap(M::INFO, form.parameters()) {
-        return Err(refusal);
-    }
     let request = M::from_parameters(form.parameters()).map_err(|violations| broken(M::INFO, &violations))?;
     let violations = request.check();
     if !violations.is_empty() {

@@ -40,9 +40,15 @@ use crate::store::StoreError;
 const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transaction::METHODS, enterprise::METHODS];
 
 /// Does what is due by now, before anything is answered: a batch of the account updater is worked off
-/// at its time, whenever somebody looks.
+/// at its time, whenever somebody looks, and the card data of a session goes with it.
 pub(crate) fn catch_up(context: &mut Context<'_>) -> Result<(), StoreError> {
-    if context.agenda.has_batch(context.now) { token::finish_batches(context) } else { Ok(()) }
+    if context.agenda.has_batch(context.now) {
+        token::finish_batches(context)?;
+    }
+    if context.agenda.has_session(context.now) {
+        session::erase_ended(context)?;
+    }
+    Ok(())
 }
 
 /// Answers a request, or says why not.

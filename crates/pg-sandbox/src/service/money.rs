@@ -29,9 +29,20 @@ pub(super) fn separated(minor: u64, currency: &str) -> String {
     text
 }
 
+/// An amount with its currency in front, as every page shows it: `GBP 1,000.00` on one line.
+pub(super) fn with_currency(minor: u64, currency: &str) -> String {
+    format!("{currency}\u{a0}{}", separated(minor, currency))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_currency_comes_first() {
+        assert_eq!(with_currency(1_190, "GBP"), "GBP\u{a0}11.90");
+        assert_eq!(with_currency(100_000, "JPY"), "JPY\u{a0}100,000");
+    }
 
     #[test]
     fn separators_and_decimals_are_those_of_the_currency() {

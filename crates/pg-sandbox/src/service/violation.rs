@@ -9,18 +9,18 @@ use super::refusal::Refusal;
 /// The refusal for the first violation in the order of the method's table; the others are not told
 /// (assumption 51).
 pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refusal> {
-    let place = |violation: &&Violation| info.fields.iter().position(|field| field.is_named(&violation.name));
-    violations.iter().min_by_key(|violation| place(violation).unwrap_or(usize::MAX)).map(of)
+    // An item that should not be there comes before what it lacks.
+    let place = |violation: &&Violation| match is_gap(violation) {
+        true => (info.fields.iter().position(|field| field.is_numbered()), false),
+        false => (info.fields.iter().position(|field| field.is_named(&violation.name)), true),
+    };
+    let with_place = violations.iter().filter(|violation| place(violation).0.is_some());
+    with_place.min_by_key(place).or_else(|| violations.iter().next()).map(of)
 }
 
-/// The refusal for the first item after a gap in the numbering (assumption 14).
-pub(crate) fn gap(info: &MethodInfo, parameters: &Parameters) -> Option<Refusal> {
-    let fields: Vec<&Field> = info.fields.iter().copied().filter(|field| field.is_numbered()).collect();
-    let numbers = parameters.item_numbers(&fields);
-    let (_, &number) = numbers.iter().enumerate().find(|&(expected, &number)| number != expected)?;
-    let field = fields.iter().find(|field| parameters.of_item(field, number).is_some())?;
-    let name = field.wire.replace("{n}", &number.to_string());
-    Some(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(&name).assuming(14))
+/// The one rule about items together is that no number is left out (assumption 14).
+fn is_gap(violation: &Violation) -> bool {
+    matches!(violation.rule, Rule::Together(rule) if rule.contains("follows a gap"))
 }
 
 /// The refusal for a parameter that was sent under two of its spellings: it counts as sent twice
@@ -40,6 +40,9 @@ fn of(violation: &Violation) -> Refusal {
         "cardNumber" => ErrorCode::INVALID_CARD_NUMBER,
         "cardExpiryMonth" | "cardExpiryYear" | "cardExpiryDate" => ErrorCode::INVALID_CARD_EXPIRY,
         "cardCV2" => ErrorCode::INVALID_CARD_CV2,
+        name if is_gap(violation) => {
+            return Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name).assuming(14);
+        }
         "currency" if missing => ErrorCode::CURRENCY_NOT_SUPPLIED,
         "currency" => ErrorCode::CURRENCY_NOT_SUPPORTED,
         // The one rule about references together is that an update has to set one (assumption 98).
@@ -77,7 +80,7 @@ fn is_amount(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pg_model::{Auth, Method as _, RequestAccountUpdater, UpdateTransaction};
+    use pg_model::{Auth, GetToken, Method as _, RequestAccountUpdater, UpdateTransaction};
 
     use super::*;
 
@@ -116,14 +119,33 @@ mod tests {
 
     #[test]
     fn items_are_numbered_from_zero_without_gaps() {
-        let named = |names: &[&str]| {
-            let parameters: Parameters = names.iter().map(|&name| (name, "1")).collect();
-            gap(Auth::INFO, &parameters).map(|refusal| refusal.message().to_owned()).unwrap_or_default()
-        };
-        assert_eq!(named(&["currency"]), "");
-        assert_eq!(named(&["itemPrice1", "itemName1", "itemPrice0", "itemName0"]), "");
-        assert_eq!(named(&["itemPrice1"]), "Invalid parameter: itemPrice1");
-        assert_eq!(named(&["itemPrice0", "itemReference3", "itemPrice1"]), "Invalid parameter: itemReference3");
+        let good = [
+            ("cardNumber", "4111111111111111"),
+            ("cardExpiryMonth", "01"),
+            ("cardExpiryYear", "30"),
+            ("itemName0", "Tea"),
+            ("itemPrice0", "499"),
+        ];
+        let with = |more: &[(&str, &str)]| code(&[&good, more].concat());
+        assert_eq!(with(&[("currency", "GBP"), ("itemPrice1", "1"), ("itemName1", "Milk")]), "");
+        assert_eq!(with(&[("currency", "GBP"), ("itemPrice2", "1")]), "937 Invalid parameter: itemPrice2");
+        let far = [("currency", "GBP"), ("itemPrice1", "1"), ("itemName1", "Milk"), ("itemReference3", "x")];
+        assert_eq!(with(&far), "937 Invalid parameter: itemReference3");
+    }
+
+    #[test]
+    fn a_gap_is_told_in_the_order_of_the_table() {
+        for info in [Auth::INFO, GetToken::INFO] {
+            let item = info.fields.iter().position(|field| field.is_numbered()).unwrap();
+            for field in info.fields.iter().filter(|field| !field.is_numbered() && field.required) {
+                let gap = info.fields[item].wire.replace("{n}", "7");
+                let parameters: Parameters = [(gap.as_str(), "1")].into_iter().collect();
+                let violations = (info.check)(&parameters);
+                let told = refusal(info, &violations).unwrap().message().to_owned();
+                let place = info.fields.iter().position(|other| std::ptr::eq(*other, *field)).unwrap();
+                assert!(place > item || !told.contains(&gap), "{info:?}: {told}");
+            }
+        }
     }
 
     #[test]

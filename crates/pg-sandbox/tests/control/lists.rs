@@ -45,6 +45,11 @@ fn transactions_say_what_can_still_be_done_to_them() {
     assert_eq!(first["card"]["cardNumber"], "400000******1000");
     assert_eq!((&first["merchantReference"], &first["approved"]), (&json!("order-1"), &json!(true)));
     assert_eq!(all[2]["parent"], key);
+    // The bank's numbers have twelve digits, as some cards have.
+    for name in ["bankTransId", "bankOrderId"] {
+        assert_eq!(first["bank"][name], preauth[name]);
+        assert!(text(&preauth[name]).len() == 12 && text(&preauth[name]).bytes().all(|byte| byte.is_ascii_digit()));
+    }
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn the_reply_says_everything_that_was_set_up() {
     assert_eq!((token.trans_type.as_str(), token.trans_cat.as_str()), ("preauth", "donation"));
     assert_eq!(token.currency.as_str(), "GBP");
     assert_eq!((user.salutation.as_str(), user.surname.as_str()), ("Ms", "O'Neill & Co <x>"));
-    assert_eq!((user.date_of_birth.as_str(), user.country.as_str()), ("31011970", "GB"));
+    assert_eq!((user.date_of_birth.expose(), user.country.as_str()), ("31011970", "GB"));
     assert_eq!((user.mobile_phone.as_str(), user.home_phone.as_str()), ("447700900123", "441632960123"));
     let line = |number: usize| {
         let item = &reply.items[number];

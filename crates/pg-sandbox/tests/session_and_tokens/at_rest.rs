@@ -56,6 +56,19 @@ fn a_session_outlives_the_process() {
 }
 
 #[test]
+fn the_card_goes_when_its_time_is_over_though_nobody_calls() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    shop.post(&session, GOOD);
+    let sandbox = &mut shop.sandbox;
+    assert!(sandbox.due(shop.now).is_empty());
+    let end = sandbox.next_due().unwrap();
+    assert_eq!(end.since(shop.now), Duration::from_secs(30 * 60));
+    assert!(sandbox.due(end).is_empty());
+    assert_eq!(sandbox.next_due(), None, "the store holds no card any more");
+}
+
+#[test]
 fn the_card_goes_with_its_session_and_the_key_is_remembered() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");

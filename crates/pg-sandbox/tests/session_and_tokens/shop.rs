@@ -25,7 +25,7 @@ pub(crate) const GOOD: &[(&str, &str)] = &[
 ];
 
 pub(crate) struct Shop {
-    sandbox: Sandbox,
+    pub(crate) sandbox: Sandbox,
     merchant: Merchant,
     pub(crate) now: Timestamp,
 }

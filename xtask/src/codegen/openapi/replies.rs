@@ -161,6 +161,7 @@ pub(super) fn schemas(tables: &Tables) -> Vec<(String, Node)> {
         ("Decimal", "Amount in units of the currency, such as 5.95.", "3 §2"),
         ("CardNumber", "Masked card number: digits and asterisks.", "1 §2.1"),
         ("Cv2", "Security code; replies never show it.", "2 §2.2"),
+        ("Secret", "Text about a person that belongs in no log.", "3 §2.1"),
     ];
     schemas.extend(hand_written.map(|(name, doc, source)| {
         (name.to_owned(), Node::map().with("type", "string").with("description", doc).with("x-source", source))

@@ -5,6 +5,7 @@
 use alloc::string::String;
 
 use crate::{
+    Secret,
     record::{Record, RecordWriter, Slot},
     text::Text,
     value::Extra,
@@ -23,7 +24,7 @@ pub struct CheckoutUser {
     /// Family name. `surname` (spec 3 §2.1).
     pub surname: String,
     /// Date of birth. `date_of_birth` (spec 3 §2.1).
-    pub date_of_birth: String,
+    pub date_of_birth: Secret,
     /// Mobile number. `mobile_phone` (spec 3 §2.1).
     pub mobile_phone: String,
     /// Home number. `home_phone` (spec 3 §2.1).

@@ -62,7 +62,7 @@ impl Serve for GetToken {
         context.records.put(&token)?;
         let date_of_birth = self.checkout_customer.date_of_birth.as_ref();
         let user = CheckoutUser {
-            date_of_birth: date_of_birth.map(|date| date.expose().to_owned()).unwrap_or_default(),
+            date_of_birth: date_of_birth.cloned().unwrap_or_default(),
             ..checkout_reply::user(&token.user)
         };
         Ok(Reply { user, ..checkout_reply::of(&token, &base) })

@@ -75,7 +75,7 @@ fn way_back(context: &mut Context<'_>, authentication: &Authentication, posted: 
 fn question(authentication: &Authentication, check: &Payment, again: bool) -> String {
     let row = |name: &str, value: &str| format!("<dt>{name}</dt><dd><bdi>{}</bdi></dd>", html::text(value));
     let alert = if again { "<p class=\"alert\" role=\"alert\">Choose one of the three answers.</p>\n" } else { "" };
-    let amount = format!("{}\u{a0}{}", check.currency, money::separated(check.amount, &check.currency));
+    let amount = money::with_currency(check.amount, &check.currency);
     let card = check.card.as_ref().map(|card| card.masked.as_str()).unwrap_or_default();
     let reference = check.merchant_reference.as_ref().map(|reference| row("Reference", reference));
     let until = authentication.created.plus(CHALLENGE_TIME).with_offset();

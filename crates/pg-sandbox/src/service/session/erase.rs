@@ -1,21 +1,24 @@
 //! The card data of a session that has ended is erased (assumption 78).
 
-use super::{Context, Refusal};
+use super::Context;
 use crate::{
     records::Session,
     store::{Query, StoreError},
+    timestamp::Timestamp,
 };
 
-/// How many sessions one request clears away: more than one, so that none is left behind for long.
-const AT_ONCE: u32 = 16;
+/// How many sessions are cleared away at a time, so that nobody waits for long; the others are still due then.
+const AT_ONCE: u32 = 64;
 
 /// Erases what sessions that have ended still hold, the longest ended first.
-pub(super) fn ended(context: &mut Context<'_>) -> Result<(), Refusal> {
+pub(in super::super) fn ended(context: &mut Context<'_>) -> Result<(), StoreError> {
     let now = context.now.sortable();
-    let query = Query::oldest(AT_ONCE).at_most(Session::CARD_UNTIL, &now);
-    for mut session in context.records.find::<Session>(&query)? {
+    for mut session in context.records.find::<Session>(&Query::oldest(AT_ONCE).at_most(Session::CARD_UNTIL, &now))? {
         erase(context, &mut session)?;
     }
+    let last = Timestamp::MAX.sortable();
+    let next = context.records.find::<Session>(&Query::oldest(1).at_most(Session::CARD_UNTIL, &last))?;
+    context.agenda.next_session_is(next.first().map(|session| session.expires));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use pg_model::{ErrorCode, Initiate, Session as Reply};
 
 use super::{
     super::{method::Serve, page_url::PageUrl},
-    Context, Merchant, Refusal, erase,
+    Context, Merchant, Refusal,
 };
 use crate::records::{Details, SESSION_LIFETIME, Session};
 
@@ -13,7 +13,6 @@ impl Serve for Initiate {
         if PageUrl::parse(self.error_page_url.as_str()).is_none() {
             return Err(Refusal::from(ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED).assuming(45));
         }
-        erase::ended(context)?;
         let customer = self.merchant_customer_reference.filter(|customer| !customer.is_empty());
         let session = Session {
             key: context.keys.record(context.now),

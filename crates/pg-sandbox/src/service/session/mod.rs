@@ -12,6 +12,7 @@ mod erase;
 mod initiate;
 mod postform;
 
+pub(super) use erase::ended as erase_ended;
 pub(super) use postform::postform;
 
 /// The methods of the service that a merchant's server calls. The card form is called by browsers

@@ -34,7 +34,6 @@ pub(in super::super) fn postform(
     if request.method() != Method::POST {
         return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into());
     }
-    erase::ended(context)?;
     let form = method::form(context, request);
     let location = match find(context, request, &form)? {
         Some((session, merchant)) => {

@@ -1,9 +1,6 @@
 //! `transaction/getAuthenticationStatus` (spec 2 §3.3, §4.4; assumption 106).
 
-use pg_model::{
-    AuthenticationStatus, GetAuthenticationStatus, LiabilityShift, SandboxAuthenticationCode, StatusCode,
-    TransactionType,
-};
+use pg_model::{AuthenticationStatus, GetAuthenticationStatus, LiabilityShift, SandboxAuthenticationCode, StatusCode};
 
 use super::{Context, Refusal, Serve, authentication, eci};
 use crate::{
@@ -26,7 +23,6 @@ impl Serve for GetAuthenticationStatus {
         Ok(AuthenticationStatus {
             transaction_status_code: code,
             transaction_status: status.to_owned(),
-            transaction_type: TransactionType::from(check.kind.wire()),
             transaction_key: check.key.as_str().into(),
             bank_eci_value: eci::of(&check).to_owned(),
             liability_shift: liability,

@@ -203,5 +203,5 @@ fn row(item: &CheckoutItem, currency: &str) -> String {
 
 /// An amount with its currency.
 pub(super) fn sum(minor: u64, currency: &str) -> String {
-    format!("{}\u{a0}{}", html::text(currency), money::separated(minor, currency))
+    html::text(&money::with_currency(minor, currency))
 }

@@ -1,8 +1,8 @@
 //! The expiry and the number as the customer entered them.
 
-use pg_model::{PostForm, format::Format};
+use pg_model::{PostForm, format::Format, mask};
 
-use crate::{cards, expiry, timestamp::Timestamp};
+use crate::{expiry, timestamp::Timestamp};
 
 /// Month and year as they were entered, whatever they are; one date is split after its second
 /// character (assumption 82).
@@ -32,7 +32,7 @@ pub(super) fn looks_like_a_number(number: &str) -> bool {
 
 /// The number as it may be returned; what is no card number could be anything (assumption 82).
 pub(super) fn masked_number(number: &str) -> String {
-    if looks_like_a_number(number) { cards::mask(number) } else { "*".repeat(number.chars().count()) }
+    if looks_like_a_number(number) { mask::card_number(number) } else { "*".repeat(number.chars().count()) }
 }
 
 /// A text of the form in which the card number, should it be repeated there, is masked too, however
@@ -44,7 +44,7 @@ pub(super) fn without_number(text: &str, number: &str) -> String {
     }
     let mut shown: Vec<char> = text.chars().collect();
     for start in 0..shown.len() {
-        for (place, digit) in repeated(&number, &shown[start..]).into_iter().zip(cards::mask(&number).chars()) {
+        for (place, digit) in repeated(&number, &shown[start..]).into_iter().zip(mask::card_number(&number).chars()) {
             shown[start + place] = digit;
         }
     }

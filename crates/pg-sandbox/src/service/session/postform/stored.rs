@@ -41,6 +41,7 @@ pub(super) fn store(
     session.collected = collected;
     session.details.retain(|name, _| !OF_THE_CARD.contains(&name.as_str()));
     form.visit(&mut Texts { details: &mut session.details, number });
+    context.agenda.note_session(session.expires);
     Ok(context.records.put(session)?)
 }
 

@@ -28,7 +28,8 @@ fn every_end_has_its_status() {
         assert_eq!(shown(&answer), wanted, "{number} {outcome}");
         let authenticated = wanted.0 == "607";
         let wanted = if authenticated { "3DSAuthenticatedOnly" } else { "3DSecureCheck" };
-        assert_eq!(answer.text("transactionType"), wanted, "{number} {outcome}");
+        let check = shop.stored::<Payment>(answer.text("transactionKey")).unwrap();
+        assert_eq!(check.kind.wire(), wanted, "{number} {outcome}");
         assert_eq!(answer.basis, "2 §4.4, A41, A106");
     }
 }
@@ -92,7 +93,7 @@ fn the_reply_in_xml() {
     let (_, xml) = text(&shop.response("main", "getAuthenticationStatus", &[("authenticationKey", &key)]));
     let wanted = format!(
         "<serviceResponse><transactionStatusCode>607</transactionStatusCode>\
-         <transactionStatus>Success</transactionStatus><transactionType>3DSAuthenticatedOnly</transactionType>\
+         <transactionStatus>Success</transactionStatus>\
          <transactionKey>{check}</transactionKey><bankECIValue>05</bankECIValue>\
          <liabilityShift>Y</liabilityShift></serviceResponse>"
     );
