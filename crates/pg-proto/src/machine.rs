@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 pub mod account_update;
 mod calendar;
 pub mod charge;
+pub mod checkout;
 mod exchange;
 mod pauses;
 pub mod retry;

@@ -187,8 +187,7 @@ impl ThreeDSecure {
     /// Takes what happened.
     fn hear(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
         match event {
-            Event::Begin => {}
-            Event::Woken => self.time_passed(now),
+            Event::Begin | Event::Woken => {}
             Event::Input(input) => match self.state.phase {
                 Phase::Challenged => self.customer(input, now),
                 Phase::Deciding => self.decided(input),
@@ -277,6 +276,7 @@ impl Machine for ThreeDSecure {
 
     fn step(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) -> Next {
         if self.ended.is_none() {
+            self.time_passed(now);
             self.hear(event, now, random);
         }
         self.go_on(now)

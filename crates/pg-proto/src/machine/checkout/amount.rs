@@ -1,0 +1,97 @@
+//! What is to be paid, and whether what was paid is that.
+
+use pg_model::{Amount, Currency, GetToken};
+
+/// The sum of the items (assumption A118); no quantity, and a quantity of 0, count as one (spec 3 §4.1).
+pub(super) fn total(request: &GetToken) -> Option<Amount> {
+    let currency = request.currency.as_ref().filter(|currency| !currency.is_empty())?;
+    let lines = request.items.iter().map(|item| {
+        let price = Amount::parse(item.price.as_str(), currency).ok()?;
+        price.times(item.quantity.unwrap_or(1).max(1))
+    });
+    let nothing = Amount::new(0, currency.clone());
+    let sum = lines.into_iter().try_fold(nothing, |sum, line| sum.plus(&line?))?;
+    (sum.minor() > 0).then_some(sum)
+}
+
+/// Minor units of a value with the separators of its currency, `1,000.00` or `1.000,00` (spec 3 §4.8); nothing for a text
+/// that does not have all decimals of its currency, since it could mean several amounts.
+pub(super) fn minor(value: &str, currency: &str) -> Option<u64> {
+    let value = value.trim();
+    let decimals = usize::from(Currency::from(currency).decimals());
+    let (whole, fraction) = if decimals == 0 {
+        (value, "")
+    } else {
+        let (whole, fraction) = value.split_at_checked(value.len().checked_sub(decimals + 1)?)?;
+        (whole, fraction.strip_prefix(['.', ','])?)
+    };
+    let mut groups = whole.split(['.', ',', '\'', ' ']);
+    let first = groups.next().filter(|first| !first.is_empty())?;
+    let mut digits = first.to_owned();
+    for group in groups {
+        if group.len() != 3 || first.len() > 3 {
+            return None;
+        }
+        digits.push_str(group);
+    }
+    digits.push_str(fraction);
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use pg_model::CheckoutItem;
+
+    use super::*;
+
+    #[test]
+    fn values_are_read_with_the_separators_of_their_currency() {
+        for (value, currency, expected) in [
+            ("1,000.00", "GBP", Some(100_000)),
+            ("1.000,00", "EUR", Some(100_000)),
+            ("0.05", "USD", Some(5)),
+            ("9,999,999,999.99", "GBP", Some(999_999_999_999)),
+            ("5.95", "GBP", Some(595)),
+            ("1000.00", "GBP", Some(100_000)),
+            ("999", "JPY", Some(999)),
+            ("1,234,567", "JPY", Some(1_234_567)),
+            ("1,234.567", "BHD", Some(1_234_567)),
+        ] {
+            assert_eq!(minor(value, currency), expected, "{value}");
+        }
+        for (value, currency) in [
+            ("", "GBP"),
+            ("5", "GBP"),
+            ("5.9", "GBP"),
+            (".05", "GBP"),
+            ("1,00.00", "GBP"),
+            ("1000,000.00", "GBP"),
+            ("-1.00", "GBP"),
+            ("10.00", "JPY"),
+            ("é.00", "GBP"),
+            ("1.é", "GBP"),
+        ] {
+            assert_eq!(minor(value, currency), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_total_is_exact_or_there_is_none() {
+        let total_of = |items: &[(&'static str, Option<u64>)], currency: &'static str| {
+            let mut request = GetToken::new();
+            request.currency = Some(currency.into());
+            request.items = items
+                .iter()
+                .map(|&(price, quantity)| CheckoutItem { quantity, ..CheckoutItem::new("Tea", price) })
+                .collect();
+            total(&request).map(|amount| amount.minor())
+        };
+        assert_eq!(total_of(&[("4.99", Some(2)), ("1", None), ("1", Some(0))], "GBP"), Some(1_198));
+        assert_eq!(total_of(&[("500", None)], "JPY"), Some(500));
+        for (items, currency) in
+            [(&[("4.999", None)][..], "GBP"), (&[], "GBP"), (&[("0", None)], "GBP"), (&[("1", None)], "")]
+        {
+            assert_eq!(total_of(items, currency), None);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Somebody named a transaction: the service says whether it is the payment.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, Remedy};
+
+use super::{CheckedOut, Checkout, CheckoutInput, Flight, NotKnown, amount};
+use crate::machine::{
+    Event, Moment,
+    exchange::{Heard, heard},
+};
+
+/// Between two lookups: anybody can post news.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// What a transaction is to this checkout.
+enum Finding {
+    Payment,
+    /// It belongs to another token, or failed.
+    Nothing,
+    /// It belongs to this token, and is neither paid nor failed.
+    Unclear,
+}
+
+impl Checkout {
+    pub(super) fn check(&mut self) -> Option<http::Request<Bytes>> {
+        let key = self.state.news.first()?.clone();
+        let request = self.account.request_unchecked(&EnterpriseTransactionLookup::new(key.as_str())).ok()?;
+        self.flight = Some(Flight::Check(key));
+        Some(request)
+    }
+
+    pub(super) fn checked(&mut self, key: String, event: Event<CheckoutInput>, now: Moment, random: u64) {
+        let again = match heard::<EnterpriseTransactionLookup, _>(&self.account, event) {
+            Heard::Answer(transaction) => {
+                match self.judge(&transaction) {
+                    Finding::Payment => return self.end(CheckedOut::Paid { trans_key: key }),
+                    Finding::Nothing => {}
+                    Finding::Unclear => self.state.unclear = Some(key.clone()),
+                }
+                return self.done_with(&key, now);
+            }
+            Heard::Shut(refused) => return self.not_known(key, NotKnown::Refused(refused)),
+            Heard::HeldBack => return self.not_known(key, NotKnown::HeldBack),
+            // No such transaction: somebody made it up.
+            Heard::Refused(refused) if refused.remedy() != Remedy::Retry => return self.done_with(&key, now),
+            Heard::Later(wait) => self.try_again(Some(wait), now, random),
+            Heard::Refused(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
+        };
+        if !again {
+            self.state.unclear = Some(key.clone());
+            self.done_with(&key, now);
+        }
+    }
+
+    /// `Failed` is the sandbox's word (assumption A125); only `Success` is documented.
+    fn judge(&self, transaction: &EnterpriseTransaction) -> Finding {
+        let state = &self.state;
+        if transaction.token != state.token.as_str() || transaction.status == "Failed" {
+            return Finding::Nothing;
+        }
+        let fits = transaction.currency == state.currency.as_str()
+            && amount::minor(&transaction.value, &state.currency) == Some(state.amount);
+        if fits && transaction.status == "Success" { Finding::Payment } else { Finding::Unclear }
+    }
+
+    fn done_with(&mut self, key: &str, now: Moment) {
+        self.state.news.retain(|news| news != key);
+        (self.tries, self.hold) = (0, now.after(BETWEEN_LOOKS));
+    }
+
+    fn not_known(&mut self, key: String, why: NotKnown) {
+        self.end(CheckedOut::Unknown { trans_key: Some(key), why });
+    }
+}

@@ -1,0 +1,103 @@
+//! The token is withdrawn, late news are waited for, and a payment of which nobody told is searched for.
+
+use bytes::Bytes;
+use pg_model::{CancelToken, Flag, Outcome, Transaction, TransactionLookup, TransactionType};
+
+use super::{CheckedOut, Checkout, CheckoutInput, Flight, NEWS, NotKnown, NotOpened, Phase};
+use crate::machine::{
+    Event, Moment,
+    exchange::{Heard, heard},
+};
+
+impl Checkout {
+    /// From now on it is not to be paid.
+    pub(super) fn withdraw(&mut self) {
+        match self.state.phase {
+            // The request that may be on its way makes a token that nobody is sent to.
+            Phase::Opening if self.flight.is_none() => self.end(CheckedOut::NotOpened(NotOpened::Withdrawn)),
+            Phase::Waiting => self.enter(Phase::Cancelling),
+            _ => {}
+        }
+    }
+
+    pub(super) fn cancel(&mut self) -> Option<http::Request<Bytes>> {
+        let request = self.account.request_unchecked(&CancelToken::new(self.state.token.as_str())).ok()?;
+        self.flight = Some(Flight::Cancel);
+        Some(request)
+    }
+
+    pub(super) fn cancelled(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
+        let again = match heard::<CancelToken, _>(&self.account, event) {
+            Heard::Answer(answer) => {
+                self.state.cancelled = answer.status == Flag::YES;
+                false
+            }
+            Heard::Refused(_) | Heard::Shut(_) | Heard::HeldBack => false,
+            Heard::Later(wait) => self.try_again(Some(wait), now, random),
+            // A token that is cancelled twice stays cancelled.
+            Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
+        };
+        if !again {
+            // A token that was not cancelled may be paid until it expires.
+            let closed = if self.state.cancelled { now } else { self.state.expiry.unwrap_or(now).max(now) };
+            self.state.linger = closed.after(self.plan.linger);
+            self.hold = Moment::default();
+            self.enter(Phase::Lingering);
+        }
+    }
+
+    /// The search, or what follows it when there is nothing to search by.
+    pub(super) fn search(&mut self) -> Option<http::Request<Bytes>> {
+        let Some(reference) = &self.state.reference else {
+            self.enter(Phase::Concluding);
+            return self.conclude();
+        };
+        let lookup = TransactionLookup::new().merchant_reference(reference.as_str());
+        let request = self.account.request_unchecked(&lookup).ok()?;
+        self.flight = Some(Flight::Search);
+        Some(request)
+    }
+
+    pub(super) fn found(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
+        let again = match heard::<TransactionLookup, _>(&self.account, event) {
+            Heard::Answer(found) => {
+                let mut found: Vec<Transaction> = found.transactions;
+                found.retain(|transaction| self.may_be_it(transaction));
+                // What does not fit can't be checked, so that finding nothing would say nothing.
+                self.state.searched = found.len() <= NEWS;
+                let keys = found.into_iter().take(NEWS).map(|found| found.transaction_key.to_string());
+                self.state.news.extend(keys.filter(|key| !key.is_empty()));
+                false
+            }
+            Heard::Refused(_) | Heard::Shut(_) | Heard::HeldBack => false,
+            Heard::Later(wait) => self.try_again(Some(wait), now, random),
+            Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
+        };
+        if !again {
+            self.enter(Phase::Concluding);
+        }
+    }
+
+    /// Everything was tried, and no payment was found.
+    pub(super) fn conclude(&mut self) -> Option<http::Request<Bytes>> {
+        let unknown = |trans_key, why| CheckedOut::Unknown { trans_key, why };
+        let state = &self.state;
+        self.end(if let Some(key) = &state.unclear {
+            unknown(Some(key.clone()), NotKnown::Unclear)
+        } else if !state.cancelled && state.expiry.is_none() {
+            unknown(None, NotKnown::StillOpen)
+        } else if state.searched {
+            CheckedOut::Lapsed { cancelled: state.cancelled }
+        } else {
+            unknown(None, NotKnown::NobodyTold)
+        });
+        None
+    }
+
+    /// References need not be unique, so that other payments may be found as well.
+    fn may_be_it(&self, found: &Transaction) -> bool {
+        let kind = [TransactionType::AUTH, TransactionType::PRE_AUTH].contains(&found.transaction_type);
+        let currency = found.currency.is_empty() || found.currency == self.state.currency.as_str();
+        kind && currency && !matches!(Outcome::from(found.clone()), Outcome::Declined(_))
+    }
+}

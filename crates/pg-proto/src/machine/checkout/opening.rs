@@ -1,0 +1,50 @@
+//! The token is asked for, as often as need be: one that nobody was sent to charges nobody.
+
+use bytes::Bytes;
+use pg_model::{CheckoutToken, GetToken};
+
+use super::{CheckedOut, Checkout, CheckoutInput, Flight, NotOpened, Phase};
+use crate::machine::{
+    Event, Moment, calendar,
+    exchange::{Heard, heard},
+};
+
+impl Checkout {
+    pub(super) fn open(&mut self) -> Option<http::Request<Bytes>> {
+        let request = self.request.as_ref().and_then(|request| self.account.request_unchecked(request).ok());
+        if request.is_some() {
+            self.flight = Some(Flight::Token);
+        } else {
+            self.end(CheckedOut::NotOpened(NotOpened::Interrupted));
+        }
+        request
+    }
+
+    pub(super) fn opened(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
+        let again = match heard::<GetToken, _>(&self.account, event) {
+            Heard::Answer(answer) if !answer.token.token_id.is_empty() && !answer.token.redemption_url.is_empty() => {
+                return self.take(&answer, now);
+            }
+            Heard::Refused(refused) | Heard::Shut(refused) => {
+                return self.end(CheckedOut::NotOpened(NotOpened::Refused(refused)));
+            }
+            Heard::HeldBack => return self.end(CheckedOut::NotOpened(NotOpened::HeldBack)),
+            Heard::Later(wait) => self.try_again(Some(wait), now, random),
+            Heard::Answer(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
+        };
+        if !again {
+            self.end(CheckedOut::NotOpened(NotOpened::Unreachable));
+        }
+    }
+
+    fn take(&mut self, answer: &CheckoutToken, now: Moment) {
+        self.request = None;
+        let state = &mut self.state;
+        state.token = answer.token.token_id.to_string();
+        state.url = answer.token.redemption_url.to_string();
+        state.expiry = calendar::moment(&answer.token.token_expiry);
+        let longest = now.after(self.plan.wait);
+        state.until = state.expiry.map_or(longest, |expiry| expiry.min(longest));
+        self.enter(Phase::Waiting);
+    }
+}

@@ -1,0 +1,90 @@
+use super::*;
+
+#[test]
+fn at_its_end_the_token_is_withdrawn_and_late_news_still_count() {
+    let mut run = Run::waiting(Some("order-7"));
+    assert_eq!(run.at(NOON.after(HOUR)).method(), "canceltoken");
+    run.say(&cancelled("1"));
+    let linger = NOON.after(HOUR).after(Duration::from_secs(1200));
+    assert!(matches!(run.last, Some(Action::WaitUntil(until)) if until == linger));
+    run.tell("key-1").say(&paid());
+    assert_eq!(*run.ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
+}
+
+#[test]
+fn a_payment_of_which_nobody_told_is_searched_for() {
+    let mut run = Run::waiting(Some("order-7"));
+    withdraw(&mut run).say(&cancelled("1")).wait();
+    assert_eq!(run.method(), "lookup");
+    // One of another checkout with the same reference, and the payment.
+    run.say(&found(&["key-1", "key-2"]));
+    assert_eq!(run.method(), "transaction_lookup");
+    run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait().say(&paid());
+    assert_eq!(*run.ended(), CheckedOut::Paid { trans_key: "key-2".to_owned() });
+}
+
+#[test]
+fn it_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
+    let mut run = Run::waiting(Some("order-7"));
+    withdraw(&mut run).say(&cancelled("1")).wait().say(&found(&[]));
+    assert_eq!(*run.ended(), CheckedOut::Lapsed { cancelled: true });
+    // Not cancelled: it waits for the expiry.
+    let mut run = Run::waiting(Some("order-7"));
+    withdraw(&mut run).say(&cancelled("0")).wait();
+    assert!(run.now >= NOON.after(HOUR).after(Duration::from_secs(1200)));
+    assert_eq!(*run.say(&found(&[])).ended(), CheckedOut::Lapsed { cancelled: false });
+}
+
+#[test]
+fn without_a_search_that_saw_everything_nobody_knows() {
+    let unknown = CheckedOut::Unknown { trans_key: None, why: NotKnown::NobodyTold };
+    for reference in [None, Some("a-reference-of-more-than-32-characters")] {
+        let mut run = Run::waiting(reference);
+        assert_eq!(*withdraw(&mut run).say(&cancelled("1")).wait().ended(), unknown);
+    }
+    let mut run = Run::waiting(Some("order-7"));
+    withdraw(&mut run).say(&cancelled("1")).wait();
+    for _ in 0..8 {
+        assert_eq!(run.wait().method(), "lookup");
+        run.fail(Failure::MaybeSent);
+    }
+    assert_eq!(*run.wait().ended(), unknown);
+    // Too many to look at.
+    let mut run = Run::waiting(Some("order-7"));
+    withdraw(&mut run).say(&cancelled("1")).wait();
+    let many: Vec<String> = (0..17).map(|number| format!("key-{number}")).collect();
+    run.say(&found(&many.iter().map(String::as_str).collect::<Vec<_>>()));
+    for _ in 0..16 {
+        assert_eq!(run.wait().method(), "transaction_lookup");
+        run.refuse("943");
+    }
+    assert_eq!(*run.wait().ended(), unknown);
+}
+
+#[test]
+fn a_token_that_could_not_be_cancelled_and_never_expires_is_still_open() {
+    let mut run = Run::of(Some("order-7"));
+    run.step(Event::Begin).say(&token().replace("2024-05-01T13:00:00Z", ""));
+    withdraw(&mut run);
+    for _ in 0..8 {
+        assert_eq!(run.wait().method(), "canceltoken");
+        run.fail(Failure::MaybeSent);
+    }
+    run.wait().say(&found(&[]));
+    assert_eq!(*run.ended(), CheckedOut::Unknown { trans_key: None, why: NotKnown::StillOpen });
+}
+
+#[test]
+fn a_crash_at_each_place_goes_on_from_there() {
+    let mut run = Run::waiting(Some("order-7"));
+    assert_eq!(run.crash().redirect().1, NOON.after(HOUR));
+    assert_eq!(withdraw(&mut run).crash().method(), "canceltoken");
+    run.say(&cancelled("1")).crash();
+    assert!(matches!(run.last, Some(Action::WaitUntil(_))));
+    assert_eq!(run.wait().crash().method(), "lookup");
+    run.say(&found(&["key-1"]));
+    assert_eq!(run.crash().method(), "transaction_lookup");
+    run.refuse("943").wait();
+    assert_eq!(*run.ended(), CheckedOut::Lapsed { cancelled: true });
+    assert_eq!(*run.crash().ended(), CheckedOut::Lapsed { cancelled: true });
+}

@@ -1,0 +1,68 @@
+use super::*;
+
+#[test]
+fn a_token_leads_to_the_payment_page_until_it_expires() {
+    let mut run = Run::new();
+    assert_eq!(run.step(Event::Begin).method(), "gettoken");
+    let Some(Action::Send(sent)) = &run.last else { panic!() };
+    let body = String::from_utf8(sent.body().to_vec()).unwrap();
+    assert!(body.contains("token_uses=1"), "a token is good for one payment unless it is said otherwise");
+    run.say(&token());
+    assert_eq!(run.redirect(), ("https://gateway.example/pay/token-1", NOON.after(HOUR)));
+    assert_eq!(run.machine.token(), Some("token-1"));
+}
+
+#[test]
+fn a_token_is_asked_for_again_and_not_for_ever() {
+    let mut run = Run::new();
+    run.step(Event::Begin).fail(Failure::MaybeSent).wait().fail(Failure::NotSent).wait().say("<html>").wait();
+    assert_eq!(run.say_with(503, "").wait().method(), "gettoken");
+    run.say(&token());
+    assert!(!run.redirect().0.is_empty());
+    let mut run = Run::new();
+    run.step(Event::Begin);
+    for _ in 0..7 {
+        assert_eq!(run.fail(Failure::MaybeSent).wait().method(), "gettoken");
+    }
+    assert_eq!(*run.fail(Failure::MaybeSent).ended(), CheckedOut::NotOpened(NotOpened::Unreachable));
+}
+
+#[test]
+fn a_refusal_and_a_crash_end_it_before_anybody_has_an_address() {
+    let mut run = Run::new();
+    assert!(matches!(run.step(Event::Begin).refuse("3").ended(), CheckedOut::NotOpened(NotOpened::Refused(_))));
+    let mut run = Run::new();
+    let end = run.step(Event::Begin).fail(Failure::HeldBack).ended();
+    assert_eq!(*end, CheckedOut::NotOpened(NotOpened::HeldBack));
+    let mut run = Run::new();
+    assert_eq!(*run.step(Event::Begin).crash().ended(), CheckedOut::NotOpened(NotOpened::Interrupted));
+    let mut run = Run::new();
+    assert_eq!(*withdraw(&mut run).ended(), CheckedOut::NotOpened(NotOpened::Withdrawn));
+}
+
+#[test]
+fn what_is_to_be_paid_has_to_be_known() {
+    let open = |request: GetToken| Checkout::new(account(), request, CheckoutPlan::default()).map(|_| ());
+    let mut without = request(None);
+    without.currency = None;
+    assert_eq!(open(without), Err(CheckoutError::NoAmount));
+    let mut without = request(None);
+    without.items.clear();
+    assert_eq!(open(without), Err(CheckoutError::NoAmount));
+    let mut wrong = request(None);
+    wrong.token_uses = Some(128);
+    assert!(matches!(open(wrong), Err(CheckoutError::Misuse(Misuse::Invalid(_)))));
+    let v3 = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("a", "b", "c"));
+    let refused = Checkout::new(v3.clone(), request(None), CheckoutPlan::default()).map(|_| ());
+    assert_eq!(refused, Err(CheckoutError::Misuse(Misuse::NoEnterpriseCredentials)));
+    let saved = Run::waiting(None).machine.save();
+    let refused = Checkout::resume(&saved, v3, CheckoutPlan::default()).map(|_| ());
+    assert_eq!(refused, Err(ResumeError::Mismatch("account")));
+}
+
+#[test]
+fn a_token_that_does_not_say_when_it_expires_is_waited_for_as_long_as_the_plan_says() {
+    let mut run = Run::new();
+    run.step(Event::Begin).say(&token().replace("2024-05-01T13:00:00Z", "soon"));
+    assert_eq!(run.redirect().1, NOON.after(7 * 24 * HOUR));
+}

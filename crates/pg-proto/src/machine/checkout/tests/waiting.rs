@@ -1,0 +1,125 @@
+use super::*;
+
+#[test]
+fn news_are_looked_up_and_only_a_payment_of_this_token_counts() {
+    let mut run = Run::waiting(None);
+    assert_eq!(run.tell("key-1").method(), "transaction_lookup");
+    assert_eq!(*run.say(&paid()).ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
+
+    for other in [
+        looked_up("Success", "token-2", "1,000.00", "GBP"),
+        looked_up("Success", "", "1,000.00", "GBP"),
+        looked_up("Failed", "token-1", "1,000.00", "GBP"),
+    ] {
+        let mut run = Run::waiting(None);
+        run.tell("key-1").say(&other).wait();
+        assert!(!run.redirect().0.is_empty());
+        assert_eq!(run.machine.state.unclear, None);
+    }
+    let mut run = Run::waiting(None);
+    run.tell("key-1").refuse("943").wait();
+    assert!(!run.redirect().0.is_empty() && run.machine.state.unclear.is_none());
+}
+
+#[test]
+fn what_is_neither_paid_nor_failed_is_never_taken_for_either() {
+    for odd in [
+        looked_up("Success", "token-1", "999.00", "GBP"),
+        looked_up("Success", "token-1", "1,000.00", "EUR"),
+        looked_up("Success", "token-1", "1000", "GBP"),
+        looked_up("Refunded", "token-1", "1,000.00", "GBP"),
+        looked_up("success", "token-1", "1,000.00", "GBP"),
+    ] {
+        let mut run = Run::waiting(Some("order-7"));
+        run.tell("key-1").say(&odd).wait();
+        assert!(!run.redirect().0.is_empty());
+        withdraw(&mut run).say(&cancelled("1")).wait().say(&found(&[])).wait();
+        let expected = CheckedOut::Unknown { trans_key: Some("key-1".to_owned()), why: NotKnown::Unclear };
+        assert_eq!(*run.ended(), expected);
+    }
+    // A true payment that comes later still counts.
+    let mut run = Run::waiting(None);
+    run.tell("key-1").say(&looked_up("Odd", "token-1", "1,000.00", "GBP")).wait().tell("key-2").say(&paid());
+    assert_eq!(*run.ended(), CheckedOut::Paid { trans_key: "key-2".to_owned() });
+}
+
+#[test]
+fn made_up_news_cost_a_lookup_a_second_and_do_not_keep_it_from_ending() {
+    let mut run = Run::waiting(None);
+    run.now = NOON.after(Duration::from_secs(3_000));
+    let (mut lookups, mut news) = (0, 0);
+    while !matches!(run.last, Some(Action::Done(_))) {
+        match run.last.take() {
+            Some(send @ Action::Send(_)) => {
+                run.last = Some(send);
+                lookups += 1;
+                let cancel = run.method() == "canceltoken";
+                if cancel {
+                    run.say(&cancelled("1"))
+                } else {
+                    run.refuse("943")
+                };
+            }
+            _ => {
+                run.now = run.now.after(Duration::from_millis(700));
+                run.tell(&format!("made-up-{news}"));
+            }
+        }
+        news += 1;
+    }
+    assert!(
+        lookups > 100 && Duration::from_secs(lookups) <= run.now.since(NOON.after(Duration::from_secs(3_000))),
+        "{lookups}"
+    );
+    run.tell("made-up");
+    assert!(matches!(run.ended(), CheckedOut::Unknown { why: NotKnown::NobodyTold, .. }));
+}
+
+#[test]
+fn news_that_are_no_keys_are_passed_over_and_others_survive_a_crash() {
+    let mut run = Run::waiting(None);
+    for odd in ["", "a b", "\u{7}", &"k".repeat(33)] {
+        run.tell(odd);
+        assert!(!run.redirect().0.is_empty());
+    }
+    run.tell("key-1");
+    assert_eq!(run.crash().method(), "transaction_lookup");
+    assert_eq!(*run.say(&paid()).ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
+}
+
+#[test]
+fn lookups_are_tried_again_and_a_key_that_cannot_be_looked_up_is_not_forgotten() {
+    let mut run = Run::waiting(None);
+    run.tell("key-1").fail(Failure::MaybeSent).wait().fail(Failure::NotSent).wait().say("<html>").wait();
+    assert_eq!(*run.say(&paid()).ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
+    let mut run = Run::waiting(None);
+    run.tell("key-1");
+    for _ in 0..8 {
+        run.fail(Failure::MaybeSent).wait();
+    }
+    assert!(!run.redirect().0.is_empty());
+    withdraw(&mut run).say(&cancelled("1")).wait();
+    assert!(
+        matches!(run.ended(), CheckedOut::Unknown { trans_key: Some(key), why: NotKnown::Unclear } if key == "key-1")
+    );
+    let mut run = Run::waiting(None);
+    assert!(matches!(run.tell("k").refuse("3").ended(), CheckedOut::Unknown { why: NotKnown::Refused(_), .. }));
+    let mut run = Run::waiting(None);
+    let end = run.tell("k").fail(Failure::HeldBack).ended();
+    assert!(matches!(end, CheckedOut::Unknown { why: NotKnown::HeldBack, .. }));
+}
+
+#[test]
+fn events_that_do_not_fit_change_nothing() {
+    let mut run = Run::waiting(None);
+    let before = run.machine.save();
+    run.step(Event::Begin).step(Event::Woken).step(Event::Failed(Failure::MaybeSent));
+    run.step(Event::Reply(http::Response::new(Bytes::from(paid()))));
+    assert_eq!((run.redirect().1, run.machine.save()), (NOON.after(HOUR), before));
+    run.tell("key-1").step(Event::Woken).step(Event::Begin);
+    assert!(matches!(run.last, Some(Action::WaitUntil(UNTIL_THE_REPLY))));
+    run.step(Event::Reply(http::Response::new(Bytes::from(paid()))));
+    let end = run.ended().clone();
+    withdraw(run.tell("key-2").step(Event::Woken));
+    assert_eq!(*run.ended(), end);
+}
