@@ -17,7 +17,8 @@ use super::{
 };
 
 /// Types that `pg-model` holds by hand and fields may have.
-const HAND_WRITTEN: &[&str] = &["String", "u64", "i64", "Currency", "Decimal", "CardNumber", "Cv2", "Vec<CardKey>"];
+const HAND_WRITTEN: &[&str] =
+    &["String", "u64", "i64", "Currency", "Decimal", "CardNumber", "Cv2", "Secret", "Vec<CardKey>"];
 
 /// Parameters that every request gets by itself.
 const CREDENTIALS: &[&str] = &["apikey", "apipassword", "shasignature", "api_key", "api_password", "version"];
