@@ -1,6 +1,8 @@
 //! What the journeys share: a running sandbox, a client of one of its accounts, and a customer's browser.
 
 pub mod browser;
+pub mod clocks;
+pub mod ledger;
 pub mod shop;
 pub mod webdriver;
 

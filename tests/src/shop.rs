@@ -69,9 +69,17 @@ impl Shop {
     /// # Panics
     /// When the sandbox refuses.
     pub async fn advance(&self, seconds: u64) {
-        let request = Request::post(format!("{}/_sandbox/clock", self.server.base_url()))
+        self.control("clock", &format!("{{\"advanceSeconds\": {seconds}}}")).await;
+    }
+
+    /// Posts JSON to the sandbox's control interface.
+    ///
+    /// # Panics
+    /// When the sandbox refuses.
+    pub async fn control(&self, path: &str, body: &str) {
+        let request = Request::post(format!("{}/_sandbox/{path}", self.server.base_url()))
             .header(header::CONTENT_TYPE, "application/json")
-            .body(format!("{{\"advanceSeconds\": {seconds}}}").into())
+            .body(body.to_owned().into())
             .expect("a request");
         let reply = self.client.transport().send(request).await.expect("a reply");
         assert!(reply.status().is_success(), "{:?}", reply.body());

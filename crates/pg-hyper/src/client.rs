@@ -8,18 +8,29 @@ use pg_model::{
     Method, Parameters, Record,
     method::{MethodInfo, Retry},
 };
-use pg_proto::{Account, Misuse, Raw, ReplyError};
+use pg_proto::{
+    Account, Misuse, Raw, ReplyError,
+    machine::{
+        Machine, Moment,
+        throttle::{Limits, Stop},
+    },
+};
 use tracing::Instrument;
 
-use crate::{Error, Hyper, InsecureAddress, Transport, insecure, observation::Observation, reference};
+use crate::{
+    Clock, Drive, Error, Hyper, InsecureAddress, Transport, drive::Pace, insecure, observation::Observation, reference,
+};
 
 /// Calls the service on behalf of one account. Clones share the account and, with [`Hyper`], the pool.
 ///
-/// A call is sent at most once; whether to send it again is for the caller to say.
+/// A [call](Self::call) is sent at most once; whether to send it again is for the caller to say. A
+/// [charge](Self::charge) finds out by itself whether it may.
 #[derive(Clone, Debug)]
 pub struct Client<T = Hyper> {
     account: Arc<Account>,
     transport: T,
+    /// What the machines share that this client and its clones drive.
+    pace: Arc<Pace>,
 }
 
 impl Client {
@@ -57,7 +68,55 @@ impl Client {
 impl<T: Transport> Client<T> {
     /// A client over any transport. Addresses are the transport's to judge: [`Hyper`] refuses insecure ones here too.
     pub fn with_transport(account: Account, transport: T) -> Self {
-        Self { account: Arc::new(account), transport }
+        Self { account: Arc::new(account), transport, pace: Arc::new(Pace::new()) }
+    }
+
+    /// The clock that its machines go by, instead of the [`SystemClock`](crate::SystemClock).
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.pace = Arc::new(self.pace.clock(Arc::new(clock)));
+        self
+    }
+
+    /// What the service allows this account, instead of 100 requests a minute and the other
+    /// [usual limits](Limits::default). Its machines keep to it, together with those of its clones. Calls do not
+    /// ask, but a call that is refused for its credentials stops the machines as well.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.pace = Arc::new(self.pace.limits(limits));
+        self
+    }
+
+    /// Why its machines may send nothing at present, if that is so.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Stop> {
+        self.pace.stopped()
+    }
+
+    /// Somebody has looked at the credentials, and its machines may send again.
+    pub fn resume_sending(&self) {
+        self.pace.resume_sending();
+    }
+
+    /// Waits until that time, by the clock that its machines go by.
+    pub fn until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<T> {
+        self.pace.until(moment)
+    }
+
+    /// Drives a machine. Those of this crate's own have methods that make them too: [`charge`](Self::charge), for example.
+    pub fn drive<M: Machine>(&self, machine: M) -> Drive<M, T>
+    where
+        T: Clone + 'static,
+    {
+        Drive::new(self.clone(), machine)
+    }
+
+    pub(crate) const fn pace(&self) -> &Arc<Pace> {
+        &self.pace
+    }
+
+    pub(crate) const fn shared_account(&self) -> &Arc<Account> {
+        &self.account
     }
 
     /// The account.
@@ -82,7 +141,10 @@ impl<T: Transport> Client<T> {
         let result = self
             .exchange(&observation, self.account.request(method), |response| self.account.reply::<M>(response))
             .await
-            .map_err(|error| error.settled(M::INFO.retry == Retry::Safe, || reference::of(method)));
+            .map_err(|error| {
+                self.pace.overhear(M::INFO.service, &error);
+                error.settled(M::INFO.retry == Retry::Safe, || reference::of(method))
+            });
         observation.end(&result);
         result
     }
@@ -117,10 +179,10 @@ impl<T: Transport> Client<T> {
         let may_repeat = raw.info().is_some_and(|info| info.retry == Retry::Safe);
         let reference = || raw.parameters().get(reference::NAME).filter(|text| !text.is_empty()).map(str::to_owned);
         let observation = Observation::begin(raw.service().name, raw.method());
-        let result = self
-            .exchange(&observation, self.account.request_raw(raw), read)
-            .await
-            .map_err(|error| error.settled(may_repeat, reference));
+        let result = self.exchange(&observation, self.account.request_raw(raw), read).await.map_err(|error| {
+            self.pace.overhear(raw.service(), &error);
+            error.settled(may_repeat, reference)
+        });
         observation.end(&result);
         result
     }

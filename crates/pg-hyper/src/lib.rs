@@ -78,21 +78,28 @@
 
 mod client;
 mod connection;
+mod drive;
 mod error;
 mod held_body;
 mod hyper_transport;
 mod insecure;
 mod observation;
 mod pool;
+mod receiver;
 mod reference;
 mod transport;
 mod transport_error;
 
 pub use client::Client;
+pub use drive::{
+    Charging, CheckingOut, Clock, Drive, KeySource, Next, Retrying, Securing, StoreError, SystemClock, Trouble, Update,
+    Updating,
+};
 pub use error::Error;
 pub use hyper_transport::Hyper;
 pub use insecure::InsecureAddress;
 pub use pg_proto as proto;
+pub use receiver::{Door, News, Purpose, Received, Receiver, ReceiverLimits};
 pub use rustls;
 pub use transport::{TowerTransport, Transport};
 pub use transport_error::{Fault, TransportError};

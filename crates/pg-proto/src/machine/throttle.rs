@@ -49,7 +49,10 @@ use std::{fmt, time::Duration};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::machine::{Moment, ResumeError, Saved};
+use crate::{
+    Refused,
+    machine::{Moment, ResumeError, Saved},
+};
 
 mod came_back;
 mod state;
@@ -189,6 +192,11 @@ impl Throttle {
     /// The request certainly never left: its slot and its place are free at once.
     pub fn unsent(&mut self, ticket: Ticket) {
         self.state.land(&ticket);
+    }
+
+    /// A request that took no ticket was refused: what that says about the account counts all the same.
+    pub fn overheard(&mut self, refused: &Refused, now: Moment) {
+        self.state.learn(CameBack::from(refused), true, now);
     }
 
     /// Somebody has put the credentials right, or knows that they are. Failures of the last day still count.

@@ -34,9 +34,14 @@ impl From<&http::Response<Bytes>> for CameBack {
         if success && error.error_code.is_empty() {
             return if readable { Self::Accepted } else { Self::Other };
         }
-        let code = mask::text(error.error_code.as_str());
-        match (Refused { http_status: response.status(), error }).remedy() {
-            Remedy::FixCredentials => Self::CredentialError(code),
+        Self::from(&Refused { http_status: response.status(), error })
+    }
+}
+
+impl From<&Refused> for CameBack {
+    fn from(refused: &Refused) -> Self {
+        match refused.remedy() {
+            Remedy::FixCredentials => Self::CredentialError(mask::text(refused.code().as_str())),
             // A second more, since two clocks count milliseconds.
             Remedy::WaitOneMinute => Self::Closed(Duration::from_secs(61)),
             Remedy::WaitFiveMinutes => Self::Closed(Duration::from_secs(301)),

@@ -1,0 +1,282 @@
+//! Drives machines: sends what they ask for, waits until when they say, and stores them before each request.
+
+use std::{collections::VecDeque, fmt, future::IntoFuture, pin::Pin};
+
+use pg_proto::machine::{Action, Event, Machine, Moment, Nothing, Saved};
+
+use crate::{Client, Hyper, Transport};
+
+mod account_update;
+mod charge;
+mod checkout;
+mod clock;
+mod exchange;
+mod pace;
+mod random;
+mod retry;
+mod store;
+mod three_d_secure;
+mod trouble;
+
+pub use account_update::{KeySource, Update, Updating};
+pub use charge::Charging;
+pub use checkout::CheckingOut;
+pub use clock::{Clock, SystemClock};
+pub use retry::Retrying;
+pub use store::StoreError;
+pub use three_d_secure::Securing;
+pub use trouble::Trouble;
+
+pub(crate) use pace::Pace;
+
+use exchange::{Exchanged, exchange};
+use store::Store;
+
+pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A machine in the hands of a client.
+///
+/// Before each request it is stored, if there is a [`store`](Self::store), and the throttle that all clones of a client
+/// share is asked. Then the request is sent, once.
+///
+/// Every future of it may be dropped at any time and asked for again: what is under way stays in here, a request that was
+/// sent included, and goes on where it was. When the drive itself is dropped, go on from what was stored last.
+///
+/// A machine that asks nothing of its owner can simply be awaited. One that does is taken from
+/// [question](Self::next) to question, and [told](Self::tell) what its owner knows.
+pub struct Drive<M: Machine, T = Hyper> {
+    machine: M,
+    client: Client<T>,
+    store: Option<Store>,
+    /// Whether the machine is stored after replies too, not only before requests.
+    eager: bool,
+    inputs: VecDeque<M::Input>,
+    position: Position<M::Demand, M::Outcome>,
+    trouble: Option<Trouble>,
+}
+
+/// What a machine wants of its owner.
+#[derive(Debug)]
+#[must_use]
+pub enum Next<D, O> {
+    /// Answer this with [`Drive::tell`], then ask again for what is next.
+    Ask(D),
+    /// It is over.
+    Done(O),
+}
+
+/// Where a drive stands. Everything that takes time lives in here, so that it survives the future that waits for it.
+enum Position<D, O> {
+    Begin,
+    /// The machine is waited for by its owner, or the other way round.
+    Idle,
+    Exchanging(Pending<Exchanged>),
+    Waiting(Pending<()>),
+    /// The machine has decided, and is stored before that comes true.
+    Keeping(Pending<Result<(), StoreError>>, Decided<D, O>),
+}
+
+enum Decided<D, O> {
+    Wait(Moment),
+    Tell(Next<D, O>),
+}
+
+impl<M, T> Drive<M, T>
+where
+    M: Machine,
+    T: Transport + Clone + 'static,
+{
+    pub(crate) fn new(client: Client<T>, machine: M) -> Self {
+        Self {
+            machine,
+            client,
+            store: None,
+            eager: false,
+            inputs: VecDeque::new(),
+            position: Position::Begin,
+            trouble: None,
+        }
+    }
+
+    /// Stores the machine before each request, durably: the request leaves only when the future of `store` has ended
+    /// well. When it fails, nothing is sent, and the machine takes that for [`Failure::HeldBack`](pg_proto::machine::Failure::HeldBack); the reason is the
+    /// [`trouble`](Self::trouble).
+    ///
+    /// The same state may be stored twice, and a later one replaces those before.
+    ///
+    /// Without a store a crash loses the machine, though never more than one payment's reference can tell.
+    #[must_use]
+    pub fn store<F, Stored, E>(mut self, store: F) -> Self
+    where
+        F: Fn(Saved) -> Stored + Send + Sync + 'static,
+        Stored: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<StoreError>,
+    {
+        self.store = Some(Store::new(store));
+        self
+    }
+
+    /// Stores the machine after replies and inputs as well.
+    fn eager(mut self) -> Self {
+        self.eager = true;
+        self
+    }
+
+    /// What would be stored now.
+    #[must_use]
+    pub fn saved(&self) -> Saved {
+        self.machine.save()
+    }
+
+    /// The machine, to look at.
+    pub const fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// What went wrong last: why a request had no reply, or why it was held back. `None` as long as nothing did.
+    ///
+    /// It is for people. What follows from it the machine says.
+    #[must_use]
+    pub const fn trouble(&self) -> Option<&Trouble> {
+        self.trouble.as_ref()
+    }
+
+    /// Changes the machine before it begins.
+    fn change(mut self, change: impl FnOnce(M) -> M) -> Self {
+        self.machine = change(self.machine);
+        self
+    }
+
+    /// Tells the machine what its owner knows. It hears of it once it waits neither for a reply nor for being stored.
+    pub fn tell(&mut self, input: M::Input) {
+        self.inputs.push_back(input);
+    }
+
+    /// Goes on until the machine asks something or is over. Asked again before an answer was told, or after the end, the
+    /// machine repeats itself.
+    ///
+    /// The future may be dropped at any time, and nothing is lost: to wait for other things too, `select!` between this
+    /// and them, and call it again.
+    pub async fn next(&mut self) -> Next<M::Demand, M::Outcome> {
+        loop {
+            if let Some(next) = self.turn().await {
+                return next;
+            }
+        }
+    }
+
+    /// One step of the machine, and the wait before it.
+    pub(crate) async fn turn(&mut self) -> Option<Next<M::Demand, M::Outcome>> {
+        if let Position::Keeping(keeping, _) = &mut self.position {
+            if let Err(error) = keeping.as_mut().await {
+                self.note(Trouble::Store(error));
+            }
+            let Position::Keeping(_, decided) = std::mem::replace(&mut self.position, Position::Idle) else {
+                return None;
+            };
+            return self.decided(decided);
+        }
+        let event = self.event().await;
+        self.step(event)
+    }
+
+    /// What happens next. Nothing is awaited after anything was taken out of `self`.
+    async fn event(&mut self) -> Event<M::Input> {
+        match &mut self.position {
+            Position::Begin => Event::Begin,
+            Position::Exchanging(exchange) => {
+                let exchanged = exchange.as_mut().await;
+                self.position = Position::Idle;
+                match exchanged {
+                    Exchanged::Reply(response) => Event::Reply(response),
+                    Exchanged::Failed(trouble) => {
+                        let failure = trouble.failure();
+                        self.note(trouble);
+                        Event::Failed(failure)
+                    }
+                }
+            }
+            Position::Waiting(_) | Position::Idle | Position::Keeping(..) if !self.inputs.is_empty() => {
+                self.inputs.pop_front().map_or(Event::Woken, Event::Input)
+            }
+            Position::Waiting(waiting) => {
+                waiting.as_mut().await;
+                Event::Woken
+            }
+            Position::Idle | Position::Keeping(..) => Event::Woken,
+        }
+    }
+
+    fn step(&mut self, event: Event<M::Input>) -> Option<Next<M::Demand, M::Outcome>> {
+        let news = !matches!(event, Event::Begin | Event::Woken);
+        let decided = match self.machine.step(event, self.client.pace().now(), random::number()) {
+            Action::Send(request) => {
+                let exchange = exchange(self.client.clone(), self.store.clone(), self.machine.save(), request);
+                self.position = Position::Exchanging(Box::pin(exchange));
+                return None;
+            }
+            Action::WaitUntil(moment) => Decided::Wait(moment),
+            Action::Ask(demand) => Decided::Tell(Next::Ask(demand)),
+            Action::Done(outcome) => Decided::Tell(Next::Done(outcome)),
+        };
+        let Some(store) = self.store.as_ref().filter(|_| self.eager && news) else { return self.decided(decided) };
+        self.position = Position::Keeping(Box::pin(store.put(self.machine.save())), decided);
+        None
+    }
+
+    fn decided(&mut self, decided: Decided<M::Demand, M::Outcome>) -> Option<Next<M::Demand, M::Outcome>> {
+        match decided {
+            Decided::Wait(moment) => {
+                self.position = Position::Waiting(Box::pin(self.client.pace().until(moment)));
+                None
+            }
+            Decided::Tell(next) => {
+                self.position = Position::Idle;
+                Some(next)
+            }
+        }
+    }
+
+    fn note(&mut self, trouble: Trouble) {
+        tracing::warn!(target: "pg.drive", %trouble);
+        self.trouble = Some(trouble);
+    }
+}
+
+impl<M, T> Drive<M, T>
+where
+    M: Machine<Demand = Nothing>,
+    T: Transport + Clone + 'static,
+{
+    /// Goes on to the end. The future may be dropped at any time, and this called again; after the end the machine says
+    /// again how it ended.
+    pub async fn run(&mut self) -> M::Outcome {
+        match self.next().await {
+            Next::Done(outcome) => outcome,
+            Next::Ask(never) => match never {},
+        }
+    }
+}
+
+impl<M, T> IntoFuture for Drive<M, T>
+where
+    M: Machine<Demand = Nothing> + Send + 'static,
+    M::Input: Send,
+    M::Outcome: Send,
+    T: Transport + Clone + 'static,
+{
+    type Output = M::Outcome;
+    type IntoFuture = Pending<M::Outcome>;
+
+    /// Goes on to the end. When this future is dropped, the drive goes with it: what was stored last is what is left.
+    /// [`run`](Self::run) keeps it.
+    fn into_future(mut self) -> Self::IntoFuture {
+        Box::pin(async move { self.run().await })
+    }
+}
+
+impl<M: Machine + fmt::Debug, T> fmt::Debug for Drive<M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drive").field("machine", &self.machine).field("trouble", &self.trouble).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,212 @@
+//! `client.update_accounts(…)`.
+
+use std::{convert::Infallible, fmt, future::ready, sync::Arc};
+
+use pg_model::CardKey;
+use pg_proto::{
+    Misuse, UpdaterHint,
+    machine::{
+        ResumeError, Saved,
+        account_update::{AccountUpdate, BatchResult, Progress, Summary, UpdateDemand, UpdateInput, UpdatePlan},
+    },
+};
+
+use super::{Drive, Next, StoreError, Trouble};
+use crate::{Client, Hyper, Transport};
+
+/// Where the card keys of an account update come from. Every iterator of card keys is one.
+///
+/// After a crash it is read again from its beginning, and has to be the same as far as it was read.
+pub trait KeySource: Send {
+    /// Why it can't be read.
+    type Error;
+
+    /// The next keys, at most so many; none at its end. A future that is dropped before it has ended must not lose any.
+    fn keys(&mut self, at_most: usize) -> impl Future<Output = Result<Vec<CardKey>, Self::Error>> + Send;
+}
+
+impl<I> KeySource for I
+where
+    I: Iterator<Item: Into<CardKey>> + Send,
+{
+    type Error = Infallible;
+
+    fn keys(&mut self, at_most: usize) -> impl Future<Output = Result<Vec<CardKey>, Infallible>> + Send {
+        ready(Ok(self.take(at_most).map(Into::into).collect()))
+    }
+}
+
+/// An account update on its way: a stream of [`Update`]s, to be taken with [`next`](Self::next).
+#[must_use = "it does nothing until it is asked for what is next"]
+pub struct Updating<S, T = Hyper> {
+    drive: Drive<AccountUpdate, T>,
+    source: S,
+    /// The keys that were read last, and their place: the machine may ask for them once more.
+    recent: (u64, Vec<CardKey>),
+    /// Keys that the machine has asked for.
+    wanted: Option<(u64, usize)>,
+    /// The result that was handed out last.
+    handed: Option<u64>,
+    shown: Progress,
+    ended: bool,
+}
+
+/// What an account update tells.
+#[derive(Clone, Debug)]
+pub enum Update {
+    /// How far it is.
+    Progress(Progress),
+    /// The result of a batch. To ask for what is next says that it is in good hands, so store it durably before.
+    Result(Arc<BatchResult>),
+    /// It is over: there will be no further update.
+    Ended(Summary),
+}
+
+impl<T: Transport + Clone + 'static> Client<T> {
+    /// Refreshes any number of stored cards through the account updater, see
+    /// [`machine::account_update`](pg_proto::machine::account_update) for what it promises.
+    ///
+    /// ```no_run
+    /// use pg_hyper::{Client, Update, proto::machine::account_update::UpdatePlan};
+    ///
+    /// # async fn refresh(client: Client, keys: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let plan = UpdatePlan::new("updater key");
+    /// let mut updating = client
+    ///     .update_accounts(plan, keys.into_iter())?
+    ///     .store(|saved| async move { tokio::fs::write("update.json", saved.text()).await });
+    /// while let Some(update) = updating.next().await? {
+    ///     match update {
+    ///         Update::Progress(progress) => println!("{} of {}", progress.finished, progress.read),
+    ///         Update::Result(batch) => println!("batch {}: {} cards", batch.number, batch.entries.len()),
+    ///         Update::Ended(summary) => println!("{:?}", summary.end),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the plan's updater key or callback address breaks a rule.
+    pub fn update_accounts<S: KeySource>(&self, plan: UpdatePlan, keys: S) -> Result<Updating<S, T>, Misuse> {
+        AccountUpdate::new(self.account().clone(), plan).map(|machine| Updating::new(self.drive(machine), keys))
+    }
+
+    /// Goes on with an account update from what was stored last. `keys` begin at their beginning again.
+    ///
+    /// # Errors
+    /// When that is no account update's state, or the plan is wrong.
+    pub fn resume_update<S: KeySource>(
+        &self,
+        saved: &Saved,
+        plan: UpdatePlan,
+        keys: S,
+    ) -> Result<Updating<S, T>, ResumeError> {
+        AccountUpdate::resume(saved, self.account().clone(), plan)
+            .map(|machine| Updating::new(self.drive(machine), keys))
+    }
+}
+
+impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
+    fn new(drive: Drive<AccountUpdate, T>, source: S) -> Self {
+        Self {
+            drive: drive.eager(),
+            source,
+            recent: (0, Vec::new()),
+            wanted: None,
+            handed: None,
+            shown: Progress::default(),
+            ended: false,
+        }
+    }
+
+    /// Stores the machine before each request, see [`Drive::store`]; and after each reply, so that a crash leaves no doubt
+    /// about a batch whose submission was answered.
+    pub fn store<F, Stored, E>(mut self, store: F) -> Self
+    where
+        F: Fn(Saved) -> Stored + Send + Sync + 'static,
+        Stored: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<StoreError>,
+    {
+        self.drive = self.drive.store(store);
+        self
+    }
+
+    /// A callback came in. Nothing in it is believed: it is a reason to look.
+    pub fn hint(&mut self, hint: UpdaterHint) {
+        self.drive.tell(UpdateInput::Hint(hint));
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.drive.machine().progress()
+    }
+
+    /// What went wrong last, see [`Drive::trouble`].
+    #[must_use]
+    pub const fn trouble(&self) -> Option<&Trouble> {
+        self.drive.trouble()
+    }
+
+    /// What would be stored now: worth storing once more when it has ended before its time.
+    #[must_use]
+    pub fn saved(&self) -> Saved {
+        self.drive.saved()
+    }
+
+    /// Waits for the next update; none after the end. To call it says that the result that it brought before is stored.
+    ///
+    /// The future may be dropped at any time, and nothing is lost: to take callbacks meanwhile, `select!` between this and
+    /// a [`Receiver`](crate::Receiver), and [pass them on](Self::hint).
+    ///
+    /// # Errors
+    /// When the source can't be read. It may be called again.
+    pub async fn next(&mut self) -> Result<Option<Update>, S::Error> {
+        if let Some(number) = self.handed.take() {
+            self.drive.tell(UpdateInput::Taken(number));
+        }
+        while !self.ended {
+            if let Some((from, at_most)) = self.wanted {
+                let keys = self.keys(from, at_most).await?;
+                self.wanted = None;
+                self.drive.tell(UpdateInput::Keys { from, keys });
+            }
+            match self.drive.turn().await {
+                None => {}
+                Some(Next::Ask(UpdateDemand::Keys { from, at_most })) => self.wanted = Some((from, at_most)),
+                Some(Next::Ask(UpdateDemand::Take(result))) => {
+                    self.handed = Some(result.number);
+                    return Ok(Some(Update::Result(result)));
+                }
+                Some(Next::Done(summary)) => {
+                    self.ended = true;
+                    return Ok(Some(Update::Ended(summary)));
+                }
+            }
+            let progress = self.progress();
+            if progress != self.shown {
+                self.shown = progress;
+                return Ok(Some(Update::Progress(progress)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The keys of the source from there on. The machine goes forward, or asks once more for what it could not take.
+    async fn keys(&mut self, from: u64, at_most: usize) -> Result<Vec<CardKey>, S::Error> {
+        let (first, recent) = &self.recent;
+        let passed = usize::try_from(from.saturating_sub(*first)).unwrap_or(usize::MAX);
+        if let Some(again) = recent.get(passed..).filter(|again| !again.is_empty()) {
+            return Ok(again.iter().take(at_most).cloned().collect());
+        }
+        let keys = self.source.keys(at_most).await?;
+        self.recent = (from, keys.clone());
+        Ok(keys)
+    }
+}
+
+impl<S, T> fmt::Debug for Updating<S, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Updating").field("drive", &self.drive).finish_non_exhaustive()
+    }
+}

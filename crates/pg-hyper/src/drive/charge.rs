@@ -1,0 +1,83 @@
+//! `client.charge(…)`.
+
+use std::sync::Arc;
+
+use pg_model::{Method, Outcome, Transaction};
+use pg_proto::{
+    Misuse,
+    machine::{
+        ResumeError, Saved,
+        charge::{Bounds, Charge},
+    },
+};
+
+use super::Drive;
+use crate::{Client, Hyper, Transport};
+
+/// A charge on its way; await it, or [run](Drive::run) it.
+pub type Charging<P, T = Hyper> = Drive<Charge<P>, T>;
+
+impl<T: Transport + Clone + 'static> Client<T> {
+    /// Charges once, whatever the network does: after a request that was maybe sent it looks the payment up, and sends it
+    /// again only when nothing was found, under the same `uniqueMerchantReference`, which the service takes once.
+    /// See [`machine::charge`](pg_proto::machine::charge) for what exactly it promises.
+    ///
+    /// Nothing is sent before it is awaited.
+    ///
+    /// ```no_run
+    /// use pg_hyper::{Client, proto::machine::charge::Charged};
+    /// # use pg_hyper::proto::model::{AuthSessionKey, Currency, Item, Order, SessionKey, TransactionLookup};
+    /// # fn settle(_: Charged) {}
+    /// # fn park(_: TransactionLookup) {}
+    ///
+    /// # async fn pay(client: Client, session_key: SessionKey) -> Result<(), Box<dyn std::error::Error>> {
+    /// let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+    /// let auth = AuthSessionKey::new(session_key, order);
+    /// match client.charge(auth)?.await {
+    ///     Charged::Unknown { reconcile, .. } => park(reconcile),
+    ///     other => settle(other),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Stored before each request, it survives a crash of the process; see
+    /// [`resume_charge`](Self::resume_charge):
+    ///
+    /// ```no_run
+    /// # use pg_hyper::{Client, proto::{machine::charge::Charged, model::AuthCardKey}};
+    /// # async fn pay(client: Client, auth: AuthCardKey) -> Result<Charged, Box<dyn std::error::Error>> {
+    /// let charging = client.charge(auth)?.store(|saved| async move { tokio::fs::write("order-7.json", saved.text()).await });
+    /// # Ok(charging.await)
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that can't be looked up.
+    pub fn charge<P>(&self, payment: P) -> Result<Charging<P, T>, Misuse>
+    where
+        P: Method<Output = Outcome<Transaction>>,
+    {
+        Charge::new(Arc::clone(self.shared_account()), payment, Bounds::default()).map(|charge| self.drive(charge))
+    }
+
+    /// Goes on with a charge from what was stored last. `payment` is what it was made from, if that can be had again:
+    /// without it, it only looks up.
+    ///
+    /// # Errors
+    /// When that is no charge's state, or `payment` is another payment.
+    pub fn resume_charge<P>(&self, saved: &Saved, payment: Option<P>) -> Result<Charging<P, T>, ResumeError>
+    where
+        P: Method<Output = Outcome<Transaction>>,
+    {
+        Charge::resume(saved, Arc::clone(self.shared_account()), payment).map(|charge| self.drive(charge))
+    }
+}
+
+impl<P: Method<Output = Outcome<Transaction>>, T: Transport + Clone + 'static> Charging<P, T> {
+    /// How far it goes before it ends as unknown, instead of [the usual](Bounds::default).
+    #[must_use]
+    pub fn bounds(self, bounds: Bounds) -> Self {
+        self.change(|charge| charge.bounds(bounds))
+    }
+}

@@ -1,0 +1,62 @@
+//! `client.checkout(…)`.
+
+use pg_model::GetToken;
+use pg_proto::machine::{
+    ResumeError, Saved,
+    checkout::{Checkout, CheckoutError, CheckoutPlan},
+};
+
+use super::Drive;
+use crate::{Client, Hyper, Transport};
+
+/// A payment on the hosted pages on its way; it asks its owner to lead the customer there.
+pub type CheckingOut<T = Hyper> = Drive<Checkout, T>;
+
+impl<T: Transport + Clone + 'static> Client<T> {
+    /// Takes a payment on the hosted pages: gets a token, has the customer led there, and finds out whether it was paid.
+    /// See [`machine::checkout`](pg_proto::machine::checkout) for what exactly it promises.
+    ///
+    /// It is [stored](Drive::store) before it hands out the address, too, so that no customer pays unseen.
+    ///
+    /// ```no_run
+    /// use pg_hyper::{
+    ///     Client, Next,
+    ///     proto::{
+    ///         machine::checkout::{CheckedOut, CheckoutDemand, CheckoutInput},
+    ///         model::{GetToken, Url},
+    ///     },
+    /// };
+    /// # async fn the_customer_came_back_with_a_trans_key(_: Url) -> String { String::new() }
+    ///
+    /// # async fn pay(client: Client, request: GetToken) -> Result<CheckedOut, Box<dyn std::error::Error>> {
+    /// let mut checkout = client
+    ///     .checkout(request, Default::default())?
+    ///     .store(|saved| async move { tokio::fs::write("order-7.json", saved.text()).await });
+    /// let outcome = loop {
+    ///     match checkout.next().await {
+    ///         Next::Ask(CheckoutDemand::Redirect { url, until }) => tokio::select! {
+    ///             key = the_customer_came_back_with_a_trans_key(url) => checkout.tell(CheckoutInput::Told(key)),
+    ///             // It sees by itself that the time is over.
+    ///             () = client.until(until) => {}
+    ///         },
+    ///         Next::Done(outcome) => break outcome,
+    ///     }
+    /// };
+    /// # Ok(outcome)
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the request breaks a rule, or does not say what is to be paid.
+    pub fn checkout(&self, request: GetToken, plan: CheckoutPlan) -> Result<CheckingOut<T>, CheckoutError> {
+        Checkout::new(self.account().clone(), request, plan).map(|machine| self.drive(machine).eager())
+    }
+
+    /// Goes on with a checkout from what was stored last. One that waits for its customer asks to lead them there again.
+    ///
+    /// # Errors
+    /// When that is no checkout's state.
+    pub fn resume_checkout(&self, saved: &Saved, plan: CheckoutPlan) -> Result<CheckingOut<T>, ResumeError> {
+        Checkout::resume(saved, self.account().clone(), plan).map(|machine| self.drive(machine).eager())
+    }
+}

@@ -1,0 +1,47 @@
+//! One request of a machine: permitted, stored, sent.
+
+use bytes::Bytes;
+use http::{Request, Response};
+use pg_proto::machine::Saved;
+
+use super::{Trouble, pace::Lane, store::Store};
+use crate::{Client, Transport, TransportError};
+
+/// What came of it.
+pub(super) enum Exchanged {
+    Reply(Response<Bytes>),
+    Failed(Trouble),
+}
+
+/// In this order: a machine that was stored takes its request for sent, so nothing is waited for after that.
+pub(super) async fn exchange<T: Transport>(
+    client: Client<T>,
+    store: Option<Store>,
+    saved: Saved,
+    request: Request<Bytes>,
+) -> Exchanged {
+    let mut admission = match client.pace().admit(Lane::of(&request)).await {
+        Ok(admission) => admission,
+        Err(stop) => return Exchanged::Failed(Trouble::Stopped(stop)),
+    };
+    if let Some(store) = store
+        && let Err(error) = store.put(saved).await
+    {
+        return Exchanged::Failed(Trouble::Store(error));
+    }
+    if let Err(stop) = admission.depart() {
+        return Exchanged::Failed(Trouble::Stopped(stop));
+    }
+    match client.transport().send(request).await {
+        Ok(response) => {
+            admission.answered(&response);
+            Exchanged::Reply(response)
+        }
+        Err(error) => {
+            if matches!(error, TransportError::NotSent(_)) {
+                admission.unsent();
+            }
+            Exchanged::Failed(Trouble::Transport(error))
+        }
+    }
+}

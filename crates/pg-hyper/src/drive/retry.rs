@@ -1,0 +1,57 @@
+//! `client.retry(…)`.
+
+use std::sync::Arc;
+
+use pg_model::Method;
+use pg_proto::{
+    Misuse,
+    machine::{
+        ResumeError, Saved,
+        retry::{Retry, RetryBounds},
+    },
+};
+
+use super::Drive;
+use crate::{Client, Hyper, Transport};
+
+/// A request that is sent again as far as its method allows; await it, or [run](Drive::run) it.
+pub type Retrying<M, T = Hyper> = Drive<Retry<M>, T>;
+
+impl<T: Transport + Clone + 'static> Client<T> {
+    /// Sends a request again as far as its method's retry class allows: one that only reads, or may be repeated without
+    /// harm, after any failure; every other one only when it certainly never left. See
+    /// [`machine::retry`](pg_proto::machine::retry).
+    ///
+    /// ```no_run
+    /// use pg_hyper::{
+    ///     Client,
+    ///     proto::{machine::retry::{RetryBounds, Tried}, model::TokenLookup},
+    /// };
+    ///
+    /// # async fn find(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// let lookup = TokenLookup::new().merchant_customer_reference("customer-7");
+    /// if let Tried::Answered(found) = client.retry(lookup, RetryBounds::default())?.await {
+    ///     println!("{} cards", found.card_key_details.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the request breaks a rule.
+    pub fn retry<M: Method<Output: Clone>>(&self, request: M, bounds: RetryBounds) -> Result<Retrying<M, T>, Misuse> {
+        Retry::new(Arc::clone(self.shared_account()), request, bounds).map(|machine| self.drive(machine))
+    }
+
+    /// Goes on from what was stored last.
+    ///
+    /// # Errors
+    /// When that is not the state of such a request.
+    pub fn resume_retry<M: Method<Output: Clone>>(
+        &self,
+        saved: &Saved,
+        request: M,
+    ) -> Result<Retrying<M, T>, ResumeError> {
+        Retry::resume(saved, Arc::clone(self.shared_account()), request).map(|machine| self.drive(machine))
+    }
+}

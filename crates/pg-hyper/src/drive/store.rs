@@ -1,0 +1,32 @@
+//! Where a machine is stored before each request.
+
+use std::{error::Error, sync::Arc};
+
+use pg_proto::machine::Saved;
+
+use super::Pending;
+
+/// Why a machine could not be stored.
+pub type StoreError = Box<dyn Error + Send + Sync>;
+
+/// What its owner stores a machine with.
+#[derive(Clone)]
+pub(super) struct Store(Arc<dyn Fn(Saved) -> Pending<Result<(), StoreError>> + Send + Sync>);
+
+impl Store {
+    pub(super) fn new<F, Stored, E>(store: F) -> Self
+    where
+        F: Fn(Saved) -> Stored + Send + Sync + 'static,
+        Stored: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<StoreError>,
+    {
+        Self(Arc::new(move |saved| {
+            let stored = store(saved);
+            Box::pin(async move { stored.await.map_err(Into::into) })
+        }))
+    }
+
+    pub(super) fn put(&self, saved: Saved) -> Pending<Result<(), StoreError>> {
+        (self.0)(saved)
+    }
+}

@@ -1,0 +1,57 @@
+//! What went wrong on the way of a machine.
+
+use std::{error::Error, fmt};
+
+use pg_model::mask;
+use pg_proto::machine::{Failure, throttle::Stop};
+
+use super::StoreError;
+use crate::TransportError;
+
+/// What went wrong with a request of a machine: why it had no reply, or why it was not sent.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// No reply came.
+    Transport(TransportError),
+    /// The machine could not be stored, so nothing was sent.
+    Store(StoreError),
+    /// Nothing is sent until somebody has looked at the credentials, see [`Client::resume_sending`].
+    ///
+    /// [`Client::resume_sending`]: crate::Client::resume_sending
+    Stopped(Stop),
+}
+
+impl Trouble {
+    /// What the machine hears of it.
+    pub(super) const fn failure(&self) -> Failure {
+        match self {
+            Self::Transport(TransportError::NotSent(_)) => Failure::NotSent,
+            Self::Transport(TransportError::MaybeSent(_)) => Failure::MaybeSent,
+            Self::Store(_) | Self::Stopped(_) => Failure::HeldBack,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Transport(error) => error.fmt(f),
+            // Not our text, so whatever looks like a card number is masked.
+            Self::Store(error) => {
+                write!(f, "held back, the machine could not be stored: {}", mask::text(&error.to_string()))
+            }
+            Self::Stopped(stop) => write!(f, "held back: {stop}"),
+        }
+    }
+}
+
+impl Error for Trouble {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Transport(error) => error.source(),
+            Self::Store(error) => Some(&**error),
+            Self::Stopped(_) => None,
+        }
+    }
+}

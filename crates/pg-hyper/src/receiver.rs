@@ -1,0 +1,154 @@
+//! Receives what the service and customers' browsers bring back, and hands it out.
+//!
+//! Everything that comes in is unsigned, so anybody who knows an address can have sent it. That is why each address has an
+//! unguessable token in it, why news are hints that machines look into and never proof, and why the same news may come any
+//! number of times.
+
+use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
+
+use pg_proto::BaseUrl;
+use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle};
+
+mod answer;
+mod door;
+mod news;
+mod serve;
+
+pub use door::{Door, Purpose};
+pub use news::{News, Received};
+
+use door::Doors;
+
+/// Takes callbacks and returns over HTTP, and hands out what they say.
+///
+/// It speaks plain HTTP: where it is to be reached from outside, a proxy with a certificate stands before it, and
+/// [`public_url`](Self::public_url) says what its addresses begin with there. It answers with a few fixed words and never
+/// with anything that it was sent. Dropped, it stops.
+///
+/// ```no_run
+/// use pg_hyper::{Client, News, Purpose, Receiver, Update, proto::machine::account_update::UpdatePlan};
+///
+/// # async fn refresh(client: Client, keys: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
+/// let mut receiver = Receiver::bind("127.0.0.1:0".parse()?).await?;
+/// let door = receiver.open(Purpose::UpdaterCallback)?;
+/// let plan = UpdatePlan::new("updater key").callback_url(door.url());
+/// let mut updating = client.update_accounts(plan, keys.into_iter())?;
+/// loop {
+///     tokio::select! {
+///         update = updating.next() => match update? {
+///             Some(Update::Ended(summary)) => break println!("{:?}", summary.progress),
+///             _ => {}
+///         },
+///         Some(received) = receiver.next() => if let News::Updater(hint) = received.news {
+///             updating.hint(hint);
+///         },
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Receiver {
+    doors: Arc<Doors>,
+    news: mpsc::Receiver<Received>,
+    local: SocketAddr,
+    base: String,
+    server: JoinHandle<()>,
+}
+
+/// How much a [`Receiver`] takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverLimits {
+    /// Bytes of a body. Default: 4 MiB, twice a callback about 5,000 cards.
+    pub body_bytes: usize,
+    /// The time for a request with its answer. Default: 30 seconds.
+    pub time: Duration,
+    /// Connections at a time; more wait. Each brings one request. Default: 64.
+    pub connections: usize,
+    /// News that wait to be taken; while there are so many, more are answered with 503. Default: 256.
+    pub waiting: usize,
+}
+
+impl Default for ReceiverLimits {
+    fn default() -> Self {
+        Self { body_bytes: 4 << 20, time: Duration::from_secs(30), connections: 64, waiting: 256 }
+    }
+}
+
+impl Receiver {
+    /// Listens there, with the usual limits. Port 0 takes a free one.
+    ///
+    /// # Errors
+    /// When it can't listen there.
+    pub async fn bind(address: SocketAddr) -> io::Result<Self> {
+        Self::on(TcpListener::bind(address).await?, ReceiverLimits::default())
+    }
+
+    /// Takes a listener over. Needs the tokio runtime that the listener belongs to.
+    ///
+    /// # Errors
+    /// When the listener has no address.
+    pub fn on(listener: TcpListener, limits: ReceiverLimits) -> io::Result<Self> {
+        let local = listener.local_addr()?;
+        let doors = Arc::new(Doors::default());
+        let (sender, news) = mpsc::channel(limits.waiting.max(1));
+        let server = tokio::spawn(serve::listen(listener, limits, Arc::clone(&doors), sender));
+        Ok(Self { doors, news, local, base: format!("http://{local}"), server })
+    }
+
+    /// What its addresses begin with from outside, instead of where it listens.
+    #[must_use]
+    pub fn public_url(mut self, base: &BaseUrl) -> Self {
+        base.as_str().trim_end_matches('/').clone_into(&mut self.base);
+        self
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn local_address(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// A new address for this purpose, that nobody can guess.
+    ///
+    /// # Errors
+    /// When the system has no random bytes.
+    pub fn open(&self, purpose: Purpose) -> io::Result<Door> {
+        let token = door::token()?;
+        Ok(self.doors.open(token, purpose, &self.base))
+    }
+
+    /// An address that was opened before, perhaps by another process: callbacks may come a day later. `token` is
+    /// [`Door::token`].
+    ///
+    /// # Errors
+    /// When that is no token.
+    pub fn reopen(&self, purpose: Purpose, token: &str) -> io::Result<Door> {
+        if door::is_token(token) {
+            Ok(self.doors.open(token.to_owned(), purpose, &self.base))
+        } else {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "a token has 32 hexadecimal digits"))
+        }
+    }
+
+    /// Nothing is taken at this address from now on.
+    pub fn close(&self, door: &Door) {
+        self.doors.close(door.token());
+    }
+
+    /// Waits for what comes in. Nothing is lost when the future is dropped. `None` when it can't listen any more.
+    pub async fn next(&mut self) -> Option<Received> {
+        self.news.recv().await
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("local", &self.local).finish_non_exhaustive()
+    }
+}

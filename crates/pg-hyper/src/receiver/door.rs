@@ -1,0 +1,139 @@
+//! Addresses: what each is for, and the token that nobody can guess.
+
+use std::{
+    collections::HashMap,
+    fmt::{self, Write},
+    io,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// 128 bits.
+const TOKEN_BYTES: usize = 16;
+
+/// What an address is for: the parameter of a request that it is given as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// `callbackUrl` of an account update.
+    UpdaterCallback,
+    /// `callback_url` of a checkout.
+    CheckoutCallback,
+    /// `success_url` or `redemption_redirect_url` of a checkout, where the browser brings a `trans_key`.
+    CheckoutReturn,
+    /// `cancel_url` of a checkout.
+    CheckoutCancel,
+    /// `nextPageUrl`, `currentPageUrl` or `errorPageUrl` of a card form.
+    CardForm,
+    /// `returnUrl` of a 3-D Secure payment.
+    Challenge,
+}
+
+/// An address that a [`Receiver`](super::Receiver) takes something at. Its `Debug` does not show the token.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Door {
+    token: String,
+    url: String,
+    purpose: Purpose,
+}
+
+impl Door {
+    /// The address, to be given to the service.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What [`Received::token`](super::Received::token) says of what came in here; 32 hexadecimal digits.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub const fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Door").field("purpose", &self.purpose).finish_non_exhaustive()
+    }
+}
+
+/// The addresses that are open.
+#[derive(Default)]
+pub(super) struct Doors(Mutex<HashMap<String, Purpose>>);
+
+impl Doors {
+    pub(super) fn open(&self, token: String, purpose: Purpose, base: &str) -> Door {
+        self.lock().insert(token.clone(), purpose);
+        Door { url: format!("{base}/{token}"), token, purpose }
+    }
+
+    pub(super) fn close(&self, token: &str) {
+        self.lock().remove(token);
+    }
+
+    /// The token that a path ends with, and its purpose. What comes before it a proxy may keep or cut off.
+    pub(super) fn at(&self, path: &str) -> Option<(String, Purpose)> {
+        let token = path.rsplit('/').next()?;
+        self.lock().get_key_value(token).map(|(token, purpose)| (token.clone(), *purpose))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Purpose>> {
+        // Nothing that holds the lock can leave it in disorder.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A new token.
+#[expect(clippy::disallowed_methods, reason = "the receiver is where addresses become unguessable")]
+pub(super) fn token() -> io::Result<String> {
+    let mut bytes = [0; TOKEN_BYTES];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
+pub(super) fn is_token(text: &str) -> bool {
+    text.len() == 2 * TOKEN_BYTES && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_differ_and_open_one_door_each() {
+        let doors = Doors::default();
+        let [one, other] = [token().unwrap(), token().unwrap()];
+        assert!(is_token(&one) && is_token(&other) && one != other);
+        let door = doors.open(one.clone(), Purpose::Challenge, "https://shop.example/pg");
+        assert_eq!(door.url(), format!("https://shop.example/pg/{one}"));
+        assert_eq!(format!("{door:?}"), "Door { purpose: Challenge, .. }");
+        for path in [format!("/{one}"), format!("/pg/{one}")] {
+            assert_eq!(doors.at(&path), Some((one.clone(), Purpose::Challenge)));
+        }
+        for path in [format!("/{other}"), format!("/{one}/"), format!("/{}", &one[..31]), "/".into(), String::new()] {
+            assert_eq!(doors.at(&path), None, "{path}");
+        }
+        doors.close(door.token());
+        assert_eq!(doors.at(&format!("/{one}")), None);
+    }
+
+    #[test]
+    fn only_tokens_are_tokens() {
+        for text in [
+            "",
+            "0123456789abcdef0123456789abcde",
+            "0123456789ABCDEF0123456789abcdef",
+            "../3456789abcdef0123456789abcdef",
+        ] {
+            assert!(!is_token(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What the service holds against what a client claims.
+
+use pg_hyper::{Client, Transport};
+use pg_model::{Transaction, TransactionLookup};
+use pg_proto::machine::charge::Charged;
+
+/// Everything that the service has under a reference.
+///
+/// # Panics
+/// When it can't be looked up.
+pub async fn under<T: Transport>(client: &Client<T>, reference: &str) -> Vec<Transaction> {
+    let lookup = TransactionLookup::new().unique_merchant_reference(reference);
+    client.call(&lookup).await.expect("a lookup").transactions
+}
+
+/// Holds a claim against the ledger: at most one payment, and what is certain is true.
+///
+/// # Errors
+/// What is wrong.
+pub fn contradiction(charged: &Charged, ledger: &[Transaction]) -> Result<(), String> {
+    let fits = match (charged, ledger) {
+        (Charged::Approved(claimed), [held]) => {
+            held.transaction_key == claimed.transaction_key && held.transaction_status_code == "600"
+        }
+        (Charged::Declined(claimed), [held]) => {
+            held.transaction_key == claimed.transaction_key && held.transaction_status_code != "600"
+        }
+        (Charged::Refused(_) | Charged::NotSent, []) | (Charged::Unknown { .. }, [] | [_]) => true,
+        _ => false,
+    };
+    if fits { Ok(()) } else { Err(format!("{} payments, and the client says {charged:?}", ledger.len())) }
+}

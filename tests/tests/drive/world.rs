@@ -1,0 +1,78 @@
+//! A shop with a sandbox that it holds, on the sandbox's own clock.
+
+use bytes::Bytes;
+use http::Request;
+use pg_hyper::{Client, TowerTransport, Transport};
+use pg_model::{Auth, CardDetails, Encoding, Transaction};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::charge::Charged};
+use pg_sandbox::{InProcess, Sandbox, Timestamp};
+use pg_tests::{clocks::SandboxClock, ledger, shop::order};
+
+pub(crate) type Wire = TowerTransport<InProcess>;
+
+/// A card that is approved, and one that is declined.
+pub(crate) const APPROVED: &str = "4000000000001000";
+pub(crate) const DECLINED: &str = "4000000000002008";
+
+pub(crate) struct World {
+    pub(crate) sandbox: InProcess,
+    pub(crate) client: Client<Wire>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::of("main")
+    }
+
+    /// With the account of that merchant.
+    pub(crate) fn of(merchant: &str) -> Self {
+        let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
+        let account = account(&sandbox, merchant);
+        let transport = TowerTransport::new(sandbox.clone());
+        let client = Client::with_transport(account, transport).clock(SandboxClock(sandbox.clone()));
+        Self { sandbox, client }
+    }
+
+    /// The same account over another transport to the same sandbox.
+    pub(crate) fn over<T: Transport>(&self, transport: T) -> Client<T> {
+        Client::with_transport(self.client.account().clone(), transport).clock(SandboxClock(self.sandbox.clone()))
+    }
+
+    pub(crate) fn control(&self, path: &str, body: impl Into<String>) {
+        let request = Request::post(format!("/_sandbox/{path}")).body(Bytes::from(body.into())).unwrap();
+        let reply = self.sandbox.send(request).unwrap();
+        assert!(reply.status().is_success(), "{:?}", reply.body());
+    }
+
+    pub(crate) async fn ledger(&self, reference: &str) -> Vec<Transaction> {
+        self.sandbox.plug_in();
+        let clear = Request::delete("/_sandbox/faults").body(Bytes::new()).unwrap();
+        assert!(self.sandbox.send(clear).unwrap().status().is_success());
+        ledger::under(&self.client, reference).await
+    }
+
+    /// Fails unless the claim is what the ledger holds.
+    pub(crate) async fn check(&self, reference: &str, charged: &Charged, what: &str) {
+        let ledger = self.ledger(reference).await;
+        ledger::contradiction(charged, &ledger).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
+    }
+}
+
+pub(crate) fn payment(card: &str, reference: &str) -> Auth {
+    Auth::new(CardDetails::new(card, "12", "49").cv2("123"), order(reference, 499))
+}
+
+fn account(sandbox: &InProcess, merchant: &str) -> Account {
+    let merchant = sandbox.merchant(merchant).unwrap();
+    let base = |address| BaseUrl::parse(address).unwrap();
+    let credentials =
+        Credentials::new(merchant.api_key.expose(), merchant.api_password.expose(), merchant.sha_key.expose());
+    let account = Account::new(base(InProcess::BASE_URL), credentials).encoding(Encoding::Json);
+    match merchant.enterprise {
+        None => account,
+        Some(own) => account.enterprise(
+            base(InProcess::ENTERPRISE_BASE_URL),
+            EnterpriseCredentials::new(own.api_key.expose(), own.api_password.expose()),
+        ),
+    }
+}
