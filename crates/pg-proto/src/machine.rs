@@ -6,8 +6,10 @@
 //!
 //! What the driver promises:
 //! - it begins with [`Event::Begin`], also after a machine was resumed;
-//! - **before it sends** what [`Action::Send`] says, it stores what [`Machine::save`] returns, durably. Then a crash at any
-//!   moment loses nothing: the machine that is resumed from it takes that request for sent;
+//! - **before it sends** what [`Action::Send`] says, it stores what [`Machine::save`] returns, durably. Then no crash loses
+//!   anything: the machine that is resumed from it takes that request for sent. A machine that asks its owner something
+//!   is stored before each [`Action::Ask`] too, and one that submits batches after each reply, since what the reply said
+//!   can't be asked for again;
 //! - it sends that request at most once, and answers with one [`Event::Reply`] or [`Event::Failed`]. Inputs that come
 //!   meanwhile wait until then;
 //! - after [`Action::WaitUntil`] it comes back with [`Event::Woken`] at that time or later, or with an input before;
@@ -20,7 +22,7 @@
 //! Time is the wall clock's, since a machine may outlive its process. A clock that jumps makes a machine wait too long or
 //! too briefly; it never makes it unsafe.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -56,8 +58,8 @@ pub trait Machine {
     fn save(&self) -> Saved;
 }
 
-/// What happened.
-#[derive(Clone, Debug)]
+/// What happened. `Debug` shows nothing of what a reply says.
+#[derive(Clone)]
 pub enum Event<I = Nothing> {
     /// It begins, or goes on after it was resumed.
     Begin,
@@ -82,8 +84,7 @@ pub enum Failure {
     HeldBack,
 }
 
-/// What to do next.
-#[derive(Debug)]
+/// What to do next. `Debug` shows nothing of what a request says but its method and address.
 #[must_use]
 #[expect(clippy::large_enum_variant, reason = "an action is taken apart where it is made")]
 pub enum Action<D, O> {
@@ -132,9 +133,42 @@ impl Moment {
     }
 }
 
+impl<I: fmt::Debug> fmt::Debug for Event<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Begin => f.write_str("Begin"),
+            Self::Reply(response) => f.debug_tuple("Reply").field(&response.status()).finish(),
+            Self::Failed(failure) => f.debug_tuple("Failed").field(failure).finish(),
+            Self::Woken => f.write_str("Woken"),
+            Self::Input(input) => f.debug_tuple("Input").field(input).finish(),
+        }
+    }
+}
+
+impl<D: fmt::Debug, O: fmt::Debug> fmt::Debug for Action<D, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Send(request) => f.debug_tuple("Send").field(request.method()).field(request.uri()).finish(),
+            Self::WaitUntil(moment) => f.debug_tuple("WaitUntil").field(moment).finish(),
+            Self::Ask(demand) => f.debug_tuple("Ask").field(demand).finish(),
+            Self::Done(outcome) => f.debug_tuple("Done").field(outcome).finish(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_body_is_shown() {
+        let request =
+            http::Request::post("https://gateway.example/v3/transaction/auth").body(Bytes::from("secret")).unwrap();
+        let action: Action<Nothing, ()> = Action::Send(request);
+        assert_eq!(format!("{action:?}"), "Send(POST, https://gateway.example/v3/transaction/auth)");
+        let event: Event = Event::Reply(http::Response::new(Bytes::from("secret")));
+        assert_eq!(format!("{event:?}"), "Reply(200)");
+    }
 
     #[test]
     fn moments_end_rather_than_wrap() {
