@@ -1,6 +1,5 @@
 //! Reads a reply in whichever encoding it came.
 
-#[cfg(feature = "xml")]
 use alloc::string::String;
 use core::fmt;
 
@@ -79,17 +78,13 @@ pub fn decode_as<R: Record>(body: &[u8], record: R) -> Result<Reply<R>, DecodeEr
 pub fn decode_into(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     match Encoding::of(body) {
         Some(Encoding::Json) => crate::json::read(body, record),
-        #[cfg(feature = "xml")]
         Some(Encoding::Xml) => crate::xml::read(body, record),
-        #[cfg(not(feature = "xml"))]
-        Some(Encoding::Xml) => Err(DecodeError::plain("is XML, which this build leaves out")),
         None if body.is_empty() => Err(DecodeError::plain("is empty")),
         None => Err(DecodeError::plain("is neither XML nor JSON")),
     }
 }
 
 /// Writes a record in an encoding.
-#[cfg(feature = "xml")]
 #[must_use]
 pub fn encode(record: &dyn Record, encoding: Encoding) -> String {
     match encoding {
@@ -135,6 +130,11 @@ impl DecodeError {
         };
         let before = text.split('\n').take(line.saturating_sub(1)).map(|line| line.len() + 1).sum::<usize>();
         Self::at(text.as_bytes(), before + column.saturating_sub(1), what)
+    }
+
+    /// JSON that is no object, where the value begins.
+    pub(crate) fn no_object(text: &str) -> Self {
+        Self::at(text.as_bytes(), text.len() - text.trim_ascii_start().len(), "is JSON of another shape")
     }
 
     /// What is wrong at a byte of a body.

@@ -8,7 +8,7 @@
 //!
 //! Limits: lengths are counted in characters; a scalar of a reply that is empty, null or absent reads as an empty text;
 //! replies nest at most 32 levels deep in XML and 128 in JSON. Without the default feature `xml` the crate is
-//! `no_std` + `alloc`.
+//! `no_std` + `alloc`, and reads no XML with attributes or document types, which the documents never show.
 //!
 //! ```
 //! use pg_model::{AuthSessionKey, Currency, Item, Method, Order};
@@ -53,14 +53,11 @@ mod twice;
 mod value;
 mod violation;
 mod write;
-#[cfg(feature = "xml")]
 pub mod xml;
 
 pub use amount::{Amount, AmountError, Decimal};
 pub use assumption::Assumption;
-#[cfg(feature = "xml")]
-pub use decode::encode;
-pub use decode::{DecodeError, Encoding, decode, decode_as, decode_into};
+pub use decode::{DecodeError, Encoding, decode, decode_as, decode_into, encode};
 pub use emit::order_of_names;
 pub use generated::{assumptions::ASSUMPTIONS, codes::*, groups::*, methods::*, records::*, types::*};
 pub use method::Method;

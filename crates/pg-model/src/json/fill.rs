@@ -1,9 +1,6 @@
 //! One visitor for all the places that a value of JSON can go to.
 
-use alloc::{
-    borrow::Cow,
-    string::{String, ToString},
-};
+use alloc::{borrow::Cow, string::String};
 use core::{fmt, marker::PhantomData};
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -56,7 +53,9 @@ impl<'de, T: Fill<'de>> Visitor<'de> for Seed<'de, T> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<T::Output, E> {
-        Ok(self.0.scalar(Cow::Owned(value.to_string())))
+        let mut buffer = zmij::Buffer::new();
+        let digits = buffer.format(value);
+        Ok(self.0.scalar(Cow::Borrowed(digits.strip_suffix(".0").unwrap_or(digits))))
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<T::Output, E> {

@@ -2,9 +2,8 @@
 //! arrays or objects keyed by index (spec 1 §2.1).
 
 use alloc::{borrow::Cow, vec::Vec};
-use core::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess};
 
 use super::{
     fill::{Fill, Seed},
@@ -26,32 +25,30 @@ pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     let body = without_byte_order_mark(body);
     let text = core::str::from_utf8(body).map_err(|error| DecodeError::not_utf8(body, error))?;
     let mut json = serde_json::Deserializer::from_str(text);
-    Root(record)
+    let is_object = Seed::of(Root(record))
         .deserialize(&mut json)
-        .and_then(|()| json.end())
-        .map_err(|error| DecodeError::json(text, error.line(), error.column(), error.classify()))
+        .and_then(|is_object| json.end().map(|()| is_object))
+        .map_err(|error| DecodeError::json(text, error.line(), error.column(), error.classify()))?;
+    is_object.then_some(()).ok_or_else(|| DecodeError::no_object(text))
 }
 
 /// The record that a body is; nothing but an object will do.
 struct Root<'a>(&'a mut dyn Record);
 
-impl<'de> DeserializeSeed<'de> for Root<'_> {
-    type Value = ();
+impl<'de> Fill<'de> for Root<'_> {
+    /// Whether it was an object.
+    type Output = bool;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Root<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
+    fn scalar(self, _: Cow<'_, str>) -> bool {
+        false
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<(), A::Error> {
-        children(self.0, object)
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<bool, A::Error> {
+        Unknown.list(list).map(|_| false)
+    }
+
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<bool, A::Error> {
+        children(self.0, object).map(|()| true)
     }
 }
 

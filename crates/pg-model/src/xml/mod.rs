@@ -1,5 +1,9 @@
 //! Replies in XML, with the root element `serviceResponse` (spec 1 §2).
 
+#[cfg(feature = "xml")]
+mod rare;
+#[cfg(any(not(feature = "xml"), test))]
+mod rare_bare;
 mod read;
 mod scan;
 mod write;

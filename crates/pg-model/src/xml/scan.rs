@@ -1,18 +1,12 @@
 //! Cuts a document into tags and text. What the service sends, plain tags and text, is cut here; everything else that
-//! XML knows (attributes, references, comments, instructions, CDATA, document types) is left to quick-xml, one event
-//! at a time.
+//! XML knows (attributes, references, comments, instructions, CDATA, document types) elsewhere, one part at a time.
 
-use alloc::{
-    borrow::{Cow, ToOwned},
-    string::String,
-    vec::Vec,
-};
+use alloc::{borrow::Cow, string::String, vec::Vec};
 
-use quick_xml::{
-    Reader,
-    escape::resolve_predefined_entity,
-    events::{BytesRef, BytesStart, Event},
-};
+#[cfg(feature = "xml")]
+use super::rare;
+#[cfg(not(feature = "xml"))]
+use super::rare_bare as rare;
 
 /// The deepest nesting that is read; the documents show five levels.
 const DEPTH_LIMIT: usize = 32;
@@ -21,6 +15,7 @@ const DEPTH_LIMIT: usize = 32;
 pub(super) type Problem = &'static str;
 
 pub(super) const NOT_WELL_FORMED: Problem = "is not well-formed XML";
+pub(super) const UNDEFINED: Problem = "uses an entity that XML does not define";
 const CUT_SHORT: Problem = "ends before its root element does";
 
 /// A part of a document.
@@ -35,6 +30,17 @@ pub(super) enum Token<'x> {
     Aside,
     /// The end of the document, outside all elements.
     End,
+}
+
+/// A part that is not plain, before anybody has looked at what is open.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Part<'x> {
+    /// A start tag, or a whole element that is empty.
+    Tag { name: &'x str, empty: bool },
+    /// A reference or CDATA, as the text that it stands for.
+    Text(String),
+    /// A comment, an instruction, a declaration, a document type.
+    Aside,
 }
 
 /// A start tag; an `empty` element is already over.
@@ -86,11 +92,7 @@ impl<'x> Scanner<'x> {
     }
 
     fn with_line_feeds(&self, text: &'x str) -> Cow<'x, str> {
-        if self.has_carriage_returns && text.contains('\r') {
-            Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
-        } else {
-            Cow::Borrowed(text)
-        }
+        if self.has_carriage_returns { with_line_feeds(text) } else { Cow::Borrowed(text) }
     }
 
     fn open(&mut self, rest: &'x str) -> Result<Token<'x>, Problem> {
@@ -130,45 +132,45 @@ impl<'x> Scanner<'x> {
         Ok(Token::Close)
     }
 
-    /// One event of everything that is not plain.
+    /// A part that is not plain.
     fn special(&mut self, rest: &'x str) -> Result<Token<'x>, Problem> {
-        let mut reader = Reader::from_str(rest);
-        let event = reader.read_event().map_err(|_| NOT_WELL_FORMED)?;
-        self.next += usize::try_from(reader.buffer_position()).map_err(|_| NOT_WELL_FORMED)?;
-        Ok(match event {
-            Event::Start(tag) => self.opened(name_in(rest, &tag), false)?,
-            Event::Empty(tag) => self.opened(name_in(rest, &tag), true)?,
-            Event::CData(text) => Token::Text(Cow::Owned(text.xml10_content().into_owned())),
-            Event::GeneralRef(reference) => Token::Text(Cow::Owned(resolve(&reference)?)),
-            Event::Comment(_) | Event::PI(_) | Event::Decl(_) | Event::DocType(_) => Token::Aside,
-            Event::Text(_) | Event::End(_) | Event::Eof => return Err(NOT_WELL_FORMED),
-        })
+        let (length, part) = rare::cut(rest)?;
+        self.next += length;
+        match part {
+            Part::Tag { name, empty } => self.opened(name, empty),
+            Part::Text(text) => Ok(Token::Text(Cow::Owned(text))),
+            Part::Aside => Ok(Token::Aside),
+        }
     }
 }
 
-/// The name of a tag that begins `text`.
-fn name_in<'x>(text: &'x str, tag: &BytesStart<'_>) -> &'x str {
-    &text[1..=tag.name().as_ref().len()]
-}
-
-/// A character reference or one of the five predefined entities.
-fn resolve(reference: &BytesRef<'_>) -> Result<String, Problem> {
-    if let Some(character) = reference.resolve_char_ref().map_err(|_| NOT_WELL_FORMED)? {
-        return Ok(character.into());
+/// Line ends as XML wants them.
+pub(super) fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    let mut lines = text.split('\r');
+    let first = lines.next().unwrap_or_default();
+    if first.len() == text.len() {
+        return Cow::Borrowed(text);
     }
-    resolve_predefined_entity(reference).map(ToOwned::to_owned).ok_or("uses an entity that XML does not define")
+    let mut out = String::with_capacity(text.len());
+    out.push_str(first);
+    for line in lines {
+        out.push('\n');
+        out.push_str(line.strip_prefix('\n').unwrap_or(line));
+    }
+    Cow::Owned(out)
 }
 
-/// Whether a byte of a name needs no further thought; a name with any other goes to quick-xml.
+/// Whether a byte of a name needs no further thought.
 const fn is_plain_in_names(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b':' | 0x80..)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "xml"))]
 mod tests {
     use super::*;
     use alloc::format;
     use proptest::prelude::*;
+    use quick_xml::{Reader, events::Event};
 
     /// A document in one line a part; `None` when it is not well-formed.
     fn scanned(text: &str) -> Option<Vec<String>> {
@@ -210,7 +212,7 @@ mod tests {
                 }
                 Event::Text(text) => parts.push(text.xml10_content().into_owned()),
                 Event::CData(text) => parts.push(text.xml10_content().into_owned()),
-                Event::GeneralRef(reference) => parts.push(resolve(&reference).ok()?),
+                Event::GeneralRef(reference) => parts.push(rare::resolve(&reference).ok()?),
                 Event::Comment(_) | Event::PI(_) | Event::Decl(_) | Event::DocType(_) => {}
                 Event::Eof => return (depth == 0 && !parts.contains(&"<>".into())).then_some(parts),
             }

@@ -1,0 +1,64 @@
+//! What the documents leave open about session data, chosen by the caller (spec 2 §4.2).
+
+use pg_crypto::{IvFormat, KeyDerivation, Padding, TextEncoding};
+
+/// The choices of [`pg_crypto::SessionCipher`], with its defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// How the API key becomes the AES key.
+    pub key_derivation: KeyDerivation,
+    /// How the `iv` is spelt.
+    pub iv_format: IvFormat,
+    /// The one text form in which `data` is taken; any without.
+    pub text_encoding: Option<TextEncoding>,
+    /// How the last block is filled.
+    pub padding: Padding,
+}
+
+impl Choices {
+    /// The choices by the numbers that the JavaScript gives them: their places in its lists of names.
+    #[must_use]
+    pub fn numbered(key_derivation: u32, iv_format: u32, text_encoding: u32, padding: u32) -> Option<Self> {
+        Some(Self {
+            key_derivation: match key_derivation {
+                0 => KeyDerivation::Verbatim,
+                1 => KeyDerivation::Sha256,
+                2 => KeyDerivation::Hex,
+                _ => return None,
+            },
+            iv_format: match iv_format {
+                0 => IvFormat::Detect,
+                1 => IvFormat::Text,
+                2 => IvFormat::Hex,
+                _ => return None,
+            },
+            text_encoding: match text_encoding {
+                0 => None,
+                1 => Some(TextEncoding::Base64),
+                2 => Some(TextEncoding::Base64Url),
+                3 => Some(TextEncoding::Hex),
+                _ => return None,
+            },
+            padding: match padding {
+                0 => Padding::Pkcs7,
+                1 => Padding::Zero,
+                2 => Padding::None,
+                _ => return None,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Choices;
+
+    #[test]
+    fn zero_is_the_default_and_strangers_are_none() {
+        assert_eq!(Choices::numbered(0, 0, 0, 0), Some(Choices::default()));
+        for strange in [[3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 4, 0], [0, 0, 0, 3]] {
+            let [derivation, iv, encoding, padding] = strange;
+            assert_eq!(Choices::numbered(derivation, iv, encoding, padding), None, "{strange:?}");
+        }
+    }
+}

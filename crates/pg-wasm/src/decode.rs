@@ -1,0 +1,137 @@
+//! From the parameters of a redirect to what it says (spec 2 §4.2).
+
+use alloc::string::String;
+use core::{fmt, str};
+
+use pg_crypto::SessionCipher;
+use pg_model::{RedirectData, decode_into};
+
+use crate::{answer, choices::Choices};
+
+/// What a redirect says, as JSON.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Decoded {
+    /// Everything was valid.
+    Accepted(String),
+    /// Some fields are invalid: `errors` names them.
+    Invalid(String),
+    /// The form could not be processed: `errorCode`, `traceCode` and `errorMessage` say why.
+    Failed(String),
+    /// It cannot be read: wrong key, wrong `iv`, damaged data, or something else encrypted. Which, is not said.
+    Unreadable,
+}
+
+/// The API key has not the form that its derivation needs. This is the caller's mistake, whatever the redirect is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyProblem;
+
+/// Decrypts `data` under the bytes of an API key, and sorts what it says.
+///
+/// # Errors
+/// When the key has the wrong length for its derivation, is not hexadecimal where it has to be, or not text.
+pub fn decode(api_key: &[u8], choices: &Choices, data: &str, iv: &str) -> Result<Decoded, KeyProblem> {
+    let api_key = str::from_utf8(api_key).map_err(|_| KeyProblem)?;
+    let cipher = SessionCipher::with_derivation(api_key, choices.key_derivation).map_err(|_| KeyProblem)?;
+    let cipher = cipher.iv_format(choices.iv_format).padding(choices.padding);
+    let cipher = match choices.text_encoding {
+        Some(encoding) => cipher.decode_only(encoding),
+        None => cipher,
+    };
+    Ok(open(&cipher, data, iv).unwrap_or(Decoded::Unreadable))
+}
+
+/// That the text is no redirect's tells as much about the key as that there is no text, so neither is told.
+fn open(cipher: &SessionCipher, data: &str, iv: &str) -> Option<Decoded> {
+    let text = cipher.decrypt(data, iv).ok()?;
+    let mut read = RedirectData::default();
+    decode_into(text.as_str().as_bytes(), &mut read).ok()?;
+    Some(if !read.errors.is_empty() {
+        Decoded::Invalid(answer::json(read))
+    } else if !read.error_code.is_empty() {
+        Decoded::Failed(answer::json(read))
+    } else {
+        Decoded::Accepted(answer::json(read))
+    })
+}
+
+impl fmt::Debug for Decoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Accepted(_) => "Accepted(…)",
+            Self::Invalid(_) => "Invalid(…)",
+            Self::Failed(_) => "Failed(…)",
+            Self::Unreadable => "Unreadable",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pg_crypto::{KeyDerivation, SessionCipher};
+
+    use super::{Choices, Decoded, KeyProblem, decode};
+
+    const KEY: &str = "0123456789abcdef0123456789abcdef";
+    const IV: &str = "fedcba9876543210";
+
+    fn decoded(text: &str) -> Decoded {
+        let data = SessionCipher::new(KEY).unwrap().encrypt(text, IV).unwrap();
+        decode(KEY.as_bytes(), &Choices::default(), &data, IV).unwrap()
+    }
+
+    const NOTHING: &str =
+        r#""cardholderName":"","cardNumber":"","cardExpiryMonth":"","cardExpiryYear":"","cardCV2":"""#;
+
+    #[test]
+    fn xml_and_json_say_the_same() {
+        let xml = "<?xml version=\"1.0\"?><!-- by hand --><serviceResponse><cardholderName>A &amp; B</cardholderName>\
+                   <collectA>1</collectA></serviceResponse>";
+        let json = r#"{"cardholderName":"A & B","collectA":1}"#;
+        assert_eq!(decoded(xml), decoded(json));
+        let Decoded::Accepted(said) = decoded(xml) else { panic!() };
+        let data = NOTHING.replacen("\"\"", "\"A & B\"", 1);
+        assert_eq!(said, format!("{{{data},\"collectA\":\"1\"}}"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_sorted() {
+        let Decoded::Invalid(said) = decoded(r#"{"errors":{"cardNumber":{"errorCode":"108","new":[1]}}}"#) else {
+            panic!()
+        };
+        let errors = r#""errors":{"cardNumber":{"errorCode":"108","extra":{"new":["1"]}}}"#;
+        assert_eq!(said, format!("{{{NOTHING},{errors}}}"));
+        let Decoded::Failed(said) = decoded(r#"{"errorCode":136,"traceCode":"12345678","errorMessage":"No"}"#) else {
+            panic!()
+        };
+        let error = r#""errorCode":"136","traceCode":"12345678","errorMessage":"No""#;
+        assert_eq!(said, format!("{{{NOTHING},{error}}}"));
+    }
+
+    /// Anybody can forge a redirect that decrypts; what programs are promised to be a text stays one.
+    #[test]
+    fn forged_shapes_go_where_the_unknown_goes() {
+        let forged = r#"{"cardNumber":{"toString":1},"collectA":[1],"cardCV2":"123","extra":2}"#;
+        let Decoded::Accepted(said) = decoded(forged) else { panic!() };
+        let extra = r#"{"cardNumber":{"toString":"1"},"collectA":["1"],"extra":"2"}"#;
+        assert_eq!(said, format!("{{{NOTHING},\"extra\":{extra}}}"));
+        let Decoded::Accepted(said) = decoded(r#"{"cardNumber":"4111111111111111"}"#) else { panic!() };
+        assert!(said.contains("\"cardNumber\":\"411111******1111\""), "{said}");
+    }
+
+    #[test]
+    fn nothing_tells_why_a_redirect_is_unreadable() {
+        for text in ["", "plain text", "{", "[]", "<html/>", "{}}", "<serviceResponse a='1'>"] {
+            assert_eq!(decoded(text), Decoded::Unreadable, "{text}");
+        }
+        assert_eq!(decode(KEY.as_bytes(), &Choices::default(), "AAAA", IV), Ok(Decoded::Unreadable));
+        assert_eq!(format!("{:?}", decoded("{}")), "Accepted(…)");
+    }
+
+    #[test]
+    fn a_key_of_another_form_is_the_callers_mistake() {
+        let hex = Choices { key_derivation: KeyDerivation::Hex, ..Choices::default() };
+        for (key, choices) in [(&b"short"[..], Choices::default()), (&[b'g'; 64], hex), (&[0xff; 32], hex)] {
+            assert_eq!(decode(key, &choices, "", ""), Err(KeyProblem));
+        }
+    }
+}
