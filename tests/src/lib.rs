@@ -2,6 +2,7 @@
 
 pub mod browser;
 pub mod clocks;
+pub mod cutting_proxy;
 pub mod ledger;
 pub mod shop;
 pub mod webdriver;

@@ -93,17 +93,26 @@ pub fn order(reference: &str, pence: u64) -> Order {
 }
 
 fn account(server: &Server, name: &str) -> Account {
+    account_at(&server.base_url(), name)
+}
+
+/// The built-in account of this name, at a sandbox with this address.
+///
+/// # Panics
+/// When there is no such account, or that is no address.
+#[must_use]
+pub fn account_at(base_url: &str, name: &str) -> Account {
     let settings = Settings::default();
     let merchant = settings.merchants.by_name(name).expect("a built-in account");
-    let base = BaseUrl::parse(&server.base_url()).expect("an address");
+    let base = |address: &str| BaseUrl::parse(address).expect("an address");
     let credentials =
         Credentials::new(merchant.api_key.expose(), merchant.api_password.expose(), merchant.sha_key.expose());
-    let account = Account::new(base, credentials);
+    let account = Account::new(base(base_url), credentials);
     match &merchant.enterprise {
         None => account,
-        Some(enterprise) => account.enterprise(
-            BaseUrl::parse(&server.enterprise_base_url()).expect("an address"),
-            EnterpriseCredentials::new(enterprise.api_key.expose(), enterprise.api_password.expose()),
+        Some(own) => account.enterprise(
+            base(&format!("{base_url}/enterprise")),
+            EnterpriseCredentials::new(own.api_key.expose(), own.api_password.expose()),
         ),
     }
 }

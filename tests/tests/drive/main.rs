@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cancelled;
+mod cut;
 mod faults;
 mod held_back;
 mod world;

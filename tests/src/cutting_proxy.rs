@@ -1,0 +1,120 @@
+//! A proxy that cuts a connection after a given number of bytes, deterministically.
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{
+        TcpListener, TcpStream,
+        tcp::{ReadHalf, WriteHalf},
+    },
+    task::JoinHandle,
+};
+
+/// Where a connection is cut: both sides are closed as soon as so many bytes have passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Bytes of the request.
+    Request(usize),
+    /// Bytes of the reply.
+    Reply(usize),
+}
+
+/// A proxy before a server. It cuts the next connection where it was told to, and passes all others on whole. Dropped, it
+/// stops.
+#[derive(Debug)]
+pub struct CuttingProxy {
+    address: SocketAddr,
+    plan: Arc<Mutex<Plan>>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    next: Option<Cut>,
+    /// Bytes of the last connection that ended: request, reply.
+    passed: (usize, usize),
+}
+
+impl CuttingProxy {
+    /// A proxy before the server at this address, on a free port of this machine.
+    ///
+    /// # Panics
+    /// When it can't listen.
+    pub async fn before(server: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let plan = Arc::<Mutex<Plan>>::default();
+        let shared = Arc::clone(&plan);
+        let server = tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                tokio::spawn(pass(client, server, Arc::clone(&shared)));
+            }
+        });
+        Self { address, plan, server }
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Cuts the next connection.
+    pub fn cut_next(&self, cut: Cut) {
+        lock(&self.plan).next = Some(cut);
+    }
+
+    /// How many bytes of request and reply passed over the last connection that ended.
+    #[must_use]
+    pub fn passed(&self) -> (usize, usize) {
+        lock(&self.plan).passed
+    }
+}
+
+impl Drop for CuttingProxy {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn pass(mut client: TcpStream, server: SocketAddr, plan: Arc<Mutex<Plan>>) {
+    let cut = lock(&plan).next.take();
+    let Ok(mut server) = TcpStream::connect(server).await else { return };
+    let (mut from_client, mut to_client) = client.split();
+    let (mut from_server, mut to_server) = server.split();
+    let (most_of_request, most_of_reply) = match cut {
+        None => (usize::MAX, usize::MAX),
+        Some(Cut::Request(most)) => (most, usize::MAX),
+        Some(Cut::Reply(most)) => (usize::MAX, most),
+    };
+    let (mut request, mut reply) = (0, 0);
+    tokio::select! {
+        _ = copy(&mut from_client, &mut to_server, most_of_request, &mut request) => {}
+        _ = copy(&mut from_server, &mut to_client, most_of_reply, &mut reply) => {}
+    }
+    lock(&plan).passed = (request, reply);
+}
+
+/// Copies until one side ends or `most` bytes have passed.
+async fn copy(from: &mut ReadHalf<'_>, to: &mut WriteHalf<'_>, most: usize, passed: &mut usize) -> io::Result<()> {
+    let mut buffer = [0; 4096];
+    while *passed < most {
+        let read = from.read(&mut buffer).await?;
+        if read == 0 {
+            break;
+        }
+        let part = &buffer[..read.min(most - *passed)];
+        to.write_all(part).await?;
+        *passed += part.len();
+    }
+    Ok(())
+}
+
+fn lock(plan: &Mutex<Plan>) -> MutexGuard<'_, Plan> {
+    plan.lock().unwrap_or_else(PoisonError::into_inner)
+}
