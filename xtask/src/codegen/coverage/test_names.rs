@@ -14,9 +14,9 @@ const WALKS: &str = "tests/independent";
 /// A test has the path `package::target::module::function`; those inside a library or a command have no target.
 pub(super) fn of_workspace(root: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let mut packages: Vec<_> = folders(&root.join("crates"));
-    packages.extend([root.join("tests"), root.join("xtask")]);
-    for package in packages {
+    let places = ["crates", "tests"].map(|place| root.join(place));
+    let packages = places.iter().flat_map(|place| folders(place)).chain([root.join("tests"), root.join("xtask")]);
+    for package in packages.filter(|package| package.join("Cargo.toml").exists()) {
         let manifest = read(&package.join("Cargo.toml"));
         let name = manifest.split("name = \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
         for file in ["src/lib.rs", "src/main.rs"].map(|file| package.join(file)).iter().filter(|file| file.exists()) {

@@ -210,6 +210,8 @@ fn tests_are_found_where_cargo_finds_them() {
     write("crates/a/tests/single.rs", "#[path = \"odd/place.rs\"] mod named;");
     write("crates/a/tests/odd/place.rs", "#[test] fn elsewhere() {}");
     write("tests/Cargo.toml", "[package]\nname = \"pg-tests\"\n");
+    write("tests/inner/Cargo.toml", "[package]\nname = \"pg-inner\"\n");
+    write("tests/inner/src/lib.rs", "#[test] fn of_a_package_among_the_tests() {}");
     write("xtask/Cargo.toml", "[package]\nname = \"xtask\"\n");
     write("xtask/src/main.rs", "#[test] fn of_the_command() {}");
     write("tests/independent/walk_x.py", "@walk.step\ndef walked(sandbox):\n    pass\n\n\ndef helper():\n    pass\n");
@@ -221,6 +223,7 @@ fn tests_are_found_where_cargo_finds_them() {
         "pg-a::two::inline",
         "pg-a::two::three::property",
         "pg-a::whole::part::of_a_part",
+        "pg-inner::of_a_package_among_the_tests",
         "tests/independent/walk_x.py::walked",
         "xtask::of_the_command",
     ];
