@@ -109,6 +109,15 @@ impl Sandbox {
         Self::assemble(Box::new(store), settings, &key, dice)
     }
 
+    /// A sandbox over a store of your own, which may hold what an earlier one has left. The key is the one that its cards
+    /// are sealed with. The seed has to be another one each time, because it decides the keys of what is made.
+    ///
+    /// # Errors
+    /// When the store fails, or was begun with another key.
+    pub fn over(store: Box<dyn Store>, settings: Settings, key: &[u8; 32], seed: [u8; 32]) -> Result<Self, OpenError> {
+        Self::assemble(store, settings, key, SeededDice::new(seed))
+    }
+
     fn assemble(
         store: Box<dyn Store>,
         settings: Settings,

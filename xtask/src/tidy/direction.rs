@@ -20,6 +20,8 @@ const EDGES: &[(&str, &[&str])] = &[
     // It generates and checks the others, so it must build when they do not.
     ("xtask", &[]),
     (BENCHMARKS, &[]),
+    // The machines against the sandbox, in one thread.
+    ("pg-simulation", &["pg-proto", "pg-sandbox"]),
 ];
 
 /// The member that measures the others; any of them may have it as a dev-dependency.

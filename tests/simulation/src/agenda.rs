@@ -1,0 +1,93 @@
+//! What will happen, in the order of time; what happens at the same time, in the order in which it was planned.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+/// Milliseconds of virtual time since 1970.
+pub(crate) type Millis = u64;
+
+/// Something that will happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Happening {
+    /// A copy of a call's request reaches the service; the number tells the copies apart.
+    Arrive {
+        call: usize,
+        copy: u32,
+    },
+    /// The service takes what has arrived.
+    Serve,
+    /// A reply reaches the caller.
+    Reply {
+        call: usize,
+        reply: usize,
+    },
+    /// The caller learns that there is no reply.
+    NoReply {
+        call: usize,
+        sent: bool,
+    },
+    /// A task's time has come, unless something else has happened to it since.
+    Wake {
+        task: usize,
+        turn: u32,
+    },
+    /// A task may ask the throttle again.
+    AskAgain {
+        task: usize,
+        turn: u32,
+    },
+    /// A task begins.
+    Begin {
+        task: usize,
+    },
+    /// A customer fills in the card form of a task.
+    Post {
+        task: usize,
+        attempt: u32,
+    },
+    /// The service will crash at one of its next operations on the store.
+    ServerCrash {
+        operations: u32,
+    },
+    ServerStart,
+    ClientCrash {
+        client: usize,
+    },
+    ClientStart {
+        client: usize,
+    },
+    ClockJump {
+        client: usize,
+        forwards: bool,
+        by: Millis,
+    },
+    /// A wrong configuration is rolled out.
+    CredentialsBreak {
+        client: usize,
+    },
+    CredentialsMend {
+        client: usize,
+    },
+    /// Somebody else behind the client's address tries credentials that are wrong.
+    Stranger {
+        client: usize,
+    },
+    /// From now on nothing fails any more.
+    Heal,
+}
+
+#[derive(Default)]
+pub(crate) struct Agenda {
+    queue: BinaryHeap<Reverse<(Millis, u64, Happening)>>,
+    planned: u64,
+}
+
+impl Agenda {
+    pub(crate) fn plan(&mut self, at: Millis, what: Happening) {
+        self.planned += 1;
+        self.queue.push(Reverse((at, self.planned, what)));
+    }
+
+    pub(crate) fn next(&mut self) -> Option<(Millis, Happening)> {
+        self.queue.pop().map(|Reverse((at, _, what))| (at, what))
+    }
+}

@@ -1,0 +1,52 @@
+//! What has to be true, after every step and at the end of a world. Each check stands in a file of its own.
+
+use crate::world::World;
+
+mod acknowledged;
+mod amounts;
+mod claims;
+mod ends;
+mod follow_ups;
+mod lockout;
+mod one_payment;
+mod reconciled;
+mod secrets;
+mod throttle;
+
+/// A check, and its name.
+type Check = (&'static str, fn(&mut World<'_>) -> Result<(), String>);
+
+const AFTER_EACH: [Check; 7] = [
+    ("one payment an intent", one_payment::after_each),
+    ("amounts fit", amounts::after_each),
+    ("claims are true", claims::after_each),
+    ("nobody is locked out", lockout::after_each),
+    ("the throttle holds", throttle::after_each),
+    ("machines keep their bounds", ends::after_each),
+    ("secrets stay secret", secrets::after_each),
+];
+
+const AT_THE_END: [Check; 6] = [
+    ("claims stay true", claims::at_the_end),
+    ("what is acknowledged stays", acknowledged::at_the_end),
+    ("every machine ends", ends::at_the_end),
+    ("unknowns can be reconciled", reconciled::at_the_end),
+    ("follow-ups are what they claim", follow_ups::at_the_end),
+    ("secrets stay secret", secrets::at_the_end),
+];
+
+pub(crate) fn after_each(world: &mut World<'_>) {
+    hold(world, &AFTER_EACH);
+}
+
+pub(crate) fn at_the_end(world: &mut World<'_>) {
+    hold(world, &AT_THE_END);
+}
+
+fn hold(world: &mut World<'_>, checks: &[Check]) {
+    for (name, check) in checks {
+        if let Err(what) = check(world) {
+            world.violate(name, what);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! A capture, a cancellation or a refund is what its machine claims, and was done once unless the network doubled it.
+
+use pg_sandbox::records::PaymentKind;
+
+use crate::{job::Kind, run::Claim, scenario::Trouble, task::Task, world::World};
+
+pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
+    let doubled = world.scenario.has(Trouble::Duplicates);
+    world.tasks.iter().filter(|task| !task.job.kind.pays()).try_for_each(|task| check(world, task, doubled))
+}
+
+fn check(world: &World<'_>, task: &Task, doubled: bool) -> Result<(), String> {
+    let kind = match task.job.kind {
+        Kind::Capture => PaymentKind::Capture,
+        Kind::Cancel => PaymentKind::CancelPreAuth,
+        _ => PaymentKind::Refund,
+    };
+    let name = &task.job.name;
+    let done: Vec<String> = world.service.store.ledger(|ledger| {
+        let children = ledger.children(&task.job.key);
+        let done = children.filter(|child| child.kind == kind && child.amount == task.job.pence && child.approved());
+        done.map(|child| child.key.clone()).collect()
+    });
+    if done.len() > 1 && !doubled {
+        return Err(format!("{name} was done {} times", done.len()));
+    }
+    match &task.claim {
+        Some(Claim::Done { brought }) if !done.contains(brought) => {
+            Err(format!("{name} claims {brought}, the ledger does not hold it"))
+        }
+        Some(Claim::NotSent) if !done.is_empty() => Err(format!("{name} claims that nothing left, and was done")),
+        Some(Claim::Refused { .. }) if !done.is_empty() && !doubled => {
+            Err(format!("{name} claims to be refused, and was done"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,36 @@
+//! Every Unknown can be cleared up: at the end of the world its lookup says what the ledger holds.
+
+use pg_model::TransactionLookup;
+
+use crate::{run::Claim, world::World};
+
+pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
+    let unknown: Vec<(usize, TransactionLookup)> = world
+        .tasks
+        .iter()
+        .enumerate()
+        .filter_map(|(number, task)| match &task.claim {
+            Some(Claim::Unknown { reconcile: Some(lookup) }) => Some((number, lookup.clone())),
+            _ => None,
+        })
+        .collect();
+    // A minute after everything else, so that no limit is in the way.
+    let mut now = world.now;
+    for (number, lookup) in unknown {
+        now += 301_000;
+        let task = &world.tasks[number];
+        let name = task.job.name.clone();
+        let account = world.clients[task.client].right_account().clone();
+        let request = account.request(&lookup).map_err(|_| format!("the lookup of {name} is not valid"))?;
+        let reply = world.service.serve_at_once(now, request);
+        let found = account.reply::<TransactionLookup>(reply).map_err(|error| format!("lookup of {name}: {error}"))?;
+        let found: Vec<String> =
+            found.transactions.iter().map(|found| found.transaction_key.as_str().to_owned()).collect();
+        let held: Vec<String> =
+            world.service.store.ledger(|ledger| ledger.charges(&name).map(|payment| payment.key.clone()).collect());
+        if found != held {
+            return Err(format!("the lookup of {name} finds {found:?}, the ledger holds {held:?}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! A merchant's server: its account, its clock, its throttle, and the one thing that survives its crashes, its disk.
+
+use std::{net::IpAddr, sync::Arc};
+
+use pg_model::Encoding;
+use pg_proto::{
+    Account, BaseUrl, Credentials,
+    machine::{
+        Moment, Saved,
+        throttle::{Limits, Throttle},
+    },
+};
+
+use crate::{
+    agenda::Millis,
+    secrets::Secrets,
+    service::{MERCHANTS, PER_MINUTE, settings},
+};
+
+pub(crate) struct Client {
+    account: Arc<Account>,
+    wrong_account: Arc<Account>,
+    /// A wrong configuration is in use.
+    pub(crate) misconfigured: bool,
+    pub(crate) throttle: Throttle,
+    /// The throttle as it is stored.
+    disk: String,
+    pub(crate) up: bool,
+    /// How far its clock is ahead.
+    pub(crate) ahead: i64,
+    pub(crate) address: IpAddr,
+    /// Requests a minute, if there is a limit.
+    pub(crate) limit: Option<u32>,
+}
+
+impl Client {
+    pub(crate) fn new(number: usize, secrets: &mut Secrets) -> Self {
+        let merchant = settings().merchants.by_name(MERCHANTS[number]).expect("one of the accounts");
+        let base = BaseUrl::parse("http://localhost").expect("an address");
+        let (key, password, sha) =
+            (merchant.api_key.expose(), merchant.api_password.expose(), merchant.sha_key.expose());
+        let wrong = format!("wrong-{password}");
+        for (what, secret) in [("an API key", key), ("a password", password), ("a SHA key", sha)] {
+            secrets.add(what, secret);
+        }
+        let encoding = if number == 0 { Encoding::Json } else { Encoding::Xml };
+        let account = |password: &str| {
+            Arc::new(Account::new(base.clone(), Credentials::new(key, password, sha)).encoding(encoding))
+        };
+        let limit = merchant.requests_per_minute;
+        let limits = Limits { per_minute: if limit.is_some() { PER_MINUTE } else { 100 }, ..Limits::default() };
+        Self {
+            account: account(password),
+            wrong_account: account(&wrong),
+            misconfigured: false,
+            throttle: Throttle::new(limits),
+            disk: Throttle::new(limits).save().text().to_owned(),
+            up: true,
+            ahead: 0,
+            address: IpAddr::from([10, 0, 0, u8::try_from(number + 1).unwrap_or(u8::MAX)]),
+            limit,
+        }
+    }
+
+    /// The account as it is configured at the moment.
+    pub(crate) fn account(&self) -> Arc<Account> {
+        Arc::clone(if self.misconfigured { &self.wrong_account } else { &self.account })
+    }
+
+    pub(crate) fn right_account(&self) -> &Account {
+        &self.account
+    }
+
+    pub(crate) fn wrong_account(&self) -> &Account {
+        &self.wrong_account
+    }
+
+    /// What its clock shows.
+    pub(crate) fn clock(&self, now: Millis) -> Moment {
+        Moment::from_millis(now.saturating_add_signed(self.ahead))
+    }
+
+    pub(crate) fn store_throttle(&mut self) -> &str {
+        self.throttle.save().text().clone_into(&mut self.disk);
+        &self.disk
+    }
+
+    /// It comes back with what was stored.
+    pub(crate) fn start(&mut self) {
+        self.up = true;
+        self.throttle = Throttle::resume(&Saved::from_text(self.disk.as_str())).expect("what was stored can be read");
+    }
+}

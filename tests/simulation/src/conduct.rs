@@ -1,0 +1,51 @@
+//! How merchants and the service behave, where a planted bug may make them behave otherwise.
+
+use std::sync::Arc;
+
+use pg_proto::{Account, machine::Event};
+use pg_sandbox::store::Store;
+
+use crate::{job::Job, run::Run};
+
+/// Everything that a planted bug can get wrong. What stands here is right.
+pub(crate) trait Conduct: Sync {
+    /// The machine for a job.
+    fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
+        job.begin(account)
+    }
+
+    /// The machine for a job that was begun before a crash.
+    fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
+        job.resume(saved, account, with_request)
+    }
+
+    /// Whether a machine is stored before what it wants sent is sent.
+    fn stores_first(&self) -> bool {
+        true
+    }
+
+    /// Whether the throttle is asked before anything is sent.
+    fn asks_throttle(&self) -> bool {
+        true
+    }
+
+    /// What a machine is told of what happened.
+    fn tells(&self, event: Event) -> Event {
+        event
+    }
+
+    /// The service's store.
+    fn engine(&self, sqlite: Box<dyn Store>) -> Box<dyn Store> {
+        sqlite
+    }
+
+    /// What is written into the world's log besides what happened.
+    fn also_logs(&self, _: &Job) -> Option<String> {
+        None
+    }
+}
+
+/// Everything as it should be.
+pub(crate) struct Right;
+
+impl Conduct for Right {}

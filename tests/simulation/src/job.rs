@@ -1,0 +1,146 @@
+//! What merchants want done: an order that is to be paid, or what follows a payment.
+
+use std::{sync::Arc, time::Duration};
+
+use pg_model::{
+    Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, Currency, Initiate, Item, Order,
+    Outcome, Preauth, Refund, Transaction,
+};
+use pg_proto::{
+    Account,
+    machine::{
+        Saved,
+        charge::{Bounds, Charge},
+        retry::{Retry, RetryBounds},
+    },
+};
+
+use crate::run::{Once, Run};
+
+/// How an order is paid, or what is done with a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Auth,
+    Preauth,
+    CardKey,
+    Session,
+    Capture,
+    Cancel,
+    Refund,
+}
+
+impl Kind {
+    /// Whether it makes a payment, as opposed to changing one.
+    pub(crate) const fn pays(self) -> bool {
+        matches!(self, Self::Auth | Self::Preauth | Self::CardKey | Self::Session)
+    }
+}
+
+/// A card as customers hold it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Card {
+    pub(crate) number: &'static str,
+    pub(crate) year: &'static str,
+}
+
+pub(crate) const CV2: &str = "7351";
+const ERROR_PAGE: &str = "https://shop.example/error";
+
+/// One thing to be done, as the merchant's own records know it.
+#[derive(Clone)]
+pub(crate) struct Job {
+    pub(crate) kind: Kind,
+    /// Also the unique reference of a payment.
+    pub(crate) name: String,
+    pub(crate) pence: u64,
+    pub(crate) card: Card,
+    /// The session, the card key, or the payment that it is about.
+    pub(crate) key: String,
+    pub(crate) bounds: Bounds,
+}
+
+impl Job {
+    fn order(&self) -> Order {
+        Order::new(Currency::GBP).item(Item::new("Tea", self.pence)).unique_merchant_reference(self.name.as_str())
+    }
+
+    fn card(&self) -> CardDetails {
+        CardDetails::new(self.card.number, "12", self.card.year).cv2(CV2)
+    }
+
+    pub(crate) fn auth(&self) -> Auth {
+        Auth::new(self.card(), self.order())
+    }
+
+    pub(crate) fn preauth(&self) -> Preauth {
+        Preauth::new(self.card(), self.order())
+    }
+
+    pub(crate) fn auth_card_key(&self) -> AuthCardKey {
+        AuthCardKey::new(self.key.as_str(), self.order())
+    }
+
+    pub(crate) fn auth_session_key(&self) -> AuthSessionKey {
+        AuthSessionKey::new(self.key.as_str(), self.order())
+    }
+
+    /// The machine that does it.
+    pub(crate) fn begin(&self, account: Arc<Account>) -> Box<dyn Run> {
+        let right = "the simulation makes valid requests";
+        match self.kind {
+            Kind::Auth => Box::new(Charge::new(account, self.auth(), self.bounds).expect(right)),
+            Kind::Preauth => Box::new(Charge::new(account, self.preauth(), self.bounds).expect(right)),
+            Kind::CardKey => Box::new(Charge::new(account, self.auth_card_key(), self.bounds).expect(right)),
+            Kind::Session => Box::new(Charge::new(account, self.auth_session_key(), self.bounds).expect(right)),
+            Kind::Capture => once(Retry::new(account, self.capture(), RetryBounds::default()).expect(right)),
+            Kind::Cancel => once(Retry::new(account, self.cancel(), RetryBounds::default()).expect(right)),
+            Kind::Refund => once(Retry::new(account, self.refund(), RetryBounds::default()).expect(right)),
+        }
+    }
+
+    /// The same machine from what was stored; a payment may come without the request that it was made from.
+    pub(crate) fn resume(&self, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
+        let right = "what was stored of a machine can be read";
+        let saved = &Saved::from_text(saved);
+        let with = |given| with_request.then_some(given);
+        match self.kind {
+            Kind::Auth => Box::new(Charge::resume(saved, account, with_request.then(|| self.auth())).expect(right)),
+            Kind::Preauth => {
+                Box::new(Charge::resume(saved, account, with_request.then(|| self.preauth())).expect(right))
+            }
+            Kind::CardKey => {
+                Box::new(Charge::resume(saved, account, with_request.then(|| self.auth_card_key())).expect(right))
+            }
+            Kind::Session => Box::new(Charge::resume(saved, account, with(self.auth_session_key())).expect(right)),
+            Kind::Capture => once(Retry::resume(saved, account, self.capture()).expect(right)),
+            Kind::Cancel => once(Retry::resume(saved, account, self.cancel()).expect(right)),
+            Kind::Refund => once(Retry::resume(saved, account, self.refund()).expect(right)),
+        }
+    }
+
+    /// The machine that opens the session of an order.
+    pub(crate) fn open_session(account: Arc<Account>) -> Box<dyn Run> {
+        let bounds = RetryBounds { again: 6, within: Duration::from_secs(1_200), ..RetryBounds::default() };
+        let retry = Retry::new(account, Initiate::new(ERROR_PAGE), bounds).expect("a valid request");
+        Box::new(Once { retry, brought: |session| session.session_key.as_str().to_owned() })
+    }
+
+    fn capture(&self) -> CapturePreauth {
+        CapturePreauth::new(self.key.as_str()).transaction_value(self.pence)
+    }
+
+    fn cancel(&self) -> CancelPreauth {
+        CancelPreauth::new(self.key.as_str()).transaction_value(self.pence)
+    }
+
+    fn refund(&self) -> Refund {
+        Refund::new(self.key.as_str()).transaction_value(self.pence)
+    }
+}
+
+fn once<M: pg_model::Method<Output = Outcome<Transaction>> + 'static>(retry: Retry<M>) -> Box<dyn Run> {
+    Box::new(Once {
+        retry,
+        brought: |outcome: Outcome<Transaction>| outcome.record().transaction_key.as_str().to_owned(),
+    })
+}

@@ -1,0 +1,55 @@
+//! What the service has committed, as far as checks need it: seen in its store, not told by it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pg_sandbox::records::{FailedAttempts, Payment, PaymentKind};
+
+/// The committed payments and failed attempts.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    pub(crate) payments: BTreeMap<String, Payment>,
+    pub(crate) failures: BTreeMap<String, FailedAttempts>,
+    /// Keys of payments by unique reference.
+    by_reference: BTreeMap<String, BTreeSet<String>>,
+    /// Keys of payments by the payment that they belong to.
+    by_parent: BTreeMap<String, BTreeSet<String>>,
+    /// What was committed since somebody looked last.
+    pub(crate) fresh: Vec<String>,
+}
+
+impl Ledger {
+    /// Takes a payment as it was written.
+    pub(crate) fn take(&mut self, payment: Payment) {
+        let key = payment.key.clone();
+        if let Some(reference) = &payment.unique_reference {
+            self.by_reference.entry(reference.clone()).or_default().insert(key.clone());
+        }
+        if let Some(parent) = &payment.parent {
+            self.by_parent.entry(parent.clone()).or_default().insert(key.clone());
+        }
+        self.payments.insert(key.clone(), payment);
+        self.fresh.push(key);
+    }
+
+    /// The authorisations and reservations of a reference, approved or not.
+    pub(crate) fn charges<'a>(&'a self, reference: &str) -> impl Iterator<Item = &'a Payment> + use<'a> {
+        let keys = self.by_reference.get(reference);
+        let found = keys.into_iter().flatten().filter_map(|key| self.payments.get(key));
+        found.filter(|payment| matches!(payment.kind, PaymentKind::Auth | PaymentKind::PreAuth))
+    }
+
+    /// The approved one, if any.
+    pub(crate) fn paid(&self, reference: &str) -> Option<&Payment> {
+        self.charges(reference).find(|payment| payment.approved())
+    }
+
+    /// What captures, cancels or refunds a payment.
+    pub(crate) fn children(&self, parent: &str) -> impl Iterator<Item = &Payment> {
+        self.by_parent.get(parent).into_iter().flatten().filter_map(|key| self.payments.get(key))
+    }
+
+    /// The sum of the approved children of a kind.
+    pub(crate) fn sum(&self, parent: &str, kind: PaymentKind) -> u64 {
+        self.children(parent).filter(|child| child.kind == kind && child.approved()).map(|child| child.amount).sum()
+    }
+}

@@ -1,0 +1,49 @@
+//! The machines against the sandbox, on virtual time: merchants who crash, customers who dither, a service that crashes,
+//! and a network between them that does its worst. Everything follows from a seed.
+//!
+//! What this is: [`play`] makes one world and lives it to its end, with checks after every step; [`many`] does so for
+//! many seeds.
+//!
+//! What it is not: a test of real sockets, disks and clocks.
+//!
+//! ```
+//! use pg_simulation::{Scenario, play};
+//!
+//! let played = play(Scenario::new(7));
+//! assert!(played.violation.is_none(), "{}", played.log);
+//! assert_eq!(played.log, play(Scenario::new(7)).log);
+//! ```
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod agenda;
+mod checks;
+mod client;
+mod conduct;
+mod dice;
+mod job;
+mod ledger;
+mod log;
+mod many;
+mod network;
+mod opening;
+mod run;
+mod scenario;
+mod secrets;
+mod service;
+mod shrink;
+mod store;
+mod task;
+mod weather;
+mod world;
+
+pub use many::{Many, many};
+pub use scenario::Scenario;
+pub use world::{Played, Tally, Violation};
+
+/// Lives a world to its end, or to the first check that it violates.
+#[must_use]
+pub fn play(scenario: Scenario) -> Played {
+    world::play(scenario, &conduct::Right)
+}

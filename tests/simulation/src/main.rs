@@ -1,0 +1,80 @@
+//! `cargo xtask simulate`: lives many worlds and says what came of them.
+
+use std::{
+    env,
+    io::{IsTerminal as _, Write as _, stderr},
+    process::ExitCode,
+    time::Instant,
+};
+
+use pg_simulation::{Many, Scenario, many, play};
+
+const USAGE: &str = "usage: pg-simulation [--seeds N] [--seed S]
+  --seeds N  lives the worlds of N seeds, 1,000 if nothing is said
+  --seed S   begins with this one; without --seeds it lives this one alone and prints its log";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let mut arguments = arguments.iter().map(String::as_str);
+    let (mut seeds, mut seed) = (None, None);
+    while let Some(name) = arguments.next() {
+        let number = arguments.next().and_then(|text| text.replace('_', "").parse::<u64>().ok());
+        let known = match name {
+            "--seeds" => Some(&mut seeds),
+            "--seed" => Some(&mut seed),
+            _ => None,
+        };
+        match known.zip(number) {
+            Some((place, number)) => *place = Some(number),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    match (seed, seeds) {
+        (Some(seed), None) => one(seed),
+        _ => all(seed.unwrap_or(1), seeds.unwrap_or(1_000)),
+    }
+}
+
+/// One world with its whole log.
+fn one(seed: u64) -> ExitCode {
+    let played = play(Scenario::new(seed));
+    print!("{}", played.log);
+    if played.violation.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn all(first: u64, count: u64) -> ExitCode {
+    let begin = Instant::now();
+    let on_terminal = stderr().is_terminal();
+    let progress = |over: u64| {
+        // A tenth at a time for whoever reads it later; a person likes to see that something moves.
+        let step = if on_terminal { (count / 200).max(1) } else { (count / 10).max(1) };
+        if over.is_multiple_of(step) {
+            let (end, percent) = (if on_terminal { "\r" } else { "\n" }, over * 100 / count);
+            let _ = write!(stderr(), "{over} of {count} worlds, {percent} %{end}");
+        }
+    };
+    let Many { seeds, tally, failing } = many(first, count, &progress);
+    if on_terminal {
+        eprintln!();
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    let hours = tally.virtual_millis / 3_600_000;
+    let ratio = tally.virtual_millis as f64 / 1_000.0 / seconds;
+    println!("{seeds} worlds from seed {first} in {seconds:.1} s: {hours} virtual hours, {ratio:.0} times real time,");
+    println!("{} requests reached the service, {} crashes", tally.requests, tally.crashes);
+    for (claim, times) in &tally.claims {
+        println!("  {times:>9}  {claim}");
+    }
+    let Some(failing) = failing else {
+        println!("no check was violated");
+        return ExitCode::SUCCESS;
+    };
+    println!("\n{}\nA check was violated; the smallest world that shows it is {}:\n", failing.log, failing.scenario);
+    if let Some(violation) = failing.violation {
+        println!("{violation}");
+    }
+    ExitCode::FAILURE
+}

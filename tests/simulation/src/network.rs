@@ -1,0 +1,120 @@
+//! The network between everybody and the service: each request becomes any number of copies, and each copy has a fate.
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use pg_proto::machine::throttle::Ticket;
+
+use crate::{
+    agenda::{Agenda, Happening, Millis},
+    dice::Dice,
+    weather::Weather,
+};
+
+/// A request on its way, and whoever waits for the reply.
+pub(crate) struct Call {
+    pub(crate) caller: Caller,
+    pub(crate) request: Request<Bytes>,
+    pub(crate) from: IpAddr,
+    /// Somebody waits for the reply.
+    pub(crate) open: bool,
+    pub(crate) ticket: Option<Ticket>,
+    pub(crate) sent: Millis,
+    pub(crate) replies: Vec<Response<Bytes>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// The merchant's server, for a task at a turn.
+    Task {
+        task: usize,
+        turn: u32,
+    },
+    /// A customer's browser, for a task.
+    Customer {
+        task: usize,
+    },
+    Stranger,
+}
+
+/// How long a caller waits for a reply.
+const DEADLINE: Millis = 30_000;
+
+pub(crate) struct Network {
+    pub(crate) weather: Weather,
+    dice: Dice,
+}
+
+impl Network {
+    pub(crate) fn new(seed: u64, weather: Weather) -> Self {
+        Self { weather, dice: Dice::new(seed, "network") }
+    }
+
+    /// Decides what becomes of a request. Says it in a few words for the log.
+    pub(crate) fn carry(&mut self, now: Millis, call: usize, service_is_up: bool, agenda: &mut Agenda) -> String {
+        let (weather, dice) = (self.weather, &mut self.dice);
+        if !service_is_up || dice.per_mille(weather.refused) {
+            agenda.plan(now + dice.between(1, 50), Happening::NoReply { call, sent: false });
+            return "connection refused".to_owned();
+        }
+        agenda.plan(now + DEADLINE, Happening::NoReply { call, sent: true });
+        if dice.per_mille(weather.cut) {
+            agenda.plan(now + dice.between(1, 3_000), Happening::NoReply { call, sent: true });
+        }
+        let copies = if dice.per_mille(weather.duplicate) { dice.between(2, 3) } else { 1 };
+        let mut fate = String::new();
+        for copy in 0..copies {
+            let (lost, delay) = (dice.per_mille(weather.lost_request), delay(dice, weather));
+            if !fate.is_empty() {
+                fate.push_str(", ");
+            }
+            if lost {
+                fate.push_str("lost");
+                continue;
+            }
+            fate.push_str(&format!("arrives in {delay} ms"));
+            agenda.plan(now + delay, Happening::Arrive { call, copy: u32::try_from(copy).unwrap_or_default() });
+        }
+        fate
+    }
+
+    /// Decides what becomes of a reply: how long it takes, or nothing when it is lost.
+    pub(crate) fn bring(&mut self, reply: &mut Response<Bytes>) -> Option<Millis> {
+        let (weather, dice) = (self.weather, &mut self.dice);
+        let (lost, garbled, delay) =
+            (dice.per_mille(weather.lost_reply), dice.per_mille(weather.garbled), delay(dice, weather));
+        if garbled {
+            garble(reply, dice);
+        }
+        (!lost).then_some(delay)
+    }
+
+    /// Whether a reply is delivered a second time.
+    pub(crate) fn brings_again(&mut self) -> bool {
+        self.dice.per_mille(self.weather.duplicate)
+    }
+}
+
+fn delay(dice: &mut Dice, weather: Weather) -> Millis {
+    let short = dice.between(5, 400);
+    let (long, scale) = (dice.per_mille(weather.long_delay), dice.below(3));
+    let long_one = match scale {
+        0 => dice.between(2_000, 60_000),
+        1 => dice.between(60_000, 600_000),
+        _ => dice.between(600_000, 3 * 3_600_000),
+    };
+    if long { long_one } else { short }
+}
+
+/// Half of a reply, or a gateway's page in place of it.
+fn garble(reply: &mut Response<Bytes>, dice: &mut Dice) {
+    if dice.per_mille(500) {
+        let half = reply.body().len() / 2;
+        *reply.body_mut() = reply.body().slice(..half);
+    } else {
+        let status = dice.pick(&[StatusCode::BAD_GATEWAY, StatusCode::GATEWAY_TIMEOUT, StatusCode::OK]);
+        *reply.status_mut() = status;
+        *reply.body_mut() = Bytes::from_static(b"<html><body>The page cannot be shown</body></html>");
+    }
+}

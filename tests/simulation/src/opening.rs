@@ -1,0 +1,147 @@
+//! How a world begins: the orders that will be placed, and the troubles that will come.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Response;
+use pg_model::{Method, TokeniseTransactionKey};
+use pg_proto::machine::{Pauses, charge::Bounds};
+
+use crate::{
+    agenda::{Happening, Millis},
+    dice::Dice,
+    job::{CV2, Card, Job, Kind},
+    scenario::{Scenario, Trouble},
+    secrets::Secrets,
+    task::Task,
+    world::{BEGIN, TROUBLED, World},
+};
+
+/// An order that will be placed.
+pub(crate) struct Order {
+    number: usize,
+    client: usize,
+    at: Millis,
+    job: Job,
+}
+
+/// The cards of customers, the more frequent ones several times.
+const CARDS: [Card; 9] = [
+    card("4000000000001000"),
+    card("5200000000001005"),
+    card("340000000001007"),
+    card("4000000000001000"),
+    card("6011000000001002"),
+    card("4000000000002008"),
+    card("4000000000003006"),
+    card("4000000000004004"),
+    Card { number: "4000000000001000", year: "25" },
+];
+/// Fails the check of its digits.
+const MISTYPED: Card = card("4000000000001001");
+
+const fn card(number: &'static str) -> Card {
+    Card { number, year: "49" }
+}
+
+/// Two to five orders, most of them within a few minutes.
+pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
+    let mut dice = Dice::new(scenario.seed, "orders");
+    let count = usize::try_from(dice.between(2, 5)).unwrap_or_default();
+    let spread = dice.pick(&[1_000, 120_000, 1_200_000]);
+    let all = (0..count).map(|number| {
+        let kind = dice.pick(&[Kind::Auth, Kind::Preauth, Kind::CardKey, Kind::Session, Kind::Session]);
+        let card = if dice.per_mille(40) { MISTYPED } else { dice.pick(&CARDS) };
+        let bounds = Bounds {
+            attempts: u32::try_from(dice.between(1, 5)).unwrap_or_default(),
+            lookups: u32::try_from(dice.between(4, 10)).unwrap_or_default(),
+            within: Duration::from_secs(dice.pick(&[600, 600, 1_200, 3_600])),
+            pauses: Pauses::default(),
+        };
+        let job = Job {
+            kind,
+            name: format!("order-{number}"),
+            pence: dice.between(50, 20_000),
+            card,
+            key: String::new(),
+            bounds,
+        };
+        let client = usize::from(dice.per_mille(300));
+        Order { number, client, at: BEGIN + 1_000 + dice.below(spread), job }
+    });
+    // All of the dice are thrown, so that the orders that are left stay what they were.
+    let all: Vec<Order> = all.collect();
+    all.into_iter().filter(|order| scenario.places(order.number)).collect()
+}
+
+/// What of the orders must appear nowhere.
+pub(crate) fn hide(orders: &[Order], secrets: &mut Secrets) {
+    secrets.add_code(CV2);
+    for order in orders {
+        secrets.add("a card number", order.job.card.number);
+    }
+}
+
+/// Plans the orders, and stores the cards that are to be paid with by card key.
+pub(crate) fn place(world: &mut World<'_>, orders: Vec<Order>) {
+    for Order { number, client, at, mut job } in orders {
+        if job.kind == Kind::CardKey {
+            job.key = stored_card(world, client, &job);
+        }
+        world.agenda.plan(at, Happening::Begin { task: world.tasks.len() });
+        world.tasks.push(Task::new(client, number, job));
+    }
+}
+
+/// The key of a card that an earlier payment has stored.
+fn stored_card(world: &mut World<'_>, client: usize, job: &Job) -> String {
+    let account = world.clients[client].right_account().clone();
+    let mut earlier = Job { name: format!("{}-earlier", job.name), pence: 100, ..job.clone() };
+    earlier.card = CARDS[0];
+    // Long before, so that it counts for no limit.
+    let long_before = BEGIN - 3_600_000;
+    let paid = world.service.serve_at_once(long_before, account.request(&earlier.auth()).expect("a valid request"));
+    let paid = read::<pg_model::Auth>(&account, paid).into_record();
+    let tokenise = TokeniseTransactionKey::new(paid.transaction_key.as_str());
+    let stored = world.service.serve_at_once(long_before, account.request(&tokenise).expect("a valid request"));
+    let details = read::<TokeniseTransactionKey>(&account, stored).card_key_details;
+    details.first().map(|detail| detail.card_key.as_str().to_owned()).expect("the card was stored")
+}
+
+fn read<M: Method>(account: &pg_proto::Account, reply: Response<Bytes>) -> M::Output {
+    account.reply::<M>(reply).expect("the service answers what is asked of it before anything fails")
+}
+
+/// Plans crashes, jumps of clocks, wrong credentials and strangers, and the end of all troubles.
+pub(crate) fn plan_troubles(world: &mut World<'_>) {
+    let scenario = world.scenario;
+    let mut dice = Dice::new(scenario.seed, "troubles");
+    let mut plan = |world: &mut World<'_>, trouble, present: u64, most: u64, what: &dyn Fn(&mut Dice) -> Happening| {
+        let times = if dice.per_mille(present) { dice.between(1, most) } else { 0 };
+        for _ in 0..times {
+            // Most orders are placed early; troubles are where they are.
+            let span = dice.pick(&[60_000, 600_000, TROUBLED]);
+            let (at, what) = (BEGIN + dice.below(span), what(&mut dice));
+            if scenario.has(trouble) {
+                world.agenda.plan(at, what);
+            }
+        }
+    };
+    plan(world, Trouble::ServerCrashes, 500, 8, &|dice| Happening::ServerCrash {
+        operations: if dice.per_mille(300) { 0 } else { 1 + u32::try_from(dice.below(30)).unwrap_or_default() },
+    });
+    for client in 0..world.clients.len() {
+        plan(world, Trouble::ClientCrashes, 400, 4, &|_| Happening::ClientCrash { client });
+        plan(world, Trouble::ClockJumps, 300, 3, &|dice| Happening::ClockJump {
+            client,
+            forwards: dice.per_mille(500),
+            by: dice.pick(&[700, 30_000, 3_600_000]),
+        });
+        plan(world, Trouble::WrongCredentials, 150, 2, &|_| Happening::CredentialsBreak { client });
+        plan(world, Trouble::Strangers, 150, 12, &|_| Happening::Stranger { client });
+        for minutes in [10, 30, 60, 90] {
+            world.agenda.plan(BEGIN + minutes * 60_000, Happening::CredentialsMend { client });
+        }
+    }
+    world.agenda.plan(BEGIN + TROUBLED, Happening::Heal);
+}

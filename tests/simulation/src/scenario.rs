@@ -1,0 +1,106 @@
+//! Which world is made: its seed, and what of it is switched off.
+
+use std::fmt;
+
+/// What may go wrong in a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Trouble {
+    /// Requests get lost on the way to the service.
+    LostRequests,
+    /// Replies get lost on the way back.
+    LostReplies,
+    /// Requests and replies take seconds to hours.
+    LongDelays,
+    /// The network delivers requests and replies more than once.
+    Duplicates,
+    /// Connections are refused.
+    Refusals,
+    /// Connections break while a reply is awaited.
+    Cuts,
+    /// Replies come damaged, or from a gateway that knows nothing.
+    Garbling,
+    /// The service crashes, and forgets what it had not committed.
+    ServerCrashes,
+    /// Merchants' servers crash, and go on from what they stored.
+    ClientCrashes,
+    /// Merchants' clocks jump.
+    ClockJumps,
+    /// Merchants roll out wrong credentials, and notice later.
+    WrongCredentials,
+    /// Somebody behind a merchant's address locks it out.
+    Strangers,
+    /// Customers think too long, post twice, or in two tabs.
+    Customers,
+}
+
+impl Trouble {
+    pub(crate) const ALL: [Self; 13] = [
+        Self::LostRequests,
+        Self::LostReplies,
+        Self::LongDelays,
+        Self::Duplicates,
+        Self::Refusals,
+        Self::Cuts,
+        Self::Garbling,
+        Self::ServerCrashes,
+        Self::ClientCrashes,
+        Self::ClockJumps,
+        Self::WrongCredentials,
+        Self::Strangers,
+        Self::Customers,
+    ];
+}
+
+/// A world: the same scenario is the same world to the last byte of its log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// The number that everything follows from.
+    pub seed: u64,
+    /// One bit for each kind of trouble that may happen.
+    troubles: u32,
+    /// One bit for each order that is placed.
+    orders: u32,
+}
+
+impl Scenario {
+    /// The whole world of a seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self { seed, troubles: u32::MAX, orders: u32::MAX }
+    }
+
+    pub(crate) const fn has(self, trouble: Trouble) -> bool {
+        self.troubles & (1 << trouble as u32) != 0
+    }
+
+    pub(crate) const fn places(self, order: usize) -> bool {
+        self.orders & (1 << (order % 32)) != 0
+    }
+
+    /// The same world with one thing less, in every way.
+    pub(crate) fn smaller(self) -> impl Iterator<Item = Self> {
+        let orders = (0..8).map(move |order| Self { orders: self.orders & !(1 << order), ..self });
+        let troubles =
+            Trouble::ALL.into_iter().map(move |one| Self { troubles: self.troubles & !(1 << one as u32), ..self });
+        orders.chain(troubles).filter(move |smaller| *smaller != self)
+    }
+}
+
+/// The seed, the orders that are left out, and the troubles that are left.
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seed {}", self.seed)?;
+        let left_out: Vec<String> =
+            (0..8).filter(|&order| !self.places(order)).map(|order| order.to_string()).collect();
+        if !left_out.is_empty() {
+            write!(f, ", without orders {}", left_out.join(" "))?;
+        }
+        if self.troubles != u32::MAX {
+            let left: Vec<String> =
+                Trouble::ALL.iter().filter(|one| self.has(**one)).map(|one| format!("{one:?}")).collect();
+            write!(f, ", with {}", if left.is_empty() { "no troubles".to_owned() } else { left.join(" ") })?;
+        }
+        Ok(())
+    }
+}

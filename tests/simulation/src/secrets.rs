@@ -1,0 +1,34 @@
+//! What must appear nowhere: the card numbers, security codes, credentials and session keys of a world.
+
+/// The kind of secret that a session's key is.
+pub(crate) const SESSION_KEY: &str = "a session key";
+
+/// The canaries. They are looked for as texts.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets(Vec<(&'static str, String)>);
+
+impl Secrets {
+    pub(crate) fn add(&mut self, what: &'static str, text: &str) {
+        if !self.0.iter().any(|(_, known)| known == text) {
+            self.0.push((what, text.to_owned()));
+        }
+    }
+
+    /// A security code is too short to look for alone: only where it stands as a value of its own.
+    pub(crate) fn add_code(&mut self, code: &str) {
+        for [before, after] in [["\"", "\""], ["=", "&"], [">", "<"], ["(", ")"]] {
+            self.add("a CV2", &format!("{before}{code}{after}"));
+        }
+    }
+
+    /// The same without session keys, which the journal shows: they tell its entries apart, and end by themselves.
+    pub(crate) fn found_in_journal(&self, text: &str) -> Option<&'static str> {
+        let secrets = self.0.iter().filter(|(what, _)| *what != SESSION_KEY);
+        secrets.into_iter().find(|(_, secret)| text.contains(secret.as_str())).map(|(what, _)| *what)
+    }
+
+    /// What kind of secret the text holds.
+    pub(crate) fn found_in(&self, text: &str) -> Option<&'static str> {
+        self.0.iter().find(|(_, secret)| text.contains(secret.as_str())).map(|(what, _)| *what)
+    }
+}

@@ -1,0 +1,102 @@
+//! The service: the sandbox's core over a store that can crash.
+
+use std::{net::IpAddr, sync::OnceLock};
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, Uri, header};
+use pg_sandbox::{Peer, Sandbox, Settings, Timestamp, merchants::Merchants, secret::Secret, store::Sqlite};
+
+use crate::{agenda::Millis, conduct::Conduct, dice, secrets::Secrets, store::CrashingStore};
+
+/// Requests a minute of the first merchant.
+pub(crate) const PER_MINUTE: u32 = 12;
+/// The merchants; the first one is throttled.
+pub(crate) const MERCHANTS: [&str; 2] = ["shop-0", "shop-1"];
+
+pub(crate) struct Service {
+    /// Nothing while it is down.
+    sandbox: Option<Sandbox>,
+    pub(crate) store: CrashingStore,
+    seed: u64,
+    starts: u64,
+}
+
+impl Service {
+    pub(crate) fn new(seed: u64, conduct: &dyn Conduct, secrets: Secrets) -> Self {
+        let sqlite = Sqlite::in_memory().expect("an empty store in memory opens");
+        let store = CrashingStore::new(conduct.engine(Box::new(sqlite)), secrets);
+        let mut service = Self { sandbox: None, store, seed, starts: 0 };
+        service.start();
+        service
+    }
+
+    pub(crate) const fn is_up(&self) -> bool {
+        self.sandbox.is_some()
+    }
+
+    /// Starts over the store as a crash has left it.
+    pub(crate) fn start(&mut self) {
+        self.starts += 1;
+        let key = dice::bytes(self.seed, "key of the cards");
+        let seed = dice::bytes(self.seed, &format!("start {}", self.starts));
+        let opened = Sandbox::over(Box::new(self.store.clone()), settings().clone(), &key, seed);
+        self.sandbox = Some(opened.expect("a store without faults opens"));
+    }
+
+    /// The process ends at once.
+    pub(crate) fn crash(&mut self) {
+        self.sandbox = None;
+        self.store.restart();
+    }
+
+    /// Answers requests that came together; nothing when it crashed over them.
+    pub(crate) fn serve(&mut self, now: Millis, requests: Vec<Request<Bytes>>) -> Option<Vec<Response<Bytes>>> {
+        let responses = self.sandbox.as_mut()?.handle_group(timestamp(now), requests);
+        if self.store.has_crashed() {
+            self.crash();
+            return None;
+        }
+        Some(responses)
+    }
+
+    /// Answers a request that no network carries.
+    pub(crate) fn serve_at_once(&mut self, now: Millis, request: Request<Bytes>) -> Response<Bytes> {
+        let request = received(request, IpAddr::from([127, 0, 0, 1]));
+        self.sandbox.as_mut().map(|sandbox| sandbox.handle(timestamp(now), request)).unwrap_or_default()
+    }
+}
+
+/// A request as a server gets it: a path, with the host in a header, and where it came from.
+pub(crate) fn received(request: Request<Bytes>, from: IpAddr) -> Request<Bytes> {
+    let (mut parts, body) = request.into_parts();
+    if let Some(host) = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {
+        parts.headers.insert(header::HOST, host);
+        parts.uri = parts.uri.path_and_query().cloned().map_or_else(|| parts.uri.clone(), Uri::from);
+    }
+    parts.extensions.insert(Peer(from));
+    Request::from_parts(parts, body)
+}
+
+pub(crate) fn timestamp(now: Millis) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(now).unwrap_or(i64::MAX))
+}
+
+/// The accounts of every world.
+pub(crate) fn settings() -> &'static Settings {
+    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+    SETTINGS.get_or_init(|| {
+        let model = Settings::default().merchants.by_name("main").cloned().expect("a built-in account");
+        let merchants = MERCHANTS.iter().enumerate().map(|(number, name)| {
+            let mut merchant = model.clone();
+            (*name).clone_into(&mut merchant.name);
+            merchant.api_key = Secret::new(format!("SimulationApiKeyOfShopNumber000{number}"));
+            merchant.api_password = Secret::new(format!("simulation-password-{number}"));
+            merchant.sha_key = Secret::new(format!("simulation-sha-key-{number}"));
+            merchant.requests_per_minute = (number == 0).then_some(PER_MINUTE);
+            merchant.enterprise = None;
+            merchant
+        });
+        let merchants = Merchants::with(merchants.collect()).expect("accounts with keys of their own");
+        Settings { merchants, ..Settings::default() }
+    })
+}

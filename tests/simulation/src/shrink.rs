@@ -1,0 +1,19 @@
+//! Makes a failing world smaller: orders and troubles are left out one after the other, as long as the same check fails.
+
+use crate::{conduct::Conduct, world, world::Played};
+
+/// The smallest world found that violates the same check; the given one if it violates none.
+pub(crate) fn shrink(failing: Played, conduct: &dyn Conduct) -> Played {
+    let Some(check) = failing.violation.as_ref().map(|violation| violation.check) else { return failing };
+    let mut smallest = failing;
+    loop {
+        let smaller = smallest.scenario.smaller().map(|scenario| world::play(scenario, conduct)).find(|played| {
+            let same = played.violation.as_ref().is_some_and(|violation| violation.check == check);
+            same && played.log.len() <= smallest.log.len()
+        });
+        match smaller {
+            Some(played) => smallest = played,
+            None => return smallest,
+        }
+    }
+}

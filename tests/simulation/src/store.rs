@@ -1,0 +1,208 @@
+//! The service's store: SQLite in memory behind a wrapper that can crash at any operation and that sees what is committed.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pg_sandbox::{
+    records::{FailedAttempts, Payment},
+    store::{Kind, Query, Record as _, Row, Store, StoreError, Transaction},
+};
+
+use crate::{ledger::Ledger, secrets::Secrets};
+
+/// A handle; clones share the store. What outlives a crash of the service lives behind it.
+#[derive(Clone)]
+pub(crate) struct CrashingStore(Arc<Mutex<Shared>>);
+
+struct Shared {
+    engine: Box<dyn Store>,
+    /// Crashes when that many operations are over.
+    crash_in: Option<u32>,
+    crashed: bool,
+    /// What was written since the transaction began.
+    written: Vec<Written>,
+    /// How much of that was written before the mark.
+    marked: usize,
+    ledger: Ledger,
+    /// Secrets that must not be stored, and the first that was.
+    secrets: Secrets,
+    leak: Option<String>,
+}
+
+enum Written {
+    Payment(Box<Payment>),
+    Failures(FailedAttempts),
+}
+
+impl CrashingStore {
+    pub(crate) fn new(engine: Box<dyn Store>, secrets: Secrets) -> Self {
+        Self(Arc::new(Mutex::new(Shared {
+            engine,
+            crash_in: None,
+            crashed: false,
+            written: Vec::new(),
+            marked: 0,
+            ledger: Ledger::default(),
+            secrets,
+            leak: None,
+        })))
+    }
+
+    /// From now on it crashes after that many operations.
+    pub(crate) fn crash_in(&self, operations: u32) {
+        self.lock().crash_in = Some(operations);
+    }
+
+    pub(crate) fn has_crashed(&self) -> bool {
+        self.lock().crashed
+    }
+
+    /// The process is gone: what was not committed is, too.
+    pub(crate) fn restart(&self) {
+        let mut shared = self.lock();
+        shared.engine.rollback();
+        shared.forget();
+        shared.crash_in = None;
+        shared.crashed = false;
+    }
+
+    /// Looks at what was committed.
+    pub(crate) fn ledger<T>(&self, look: impl FnOnce(&mut Ledger) -> T) -> T {
+        look(&mut self.lock().ledger)
+    }
+
+    pub(crate) fn leak(&self) -> Option<String> {
+        self.lock().leak.clone()
+    }
+
+    /// The payments that the store itself holds.
+    pub(crate) fn payments(&self) -> Result<Vec<Payment>, StoreError> {
+        let mut shared = self.lock();
+        Transaction::new(&mut *shared.engine).find::<Payment>(&Query::oldest(100_000))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One operation of the service.
+    fn operate<T>(&self, work: impl FnOnce(&mut Shared) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut shared = self.lock();
+        if let Some(left) = shared.crash_in {
+            shared.crashed |= left == 0;
+            shared.crash_in = Some(left.saturating_sub(1));
+        }
+        if shared.crashed { Err(StoreError::Lost) } else { work(&mut shared) }
+    }
+}
+
+impl Shared {
+    fn forget(&mut self) {
+        self.written.clear();
+        self.marked = 0;
+    }
+
+    fn note(&mut self, kind: &'static Kind, row: &Row<'_>) {
+        if let Some(secret) = self.secrets.found_in(row.body) {
+            self.leak.get_or_insert_with(|| format!("{secret} in a record of {}", kind.table));
+        }
+        if kind.table == Payment::KIND.table {
+            self.written.extend(serde_json::from_str(row.body).ok().map(|payment| Written::Payment(Box::new(payment))));
+        } else if kind.table == FailedAttempts::KIND.table {
+            self.written.extend(serde_json::from_str(row.body).ok().map(Written::Failures));
+        }
+    }
+
+    fn committed(&mut self) {
+        for written in self.written.drain(..) {
+            match written {
+                Written::Payment(payment) => self.ledger.take(*payment),
+                Written::Failures(failures) => {
+                    self.ledger.failures.insert(failures.key().to_owned(), failures);
+                }
+            }
+        }
+        self.marked = 0;
+    }
+}
+
+impl Store for CrashingStore {
+    fn begin(&mut self) -> Result<(), StoreError> {
+        self.operate(|shared| {
+            shared.forget();
+            shared.engine.begin()
+        })
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.operate(|shared| {
+            let result = shared.engine.commit();
+            if result.is_ok() {
+                shared.committed()
+            } else {
+                shared.forget()
+            }
+            result
+        })
+    }
+
+    fn rollback(&mut self) {
+        let mut shared = self.lock();
+        shared.engine.rollback();
+        shared.forget();
+    }
+
+    fn in_transaction(&self) -> bool {
+        let shared = self.lock();
+        !shared.crashed && shared.engine.in_transaction()
+    }
+
+    fn mark(&mut self) -> Result<(), StoreError> {
+        self.operate(|shared| {
+            shared.marked = shared.written.len();
+            shared.engine.mark()
+        })
+    }
+
+    fn keep(&mut self) -> Result<(), StoreError> {
+        self.operate(|shared| {
+            shared.marked = shared.written.len();
+            shared.engine.keep()
+        })
+    }
+
+    fn undo(&mut self) -> Result<(), StoreError> {
+        self.operate(|shared| {
+            shared.written.truncate(shared.marked);
+            shared.engine.undo()
+        })
+    }
+
+    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        self.operate(|shared| shared.engine.get(kind, key))
+    }
+
+    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
+        self.operate(|shared| {
+            shared.note(kind, row);
+            shared.engine.put(kind, row)
+        })
+    }
+
+    fn insert(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
+        self.operate(|shared| {
+            let inserted = shared.engine.insert(kind, row)?;
+            if inserted {
+                shared.note(kind, row);
+            }
+            Ok(inserted)
+        })
+    }
+
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        self.operate(|shared| shared.engine.remove(kind, key))
+    }
+
+    fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
+        self.operate(|shared| shared.engine.select(kind, query))
+    }
+}

@@ -1,0 +1,64 @@
+//! A job that a merchant's server works on.
+
+use bytes::Bytes;
+use http::Request;
+
+use crate::{
+    job::Job,
+    run::{Claim, Run},
+};
+
+/// How far a task is; the merchant's own records say so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Waiting,
+    /// The session is being opened.
+    Opening,
+    /// The customer has the card form.
+    Form,
+    Working,
+    Ended,
+    /// The customer never came back.
+    Abandoned,
+}
+
+pub(crate) struct Task {
+    pub(crate) client: usize,
+    /// The number of the order that it belongs to.
+    pub(crate) order: usize,
+    pub(crate) job: Job,
+    pub(crate) stage: Stage,
+    /// What is stored of its machine.
+    pub(crate) disk: Option<String>,
+    /// The machine, while its server is up.
+    pub(crate) run: Option<Box<dyn Run>>,
+    /// Counts what has happened to it, so that what was meant for an earlier state passes it by.
+    pub(crate) turn: u32,
+    /// What waits for the throttle.
+    pub(crate) parked: Option<Request<Bytes>>,
+    pub(crate) claim: Option<Claim>,
+    /// How often its payment was sent.
+    pub(crate) payments_sent: u32,
+    pub(crate) steps: u32,
+    /// How often its customer has posted the card form.
+    pub(crate) posts: u32,
+}
+
+impl Task {
+    pub(crate) fn new(client: usize, order: usize, job: Job) -> Self {
+        Self {
+            client,
+            order,
+            job,
+            stage: Stage::Waiting,
+            disk: None,
+            run: None,
+            turn: 0,
+            parked: None,
+            claim: None,
+            payments_sent: 0,
+            steps: 0,
+            posts: 0,
+        }
+    }
+}

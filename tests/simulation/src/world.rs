@@ -1,0 +1,232 @@
+//! One world: merchants, customers, the network, the service, and the time that they live in.
+
+use std::{collections::BTreeMap, fmt};
+
+use crate::{
+    agenda::{Agenda, Happening, Millis},
+    checks,
+    client::Client,
+    conduct::Conduct,
+    dice::Dice,
+    log::Log,
+    network::{Call, Network},
+    opening,
+    scenario::{Scenario, Trouble},
+    secrets::Secrets,
+    service::Service,
+    task::Task,
+    weather::Weather,
+};
+
+mod crashing;
+mod customers;
+mod driving;
+mod following_up;
+mod serving;
+
+/// 2026-05-04T10:00:00Z.
+pub(crate) const BEGIN: Millis = 1_777_888_800_000;
+/// After so long nothing fails any more; what is on its way still arrives.
+pub(crate) const TROUBLED: Millis = 2 * 3_600_000;
+/// No world needs as many events.
+const MOST_EVENTS: u32 = 20_000;
+
+/// What became of a world.
+#[derive(Debug)]
+pub struct Played {
+    /// The world.
+    pub scenario: Scenario,
+    /// What happened, line by line.
+    pub log: String,
+    /// The first check that it violated, if any.
+    pub violation: Option<Violation>,
+    /// What there was to count.
+    pub tally: Tally,
+}
+
+/// A check that a world violated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The name of the check.
+    pub check: &'static str,
+    /// What was found.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.check, self.what)
+    }
+}
+
+/// Counts over one world or many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Virtual time, in milliseconds.
+    pub virtual_millis: u64,
+    /// Requests that reached the service.
+    pub requests: u64,
+    /// Crashes of the service and of merchants' servers.
+    pub crashes: u64,
+    /// How often machines ended, by kind and claim.
+    pub claims: BTreeMap<String, u64>,
+}
+
+impl Tally {
+    /// Adds another one.
+    pub fn add(&mut self, other: &Self) {
+        self.virtual_millis += other.virtual_millis;
+        self.requests += other.requests;
+        self.crashes += other.crashes;
+        for (claim, times) in &other.claims {
+            *self.claims.entry(claim.clone()).or_default() += times;
+        }
+    }
+}
+
+pub(crate) struct World<'a> {
+    pub(crate) scenario: Scenario,
+    pub(crate) conduct: &'a dyn Conduct,
+    pub(crate) now: Millis,
+    pub(crate) agenda: Agenda,
+    pub(crate) log: Log,
+    pub(crate) secrets: Secrets,
+    pub(crate) service: Service,
+    pub(crate) network: Network,
+    pub(crate) clients: Vec<Client>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) calls: Vec<Call>,
+    /// Copies of requests that the service has not taken yet.
+    waiting: Vec<(usize, u32)>,
+    /// The service crashes after its next commit, before it replies.
+    mute: bool,
+    /// Whether a server may crash at any send.
+    crashes_at_sends: bool,
+    /// Stores after each step, not only before each send.
+    stores_eagerly: bool,
+    pub(crate) healed: bool,
+    /// What machines and the throttle are given.
+    random: Dice,
+    chance: Dice,
+    /// The same for customers.
+    customers: Dice,
+    /// Keys of payments that were committed at this step.
+    pub(crate) fresh: Vec<String>,
+    /// Tasks that ended at this step.
+    pub(crate) ended: Vec<usize>,
+    /// Keys that the service has named in a reply that went out.
+    pub(crate) acknowledged: Vec<String>,
+    /// For each client, when requests of its own were executed that it sent at most two minutes before.
+    pub(crate) executed: Vec<Vec<Millis>>,
+    /// For each client, when its own requests were refused for their credentials.
+    pub(crate) refused: Vec<Vec<Millis>>,
+    pub(crate) violation: Option<Violation>,
+    pub(crate) tally: Tally,
+}
+
+/// Lives a world to its end, or to its first violation.
+pub(crate) fn play(scenario: Scenario, conduct: &dyn Conduct) -> Played {
+    let mut world = World::new(scenario, conduct);
+    world.live();
+    let World { log, violation, tally, .. } = world;
+    Played { scenario, log: log.into_text(), violation, tally }
+}
+
+impl<'a> World<'a> {
+    fn new(scenario: Scenario, conduct: &'a dyn Conduct) -> Self {
+        let mut secrets = Secrets::default();
+        let clients: Vec<Client> = (0..2).map(|number| Client::new(number, &mut secrets)).collect();
+        let orders = opening::orders(scenario);
+        opening::hide(&orders, &mut secrets);
+        let mut chance = Dice::new(scenario.seed, "chance");
+        let crashes_at_sends = chance.per_mille(500) && scenario.has(Trouble::ClientCrashes);
+        let mut world = Self {
+            scenario,
+            conduct,
+            now: BEGIN,
+            agenda: Agenda::default(),
+            log: Log::new(BEGIN),
+            service: Service::new(scenario.seed, conduct, secrets.clone()),
+            secrets,
+            network: Network::new(scenario.seed, Weather::of(scenario)),
+            executed: vec![Vec::new(); clients.len()],
+            refused: vec![Vec::new(); clients.len()],
+            clients,
+            tasks: Vec::new(),
+            calls: Vec::new(),
+            waiting: Vec::new(),
+            mute: false,
+            crashes_at_sends,
+            stores_eagerly: chance.per_mille(500),
+            healed: false,
+            random: Dice::new(scenario.seed, "random"),
+            chance,
+            customers: Dice::new(scenario.seed, "customers"),
+            fresh: Vec::new(),
+            ended: Vec::new(),
+            acknowledged: Vec::new(),
+            violation: None,
+            tally: Tally::default(),
+        };
+        opening::place(&mut world, orders);
+        opening::plan_troubles(&mut world);
+        world
+    }
+
+    fn live(&mut self) {
+        let mut events = 0;
+        while let Some((at, happening)) = self.agenda.next() {
+            self.now = at;
+            self.happen(happening);
+            self.fresh = self.service.store.ledger(|ledger| std::mem::take(&mut ledger.fresh));
+            checks::after_each(self);
+            self.ended.clear();
+            events += 1;
+            if events > MOST_EVENTS {
+                self.violate("every world ends", format!("{MOST_EVENTS} events are over"));
+            }
+            if self.violation.is_some() {
+                break;
+            }
+        }
+        self.tally.virtual_millis = self.now - BEGIN;
+        if self.violation.is_none() {
+            self.note(format_args!("the world is over"));
+            checks::at_the_end(self);
+        }
+        if let Some(violation) = self.violation.clone() {
+            self.note(format_args!("VIOLATED {violation}"));
+        }
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Arrive { call, copy } => self.arrive(call, copy),
+            Happening::Serve => self.serve(),
+            Happening::Reply { call, reply } => self.reply(call, reply),
+            Happening::NoReply { call, sent } => self.no_reply(call, sent),
+            Happening::Wake { task, turn } => self.wake(task, turn),
+            Happening::AskAgain { task, turn } => self.ask_again(task, turn),
+            Happening::Begin { task } => self.begin(task),
+            Happening::Post { task, attempt } => self.post(task, attempt),
+            Happening::ServerCrash { operations } => self.plan_crash(operations),
+            Happening::ServerStart => self.start_service(),
+            Happening::ClientCrash { client } => self.crash_client(client),
+            Happening::ClientStart { client } => self.start_client(client),
+            Happening::ClockJump { client, forwards, by } => self.jump(client, forwards, by),
+            Happening::CredentialsBreak { client } => self.break_credentials(client),
+            Happening::CredentialsMend { client } => self.mend_credentials(client),
+            Happening::Stranger { client } => self.stranger(client),
+            Happening::Heal => self.heal(),
+        }
+    }
+
+    pub(crate) fn note(&mut self, what: fmt::Arguments<'_>) {
+        self.log.note(self.now, what);
+    }
+
+    /// Only the first violation counts.
+    pub(crate) fn violate(&mut self, check: &'static str, what: String) {
+        self.violation.get_or_insert(Violation { check, what });
+    }
+}

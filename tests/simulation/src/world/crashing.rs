@@ -1,0 +1,129 @@
+//! Processes crash and start again, clocks jump, configurations are wrong for a while, and at last all is well.
+
+use bytes::Bytes;
+use http::Request;
+use pg_model::{Encoding, TransactionLookup};
+
+use super::World;
+use crate::{
+    agenda::{Happening, Millis},
+    network::{Call, Caller},
+    task::Stage,
+    weather::Weather,
+};
+
+impl World<'_> {
+    /// The service will crash: at one of its next operations on the store, or between a commit and the replies.
+    pub(super) fn plan_crash(&mut self, operations: u32) {
+        if self.service.is_up() && !self.healed {
+            if operations == 0 {
+                self.mute = true;
+            } else {
+                self.service.store.crash_in(operations);
+            }
+        }
+    }
+
+    /// The service is down: connections break, and somebody starts it again.
+    pub(super) fn after_crash(&mut self) {
+        self.tally.crashes += 1;
+        self.mute = false;
+        self.waiting.clear();
+        let pause = self.chance.between(100, 120_000);
+        self.agenda.plan(self.now + pause, Happening::ServerStart);
+        for call in 0..self.calls.len() {
+            if self.calls[call].open && self.chance.per_mille(700) {
+                self.agenda.plan(self.now + 1, Happening::NoReply { call, sent: true });
+            }
+        }
+    }
+
+    pub(super) fn start_service(&mut self) {
+        self.service.start();
+        self.note(format_args!("the service starts again"));
+    }
+
+    pub(super) fn crash_client(&mut self, client: usize) {
+        if !self.clients[client].up {
+            return;
+        }
+        self.tally.crashes += 1;
+        self.note(format_args!("client {client} crashes"));
+        self.clients[client].up = false;
+        for task in self.tasks.iter_mut().filter(|task| task.client == client) {
+            task.run = None;
+            task.parked = None;
+            task.turn += 1;
+        }
+        let tasks = &self.tasks;
+        for call in &mut self.calls {
+            if matches!(call.caller, Caller::Task { task, .. } if tasks[task].client == client) {
+                call.open = false;
+            }
+        }
+        let pause = if self.chance.per_mille(800) {
+            self.chance.between(500, 60_000)
+        } else {
+            self.chance.between(60_000, 20 * 60_000)
+        };
+        self.agenda.plan(self.now + pause, Happening::ClientStart { client });
+    }
+
+    pub(super) fn start_client(&mut self, client: usize) {
+        self.note(format_args!("client {client} starts again"));
+        self.clients[client].start();
+        for task in 0..self.tasks.len() {
+            let one = &self.tasks[task];
+            if one.client == client && matches!(one.stage, Stage::Opening | Stage::Working) && self.clients[client].up {
+                self.resume(task);
+            }
+        }
+    }
+
+    pub(super) fn jump(&mut self, client: usize, forwards: bool, by: Millis) {
+        if self.healed {
+            return;
+        }
+        let by = i64::try_from(by).unwrap_or_default();
+        self.clients[client].ahead += if forwards { by } else { -by };
+        let ahead = self.clients[client].ahead;
+        self.note(format_args!("the clock of client {client} jumps: it is {ahead} ms ahead"));
+    }
+
+    pub(super) fn break_credentials(&mut self, client: usize) {
+        if !self.healed {
+            self.clients[client].misconfigured = true;
+            self.note(format_args!("client {client} is configured with a wrong password"));
+        }
+    }
+
+    /// Somebody looks after it, whether or not it was ever noticed.
+    pub(super) fn mend_credentials(&mut self, client: usize) {
+        self.clients[client].misconfigured = false;
+        let now = self.clients[client].clock(self.now);
+        self.clients[client].throttle.resume_sending(now);
+        self.note(format_args!("the credentials of client {client} are looked after"));
+    }
+
+    /// A program behind the client's address that knows no password.
+    pub(super) fn stranger(&mut self, client: usize) {
+        let account = self.clients[client].wrong_account().clone().encoding(Encoding::Json);
+        let lookup = TransactionLookup::new().merchant_reference("x");
+        let request: Request<Bytes> = account.request(&lookup).expect("a valid request");
+        let from = self.clients[client].address;
+        let caller = Caller::Stranger;
+        self.send(Call { caller, request, from, open: false, ticket: None, sent: self.now, replies: Vec::new() });
+    }
+
+    /// From now on nothing fails any more. What is on its way still arrives.
+    pub(super) fn heal(&mut self) {
+        self.healed = true;
+        self.network.weather = Weather::default();
+        self.mute = false;
+        self.service.store.crash_in(u32::MAX);
+        self.note(format_args!("from now on nothing fails any more"));
+        for client in 0..self.clients.len() {
+            self.mend_credentials(client);
+        }
+    }
+}

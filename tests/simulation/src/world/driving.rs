@@ -1,0 +1,214 @@
+//! Merchants' servers drive machines as their contract says: throttle, disk, network, and back.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Request;
+use pg_proto::machine::{Event, Failure, Moment, throttle::Permit};
+
+use super::World;
+use crate::{
+    agenda::Happening,
+    job::{Job, Kind},
+    network::{Call, Caller},
+    run::{Claim, Step},
+    task::Stage,
+};
+
+/// A machine that wants to sleep longer does not wake in this world.
+const LONGEST_SLEEP: u64 = 40 * 24 * 3_600_000;
+
+impl World<'_> {
+    /// A task begins, when its server is up and may send.
+    pub(super) fn begin(&mut self, task: usize) {
+        let client = self.tasks[task].client;
+        let stopped = self.clients[client].throttle.stopped().is_some() && self.chance.per_mille(500);
+        if !self.clients[client].up || stopped {
+            self.agenda.plan(self.now + 30_000, Happening::Begin { task });
+            return;
+        }
+        let account = self.clients[client].account();
+        let one = &mut self.tasks[task];
+        let run = match one.stage {
+            Stage::Waiting if one.job.kind == Kind::Session => {
+                one.stage = Stage::Opening;
+                Job::open_session(account)
+            }
+            Stage::Waiting | Stage::Form => {
+                one.stage = Stage::Working;
+                self.conduct.begin(&one.job, account)
+            }
+            _ => return,
+        };
+        one.disk = None;
+        one.run = Some(run);
+        let (name, kind, pence, turn) = (one.job.name.clone(), one.job.kind, one.job.pence, one.turn);
+        self.note(format_args!("client {client} begins {name}: {kind:?} of {pence}"));
+        self.feed(task, turn, Event::Begin);
+    }
+
+    /// After a crash: from what was stored, or from the beginning if nothing was.
+    pub(super) fn resume(&mut self, task: usize) {
+        let client = self.tasks[task].client;
+        let account = self.clients[client].account();
+        let with_request = !self.chance.per_mille(300);
+        let one = &mut self.tasks[task];
+        let run = match (one.stage, &one.disk) {
+            (Stage::Opening, _) => Job::open_session(account),
+            (Stage::Working, None) => self.conduct.begin(&one.job, account),
+            (Stage::Working, Some(saved)) => self.conduct.resume(&one.job, saved, account, with_request),
+            _ => return,
+        };
+        one.run = Some(run);
+        let (name, turn, stored) = (one.job.name.clone(), one.turn, one.disk.is_some());
+        let how = match (stored, with_request) {
+            (false, _) => "from the beginning",
+            (true, true) => "with its request",
+            (true, false) => "without its request",
+        };
+        self.note(format_args!("client {client} goes on with {name} {how}"));
+        self.feed(task, turn, Event::Begin);
+    }
+
+    /// Tells a machine what happened, and does what it says.
+    pub(super) fn feed(&mut self, task: usize, turn: u32, event: Event) {
+        let client = self.tasks[task].client;
+        if self.tasks[task].turn != turn || !self.clients[client].up {
+            return;
+        }
+        let (now, random) = (self.clients[client].clock(self.now), self.random.next());
+        let event = self.conduct.tells(event);
+        let one = &mut self.tasks[task];
+        let Some(run) = one.run.as_mut() else { return };
+        let step = run.step(event, now, random);
+        one.turn += 1;
+        one.steps += 1;
+        let (saved, shown) = (run.save(), run.shown());
+        for (what, text) in [("the stored state", &saved), ("the Debug output", &shown)] {
+            if let Some(secret) = self.secrets.found_in(text) {
+                let name = self.tasks[task].job.name.clone();
+                self.violate("secrets stay secret", format!("{secret} in {what} of {name}"));
+            }
+        }
+        if self.stores_eagerly && !matches!(step, Step::Send(_)) {
+            self.tasks[task].disk = Some(saved);
+        }
+        match step {
+            Step::Send(request) => self.submit(task, request),
+            Step::WaitUntil(until) => self.sleep(task, now, until),
+            Step::Ended(claim) => self.end(task, claim),
+        }
+    }
+
+    fn sleep(&mut self, task: usize, now: Moment, until: Moment) {
+        let pause = until.millis().saturating_sub(now.millis());
+        let (name, turn) = (self.tasks[task].job.name.clone(), self.tasks[task].turn);
+        self.note(format_args!("{name} waits {pause} ms"));
+        if pause <= LONGEST_SLEEP {
+            self.agenda.plan(self.now + pause, Happening::Wake { task, turn });
+        }
+    }
+
+    pub(super) fn wake(&mut self, task: usize, turn: u32) {
+        self.feed(task, turn, Event::Woken);
+    }
+
+    /// A machine wants something sent.
+    fn submit(&mut self, task: usize, request: Request<Bytes>) {
+        let client = self.tasks[task].client;
+        let ticket = if self.conduct.asks_throttle() {
+            let now = self.clients[client].clock(self.now);
+            match self.clients[client].throttle.ask(now) {
+                Permit::Go(ticket) => Some(ticket),
+                Permit::WaitUntil(until) => return self.park(task, request, now, until),
+                Permit::Stopped(_) => {
+                    let turn = self.tasks[task].turn;
+                    let name = self.tasks[task].job.name.clone();
+                    self.note(format_args!("{name} is held back"));
+                    return self.feed(task, turn, Event::Failed(Failure::HeldBack));
+                }
+            }
+        } else {
+            None
+        };
+        self.store_throttle(client);
+        if self.conduct.stores_first() {
+            self.store(task);
+            if self.crashes_at_sends && !self.healed && self.chance.per_mille(20) {
+                return self.crash_client(client);
+            }
+        }
+        let one = &mut self.tasks[task];
+        one.payments_sent += u32::from(is_payment(&request));
+        let caller = Caller::Task { task, turn: one.turn };
+        let from = self.clients[client].address;
+        self.send(Call { caller, request, from, open: true, ticket, sent: self.now, replies: Vec::new() });
+        if self.crashes_at_sends && !self.healed && self.chance.per_mille(30) {
+            return self.crash_client(client);
+        }
+        if !self.conduct.stores_first() {
+            self.store(task);
+        }
+    }
+
+    fn park(&mut self, task: usize, request: Request<Bytes>, now: Moment, until: Moment) {
+        let pause = until.millis().saturating_sub(now.millis()).clamp(1, LONGEST_SLEEP);
+        let one = &mut self.tasks[task];
+        one.parked = Some(request);
+        let (turn, name) = (one.turn, one.job.name.clone());
+        self.note(format_args!("the throttle lets {name} wait {pause} ms"));
+        // Whoever waits for a reply of somebody else may be let through earlier; nobody has to be.
+        self.agenda.plan(self.now + pause, Happening::AskAgain { task, turn });
+    }
+
+    pub(super) fn ask_again(&mut self, task: usize, turn: u32) {
+        let up = self.clients[self.tasks[task].client].up;
+        if self.tasks[task].turn == turn
+            && up
+            && let Some(request) = self.tasks[task].parked.take()
+        {
+            self.submit(task, request);
+        }
+    }
+
+    fn store(&mut self, task: usize) {
+        let one = &mut self.tasks[task];
+        one.disk = one.run.as_ref().map(|run| run.save());
+    }
+
+    fn store_throttle(&mut self, client: usize) {
+        let Self { clients, secrets, .. } = self;
+        if let Some(secret) = secrets.found_in(clients[client].store_throttle()) {
+            self.violate("secrets stay secret", format!("{secret} in the stored throttle"));
+        }
+    }
+
+    /// A machine has ended.
+    fn end(&mut self, task: usize, claim: Claim) {
+        let one = &mut self.tasks[task];
+        one.run = None;
+        let name = one.job.name.clone();
+        if one.stage == Stage::Opening {
+            return self.session_opened(task, claim);
+        }
+        one.stage = Stage::Ended;
+        let (kind, pays) = (one.job.kind, one.job.kind.pays());
+        one.claim = Some(claim.clone());
+        self.ended.push(task);
+        let extra = self.conduct.also_logs(&self.tasks[task].job);
+        self.note(format_args!("{name} ends: {}{}", claim.word(), extra.unwrap_or_default()));
+        *self.tally.claims.entry(format!("{kind:?} {}", claim.word())).or_default() += 1;
+        if pays && let Claim::Approved { key } = claim {
+            self.follow_up(task, &key);
+        }
+    }
+
+    pub(super) fn account_of(&self, task: usize) -> Arc<pg_proto::Account> {
+        self.clients[self.tasks[task].client].account()
+    }
+}
+
+fn is_payment(request: &Request<Bytes>) -> bool {
+    let path = request.uri().path();
+    path.contains("/transaction/auth") || path.contains("/transaction/preauth")
+}

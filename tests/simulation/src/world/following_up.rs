@@ -1,0 +1,29 @@
+//! What merchants do with a payment: capture, cancel and refund it, in parts and in any order.
+
+use super::World;
+use crate::{
+    agenda::Happening,
+    job::{Job, Kind},
+    task::Task,
+};
+
+impl World<'_> {
+    /// Plans what follows an approved payment.
+    pub(super) fn follow_up(&mut self, task: usize, key: &str) {
+        let Task { client, order, job, .. } = &self.tasks[task];
+        let (client, order, job) = (*client, *order, job.clone());
+        let kinds: &[Kind] =
+            if job.kind == Kind::Preauth { &[Kind::Capture, Kind::Capture, Kind::Cancel] } else { &[Kind::Refund] };
+        let times = self.chance.below(4);
+        for number in 0..times {
+            let kind = self.chance.pick(kinds);
+            // Each amount of a payment is another one, so that the ledger tells what was done.
+            let pence = self.chance.between(1, job.pence / 4) * 4 + number;
+            let name = format!("{}-{number}", job.name);
+            let follow_up = Job { kind, name, pence, key: key.to_owned(), ..job.clone() };
+            let pause = self.chance.between(100, 600_000);
+            self.agenda.plan(self.now + pause, Happening::Begin { task: self.tasks.len() });
+            self.tasks.push(Task::new(client, order, follow_up));
+        }
+    }
+}

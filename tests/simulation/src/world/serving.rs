@@ -1,0 +1,205 @@
+//! Requests arrive at the service, replies leave it.
+
+use bytes::Bytes;
+use http::Response;
+use pg_proto::machine::{Event, Failure};
+
+use super::World;
+use crate::{
+    agenda::Happening,
+    network::{Call, Caller},
+    service::received,
+};
+
+/// The service takes what arrives within this time together.
+const GROUPED: u64 = 20;
+/// A request that is executed later than this after it was sent counts for no limit of its sender.
+const LONGEST_WAY: u64 = 120_000;
+
+impl World<'_> {
+    /// Gives a request to the network.
+    pub(super) fn send(&mut self, call: Call) {
+        let number = self.calls.len();
+        let fate = self.network.carry(self.now, number, self.service.is_up(), &mut self.agenda);
+        let (path, caller) = (call.request.uri().path().to_owned(), self.name(call.caller));
+        self.calls.push(call);
+        self.note(format_args!("{caller} sends call {number} {path}: {fate}"));
+    }
+
+    pub(super) fn arrive(&mut self, call: usize, copy: u32) {
+        if !self.service.is_up() {
+            self.note(format_args!("call {call}.{copy} arrives while the service is down"));
+            if self.calls[call].open {
+                self.agenda.plan(self.now + 1, Happening::NoReply { call, sent: true });
+            }
+            return;
+        }
+        if self.waiting.is_empty() {
+            let pause = self.chance.below(GROUPED);
+            self.agenda.plan(self.now + pause, Happening::Serve);
+        }
+        self.waiting.push((call, copy));
+    }
+
+    pub(super) fn serve(&mut self) {
+        let group = std::mem::take(&mut self.waiting);
+        if group.is_empty() || !self.service.is_up() {
+            return;
+        }
+        let requests: Vec<_> =
+            group.iter().map(|&(call, _)| received(self.calls[call].request.clone(), self.calls[call].from)).collect();
+        self.tally.requests += requests.len() as u64;
+        for &(call, copy) in &group {
+            self.count_for_limits(call, copy);
+        }
+        let Some(responses) = self.service.serve(self.now, requests) else {
+            self.note(format_args!("the service crashes over {}", listed(&group)));
+            self.after_crash();
+            return;
+        };
+        if std::mem::take(&mut self.mute) {
+            self.note(format_args!("the service crashes after {} and before the replies", listed(&group)));
+            self.service.crash();
+            self.after_crash();
+            return;
+        }
+        for ((call, copy), response) in group.into_iter().zip(responses) {
+            self.release(call, copy, response);
+        }
+    }
+
+    /// A reply goes out: from now on what it says has to stay true.
+    fn release(&mut self, call: usize, copy: u32, mut response: Response<Bytes>) {
+        let said = summary(&response);
+        self.acknowledged.extend(keys(response.body()));
+        if copy == 0
+            && response.status() == 401
+            && let Some(client) = self.client_of(call)
+        {
+            self.refused[client].push(self.now);
+        }
+        let mut fate = String::new();
+        let mut times = 1 + u32::from(self.network.brings_again());
+        while times > 0 {
+            times -= 1;
+            let reply = self.calls[call].replies.len();
+            match self.network.bring(&mut response) {
+                None => fate.push_str(" lost"),
+                Some(delay) => {
+                    fate.push_str(&format!(" in {delay} ms"));
+                    self.calls[call].replies.push(response.clone());
+                    self.agenda.plan(self.now + delay, Happening::Reply { call, reply });
+                }
+            }
+        }
+        self.note(format_args!("the service answers call {call}.{copy} with {said}, which comes{fate}"));
+    }
+
+    /// Only what a client sent counts, not what the network made of it.
+    fn count_for_limits(&mut self, call: usize, copy: u32) {
+        let Some(client) = self.client_of(call) else { return };
+        if copy == 0 && self.now - self.calls[call].sent <= LONGEST_WAY {
+            self.executed[client].push(self.now);
+        }
+    }
+
+    fn client_of(&self, call: usize) -> Option<usize> {
+        match self.calls[call].caller {
+            Caller::Task { task, .. } => Some(self.tasks[task].client),
+            Caller::Customer { .. } | Caller::Stranger => None,
+        }
+    }
+
+    /// A reply reaches whoever waits for it.
+    pub(super) fn reply(&mut self, call: usize, reply: usize) {
+        if !self.calls[call].open {
+            self.note(format_args!("a reply to call {call} comes too late"));
+            return;
+        }
+        self.calls[call].open = false;
+        let response = self.calls[call].replies[reply].clone();
+        match self.calls[call].caller {
+            Caller::Stranger => {}
+            Caller::Customer { task } => self.posted(task, &response),
+            Caller::Task { task, turn } => {
+                let client = self.tasks[task].client;
+                let now = self.clients[client].clock(self.now);
+                if let Some(ticket) = self.calls[call].ticket.take() {
+                    self.clients[client].throttle.answered(ticket, &response, now);
+                }
+                self.feed(task, turn, Event::Reply(response));
+            }
+        }
+    }
+
+    /// Somebody learns that no reply comes.
+    pub(super) fn no_reply(&mut self, call: usize, sent: bool) {
+        if !std::mem::take(&mut self.calls[call].open) {
+            return;
+        }
+        match self.calls[call].caller {
+            Caller::Stranger => {}
+            Caller::Customer { task } => self.not_posted(task),
+            Caller::Task { task, turn } => {
+                let client = self.tasks[task].client;
+                let now = self.clients[client].clock(self.now);
+                if let Some(ticket) = self.calls[call].ticket.take() {
+                    let throttle = &mut self.clients[client].throttle;
+                    if sent { throttle.lost(ticket, now) } else { throttle.unsent(ticket) }
+                }
+                let failure = if sent { Failure::MaybeSent } else { Failure::NotSent };
+                self.note(format_args!("call {call} has no reply: {failure:?}"));
+                self.feed(task, turn, Event::Failed(failure));
+            }
+        }
+    }
+
+    pub(super) fn name(&self, caller: Caller) -> String {
+        match caller {
+            Caller::Task { task, .. } => {
+                format!("client {} for {}", self.tasks[task].client, self.tasks[task].job.name)
+            }
+            Caller::Customer { task } => format!("the customer of {}", self.tasks[task].job.name),
+            Caller::Stranger => "a stranger".to_owned(),
+        }
+    }
+}
+
+fn listed(group: &[(usize, u32)]) -> String {
+    group.iter().map(|(call, copy)| format!("call {call}.{copy}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Status and code of a reply.
+fn summary(response: &Response<Bytes>) -> String {
+    let body = String::from_utf8_lossy(response.body());
+    let code = ["errorCode", "transactionStatusCode"].iter().find_map(|name| value(&body, name));
+    match code {
+        Some((code, _)) => format!("{} {code}", response.status().as_u16()),
+        None => response.status().as_u16().to_string(),
+    }
+}
+
+/// The keys of transactions that a reply names.
+fn keys(body: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(body);
+    let (mut rest, mut found) = (&*text, Vec::new());
+    while let Some((key, after)) = value(rest, "transactionKey") {
+        found.push(key.to_owned());
+        rest = after;
+    }
+    found
+}
+
+/// The next value of this name in XML or JSON, and what follows it.
+fn value<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
+    let mut rest = text;
+    loop {
+        let at = rest.find(name)? + name.len();
+        rest = &rest[at..];
+        let Some(begin) = rest.strip_prefix("\":\"").or_else(|| rest.strip_prefix('>')) else { continue };
+        let end = begin.find(['"', '<'])?;
+        if end > 0 {
+            return Some((&begin[..end], &begin[end..]));
+        }
+    }
+}
