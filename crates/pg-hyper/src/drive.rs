@@ -147,7 +147,8 @@ where
         self
     }
 
-    /// Tells the machine what its owner knows. It hears of it once it waits neither for a reply nor for being stored.
+    /// Tells the machine what its owner knows. It hears of it once it waits neither for a reply nor for being stored, and
+    /// before it asks anything.
     pub fn tell(&mut self, input: M::Input) {
         self.inputs.push_back(input);
     }
@@ -232,7 +233,8 @@ where
             }
             Decided::Tell(next) => {
                 self.position = Position::Idle;
-                Some(next)
+                // A question to which an answer waits may be answered by it. If not, the machine asks again.
+                Some(next).filter(|next| matches!(next, Next::Done(_)) || self.inputs.is_empty())
             }
         }
     }

@@ -39,7 +39,13 @@ fn slow<F: Future>(future: F) -> Slow<F> {
 
 /// A transport that waits before the request arrives, and before the reply does.
 #[derive(Clone)]
-struct Waits(InProcess);
+pub(crate) struct Waits(InProcess);
+
+impl Waits {
+    pub(crate) const fn new(sandbox: InProcess) -> Self {
+        Self(sandbox)
+    }
+}
 
 impl Transport for Waits {
     async fn send(&self, request: Request<Bytes>) -> Result<http::Response<Bytes>, TransportError> {
@@ -51,11 +57,11 @@ impl Transport for Waits {
 }
 
 #[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<Option<Saved>>>);
+pub(crate) struct Shelf(Arc<Mutex<Option<Saved>>>);
 
 impl Shelf {
     /// Waits before it has stored, and after.
-    fn put(&self, saved: Saved) -> impl Future<Output = Result<(), String>> + Send + use<> {
+    pub(crate) fn put(&self, saved: Saved) -> impl Future<Output = Result<(), String>> + Send + use<> {
         let shelf = self.clone();
         async move {
             slow(async {}).await;
@@ -65,13 +71,13 @@ impl Shelf {
         }
     }
 
-    fn last(&self) -> Option<Saved> {
+    pub(crate) fn last(&self) -> Option<Saved> {
         self.0.lock().unwrap().clone()
     }
 }
 
 /// Polls a future so many times, then gives it up.
-async fn polled<F: Future>(times: u32, future: F) -> Option<F::Output> {
+pub(crate) async fn polled<F: Future>(times: u32, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     let mut left = times;
     std::future::poll_fn(|context| {
@@ -89,7 +95,7 @@ fn world(fault: &str) -> (World, Client<Waits>) {
     if !fault.is_empty() {
         world.control("faults", format!(r#"{{"method": "transaction/auth", {fault}}}"#));
     }
-    let client = world.over(Waits(world.sandbox.clone()));
+    let client = world.over(Waits::new(world.sandbox.clone()));
     (world, client)
 }
 

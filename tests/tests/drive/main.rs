@@ -4,7 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cancelled;
+mod checkout;
 mod cut;
 mod faults;
 mod held_back;
+mod three_d_secure;
+mod updates;
 mod world;

@@ -7,6 +7,7 @@ use pg_model::{Auth, CardDetails, Encoding, Transaction};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::charge::Charged};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 use pg_tests::{clocks::SandboxClock, ledger, shop::order};
+use serde_json::Value;
 
 pub(crate) type Wire = TowerTransport<InProcess>;
 
@@ -42,6 +43,12 @@ impl World {
         let request = Request::post(format!("/_sandbox/{path}")).body(Bytes::from(body.into())).unwrap();
         let reply = self.sandbox.send(request).unwrap();
         assert!(reply.status().is_success(), "{:?}", reply.body());
+    }
+
+    /// What the control interface lists.
+    pub(crate) fn list(&self, path: &str) -> Value {
+        let request = Request::get(format!("/_sandbox/{path}")).body(Bytes::new()).unwrap();
+        serde_json::from_slice(self.sandbox.send(request).unwrap().body()).unwrap()
     }
 
     pub(crate) async fn ledger(&self, reference: &str) -> Vec<Transaction> {

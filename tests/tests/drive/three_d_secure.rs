@@ -1,0 +1,109 @@
+//! 3-D Secure payments over sockets: the customer answers the challenge and comes back to a receiver.
+
+use pg_hyper::{Client, Hyper, News, Next, Purpose, Receiver, Transport};
+use pg_model::{Encoding, InitiateThreeDSecureSessionKey, Url};
+use pg_proto::machine::three_d_secure::{
+    ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecurePlan, ThreeDSecured, WithoutShift,
+};
+use pg_tests::{
+    browser::{self, VISA},
+    ledger,
+    shop::{Shop, order},
+};
+
+use crate::cancelled::Shelf;
+
+const ASKS: &str = "4000000000005001";
+
+/// The customer presses a button, and their browser follows the way back.
+async fn customer(url: &Url, button: &str) {
+    let challenge = http::Request::post(url.as_str())
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(format!("outcome={button}").into())
+        .unwrap();
+    let reply = Hyper::new().send(challenge).await.unwrap();
+    let back = http::Request::get(browser::location(&reply)).body(bytes::Bytes::new()).unwrap();
+    let page = Hyper::new().send(back).await.unwrap();
+    assert_eq!(page.status(), 200);
+}
+
+struct Payment {
+    shop: Shop,
+    receiver: Receiver,
+    initiation: InitiateThreeDSecureSessionKey,
+}
+
+impl Payment {
+    async fn begin() -> Self {
+        let shop = Shop::open(Encoding::Json).await;
+        let mut entered = VISA;
+        entered[0].1 = ASKS;
+        let session = shop.session_with_card(&entered).await;
+        let receiver = Receiver::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let door = receiver.open(Purpose::Challenge).unwrap();
+        let initiation = InitiateThreeDSecureSessionKey::new(session, order("order-1", 998), door.url());
+        Self { shop, receiver, initiation }
+    }
+
+    fn client(&self) -> &Client {
+        &self.shop.client
+    }
+
+    /// Payments, without the check that the initiation is.
+    async fn paid(&self) -> usize {
+        let found = ledger::under(self.client(), "order-1").await;
+        found.iter().filter(|found| found.transaction_type == pg_model::TransactionType::AUTH).count()
+    }
+}
+
+#[tokio::test]
+async fn each_answer_of_the_customer_leads_to_its_end() {
+    for (button, paid) in [("authenticate", 1), ("fail", 0), ("abandon", 0)] {
+        let mut payment = Payment::begin().await;
+        let plan = ThreeDSecurePlan { without_shift: WithoutShift::End, ..Default::default() };
+        let mut secure = payment.client().three_d_secure(payment.initiation.clone(), plan).unwrap();
+        let outcome = loop {
+            match secure.next().await {
+                Next::Ask(ThreeDSecureDemand::Challenge { url, .. }) => {
+                    customer(&url, button).await;
+                    let received = payment.receiver.next().await.unwrap();
+                    assert!(matches!(received.news, News::Challenged));
+                    // Another tab comes back as well.
+                    secure.tell(ThreeDSecureInput::Returned);
+                    secure.tell(ThreeDSecureInput::Returned);
+                }
+                Next::Ask(other) => panic!("{other:?}"),
+                Next::Done(outcome) => break outcome,
+            }
+        };
+        match (&outcome, button) {
+            (ThreeDSecured::Approved(_), "authenticate")
+            | (ThreeDSecured::Failed, "fail")
+            | (ThreeDSecured::Abandoned, "abandon") => {}
+            _ => panic!("{button}: {outcome:?}"),
+        }
+        assert_eq!(payment.paid().await, paid, "{button}");
+    }
+}
+
+#[tokio::test]
+async fn another_process_goes_on_when_the_customer_comes_back() {
+    let payment = Payment::begin().await;
+    let shelf = Shelf::default();
+    let keep = shelf.clone();
+    let mut secure = payment
+        .client()
+        .three_d_secure(payment.initiation.clone(), ThreeDSecurePlan::default())
+        .unwrap()
+        .store(move |saved| keep.put(saved));
+    let Next::Ask(ThreeDSecureDemand::Challenge { url, .. }) = secure.next().await else { panic!("no challenge") };
+    drop(secure);
+    customer(&url, "authenticate").await;
+    let mut secure = payment.client().resume_three_d_secure(&shelf.last().unwrap()).unwrap();
+    secure.tell(ThreeDSecureInput::Returned);
+    match secure.next().await {
+        Next::Done(ThreeDSecured::Approved(_)) => {}
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(payment.paid().await, 1);
+}
