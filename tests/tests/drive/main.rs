@@ -8,6 +8,7 @@ mod checkout;
 mod cut;
 mod faults;
 mod held_back;
+mod killed;
 mod three_d_secure;
 mod updates;
 mod world;

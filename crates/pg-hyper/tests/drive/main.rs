@@ -1,0 +1,6 @@
+//! Drivers by tokio's time, and the receiver against callers that mean no good.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod receiver;
+mod throttle;

@@ -1,0 +1,130 @@
+//! Callers that mean no good, or are slow, or come at the wrong time.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use pg_hyper::{Hyper, News, Purpose, Receiver, ReceiverLimits, Transport, proto::BaseUrl};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+async fn receiver(limits: ReceiverLimits) -> Receiver {
+    Receiver::on(TcpListener::bind("127.0.0.1:0").await.unwrap(), limits).unwrap()
+}
+
+async fn send(method: &str, url: &str, body: impl Into<Bytes>) -> Response<Bytes> {
+    let request = Request::builder().method(method).uri(url).body(body.into()).unwrap();
+    Hyper::new().send(request).await.unwrap()
+}
+
+#[tokio::test]
+async fn only_open_addresses_take_anything() {
+    let mut receiver = receiver(ReceiverLimits::default()).await;
+    let door = receiver.open(Purpose::Challenge).unwrap();
+    let base = format!("http://{}", receiver.local_address());
+    for path in ["/", "/challenge", "/00000000000000000000000000000000", &format!("/{}/", door.token())] {
+        let reply = send("GET", &format!("{base}{path}"), "").await;
+        assert_eq!(reply.status(), StatusCode::NOT_FOUND, "{path}");
+    }
+    assert_eq!(send("GET", door.url(), "").await.status(), StatusCode::OK);
+    let received = receiver.next().await.unwrap();
+    assert_eq!((received.token.as_str(), matches!(received.news, News::Challenged)), (door.token(), true));
+    receiver.close(&door);
+    assert_eq!(send("GET", door.url(), "").await.status(), StatusCode::NOT_FOUND);
+    // Another process opens it again.
+    assert_eq!(receiver.reopen(Purpose::Challenge, door.token()).unwrap(), door);
+    assert_eq!(send("POST", door.url(), "PaRes=x").await.status(), StatusCode::OK);
+    assert!(receiver.reopen(Purpose::Challenge, "../etc").is_err());
+}
+
+#[tokio::test]
+async fn nothing_that_was_sent_comes_back() {
+    let receiver = receiver(ReceiverLimits { body_bytes: 1000, ..ReceiverLimits::default() }).await;
+    let evil = "%3Cscript%3Ealert(1)%3C/script%3E";
+    for (purpose, method, query, body, status) in [
+        (Purpose::CheckoutReturn, "GET", format!("?trans_key={evil}%20"), String::new(), 400),
+        (Purpose::CheckoutReturn, "POST", format!("?trans_key={evil}"), evil.to_owned(), 405),
+        (Purpose::CheckoutCallback, "POST", format!("?{evil}"), evil.to_owned(), 400),
+        (Purpose::CheckoutCallback, "POST", String::new(), format!("trans_key=a&x={}", "a".repeat(2000)), 413),
+        (Purpose::UpdaterCallback, "POST", String::new(), format!("<{evil}"), 400),
+        (Purpose::UpdaterCallback, "SCRIPT", String::new(), String::new(), 405),
+        (Purpose::CardForm, "GET", format!("?{evil}"), String::new(), 400),
+        (Purpose::CheckoutCancel, "GET", format!("?{evil}"), String::new(), 200),
+    ] {
+        let door = receiver.open(purpose).unwrap();
+        let reply = send(method, &format!("{}{query}", door.url()), body).await;
+        assert_eq!(reply.status().as_u16(), status, "{purpose:?} {method}");
+        let text = String::from_utf8(reply.body().to_vec()).unwrap();
+        assert!(!text.contains("script") && text.lines().count() == 1, "{text}");
+        let headers = reply.headers();
+        assert_eq!(headers["content-type"], "text/plain; charset=utf-8");
+        assert_eq!(headers["x-content-type-options"], "nosniff");
+        assert_eq!(headers["referrer-policy"], "no-referrer");
+        assert_eq!(headers.contains_key("allow"), status == 405);
+        assert!(headers.values().all(|value| !value.to_str().unwrap().contains("script")));
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_never_ends_is_cut_off() {
+    let receiver = receiver(ReceiverLimits { body_bytes: 1000, ..ReceiverLimits::default() }).await;
+    let door = receiver.open(Purpose::UpdaterCallback).unwrap();
+    let mut stream = TcpStream::connect(receiver.local_address()).await.unwrap();
+    let head = format!("POST /{} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n", door.token());
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let chunk = format!("{:x}\r\n{}\r\n", 4096, "a".repeat(4096));
+    while stream.write_all(chunk.as_bytes()).await.is_ok() {}
+    let mut reply = Vec::new();
+    let _ = stream.read_to_end(&mut reply).await;
+    assert!(reply.is_empty() || reply.starts_with(b"HTTP/1.1 413"), "{}", String::from_utf8_lossy(&reply));
+}
+
+#[tokio::test]
+async fn callers_that_say_nothing_make_room_for_others() {
+    let limits = ReceiverLimits { connections: 2, time: Duration::from_millis(100), ..ReceiverLimits::default() };
+    let mut receiver = receiver(limits).await;
+    let door = receiver.open(Purpose::Challenge).unwrap();
+    let mut silent = Vec::new();
+    for _ in 0..5 {
+        silent.push(TcpStream::connect(receiver.local_address()).await.unwrap());
+    }
+    assert_eq!(send("GET", door.url(), "").await.status(), StatusCode::OK);
+    assert!(receiver.next().await.is_some());
+    for mut stream in silent {
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    }
+}
+
+#[tokio::test]
+async fn more_news_than_anybody_takes_are_told_to_come_again() {
+    let mut receiver = receiver(ReceiverLimits { waiting: 2, ..ReceiverLimits::default() }).await;
+    let door = receiver.open(Purpose::Challenge).unwrap();
+    for expected in [200, 200, 503, 503] {
+        assert_eq!(send("GET", door.url(), "").await.status().as_u16(), expected);
+    }
+    assert!(receiver.next().await.is_some());
+    assert_eq!(send("GET", door.url(), "").await.status().as_u16(), 200);
+}
+
+#[tokio::test]
+async fn behind_a_proxy_its_addresses_begin_as_they_are_known_outside() {
+    let base = BaseUrl::parse("https://shop.example/pg/").unwrap();
+    let receiver = receiver(ReceiverLimits::default()).await.public_url(&base);
+    let door = receiver.open(Purpose::Challenge).unwrap();
+    assert_eq!(door.url(), format!("https://shop.example/pg/{}", door.token()));
+    // The proxy passes the whole path on.
+    let inside = format!("http://{}/pg/{}", receiver.local_address(), door.token());
+    assert_eq!(send("GET", &inside, "").await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn dropped_it_stops() {
+    let receiver = receiver(ReceiverLimits::default()).await;
+    let address = receiver.local_address();
+    let mut open = TcpStream::connect(address).await.unwrap();
+    drop(receiver);
+    assert_eq!(open.read_to_end(&mut Vec::new()).await.unwrap_or_default(), 0);
+    TcpListener::bind(address).await.unwrap();
+}

@@ -1,0 +1,143 @@
+//! The throttle by tokio's time, paused: whoever waits for it takes no real time.
+
+use std::{
+    convert::Infallible,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use pg_hyper::{
+    Client, Error, Transport, Trouble,
+    proto::{
+        Account, BaseUrl, Credentials,
+        machine::{
+            charge::Charged,
+            retry::{RetryBounds, Tried},
+            throttle::{Limits, Stop},
+        },
+        model::{AuthCardKey, Currency, Item, Order, TokenLookup},
+    },
+};
+use tokio::time::Instant;
+
+fn account() -> Account {
+    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "password", "sha key"))
+}
+
+fn payment(reference: &str) -> AuthCardKey {
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference(reference);
+    AuthCardKey::new("a-card-key", order)
+}
+
+#[expect(clippy::disallowed_methods, reason = "tokio's time is paused here")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+type Times = Arc<Mutex<Vec<Instant>>>;
+
+/// Approves everything, and notes when.
+fn approving() -> (Times, impl Transport + Clone) {
+    let times = Times::default();
+    let noted = Arc::clone(&times);
+    let transport = move |_: Request<Bytes>| {
+        noted.lock().unwrap().push(now());
+        let body = "<serviceResponse><transactionStatusCode>600</transactionStatusCode>\
+                    <transactionType>Auth</transactionType><transactionKey>a</transactionKey></serviceResponse>";
+        async move { Ok::<_, Infallible>(Response::new(Bytes::from_static(body.as_bytes()))) }
+    };
+    (times, transport)
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_minute_sees_more_than_the_limit_however_many_charge_at_once() {
+    let (times, transport) = approving();
+    let client = Client::with_transport(account(), transport);
+    let mut charges = tokio::task::JoinSet::new();
+    for at in 0..250 {
+        let charging = client.charge(payment(&format!("order-{at}"))).unwrap();
+        charges.spawn(async move { charging.await });
+    }
+    while let Some(charged) = charges.join_next().await {
+        assert!(matches!(charged.unwrap(), Charged::Approved(_)));
+    }
+    let times = times.lock().unwrap().clone();
+    assert_eq!(times.len(), 250);
+    for minute in times.windows(101) {
+        assert!(minute[100] - minute[0] > Duration::from_secs(60));
+    }
+    let whole = times[249] - times[0];
+    assert!(whole < Duration::from_secs(130), "it waits no longer than it has to: {whole:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_lets_the_next_one_go_at_once() {
+    // One in flight at a time, each for ten seconds.
+    let transport = |_: Request<Bytes>| async {
+        #[expect(clippy::disallowed_methods, reason = "tokio's time is paused here")]
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        Ok::<_, Infallible>(Response::new(Bytes::from_static(b"<serviceResponse/>")))
+    };
+    let client = Client::with_transport(account(), transport).limits(Limits { in_flight: 1, ..Limits::default() });
+    let start = now();
+    let lookup = || client.retry(TokenLookup::new().card_key("a"), RetryBounds::default()).unwrap();
+    let (first, second, third) = tokio::join!(lookup(), lookup(), lookup());
+    for tried in [first, second, third] {
+        assert!(matches!(tried, Tried::Answered(_)), "{tried:?}");
+    }
+    assert_eq!((now() - start).as_secs(), 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_refused_for_its_credentials_stops_the_machines() {
+    let sent = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&sent);
+    let client = Client::with_transport(account(), move |_: Request<Bytes>| {
+        *counted.lock().unwrap() += 1;
+        let body = "<serviceResponse><errorCode>102</errorCode></serviceResponse>";
+        let reply = Response::builder().status(401).body(Bytes::from_static(body.as_bytes())).unwrap();
+        async { Ok::<_, Infallible>(reply) }
+    });
+    let refused = client.call(&TokenLookup::new().card_key("a")).await;
+    assert!(matches!(refused, Err(Error::Refused(_))));
+    let clone = client.clone();
+    assert!(matches!(clone.stopped(), Some(Stop::Credentials(code)) if code == "102"));
+    let mut charging = clone.charge(payment("order-1")).unwrap();
+    assert_eq!(charging.run().await, Charged::NotSent);
+    let trouble = charging.trouble().unwrap();
+    assert!(matches!(trouble, Trouble::Stopped(_)));
+    assert!(trouble.to_string().starts_with("held back: the service refused the credentials (102)"), "{trouble}");
+    assert_eq!(*sent.lock().unwrap(), 1);
+    client.resume_sending();
+    assert!(matches!(clone.charge(payment("order-1")).unwrap().await, Charged::Refused(_)));
+    assert_eq!(*sent.lock().unwrap(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn charges_that_are_dropped_while_they_wait_free_their_places() {
+    let (times, transport) = approving();
+    let slow = move |request: Request<Bytes>| {
+        let transport = transport.clone();
+        async move {
+            #[expect(clippy::disallowed_methods, reason = "tokio's time is paused here")]
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            transport.send(request).await
+        }
+    };
+    let limits = Limits { in_flight: 1, ..Limits::default() };
+    let client = Client::with_transport(account(), slow).limits(limits);
+    for at in 0..20 {
+        // Stored for ever: it never gets to send.
+        let charging = client
+            .charge(payment(&format!("order-{at}")))
+            .unwrap()
+            .store(|_| std::future::pending::<Result<(), Infallible>>());
+        assert!(tokio::time::timeout(Duration::from_millis(10), charging).await.is_err());
+    }
+    let start = now();
+    assert!(matches!(client.charge(payment("order-x")).unwrap().await, Charged::Approved(_)));
+    assert_eq!((now() - start).as_secs(), 1);
+    assert_eq!(times.lock().unwrap().len(), 1);
+}

@@ -1,0 +1,107 @@
+//! Charges once with its state in a file, and stands still at a place of one's choice, to be killed there.
+//!
+//! ```text
+//! charging BASE_URL STATE_FILE REFERENCE PLACE
+//! ```
+//!
+//! It goes on from the state file if there is one. Places are counted from 1 as they come: before and after each time that
+//! the state is stored, before and after each request. At `PLACE` it prints `here` and does nothing more; with 0 it goes on
+//! to the end, and prints how that is.
+
+use std::{
+    env,
+    error::Error,
+    fs,
+    future::pending,
+    io::{Write, stdout},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use pg_hyper::{Client, Hyper, Transport, TransportError};
+use pg_model::{Auth, CardDetails};
+use pg_proto::machine::{Saved, charge::Charged};
+use pg_tests::{
+    clocks::Leaping,
+    shop::{account_at, order},
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [base_url, file, reference, place] = &arguments[..] else { return Err("wrong arguments".into()) };
+    let places = Places { last: place.parse()?, passed: Arc::default() };
+    let transport = Stopping { hyper: Hyper::new(), places: places.clone() };
+    let client = Client::with_transport(account_at(base_url, "main"), transport).clock(Leaping::default());
+    let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49").cv2("123"), order(reference, 499));
+    let charging = match fs::read_to_string(file) {
+        Ok(saved) => client.resume_charge(&Saved::from_text(saved), Some(payment))?,
+        Err(_) => client.charge(payment)?,
+    };
+    let file = file.clone();
+    let charging = charging.store(move |saved| {
+        let (places, file) = (places.clone(), file.clone());
+        async move {
+            places.pass().await;
+            store(Path::new(&file), &saved)?;
+            places.pass().await;
+            Ok::<_, std::io::Error>(())
+        }
+    });
+    say(&match charging.await {
+        Charged::Approved(paid) => format!("approved {}", paid.transaction_key),
+        other => format!("{other:?}"),
+    });
+    Ok(())
+}
+
+/// Whole or not at all, and on the disk.
+fn store(file: &Path, saved: &Saved) -> std::io::Result<()> {
+    let fresh = file.with_extension("new");
+    let mut written = fs::File::create(&fresh)?;
+    written.write_all(saved.text().as_bytes())?;
+    written.sync_all()?;
+    fs::rename(fresh, file)
+}
+
+fn say(line: &str) {
+    // Nobody who reads it is left when this fails.
+    let _ = writeln!(stdout(), "{line}").and_then(|()| stdout().flush());
+}
+
+/// Counts the places that were passed.
+#[derive(Clone)]
+struct Places {
+    last: usize,
+    passed: Arc<AtomicUsize>,
+}
+
+impl Places {
+    async fn pass(&self) {
+        if self.passed.fetch_add(1, Ordering::SeqCst) + 1 == self.last {
+            say("here");
+            pending().await
+        }
+    }
+}
+
+/// Stops before each request, and when its reply is there.
+#[derive(Clone)]
+struct Stopping {
+    hyper: Hyper,
+    places: Places,
+}
+
+impl Transport for Stopping {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        self.places.pass().await;
+        let reply = self.hyper.send(request).await;
+        self.places.pass().await;
+        reply
+    }
+}
