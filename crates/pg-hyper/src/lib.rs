@@ -2,20 +2,25 @@
 //!
 //! What this crate is: [`Client::call`] takes a typed request over the network and brings its typed reply back. It adds
 //! to [`proto`] what needs a socket: a pool of connections, TLS, one total deadline, a limit for replies; and it keeps
-//! *not sent*, *maybe sent* and *outcome unknown* apart.
+//! *not sent*, *maybe sent* and *outcome unknown* apart. [`Client::charge`] and its like drive the machines of
+//! [`proto::machine`], which need more than one request; [`Receiver`] takes the callbacks and returns that they wait for.
 //!
-//! What it is not: it never sends anything a second time, follows no redirect, and holds no state but its pool.
+//! What it is not: it sends no call a second time, follows no redirect, and holds no state but its pool and its throttle.
+//! Only machines send anything twice, each as far as its contract says: a charge only under the same
+//! `uniqueMerchantReference`, which the service takes once, and only after it has looked.
 //!
 //! Limits: HTTP/1.1 only. Addresses have to be https, except for this machine's own. By default a call ends after 60
-//! seconds, and a reply may have 16 MiB. [`Hyper`] needs a tokio runtime with its I/O and timers on; a client over
-//! another transport needs none.
+//! seconds, and a reply may have 16 MiB; machines send 100 requests a minute, 5 at a time. [`Hyper`] and the [`Receiver`]
+//! need a tokio runtime with its I/O and timers on; a client over another transport needs none, and its machines only
+//! one for the [`SystemClock`].
 //!
 //! ```no_run
 //! use pg_hyper::{
-//!     Client, Error,
+//!     Client,
 //!     proto::{
 //!         Account, BaseUrl, Credentials,
-//!         model::{AuthSessionKey, Currency, Initiate, Item, Order, Outcome},
+//!         machine::charge::Charged,
+//!         model::{AuthSessionKey, Currency, Initiate, Item, Order},
 //!     },
 //! };
 //!
@@ -26,16 +31,33 @@
 //! let session = client.call(&Initiate::new("https://shop.example/card-error")).await?;
 //! // … the customer's browser posts the card form of the session …
 //! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
-//! match client.call(&AuthSessionKey::new(session.session_key, order)).await {
-//!     Ok(Outcome::Approved(paid)) => println!("paid: {}", paid.transaction_key),
-//!     Ok(Outcome::Declined(not) | Outcome::Other(not)) => println!("not paid: {}", not.transaction_status),
+//! let auth = AuthSessionKey::new(session.session_key, order);
+//! // Whatever the network does, it is charged once at most.
+//! match client.charge(auth)?.await {
+//!     Charged::Approved(paid) => println!("paid: {}", paid.transaction_key),
 //!     // It may have been paid: this lookup, made later, tells.
-//!     Err(Error::Unknown { reconcile: Some(lookup), .. }) => println!("park the order: {lookup:?}"),
-//!     Err(error) => println!("{error}"),
+//!     Charged::Unknown { reconcile, why } => println!("park the order: {why}, {reconcile:?}"),
+//!     other => println!("not paid: {other:?}"),
 //! }
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Machines
+//!
+//! | | ends as | asks |
+//! |---|---|---|
+//! | [`client.charge(payment)?`](Client::charge) | [`Charged`](proto::machine::charge::Charged) | nothing |
+//! | [`client.retry(request, bounds)?`](Client::retry) | [`Tried`](proto::machine::retry::Tried) | nothing |
+//! | [`client.three_d_secure(initiation, plan)?`](Client::three_d_secure) | [`ThreeDSecured`](proto::machine::three_d_secure::ThreeDSecured) | to lead the customer to the challenge; whether to pay without liability shift |
+//! | [`client.checkout(request, plan)?`](Client::checkout) | [`CheckedOut`](proto::machine::checkout::CheckedOut) | to lead the customer to the hosted page |
+//! | [`client.update_accounts(plan, keys)?`](Client::update_accounts) | [`Update::Ended`] | to take its results |
+//!
+//! All are a [`Drive`], the last one with more around it. Nothing is sent before a drive is awaited. What asks nothing is
+//! awaited, or [run](Drive::run); what asks is taken from one [question](Drive::next) to the next, and
+//! [told](Drive::tell) the answers. Each future may be dropped and asked for again. With [`store`](Drive::store) a
+//! machine is stored before each request, and each has a method that resumes it: what was stored knows whether a request
+//! may have left, so that a process can be killed at any moment.
 //!
 //! In a test the network can be a closure:
 //!

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cancelled;
+#[path = "../../examples/charge_once.rs"]
+mod charge_once;
 mod checkout;
 mod cut;
 mod faults;
@@ -12,3 +14,8 @@ mod killed;
 mod three_d_secure;
 mod updates;
 mod world;
+
+#[test]
+fn the_example_does_what_it_says() {
+    charge_once::main().unwrap();
+}
