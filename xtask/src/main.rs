@@ -8,6 +8,7 @@ mod codegen;
 mod steps;
 mod test;
 mod tidy;
+mod wasm;
 mod workspace;
 
 use std::process::ExitCode;
@@ -43,10 +44,18 @@ enum Command {
     Tidy,
     /// Run every test: unit, doc and integration tests, examples, bare-metal and wasm builds
     #[command(long_about = "Runs every test: cargo test of the whole workspace, every example, the builds for \
-                      wasm32-unknown-unknown and thumbv7em-none-eabihf, and an OpenAPI validator over docs/openapi.yaml. \
-                      Missing rustup targets, the validator and, for root on Debian, Chromium are installed; what \
+                      wasm32-unknown-unknown and thumbv7em-none-eabihf, the decoder for JavaScript in Node and by \
+                      TypeScript, and an OpenAPI validator over docs/openapi.yaml. Missing rustup targets, the validator, \
+                      TypeScript and, for root on Debian, Chromium and Node are installed; what \
                       cannot be is left out and said so at the end. With CI=true nothing may be left out.")]
     Test,
+    /// Build the decoder for JavaScript as a package in target/pg-wasm/
+    #[command(
+        long_about = "Compiles pg-wasm for size, writes target/pg-wasm/ (an ES module with types, pg_wasm.wasm, \
+                      package.json, README.md), prints every file's size raw and gzipped, and fails when the compiled \
+                      module is over its budget. Installs the rustup target if it is missing; needs no other tool."
+    )]
+    Wasm,
     /// Run the benchmarks and write docs/performance.md from what they print
     #[command(
         long_about = "Runs every [[bench]] target of the workspace, collects the ratios to their floors, prints them \
@@ -81,6 +90,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Codegen { check } => codegen::run(&root, check),
         Command::Tidy => tidy::run(&root),
         Command::Test => test::run(&root),
+        Command::Wasm => wasm::run(&root).map(drop),
         Command::Bench { quick, package } => bench::run(&root, quick, &package),
     }
 }

@@ -1,9 +1,10 @@
 //! `cargo xtask test`: everything that can be run, in numbered steps.
 
-mod browser;
+mod debian;
+mod decoder;
 mod examples;
 mod openapi;
-mod targets;
+pub(crate) mod targets;
 
 use std::path::Path;
 use std::process::Command;
@@ -18,11 +19,24 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let metadata = workspace::metadata(root)?;
     let mut all = vec![
         Step::new("independent tools that the vectors are checked with", independent_tools),
-        Step::new("a browser for the tests of pages", browser::install),
+        Step::new("a browser for the tests of pages", || {
+            debian::install("no page is tested in a browser", debian::BROWSER)
+        }),
+        Step::new("Node for the tests of the decoder for JavaScript", || {
+            debian::install("nothing is tested in Node", debian::NODE)
+        }),
+        // Before the tests of the workspace: some show the package to a browser.
+        Step::new("the decoder for JavaScript, within its budget", || decoder::build(root)),
         Step::new("unit, integration and doc tests of the workspace", || {
             steps::execute(cargo(root).args(["test", "--workspace", "--no-fail-fast"]))
         }),
     ];
+    all.push(Step::new("the decoder for JavaScript in Node", || {
+        decoder::in_node(root, metadata.target_directory.as_std_path())
+    }));
+    all.push(Step::new("the decoder for JavaScript by TypeScript", || {
+        decoder::by_typescript(root, metadata.target_directory.as_std_path())
+    }));
     all.extend(examples::steps(root, &metadata));
     all.extend(targets::steps(root));
     all.push(Step::new("docs/openapi.yaml against an OpenAPI validator", || {

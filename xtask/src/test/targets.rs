@@ -27,7 +27,7 @@ pub(super) fn steps(root: &Path) -> Vec<Step<'_>> {
 }
 
 /// Makes sure that the toolchain in use has the target's standard library; never fetches a toolchain.
-fn install(target: &str) -> Result<(), String> {
+pub(crate) fn install(target: &str) -> Result<(), String> {
     if installed(target) {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use toml::{Table, Value};
 
-use super::{Source, Violation};
+use super::{Source, Violation, unsafety};
 
 const ROOT: &str = "Cargo.toml";
 
@@ -42,7 +42,8 @@ pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
 fn member(source: &Source) -> Result<Vec<Violation>> {
     let table = parse(source)?;
     let mut violations = Vec::new();
-    if lookup(&table, &["lints", "workspace"]) != Some(&Value::Boolean(true)) {
+    let inherits = lookup(&table, &["lints", "workspace"]) == Some(&Value::Boolean(true));
+    if !inherits && !unsafety::spells_its_own_lints(&source.path) {
         violations.push(Violation::new(
             &source.path,
             "does not inherit the workspace lints",

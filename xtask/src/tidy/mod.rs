@@ -5,6 +5,7 @@ mod exceptions;
 mod files;
 mod manifests;
 mod purity;
+mod unsafety;
 
 use std::fmt;
 use std::path::Path;
@@ -52,6 +53,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     violations.extend(manifests::check(&sources)?);
     violations.extend(files::check(&sources));
+    violations.extend(unsafety::check(&sources)?);
     violations.extend(exceptions::check(&sources));
 
     for violation in &violations {

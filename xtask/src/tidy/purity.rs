@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::Violation;
 
 /// The crates that promise it.
-pub(super) const CORES: &[&str] = &["pg-model", "pg-crypto", "pg-proto"];
+pub(super) const CORES: &[&str] = &["pg-model", "pg-crypto", "pg-proto", "pg-wasm"];
 
 /// What they may not reach, and what it would smuggle in.
 const BANNED: &[(&str, &[&str])] = &[

@@ -1,0 +1,150 @@
+// Decodes the redirect that brings a customer's browser back from the card form.
+//
+// This file does no input or output: whoever imports it brings the compiled module. `node.js`, `web.js` and `workerd.js`
+// do that for their hosts.
+
+/** The names of each choice; their places are the numbers that the compiled module knows. */
+const CHOICES = {
+  keyDerivation: ["verbatim", "sha256", "hex"],
+  ivFormat: ["detect", "text", "hex"],
+  textEncoding: ["detect", "base64", "base64url", "hex"],
+  padding: ["pkcs7", "zero", "none"],
+};
+
+/** What a key has to look like. */
+const KEY_FORMS = { verbatim: "32 bytes", sha256: "text", hex: "64 hexadecimal digits" };
+
+/** Longer data is refused by the compiled module too; here it is not even copied. */
+const LONGEST_DATA = 1 << 20;
+
+/** Longer addresses hold longer data, or something else. Each character of data may be spelt as `%XX`. */
+const LONGEST_ADDRESS = 4 * LONGEST_DATA;
+
+/** What the compiled module answers with. */
+const ACCEPTED = 0;
+const INVALID = 1;
+const FAILED = 2;
+const UNREADABLE = 3;
+const KEY_PROBLEM = 4;
+
+/**
+ * A decoder over a compiled `pg_wasm.wasm`.
+ *
+ * @param {WebAssembly.Module} module
+ */
+export function decoder(module) {
+  const machine = new Machine(module);
+  return {
+    decodeRedirect(url, options) {
+      const { apiKey, choices } = checked(options);
+      const { formId, data, iv } = parameters(String(url));
+      const { answer, json } = machine.decode(apiKey, data, iv, choices);
+      switch (answer) {
+        case KEY_PROBLEM: {
+          const derivation = options.keyDerivation ?? CHOICES.keyDerivation[0];
+          throw new TypeError(`apiKey: the key derivation "${derivation}" needs ${KEY_FORMS[derivation]}`);
+        }
+        case UNREADABLE:
+          return { error: { kind: "unreadable", message: "the redirect cannot be read" } };
+        default:
+          return sorted(answer, formId, JSON.parse(json));
+      }
+    },
+  };
+}
+
+function checked(options) {
+  if (options === null || typeof options !== "object") throw new TypeError("options: an object with apiKey is needed");
+  const { apiKey, ...chosen } = options;
+  if (typeof apiKey !== "string" && !(apiKey instanceof Uint8Array)) {
+    throw new TypeError("apiKey: a string or Uint8Array is needed");
+  }
+  const stranger = Object.keys(chosen).find((name) => !Object.hasOwn(CHOICES, name));
+  if (stranger !== undefined) throw new TypeError(`options: there is no ${stranger}`);
+  const choices = Object.entries(CHOICES).map(([name, words]) => {
+    const number = words.indexOf(chosen[name] ?? words[0]);
+    if (number < 0) throw new TypeError(`${name}: one of ${words.join(", ")} is needed`);
+    return number;
+  });
+  return { apiKey, choices };
+}
+
+/** Of a name that occurs twice the last one counts, since the service appends to what the merchant's address had. */
+function parameters(address) {
+  if (address.length > LONGEST_ADDRESS) return { formId: "", data: "", iv: "" };
+  const bare = address.split("#", 1)[0];
+  const query = new URLSearchParams(bare.slice(bare.indexOf("?") + 1));
+  const last = (name) => query.getAll(name).at(-1) ?? "";
+  return { formId: last("formId"), data: last("data"), iv: last("iv") };
+}
+
+function sorted(answer, formId, said) {
+  const { errors = {}, errorCode = "", traceCode = "", errorMessage = "", extra = {}, ...fields } = said;
+  const data = { ...fields, extra };
+  switch (answer) {
+    case ACCEPTED:
+      return { ok: data, formId };
+    case INVALID:
+      return { errors: mapped(errors, fault), data, formId };
+    case FAILED:
+      return { error: { kind: "service", errorCode, traceCode, errorMessage }, formId };
+  }
+}
+
+const fault = ({ errorCode = "", traceCode = "", errorMessage = "", extra = {} }) => ({
+  errorCode,
+  traceCode,
+  errorMessage,
+  extra,
+});
+
+const mapped = (object, change) =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
+
+/** The compiled module at work. Between two calls its memory holds nothing of them. */
+class Machine {
+  #module;
+  #exports;
+
+  constructor(module) {
+    this.#module = module;
+  }
+
+  decode(key, data, iv, choices) {
+    const nothing = { answer: UNREADABLE, json: "" };
+    if (data.length > LONGEST_DATA) return nothing;
+    this.#exports ??= new WebAssembly.Instance(this.#module).exports;
+    const { memory, __stack_pointer: stack, decode_input, output, output_bytes, clear } = this.#exports;
+    const stackBytes = stack.value;
+    try {
+      const lengths = this.#write(key, data, iv);
+      const answer = decode_input(...lengths, ...choices);
+      const json = new TextDecoder().decode(new Uint8Array(memory.buffer, output(), output_bytes()));
+      // The compiled module overwrites what it frees; its stack, which lies first and is empty now, is ours to wipe.
+      clear();
+      new Uint8Array(memory.buffer, 0, stackBytes).fill(0);
+      return { answer, json };
+    } catch {
+      // It has trapped, for want of memory for example, and nobody knows what it holds: all of it goes.
+      new Uint8Array(memory.buffer).fill(0);
+      this.#exports = undefined;
+      return nothing;
+    }
+  }
+
+  /** Writes straight into the compiled module's memory, with no copy in between, and tells the lengths. */
+  #write(key, data, iv) {
+    const { memory, input } = this.#exports;
+    // What is not ASCII takes more than a byte a character. In a key that may be; data and iv are not read then.
+    const room = 3 * key.length + data.length + iv.length;
+    const start = input(room);
+    let free = new Uint8Array(memory.buffer, start, room);
+    return [key, data, iv].map((bytes) => {
+      let length = bytes.length;
+      if (typeof bytes === "string") length = new TextEncoder().encodeInto(bytes, free).written;
+      else free.set(bytes);
+      free = free.subarray(length);
+      return length;
+    });
+  }
+}

@@ -1,0 +1,8 @@
+// The decoder for Node, and for what understands Node's modules.
+import { readFileSync } from "node:fs";
+
+import { decoder } from "./decoder.js";
+
+const bytes = readFileSync(new URL("./pg_wasm.wasm", import.meta.url));
+
+export const { decodeRedirect } = decoder(new WebAssembly.Module(bytes));

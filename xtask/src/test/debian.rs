@@ -1,0 +1,58 @@
+//! Tools that tests need and Debian has: installed where that is allowed.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::steps::{self, Outcome};
+
+/// Programs, each with the package that it comes in.
+pub(super) type Tools = &'static [(&'static str, &'static str)];
+
+/// The browser in which the pages are tested, and the driver that belongs to it.
+pub(super) const BROWSER: Tools = &[("chromium", "chromium"), ("chromedriver", "chromium-driver")];
+
+/// The host of the decoder for JavaScript, and the client of its registry.
+pub(super) const NODE: Tools = &[("node", "nodejs"), ("npm", "npm")];
+
+/// Installs what is missing where that is allowed; elsewhere tests without it leave themselves out, which is told here
+/// with what follows from it.
+pub(super) fn install(otherwise: &str, tools: Tools) -> Result<Outcome> {
+    if missing(tools).is_empty() {
+        return Ok(Outcome::Done);
+    }
+    let left_out = |why: &str| {
+        let programs: Vec<&str> = missing(tools).iter().map(|(program, _)| *program).collect();
+        Ok(Outcome::LeftOut(format!("{} not found, so {otherwise}: {why}", programs.join(" and "))))
+    };
+    let packages: Vec<&str> = missing(tools).iter().map(|(_, package)| *package).collect();
+    if !steps::succeeds(Command::new("apt-get").arg("--version")) {
+        return left_out("there is no apt-get here");
+    }
+    if !is_root() {
+        return left_out(&format!("only root may run `apt-get install {}`", packages.join(" ")));
+    }
+    let installed = steps::execute(apt_get().args(["update", "-qq"])).and_then(|_| {
+        steps::execute(apt_get().args(["install", "-y", "-qq", "--no-install-recommends"]).args(&packages))
+    });
+    match installed {
+        Err(error) => left_out(&error.to_string()),
+        Ok(_) if missing(tools).is_empty() => Ok(Outcome::Done),
+        Ok(_) => left_out("its packages were installed and it does not answer"),
+    }
+}
+
+fn missing(tools: Tools) -> Vec<(&'static str, &'static str)> {
+    tools.iter().copied().filter(|(program, _)| !steps::succeeds(Command::new(program).arg("--version"))).collect()
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+fn apt_get() -> Command {
+    let mut command = Command::new("apt-get");
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}

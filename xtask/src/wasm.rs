@@ -1,0 +1,92 @@
+//! `cargo xtask wasm`: the decoder for JavaScript front-end tiers as a package in `target/pg-wasm/`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use flate2::{Compression, write::GzEncoder};
+
+use crate::{steps, test::targets, workspace};
+
+/// What it is compiled for.
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+const COMPILED: &str = "pg_wasm.wasm";
+
+/// What the compiled module may take on its way to a worker, in bytes of gzip: 40 KB, and one day 20.
+const BUDGET: usize = 40_000;
+const MOONSHOT: usize = 20_000;
+
+/// The compact implementations of the ciphers; the stack that the JavaScript wipes after each call, and its size: the
+/// deepest nesting that is read takes a third of it.
+const FLAGS: [&str; 6] = [
+    "--cfg",
+    "aes_backend_soft=\"compact\"",
+    "--cfg",
+    "sha2_backend_soft=\"compact\"",
+    "-Clink-arg=--export=__stack_pointer",
+    "-Clink-arg=-zstack-size=131072",
+];
+
+/// Builds the package, prints its sizes and fails above the budget. Gives the folder that it wrote.
+pub(crate) fn run(root: &Path) -> Result<PathBuf> {
+    let metadata = workspace::metadata(root)?;
+    let target_directory = metadata.target_directory.as_std_path();
+    let version = metadata.packages.iter().find(|package| package.name == "pg-wasm").context("no crate pg-wasm")?;
+
+    targets::install(TARGET).map_err(anyhow::Error::msg)?;
+    compile(root)?;
+    let package = target_directory.join("pg-wasm");
+    write(root, target_directory, &package, &version.version.to_string())?;
+    measure(&package)?;
+    Ok(package)
+}
+
+fn compile(root: &Path) -> Result<()> {
+    // With the crate type here and not in the manifest: a crate that is also a library gets no link-time optimisation.
+    let arguments = ["--lib", "--crate-type", "cdylib", "--profile", "wasm", "--target", TARGET];
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["rustc", "-p", "pg-wasm"]).args(arguments).current_dir(root);
+    steps::execute(cargo.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\x1f")).env_remove("RUSTFLAGS")).map(drop)
+}
+
+/// The folder anew: what an earlier build left there is gone.
+fn write(root: &Path, target_directory: &Path, package: &Path, version: &str) -> Result<()> {
+    if package.exists() {
+        fs::remove_dir_all(package)?;
+    }
+    fs::create_dir_all(package)?;
+    for entry in fs::read_dir(root.join("crates/pg-wasm/package"))? {
+        let file = entry?.path();
+        let name = file.file_name().context("a file has a name")?;
+        let text = fs::read_to_string(&file).with_context(|| format!("{} cannot be read", file.display()))?;
+        // The version is stated once, in the workspace's manifest.
+        fs::write(package.join(name), text.replace("\"version\": \"0.0.0\"", &format!("\"version\": \"{version}\"")))?;
+    }
+    fs::copy(target_directory.join(TARGET).join("wasm").join(COMPILED), package.join(COMPILED))?;
+    Ok(())
+}
+
+fn measure(package: &Path) -> Result<()> {
+    let mut files: Vec<PathBuf> = fs::read_dir(package)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    files.sort();
+    println!("{} holds, in bytes raw and gzipped:", package.display());
+    for file in &files {
+        let bytes = fs::read(file)?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        println!("  {name:14} {:>7} {:>7}", bytes.len(), gzipped(&bytes)?);
+    }
+    let size = gzipped(&fs::read(package.join(COMPILED))?)?;
+    println!("{COMPILED}: {size} of at most {BUDGET} bytes gzipped; hoped for: {MOONSHOT}");
+    if size > BUDGET {
+        bail!("{COMPILED} is over its budget");
+    }
+    Ok(())
+}
+
+fn gzipped(bytes: &[u8]) -> Result<usize> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?.len())
+}
