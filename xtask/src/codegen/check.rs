@@ -5,6 +5,7 @@ mod codes;
 mod fields;
 mod names;
 mod records;
+mod spelling;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +38,7 @@ pub(super) fn check(tables: &Tables, problems: &mut Problems) {
     checker.currencies();
     checker.assumptions();
     checker.names();
+    checker.spellings();
 }
 
 struct Checker<'t> {

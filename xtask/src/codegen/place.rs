@@ -1,6 +1,13 @@
 //! Where something stands in the tables, and what is wrong there.
 
-use std::fmt;
+mod excerpt;
+
+use std::{collections::BTreeMap, fmt};
+
+use strsim::osa_distance;
+
+/// A list of more words than these does not help whoever mistyped one of them.
+const LONG_LIST: usize = 8;
 
 /// A position in one of the table files, counted from 1. Without a file it is their folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,61 +44,70 @@ impl Places {
 
 /// Everything that is wrong with the tables.
 #[derive(Debug, Default)]
-pub(super) struct Problems(Vec<(Place, String)>);
+pub(super) struct Problems {
+    found: Vec<(Place, String)>,
+    /// The text of every file that was read, to show the lines in question.
+    texts: BTreeMap<&'static str, String>,
+}
 
 impl Problems {
     pub(super) fn push(&mut self, place: Place, what: impl Into<String>) {
-        self.0.push((place, what.into()));
+        self.found.push((place, what.into()));
+    }
+
+    /// Keeps the text of a file, so that its lines can be shown.
+    pub(super) fn keep(&mut self, file: &'static str, text: &str) {
+        self.texts.insert(file, text.to_owned());
     }
 
     pub(super) fn append(&mut self, mut more: Self) {
-        self.0.append(&mut more.0);
+        self.found.append(&mut more.found);
+        self.texts.append(&mut more.texts);
     }
 
     /// `Ok` when nothing is wrong.
     ///
     /// # Errors
-    /// Every problem on a line of its own, in the order of files and lines.
+    /// Every problem with the line that it is about, in the order of files and lines.
     pub(super) fn into_result(mut self) -> anyhow::Result<()> {
-        self.0.sort();
-        self.0.dedup();
-        if self.0.is_empty() {
+        self.found.sort();
+        self.found.dedup();
+        if self.found.is_empty() {
             return Ok(());
         }
-        let lines: Vec<String> = self.0.iter().map(|(place, what)| format!("{place}: {what}")).collect();
-        let count = if lines.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", lines.len()) };
-        anyhow::bail!("{count} in the tables\n{}", lines.join("\n"))
+        let shown: Vec<String> = self.found.iter().map(|(place, what)| self.show(*place, what)).collect();
+        let count = if shown.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", shown.len()) };
+        anyhow::bail!("{count} in the tables, so nothing is written\n\n{}", shown.join("\n"))
+    }
+
+    /// The problem, and below it the line that it is about.
+    fn show(&self, place: Place, what: &str) -> String {
+        let line = self.texts.get(place.file).and_then(|text| text.lines().nth(place.line.checked_sub(1)?));
+        let excerpt = line.map_or_else(String::new, |line| excerpt::of(line, place));
+        format!("{place}: {what}\n{excerpt}")
     }
 }
 
-/// "…; did you mean "x"? allowed: …": the second half of a message about a word that is not known.
+/// "…; did you mean "x"? (allowed: …)": the second half of a message about a word that is not known. A long list is
+/// left out where the word is near to one of it.
 pub(super) fn allowed<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) -> String {
     let mut words: Vec<&str> = words.into_iter().collect();
     words.sort_unstable();
     words.dedup();
-    let near = words
-        .iter()
-        .map(|known| (distance(word, known), *known))
-        .min()
-        .filter(|(far, _)| *far <= word.len().div_ceil(3));
-    let hint = near.map_or_else(String::new, |(_, known)| format!("; did you mean {known:?}?"));
-    if words.is_empty() { hint } else { format!("{hint} (allowed: {})", words.join(", ")) }
+    let near = nearest(word, words.iter().copied());
+    let hint = near.map_or_else(String::new, |known| format!("; did you mean {known:?}?"));
+    if words.is_empty() || (near.is_some() && words.len() > LONG_LIST) {
+        hint
+    } else {
+        format!("{hint} (allowed: {})", words.join(", "))
+    }
 }
 
-/// How many letters have to be put in, left out or changed to make one word the other; capitals do not count.
-fn distance(one: &str, other: &str) -> usize {
-    let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, a) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], at + 1);
-        for (column, b) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(a != *b);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
+/// The word that was probably meant: at most a third of its letters are others. Capitals do not count.
+pub(super) fn nearest<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+    let distance = |known: &str| osa_distance(&word.to_ascii_lowercase(), &known.to_ascii_lowercase());
+    let near = words.into_iter().map(|known| (distance(known), known)).min()?;
+    (near.0 <= word.len().div_ceil(3)).then_some(near.1)
 }
 
 #[cfg(test)]
@@ -99,18 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distance_counts_single_letters() {
-        for (one, other, far) in
-            [("", "", 0), ("", "ab", 2), ("wire", "wier", 2), ("lenght", "length", 2), ("A", "a", 0)]
-        {
-            assert_eq!(distance(one, other), far, "{one} {other}");
-            assert_eq!(distance(other, one), far, "{other} {one}");
-        }
-    }
-
-    #[test]
     fn a_hint_is_given_only_for_something_near() {
         assert_eq!(allowed("lenght", ["type", "length"]), "; did you mean \"length\"? (allowed: length, type)");
         assert_eq!(allowed("entirely", ["type", "length"]), " (allowed: length, type)");
+    }
+
+    #[test]
+    fn a_long_list_is_shown_only_where_nothing_is_near() {
+        let words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+        assert_eq!(allowed("thre", words), "; did you mean \"three\"?");
+        assert_eq!(allowed("unlike any", words), " (allowed: eight, five, four, nine, one, seven, six, three, two)");
     }
 }

@@ -33,6 +33,7 @@ pub(super) fn file<T>(
     problems: &mut Problems,
     read: impl FnOnce(&Row<'_>) -> T,
 ) -> Option<T> {
+    problems.keep(file, text);
     let (root, errors) = DeTable::parse_recoverable(text);
     let reading = Reading { file, text, problems: RefCell::default() };
     for error in &errors {
