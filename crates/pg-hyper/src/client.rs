@@ -71,7 +71,8 @@ impl<T: Transport> Client<T> {
         Self { account: Arc::new(account), transport, pace: Arc::new(Pace::new()) }
     }
 
-    /// The clock that its machines go by, instead of the [`SystemClock`](crate::SystemClock).
+    /// The clock that its machines go by, instead of the [`SystemClock`](crate::SystemClock). Its throttle begins anew, apart
+    /// from that of clones that were made before.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.pace = Arc::new(self.pace.clock(Arc::new(clock)));
@@ -80,7 +81,8 @@ impl<T: Transport> Client<T> {
 
     /// What the service allows this account, instead of 100 requests a minute and the other
     /// [usual limits](Limits::default). Its machines keep to it, together with those of its clones. Calls do not
-    /// ask, but a call that is refused for its credentials stops the machines as well.
+    /// ask, but a call that is refused for its credentials stops the machines as well. The throttle begins anew, apart from
+    /// that of clones that were made before.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.pace = Arc::new(self.pace.limits(limits));

@@ -212,8 +212,8 @@ where
         let news = !matches!(event, Event::Begin | Event::Woken);
         let decided = match self.machine.step(event, self.client.pace().now(), random::number()) {
             Action::Send(request) => {
-                let exchange = exchange(self.client.clone(), self.store.clone(), self.machine.save(), request);
-                self.position = Position::Exchanging(Box::pin(exchange));
+                let store = self.store.clone().map(|store| (store, self.machine.save()));
+                self.position = Position::Exchanging(Box::pin(exchange(self.client.clone(), store, request)));
                 return None;
             }
             Action::WaitUntil(moment) => Decided::Wait(moment),

@@ -93,11 +93,13 @@
 //!
 //! Every call is a `tracing` span named `pg.call` with the fields `service`, `method`, `http.status`, `duration.us`,
 //! `outcome` (`ok`, `misuse`, `refused`, `unreadable`, `not sent`, `maybe sent`, `unknown`), `error.code` and
-//! `trace.code`. Nothing that a request or a reply holds beyond these codes is ever recorded.
+//! `trace.code`. Every request of a machine is a span `pg.send` with `path` and `http.status`; what goes wrong with one is
+//! an event of the target `pg.drive`. Nothing that a request or a reply holds beyond these codes is ever recorded.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod blocking;
 mod client;
 mod connection;
 mod drive;

@@ -16,6 +16,8 @@ use crate::TransportError;
 /// - it comes to an end: [`Hyper`](crate::Hyper) has a deadline and a limit for replies, any other transport has to
 ///   bring its own, since a client adds none. Such a client needs no runtime of its own either.
 ///
+/// Machines are driven over transports that can be cloned, and forget a request only when they are dropped.
+///
 /// Every closure from a request to a future of a reply is a transport; its error is a [`TransportError`], or an error
 /// that becomes one:
 ///

@@ -1,7 +1,11 @@
 //! 3-D Secure payments over sockets: the customer answers the challenge and comes back to a receiver.
 
-use pg_hyper::{Client, Hyper, News, Next, Purpose, Receiver, Transport};
-use pg_model::{Encoding, InitiateThreeDSecureSessionKey, Url};
+use bytes::Bytes;
+use pg_hyper::{Client, Hyper, News, Next, Purpose, Receiver, Securing, Transport};
+use pg_model::{
+    CardKey, Encoding, InitiateThreeDSecureCardKey, InitiateThreeDSecureSessionKey, TokeniseTransactionKey,
+    TransactionType, Url,
+};
 use pg_proto::machine::three_d_secure::{
     ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecurePlan, ThreeDSecured, WithoutShift,
 };
@@ -11,7 +15,10 @@ use pg_tests::{
     shop::{Shop, order},
 };
 
-use crate::cancelled::Shelf;
+use crate::{
+    cancelled::{Shelf, Waits, polled},
+    world::{World, payment},
+};
 
 const ASKS: &str = "4000000000005001";
 
@@ -22,7 +29,7 @@ async fn customer(url: &Url, button: &str) {
         .body(format!("outcome={button}").into())
         .unwrap();
     let reply = Hyper::new().send(challenge).await.unwrap();
-    let back = http::Request::get(browser::location(&reply)).body(bytes::Bytes::new()).unwrap();
+    let back = http::Request::get(browser::location(&reply)).body(Bytes::new()).unwrap();
     let page = Hyper::new().send(back).await.unwrap();
     assert_eq!(page.status(), 200);
 }
@@ -52,7 +59,7 @@ impl Payment {
     /// Payments, without the check that the initiation is.
     async fn paid(&self) -> usize {
         let found = ledger::under(self.client(), "order-1").await;
-        found.iter().filter(|found| found.transaction_type == pg_model::TransactionType::AUTH).count()
+        found.iter().filter(|found| found.transaction_type == TransactionType::AUTH).count()
     }
 }
 
@@ -106,4 +113,74 @@ async fn another_process_goes_on_when_the_customer_comes_back() {
         other => panic!("{other:?}"),
     }
     assert_eq!(payment.paid().await, 1);
+}
+
+async fn stored_card(world: &World) -> CardKey {
+    let paid = world.client.call(&payment(ASKS, "order-before")).await.unwrap();
+    let stored = world.client.call(&TokeniseTransactionKey::new(&paid.record().transaction_key)).await.unwrap();
+    stored.card_key_details[0].card_key.clone()
+}
+
+/// To the end, with a customer who proves who they are each time that they are asked.
+async fn paid_by(world: &World, secure: &mut Securing<Waits>) -> ThreeDSecured {
+    loop {
+        match secure.next().await {
+            Next::Ask(ThreeDSecureDemand::Challenge { url, .. }) => {
+                let challenge = http::Request::post(url.as_str())
+                    .header("content-type", "application/x-www-form-urlencoded")
+                    .body(Bytes::from_static(b"outcome=authenticate"))
+                    .unwrap();
+                world.sandbox.send(challenge).unwrap();
+                secure.tell(ThreeDSecureInput::Returned);
+            }
+            Next::Ask(ThreeDSecureDemand::Decide { .. }) => secure.tell(ThreeDSecureInput::Proceed),
+            Next::Done(outcome) => return outcome,
+        }
+    }
+}
+
+#[tokio::test]
+async fn dropped_at_every_point_it_goes_on_from_what_was_stored() {
+    for fault in ["", r#""kind": "drop-request""#, r#""kind": "drop-reply""#, r#""kind": "status", "status": 500"#] {
+        for polls in 0.. {
+            let world = World::new();
+            let card = stored_card(&world).await;
+            if !fault.is_empty() {
+                world.control("faults", format!(r#"{{"method": "transaction/auth3DSecure", {fault}}}"#));
+            }
+            let client = world.over(Waits::new(world.sandbox.clone()));
+            let initiation = || {
+                InitiateThreeDSecureCardKey::new(&card, order("order-1", 998)).return_url("https://shop.example/back")
+            };
+            let shelf = Shelf::default();
+            let keep = shelf.clone();
+            let mut secure = client
+                .three_d_secure(initiation(), ThreeDSecurePlan::default())
+                .unwrap()
+                .store(move |saved| keep.put(saved));
+            let first = polled(polls, paid_by(&world, &mut secure)).await;
+            drop(secure);
+            let ended = first.is_some();
+            let outcome = match (first, shelf.last()) {
+                (Some(outcome), _) => outcome,
+                (None, None) => {
+                    let mut anew = client.three_d_secure(initiation(), ThreeDSecurePlan::default()).unwrap();
+                    paid_by(&world, &mut anew).await
+                }
+                (None, Some(saved)) => paid_by(&world, &mut client.resume_three_d_secure(&saved).unwrap()).await,
+            };
+            let held = world.ledger("order-1").await;
+            let payments: Vec<_> = held.iter().filter(|held| held.transaction_type == TransactionType::AUTH).collect();
+            let fits = match (&outcome, &payments[..]) {
+                (ThreeDSecured::Approved(claimed), [held]) => claimed.transaction_key == held.transaction_key,
+                (ThreeDSecured::NotSent(_), []) | (ThreeDSecured::Unknown { .. }, [] | [_]) => true,
+                _ => false,
+            };
+            assert!(fits, "{fault}, dropped after {polls} polls: {} payments, {outcome:?}", payments.len());
+            if ended {
+                assert!(polls > 15, "it waits often");
+                break;
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_proto::machine::Saved;
+use tracing::{Instrument, field::Empty};
 
 use super::{Trouble, pace::Lane, store::Store};
 use crate::{Client, Transport, TransportError};
@@ -16,15 +17,14 @@ pub(super) enum Exchanged {
 /// In this order: a machine that was stored takes its request for sent, so nothing is waited for after that.
 pub(super) async fn exchange<T: Transport>(
     client: Client<T>,
-    store: Option<Store>,
-    saved: Saved,
+    store: Option<(Store, Saved)>,
     request: Request<Bytes>,
 ) -> Exchanged {
     let mut admission = match client.pace().admit(Lane::of(&request)).await {
         Ok(admission) => admission,
         Err(stop) => return Exchanged::Failed(Trouble::Stopped(stop)),
     };
-    if let Some(store) = store
+    if let Some((store, saved)) = store
         && let Err(error) = store.put(saved).await
     {
         return Exchanged::Failed(Trouble::Store(error));
@@ -32,8 +32,10 @@ pub(super) async fn exchange<T: Transport>(
     if let Err(stop) = admission.depart() {
         return Exchanged::Failed(Trouble::Stopped(stop));
     }
-    match client.transport().send(request).await {
+    let span = tracing::info_span!("pg.send", path = request.uri().path(), "http.status" = Empty);
+    match client.transport().send(request).instrument(span.clone()).await {
         Ok(response) => {
+            span.record("http.status", response.status().as_u16());
             admission.answered(&response);
             Exchanged::Reply(response)
         }

@@ -34,7 +34,7 @@ pub(crate) struct Pace {
     clock: Arc<dyn Clock>,
     limits: Limits,
     throttles: [Mutex<Throttle>; 2],
-    /// A request came to its end, so that another one may go.
+    /// Something happened that those who wait may want to know: a request came to its end, or nothing more may be sent.
     landed: Notify,
 }
 
@@ -116,6 +116,7 @@ impl Pace {
         if let Error::Refused(refused) = error {
             let lane = if service.version == 5 { Lane::Enterprise } else { Lane::Gateway };
             self.throttle(lane).overheard(refused, self.now());
+            self.landed.notify_waiters();
         }
     }
 

@@ -1,13 +1,22 @@
 //! No card number, CV2, key or password reaches a log or an error, whatever happens to a call.
 
-use std::time::Duration;
+use std::{
+    future::{Future, ready},
+    pin::Pin,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use crate::recorder::Recorder;
 use crate::server::{Answer, Server, nobody};
 use pg_hyper::{
-    Client, Error,
+    Client, Clock, Error,
     proto::{
         Account, BaseUrl, Credentials, Raw,
+        machine::{Moment, charge::Bounds},
         model::{Auth, CardDetails, Currency, Item, Order, RequestAccountUpdater, Transaction},
     },
 };
@@ -118,6 +127,67 @@ async fn nothing_secret_is_told() {
         r#"record outcome="misuse""#,
         r#"record error.code="108""#,
         "record trace.code=",
+    ] {
+        assert!(logged.contains(expected), "{expected} is missing: {logged}");
+    }
+}
+
+/// Whoever waits, it is later at once.
+#[derive(Default)]
+struct Leaping(AtomicU64);
+
+impl Clock for Leaping {
+    fn now(&self) -> Moment {
+        Moment::from_millis(self.0.load(Ordering::SeqCst))
+    }
+
+    fn until(&self, moment: Moment) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        self.0.fetch_max(moment.millis(), Ordering::SeqCst);
+        Box::pin(ready(()))
+    }
+}
+
+#[tokio::test]
+async fn a_charge_tells_nothing_secret_and_stores_nothing_secret() {
+    let recorder = Recorder::default();
+    let _guard = tracing::subscriber::set_default(recorder.clone());
+    let told = Arc::new(Mutex::new(String::new()));
+    for answer in answers() {
+        let server = Server::always(answer).await;
+        let client = client(&format!("http://{}", server.address)).clock(Leaping::default());
+        let stored = Arc::clone(&told);
+        let mut charging = client
+            .charge(payment("123"))
+            .expect("a payment")
+            .bounds(Bounds { attempts: 2, lookups: 2, ..Bounds::default() })
+            .store(move |saved| {
+                stored.lock().expect("not poisoned").push_str(saved.text());
+                async { Ok::<_, std::io::Error>(()) }
+            });
+        // What a record shows of itself, and so how it ended, is for the tests of its own crate.
+        let before = format!("{charging:?}");
+        let _ = charging.run().await;
+        let mut told = told.lock().expect("not poisoned");
+        *told += &before;
+        if let Some(trouble) = charging.trouble() {
+            *told += &format!("{trouble} {trouble:?}");
+        }
+    }
+    let failing = client("https://127.0.0.1:1").charge(payment("123")).expect("a payment");
+    let _ =
+        failing.store(|saved| async move { Err::<(), _>(format!("no room for {NUMBER} in {}", saved.text())) }).await;
+
+    let (told, logged) = (told.lock().expect("not poisoned").clone(), recorder.text());
+    for canary in CANARIES {
+        assert!(!told.contains(canary), "an error, a Debug or a store tells {canary}: {told}");
+        assert!(!logged.contains(canary), "a span or an event tells {canary}: {logged}");
+    }
+    for expected in [
+        r#"pg.send path="/v3/transaction/auth/xml""#,
+        r#"pg.send path="/v3/transaction/lookup/xml""#,
+        "record http.status=200",
+        "pg.drive trouble=maybe sent: ",
+        "pg.drive trouble=held back, the machine could not be stored: no room for 4929",
     ] {
         assert!(logged.contains(expected), "{expected} is missing: {logged}");
     }
