@@ -20,6 +20,8 @@ const EDGES: &[(&str, &[&str])] = &[
     // It generates and checks the others, so it must build when they do not.
     ("xtask", &[]),
     (BENCHMARKS, &[]),
+    // The examples of runtimes and HTTP libraries that are not ours, run against the sandbox.
+    ("pg-runtimes", &["pg-hyper", "pg-sandbox"]),
     // The machines against the sandbox, in one thread.
     ("pg-simulation", &["pg-proto", "pg-sandbox"]),
 ];

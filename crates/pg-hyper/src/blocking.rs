@@ -1,0 +1,167 @@
+//! The client for programs without async: the same calls and machines, and whoever calls waits.
+//!
+//! What it is: a [`Client`](crate::Client) together with one thread, on which tokio watches sockets and timers. The work
+//! itself is done on the thread that waits for it, so nothing has to be `'static`, and a store may block.
+//!
+//! What it is not: a second client. Deadline, pool, TLS, errors, throttle and drivers are those of the async one, and
+//! whatever that can do, [`Client::wait`] waits for.
+//!
+//! Limits: the thread ends when the last clone is gone. Called within an async task it works, but keeps the thread
+//! of that task from all else.
+//!
+//! ```no_run
+//! use pg_hyper::{
+//!     blocking::Client,
+//!     proto::{
+//!         Account, BaseUrl, Credentials,
+//!         machine::charge::Charged,
+//!         model::{AuthSessionKey, Currency, Initiate, Item, Order},
+//!     },
+//! };
+//!
+//! let credentials = Credentials::new("api key", "api password", "sha key");
+//! let client = Client::new(Account::new(BaseUrl::parse("https://gateway.example")?, credentials))?;
+//!
+//! let session = client.call(&Initiate::new("https://shop.example/card-error"))?;
+//! // … the customer's browser posts the card form of the session …
+//! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+//! let auth = AuthSessionKey::new(session.session_key, order);
+//! match client.charge(auth)?.store(|saved| std::fs::write("order-7.json", saved.text())).run() {
+//!     Charged::Approved(paid) => println!("paid: {}", paid.transaction_key),
+//!     Charged::Unknown { reconcile, .. } => println!("park the order: {reconcile:?}"),
+//!     other => println!("not paid: {other:?}"),
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::{fmt, io, sync::Arc, time::Duration};
+
+use pg_model::{Method, Outcome, Transaction};
+use pg_proto::{
+    Account, Misuse,
+    machine::{Machine, ResumeError, Saved, charge::Charge},
+};
+
+use crate::{Error, Hyper, InsecureAddress, Transport};
+
+mod background;
+mod drive;
+
+pub use drive::Drive;
+
+use background::Background;
+
+/// Calls the service on behalf of one account, and waits. Clones share the account, the pool and the thread; any number
+/// of threads may call at once.
+pub struct Client<T = Hyper> {
+    inner: crate::Client<T>,
+    background: Arc<Background>,
+}
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// An address of the account is neither https nor on this machine.
+    #[error(transparent)]
+    Insecure(#[from] InsecureAddress),
+    /// The system gives no thread, or nothing to watch sockets with.
+    #[error("the system gives no thread to watch connections with: {0}")]
+    System(#[from] io::Error),
+}
+
+impl Client {
+    /// A client over [`Hyper`] with its usual limits.
+    ///
+    /// # Errors
+    /// When an address of the account is neither https nor on this machine, or the system gives no thread.
+    pub fn new(account: Account) -> Result<Self, StartError> {
+        Ok(Self::over(crate::Client::new(account)?)?)
+    }
+
+    /// The time for connecting, sending and receiving together, of each request, instead of 60 seconds. A charge has
+    /// [bounds](Drive::bounds) for all its requests together.
+    #[must_use]
+    pub fn deadline(self, deadline: Duration) -> Self {
+        Self { inner: self.inner.deadline(deadline), ..self }
+    }
+}
+
+impl<T: Transport> Client<T> {
+    /// Over an async client, which may have another transport, other limits, another clock.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn over(client: crate::Client<T>) -> io::Result<Self> {
+        Ok(Self { inner: client, background: Arc::new(Background::start()?) })
+    }
+
+    /// The async client that does the work.
+    #[must_use]
+    pub const fn inner(&self) -> &crate::Client<T> {
+        &self.inner
+    }
+
+    /// Waits for anything that the [async client](Self::inner) does.
+    ///
+    /// ```no_run
+    /// # use pg_hyper::{blocking::Client, proto::{Raw, model::Token}};
+    /// # fn find(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// let token: Token = client.wait(client.inner().call_raw(&Raw::token("lookup").parameter("cardKey", "4F2C-91")))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn wait<F: Future>(&self, future: F) -> F::Output {
+        self.background.wait(future)
+    }
+
+    /// Checks, signs and sends a request and reads its reply.
+    ///
+    /// # Errors
+    /// As [`crate::Client::call`]: sorted by fault.
+    pub fn call<M: Method>(&self, method: &M) -> Result<M::Output, Error> {
+        self.wait(self.inner.call(method))
+    }
+}
+
+impl<T: Transport + Clone + 'static> Client<T> {
+    /// Charges once, whatever the network does; see [`crate::Client::charge`]. Nothing is sent before it is
+    /// [run](Drive::run).
+    ///
+    /// # Errors
+    /// When the payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that can't be looked up.
+    pub fn charge<P>(&self, payment: P) -> Result<Drive<Charge<P>, T>, Misuse>
+    where
+        P: Method<Output = Outcome<Transaction>>,
+    {
+        self.inner.charge(payment).map(|charge| self.drive(charge))
+    }
+
+    /// Goes on with a charge from what was stored last; see [`crate::Client::resume_charge`].
+    ///
+    /// # Errors
+    /// When that is no charge's state, or `payment` is another payment.
+    pub fn resume_charge<P>(&self, saved: &Saved, payment: Option<P>) -> Result<Drive<Charge<P>, T>, ResumeError>
+    where
+        P: Method<Output = Outcome<Transaction>>,
+    {
+        self.inner.resume_charge(saved, payment).map(|charge| self.drive(charge))
+    }
+
+    /// Any machine that the [async client](Self::inner) drives, such as a checkout, for a thread that waits.
+    pub fn drive<M: Machine>(&self, drive: crate::Drive<M, T>) -> Drive<M, T> {
+        Drive::new(drive, Arc::clone(&self.background))
+    }
+}
+
+impl<T: Clone> Clone for Client<T> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone(), background: Arc::clone(&self.background) }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Client<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("blocking::Client").field(&self.inner).finish()
+    }
+}

@@ -1,0 +1,60 @@
+//! The thread on which tokio watches sockets and timers, and the wait of another thread for what comes of it.
+
+use std::{
+    io,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, Thread},
+};
+
+use tokio::{
+    runtime::{Builder, Handle},
+    sync::oneshot,
+};
+
+/// A runtime on a thread of its own, which ends when this is dropped.
+///
+/// Without that thread idle connections would only be watched while somebody waits, and one that the other side has
+/// closed would be found out when a request has gone over it.
+pub(super) struct Background {
+    runtime: Handle,
+    /// Dropped along with this, it tells the thread to end.
+    _stop: oneshot::Sender<()>,
+}
+
+impl Background {
+    pub(super) fn start() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel::<()>();
+        thread::Builder::new().name("pg-hyper".to_owned()).spawn(move || {
+            // Whether it was told or the teller is gone is the same.
+            let _ = runtime.block_on(stopped);
+        })?;
+        Ok(Self { runtime: handle, _stop: stop })
+    }
+
+    /// Polls a future on this thread until it ends. tokio's own way would panic within an async task.
+    pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
+        let _entered = self.runtime.enter();
+        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let mut context = Context::from_waker(&waker);
+        let mut future = pin!(future);
+        loop {
+            match future.as_mut().poll(&mut context) {
+                Poll::Ready(output) => return output,
+                // A wake that came meanwhile is not lost: then this returns at once.
+                Poll::Pending => thread::park(),
+            }
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}

@@ -1,0 +1,113 @@
+//! A charge whose state is kept in a file: killed between any two steps and started again, it goes on where it was, and
+//! there is one payment.
+//!
+//! ```sh
+//! cargo run -p pg-runtimes --bin kept_in_a_file -- order-7.json           # to the end
+//! cargo run -p pg-runtimes --bin kept_in_a_file -- order-7.json --step    # Enter after each step: kill it at any
+//! ```
+//!
+//! Needs beside `pg-proto`: `bytes`, `http`, and some HTTP library; here it is `ureq`.
+
+use std::{
+    env,
+    error::Error,
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use pg_proto::machine::{
+    Action, Event, Failure, Machine, Saved,
+    charge::{Charge, Charged},
+};
+use pg_runtimes::{
+    driving::{maybe_sent, now, random, wait},
+    shop,
+};
+use ureq::Agent;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = env::args().skip(1);
+    let file = PathBuf::from(arguments.next().ok_or("which file?")?);
+    let step_by_step = arguments.next().is_some_and(|argument| argument == "--step");
+
+    let charge = match fs::read_to_string(&file) {
+        Ok(text) => Charge::resume(&Saved::from_text(text), shop::account()?, Some(shop::payment()))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => shop::charge()?,
+        Err(error) => return Err(error.into()),
+    };
+    let charged = drive(charge, &file, |done| pause(done, step_by_step))?;
+    shop::report(&charged);
+    // Whatever was learnt is on record with the order now; only then may the file go.
+    fs::remove_file(&file)?;
+    Ok(())
+}
+
+/// The loop, with the one rule that makes it safe: stored before it is sent. What the machine knows after a reply need
+/// not be stored: resumed from before, it takes its request for sent, and looks.
+fn drive<M>(mut charge: Charge<M>, file: &Path, mut step: impl FnMut(&str)) -> Result<Charged, Box<dyn Error>>
+where
+    Charge<M>: Machine<Input = pg_proto::machine::Nothing, Demand = pg_proto::machine::Nothing, Outcome = Charged>,
+{
+    let agent: Agent =
+        Agent::config_builder().max_redirects(0).http_status_as_error(false).timeout_global(PATIENCE).build().into();
+    let mut event = Event::Begin;
+    loop {
+        event = match charge.step(event, now(), random()) {
+            Action::Send(request) => {
+                step("decided to send");
+                store(file, &charge.save())?;
+                step("stored");
+                let path = request.uri().path().to_owned();
+                let reply = send(&agent, request);
+                step(&format!("sent {path}"));
+                reply.map_or_else(Event::Failed, Event::Reply)
+            }
+            Action::WaitUntil(moment) => {
+                step("waiting");
+                wait(moment.since(now()));
+                Event::Woken
+            }
+            Action::Ask(never) => match never {},
+            Action::Done(charged) => {
+                step("done");
+                return Ok(charged);
+            }
+        };
+    }
+}
+
+const PATIENCE: Option<Duration> = Some(Duration::from_secs(10));
+
+/// Durably, and never half: a file beside it that is on the disk takes its name.
+fn store(file: &Path, saved: &Saved) -> io::Result<()> {
+    let beside = file.with_extension("new");
+    let mut new = File::create(&beside)?;
+    new.write_all(saved.text().as_bytes())?;
+    new.sync_all()?;
+    fs::rename(&beside, file)?;
+    // The new name is on the disk as well once the folder is.
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+/// Every error is taken for a request that was maybe sent, which is always safe: it costs one lookup.
+fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+    let (head, body) = request.into_parts();
+    let reply = agent.run(Request::from_parts(head, &body[..])).map_err(maybe_sent)?;
+    let (head, mut body) = reply.into_parts();
+    let body = body.read_to_vec().map_err(maybe_sent)?;
+    Ok(Response::from_parts(head, body.into()))
+}
+
+/// Tells a step, and waits for Enter if that is wanted.
+fn pause(done: &str, step_by_step: bool) {
+    println!("{done}");
+    if step_by_step {
+        // Without an Enter to come it goes on.
+        let _ = io::stdin().read_line(&mut String::new());
+    }
+}

@@ -1,0 +1,51 @@
+//! `reqwest`, with rustls.
+//!
+//! ```sh
+//! cargo run -p pg-runtimes --bin reqwest
+//! ```
+//!
+//! Needs beside `pg-proto`: `bytes`, `http`, `tokio`, `reqwest`.
+
+use std::{error::Error, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use pg_proto::machine::Failure;
+use pg_runtimes::{
+    driving::{drive_async, maybe_sent, not_sent},
+    shop, tls,
+};
+use reqwest::{Client, redirect::Policy, retry};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let client = Client::builder()
+        .tls_backend_preconfigured(tls::config()?)
+        // Sent at most once, to the address that it was signed for, within a time.
+        .retry(retry::never())
+        .redirect(Policy::none())
+        .timeout(Duration::from_secs(10))
+        .build()?;
+    let charged = drive_async(shop::charge()?, async |request| send(&client, request).await, sleep).await;
+    shop::report(&charged);
+    Ok(())
+}
+
+/// An error while the connection was being made (`is_connect`), or while the request was still being put together
+/// (`is_builder`), came before anything left. All others may have come after.
+async fn send(client: &Client, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+    let request = request.try_into().map_err(not_sent)?;
+    let judged = |error: reqwest::Error| {
+        if error.is_connect() || error.is_builder() { not_sent(error) } else { maybe_sent(error) }
+    };
+    let reply = client.execute(request).await.map_err(judged)?;
+    let (head, body) = Response::from(reply).into_parts();
+    // Part of a reply came, so the request was there.
+    let body = reqwest::Response::from(Response::new(body)).bytes().await.map_err(maybe_sent)?;
+    Ok(Response::from_parts(head, body))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the driver waits, so that machines need not")]
+async fn sleep(pause: Duration) {
+    tokio::time::sleep(pause).await;
+}

@@ -1,0 +1,103 @@
+//! No runtime and no HTTP library: blocking sockets of the standard library, HTTP/1.1 by hand, rustls for https.
+//!
+//! ```sh
+//! cargo run -p pg-runtimes --bin std_tcp
+//! ```
+//!
+//! Needs beside `pg-proto`: `bytes`, `http`, and `rustls` for https.
+
+use std::{
+    error::Error,
+    io::{self, Read, Write},
+    net::{TcpStream, ToSocketAddrs},
+    sync::Arc,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode, Uri, header::CONTENT_LENGTH};
+use pg_proto::machine::Failure;
+use pg_runtimes::{
+    driving::{drive, maybe_sent, not_sent},
+    shop, tls,
+};
+use rustls::{ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName};
+
+/// How long to wait for the other side at each step.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// More than any reply to a payment has.
+const MOST_BYTES: u64 = 1 << 20;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let tls = Arc::new(tls::config()?);
+    let charged = drive(shop::charge()?, |request| send(&tls, &request));
+    shop::report(&charged);
+    Ok(())
+}
+
+/// Sends a request over a new connection and reads the whole reply.
+///
+/// As long as there is no connection, and TLS has not been agreed on, nothing of the request has left. From the first
+/// byte that is written on, nobody here knows how much of it arrives.
+fn send(tls: &Arc<ClientConfig>, request: &Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+    let mut stream = connect(tls, request.uri()).map_err(not_sent)?;
+    exchange(&mut *stream, request).map_err(maybe_sent)
+}
+
+trait Stream: Read + Write {}
+impl<S: Read + Write> Stream for S {}
+
+fn connect(tls: &Arc<ClientConfig>, uri: &Uri) -> Result<Box<dyn Stream>, Box<dyn Error>> {
+    let host = uri.host().ok_or("the address has no host")?.trim_matches(['[', ']']);
+    let https = uri.scheme_str() == Some("https");
+    let mut addresses = (host, uri.port_u16().unwrap_or(if https { 443 } else { 80 })).to_socket_addrs()?;
+    let address = addresses.next().ok_or("the host has no address")?;
+    let mut socket = TcpStream::connect_timeout(&address, PATIENCE)?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_write_timeout(Some(PATIENCE))?;
+    if !https {
+        return Ok(Box::new(socket));
+    }
+    let mut session = ClientConnection::new(Arc::clone(tls), ServerName::try_from(host.to_owned())?)?;
+    // Left to the first write, a refused certificate could not be told from a connection that broke.
+    session.complete_io(&mut socket)?;
+    Ok(Box::new(StreamOwned::new(session, socket)))
+}
+
+fn exchange(stream: &mut dyn Stream, request: &Request<Bytes>) -> io::Result<Response<Bytes>> {
+    stream.write_all(&written(request))?;
+    stream.flush()?;
+    let mut reply = Vec::new();
+    stream.take(MOST_BYTES).read_to_end(&mut reply)?;
+    read(&reply).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "what came is no whole reply"))
+}
+
+/// A request as it stands on the wire.
+fn written(request: &Request<Bytes>) -> Vec<u8> {
+    let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+    let host = request.uri().authority().map_or("", |authority| authority.as_str());
+    let mut wire =
+        format!("{} {target} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n", request.method()).into_bytes();
+    for (name, value) in request.headers() {
+        wire.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    wire.extend(format!("content-length: {}\r\n\r\n", request.body().len()).into_bytes());
+    wire.extend(request.body());
+    wire
+}
+
+/// A reply that is whole; one in chunks is not understood, and none is asked for here.
+fn read(wire: &[u8]) -> Option<Response<Bytes>> {
+    let end = wire.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let (head, body) = (str::from_utf8(&wire[..end]).ok()?, &wire[end + 4..]);
+    let mut lines = head.split("\r\n");
+    let status = lines.next()?.split(' ').nth(1)?;
+    let mut response = Response::builder().status(StatusCode::from_bytes(status.as_bytes()).ok()?);
+    for line in lines {
+        let (name, value) = line.split_once(':')?;
+        response = response.header(name, value.trim());
+    }
+    let response = response.body(Bytes::copy_from_slice(body)).ok()?;
+    let announced: usize = response.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()?;
+    (announced == body.len()).then_some(response)
+}

@@ -1,0 +1,70 @@
+//! A tower stack as the transport of `pg-hyper`'s client, which drives the machine: a time limit, a span for each
+//! request, and no retry.
+//!
+//! ```sh
+//! cargo run -p pg-runtimes --bin tower_stack
+//! ```
+//!
+//! Needs: `pg-hyper`, `tower`, `tracing`, and here `hyper-util` with `hyper-rustls` below.
+
+use std::{error::Error, io, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{Client as Pool, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+use pg_hyper::{Client, TowerTransport, TransportError};
+use pg_runtimes::{shop, tls};
+use tower::{ServiceBuilder, service_fn};
+use tracing::Instrument;
+
+const MOST_BYTES: usize = 1 << 20;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    tracing_subscriber::fmt().with_writer(io::stderr).without_time().with_ansi(false).init();
+    let https = HttpsConnectorBuilder::new().with_tls_config(tls::config()?).https_or_http().enable_http1().build();
+    // This pool would send a request again over a new connection, when an idle one turns out to be closed.
+    let pool = Pool::builder(TokioExecutor::new()).retry_canceled_requests(false).build(https);
+
+    let stack = ServiceBuilder::new()
+        // No retry layer: it can't know what the machine knows, and every error below would have to be told apart again.
+        // Elapsed is an error that says nothing of what was sent, so the client takes it for maybe sent.
+        .timeout(Duration::from_secs(10))
+        .service(service_fn(move |request: Request<Bytes>| {
+            // The path tells the method. Headers and body hold credentials and cards, and are nobody's business.
+            let span = tracing::info_span!("request", path = request.uri().path());
+            let pool = pool.clone();
+            async move {
+                let reply = send(pool, request).await;
+                match &reply {
+                    Ok(reply) => tracing::info!(status = reply.status().as_u16(), "a reply"),
+                    Err(error) => tracing::info!(%error, "no reply"),
+                }
+                reply
+            }
+            .instrument(span)
+        }));
+
+    let client = Client::with_transport(shop::account()?, TowerTransport::new(stack));
+    let charged = client.charge(shop::payment())?.bounds(shop::bounds()).await;
+    shop::report(&charged);
+    Ok(())
+}
+
+/// Below the layers: what failed while connecting was certainly not sent, all else may have been.
+async fn send(
+    pool: Pool<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    request: Request<Bytes>,
+) -> Result<Response<Bytes>, TransportError> {
+    let reply = pool.request(request.map(Full::new)).await.map_err(|error| {
+        if error.is_connect() { TransportError::not_sent(error) } else { TransportError::maybe_sent(error) }
+    })?;
+    let (head, body) = reply.into_parts();
+    let body = Limited::new(body, MOST_BYTES).collect().await.map_err(TransportError::maybe_sent)?;
+    Ok(Response::from_parts(head, body.to_bytes()))
+}

@@ -1,0 +1,61 @@
+//! A shop with one thing to sell, which finds its account in the environment.
+
+use std::{env, error::Error, time::Duration};
+
+use pg_proto::{
+    Account, BaseUrl, Credentials,
+    machine::{
+        Pauses,
+        charge::{Bounds, Charge, Charged},
+    },
+    model::{Auth, CardDetails, Currency, Item, Order},
+};
+
+/// The account of `PG_BASE_URL`, `PG_API_KEY`, `PG_API_PASSWORD` and `PG_SHA_KEY`. A sandbox prints these when it starts.
+///
+/// # Errors
+/// When one of them is missing, or the address would carry card data unprotected to another machine.
+pub fn account() -> Result<Account, Box<dyn Error>> {
+    let variable = |name: &str| env::var(name).map_err(|_| format!("set {name}; `pg sandbox` prints it"));
+    let base = BaseUrl::parse(&variable("PG_BASE_URL")?)?;
+    if !base.is_private() {
+        return Err(format!("{base} is neither https nor this machine, and card data must not travel there").into());
+    }
+    let credentials = Credentials::new(variable("PG_API_KEY")?, variable("PG_API_PASSWORD")?, variable("PG_SHA_KEY")?);
+    Ok(Account::new(base, credentials))
+}
+
+/// A payment of £4.99 for the order `PG_ORDER`, else order-7, with a test card of the sandbox. A real shop never sees the card: it has
+/// the customer's browser post it to a session, and pays with `AuthSessionKey`.
+#[must_use]
+pub fn payment() -> Auth {
+    let reference = env::var("PG_ORDER").unwrap_or_else(|_| "order-7".to_owned());
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference(reference);
+    Auth::new(CardDetails::new("4000000000001000", "12", "49"), order)
+}
+
+/// A charge of that payment at that account.
+///
+/// # Errors
+/// As [`account`], and when the order breaks a rule.
+pub fn charge() -> Result<Charge<Auth>, Box<dyn Error>> {
+    Ok(Charge::new(account()?, payment(), bounds())?)
+}
+
+/// The usual bounds, with short pauses, since the sandbox is near and nobody wants to wait for an example.
+#[must_use]
+pub fn bounds() -> Bounds {
+    let pauses = Pauses { first: Duration::from_millis(40), longest: Duration::from_secs(1) };
+    Bounds { pauses, ..Bounds::default() }
+}
+
+/// Prints how it ended, in one line.
+pub fn report(charged: &Charged) {
+    match charged {
+        Charged::Approved(paid) => println!("paid: {}", paid.transaction_key),
+        Charged::Declined(not) => println!("declined: {}", not.transaction_status),
+        Charged::Refused(refused) => println!("refused: {refused}"),
+        Charged::NotSent => println!("not sent"),
+        Charged::Unknown { why, .. } => println!("unknown: {why}"),
+    }
+}

@@ -1,0 +1,93 @@
+//! What every example does, whatever it is built on.
+
+use tokio::net::TcpListener;
+
+use crate::place::{Place, printed};
+
+const PROGRAMS: [(&str, &str); 5] = [
+    ("std_tcp", env!("CARGO_BIN_EXE_std_tcp")),
+    ("smol", env!("CARGO_BIN_EXE_smol")),
+    ("tower_stack", env!("CARGO_BIN_EXE_tower_stack")),
+    ("reqwest", env!("CARGO_BIN_EXE_reqwest")),
+    ("ureq", env!("CARGO_BIN_EXE_ureq")),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_pays_over_http() {
+    let place = Place::new().await;
+    for (name, program) in PROGRAMS {
+        let run = place.program(program, &place.address(), name).output().await.unwrap();
+        let (out, _) = printed(run);
+        let [paid] = &place.ledger(name).await[..] else { panic!("{name}: not one payment") };
+        assert_eq!(out, format!("paid: {}\n", paid.transaction_key), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_pays_over_https_where_it_trusts_the_authority() {
+    let place = Place::new().await;
+    let protected = place.protected().await;
+    for (name, program) in PROGRAMS {
+        let mut command = place.program(program, &protected.address, name);
+        let run = command.env("PG_CA_FILE", &protected.authority).output().await.unwrap();
+        let (out, err) = printed(run);
+        let [paid] = &place.ledger(name).await[..] else { panic!("{name}: not one payment, {out}{err}") };
+        assert_eq!(out, format!("paid: {}\n", paid.transaction_key), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_of_nobody_means_not_sent() {
+    let place = Place::new().await;
+    let protected = place.protected().await;
+    for (name, program) in PROGRAMS {
+        let run = place.program(program, &protected.address, name).output().await.unwrap();
+        let (out, err) = printed(run);
+        assert_eq!(out, "not sent\n", "{name}: {err}");
+        assert!(!err.contains("maybe sent"), "{name}: {err}");
+        assert!(place.ledger(name).await.is_empty(), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_where_nobody_listens_means_not_sent() {
+    let place = Place::new().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    for (name, program) in PROGRAMS {
+        let run = place.program(program, &address, name).output().await.unwrap();
+        let (out, err) = printed(run);
+        assert_eq!(out, "not sent\n", "{name}: {err}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_request_or_reply_is_maybe_sent_and_ends_as_one_payment() {
+    let place = Place::new().await;
+    for kind in ["drop-request", "drop-reply", "garble"] {
+        for (name, program) in PROGRAMS {
+            let order = format!("{name}-{kind}");
+            place.fault(kind).await;
+            let run = place.program(program, &place.address(), &order).output().await.unwrap();
+            let (out, err) = printed(run);
+            let [paid] = &place.ledger(&order).await[..] else { panic!("{order}: not one payment, {out}{err}") };
+            assert_eq!(out, format!("paid: {}\n", paid.transaction_key), "{order}: {err}");
+            assert!(!err.contains("not sent"), "{order}: {err}");
+            assert_eq!(err.contains("maybe sent"), kind != "garble", "{order}: {err}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_span_of_a_request_tells_its_path_and_status_and_no_secret() {
+    let place = Place::new().await;
+    let mut command = place.program(env!("CARGO_BIN_EXE_tower_stack"), &place.address(), "order-7");
+    let (_, err) = printed(command.output().await.unwrap());
+    assert!(err.contains(r#"request{path="/v3/transaction/auth/xml"}"#) && err.contains("status=200"), "{err}");
+    let environment = command.as_std().get_envs().filter(|(name, _)| name.to_str().unwrap().contains("KEY"));
+    let secrets = environment.filter_map(|(_, value)| value.and_then(|value| value.to_str()));
+    for secret in secrets.chain(["4000000000001000"]) {
+        assert!(!err.contains(secret), "{err}");
+    }
+}

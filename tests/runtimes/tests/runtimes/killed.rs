@@ -1,0 +1,106 @@
+//! A charge that is kept in a file, killed with SIGKILL after every one of its steps.
+
+use std::process::Stdio;
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    process::Command,
+};
+
+use crate::place::{Place, printed};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_kept_in_a_file");
+
+/// More than a charge has; reaching it means that it does not end.
+const MOST_STEPS: usize = 40;
+
+fn program(place: &Place, order: &str) -> Command {
+    let mut command = place.program(PROGRAM, &place.address(), order);
+    command.arg(place.folder.path().join(format!("{order}.json")));
+    command
+}
+
+/// Lets it make so many steps and kills it; the steps it made, and whether it came to its end before.
+async fn kill_after(steps: usize, mut command: Command) -> (Vec<String>, bool) {
+    let mut child = command.arg("--step").stdin(Stdio::piped()).spawn().unwrap();
+    let mut enter = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut made = Vec::new();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        if line.starts_with("paid") {
+            assert!(child.wait().await.unwrap().success());
+            return (made, true);
+        }
+        made.push(line);
+        if made.len() == steps {
+            break;
+        }
+        enter.write_all(b"\n").await.unwrap();
+    }
+    // SIGKILL: it waits for an Enter that never comes.
+    child.kill().await.unwrap();
+    (made, false)
+}
+
+async fn killed_after_each_step(faults: &[&str]) -> Vec<String> {
+    let place = Place::new().await;
+    for steps in 1..MOST_STEPS {
+        let order = format!("order-{steps}");
+        for fault in faults {
+            place.fault(fault).await;
+        }
+        let (made, ended) = kill_after(steps, program(&place, &order)).await;
+        if !ended {
+            let (out, err) = printed(program(&place, &order).output().await.unwrap());
+            let [paid] = &place.ledger(&order).await[..] else { panic!("after {made:?}: not one payment, {out}{err}") };
+            assert_eq!(paid.transaction_status_code, "600");
+            assert!(out.ends_with(&format!("\npaid: {}\n", paid.transaction_key)), "after {made:?}: {out}{err}");
+        }
+        place.no_more_faults().await;
+        assert_eq!(place.ledger(&order).await.len(), 1, "after {made:?}");
+        assert!(!place.folder.path().join(format!("{order}.json")).exists());
+        if ended {
+            return made;
+        }
+    }
+    panic!("it does not end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_all_goes_well() {
+    let steps = killed_after_each_step(&[]).await;
+    assert_eq!(steps, ["decided to send", "stored", "sent /v3/transaction/auth/xml", "done"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_reply_is_lost() {
+    let steps = killed_after_each_step(&["drop-reply"]).await;
+    assert_eq!(steps.len(), 8, "{steps:?}");
+    assert_eq!(steps[3..], ["waiting", "decided to send", "stored", "sent /v3/transaction/lookup/xml", "done"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_request_is_lost() {
+    let steps = killed_after_each_step(&["drop-request"]).await;
+    // It looks, finds nothing, and pays again under the same reference.
+    assert_eq!(steps.iter().filter(|step| step.ends_with("/auth/xml")).count(), 2, "{steps:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_both_payments_lose_their_replies() {
+    killed_after_each_step(&["drop-request", "drop-reply"]).await;
+}
+
+/// The moment that no step shows: the service has paid, and the reply is on its way.
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_reply_is_on_its_way() {
+    let place = Place::new().await;
+    // Longer than the test takes; the sandbox commits first and replies afterwards.
+    place.delay(3_600_000).await;
+    let mut child = program(&place, "order-7").spawn().unwrap();
+    while place.ledger("order-7").await.is_empty() {}
+    child.kill().await.unwrap();
+    let (out, err) = printed(program(&place, "order-7").output().await.unwrap());
+    let [paid] = &place.ledger("order-7").await[..] else { panic!("not one payment, {out}{err}") };
+    assert!(out.ends_with(&format!("\npaid: {}\n", paid.transaction_key)), "{out}{err}");
+}

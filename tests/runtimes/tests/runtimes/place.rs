@@ -1,0 +1,147 @@
+//! A sandbox that listens, with and without TLS, and the programs that are run against it.
+
+use std::{
+    path::PathBuf,
+    process::{Output, Stdio},
+    sync::Arc,
+};
+
+use pg_hyper::{
+    Client, Transport,
+    proto::{
+        Account, BaseUrl, Credentials,
+        model::{Transaction, TransactionLookup},
+    },
+};
+use pg_sandbox::{Config, Server, Settings};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::{ServerConfig, crypto::ring, pki_types::PrivatePkcs8KeyDer};
+use tempfile::TempDir;
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    process::Command,
+};
+use tokio_rustls::TlsAcceptor;
+
+pub(crate) struct Place {
+    server: Server,
+    pub(crate) folder: TempDir,
+    client: Client,
+}
+
+/// The certificate authority's file, and the address of a server that it vouches for.
+pub(crate) struct Protected {
+    pub(crate) authority: PathBuf,
+    pub(crate) address: String,
+}
+
+impl Place {
+    pub(crate) async fn new() -> Self {
+        let server = Server::start(Config::default()).await.unwrap();
+        let [api_key, password, sha_key] = credentials();
+        let account = Account::new(
+            BaseUrl::parse(&server.base_url()).unwrap(),
+            Credentials::new(api_key.as_str(), password.as_str(), sha_key.as_str()),
+        );
+        Self { server, folder: tempfile::tempdir().unwrap(), client: Client::new(account).unwrap() }
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.server.base_url()
+    }
+
+    /// A program of this package with an account and an order in its environment.
+    pub(crate) fn program(&self, program: &str, address: &str, order: &str) -> Command {
+        let [api_key, password, sha_key] = credentials();
+        let mut command = Command::new(program);
+        command
+            .env("PG_BASE_URL", address)
+            .env("PG_API_KEY", api_key)
+            .env("PG_API_PASSWORD", password)
+            .env("PG_SHA_KEY", sha_key)
+            .env("PG_ORDER", order)
+            .env_remove("PG_CA_FILE")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    pub(crate) async fn fault(&self, kind: &str) {
+        let fault = format!(r#"{{"method": "transaction/auth", "kind": "{kind}"}}"#);
+        self.control(http::Method::POST, fault).await;
+    }
+
+    /// The next reply to a payment comes that much later.
+    pub(crate) async fn delay(&self, milliseconds: u32) {
+        let fault = format!(r#"{{"method": "transaction/auth", "kind": "delay", "milliseconds": {milliseconds}}}"#);
+        self.control(http::Method::POST, fault).await;
+    }
+
+    pub(crate) async fn no_more_faults(&self) {
+        self.control(http::Method::DELETE, String::new()).await;
+    }
+
+    async fn control(&self, method: http::Method, body: String) {
+        let address = format!("{}/_sandbox/faults", self.address());
+        let request = http::Request::builder().method(method).uri(address).body(body.into()).unwrap();
+        let reply = self.client.transport().send(request).await.unwrap();
+        assert!(reply.status().is_success(), "{:?}", reply.body());
+    }
+
+    /// Every payment of an order in the service's ledger.
+    pub(crate) async fn ledger(&self, order: &str) -> Vec<Transaction> {
+        self.client.call(&TransactionLookup::new().unique_merchant_reference(order)).await.unwrap().transactions
+    }
+
+    /// The same sandbox behind TLS, for `localhost`, with an authority that nobody else knows.
+    pub(crate) async fn protected(&self) -> Protected {
+        let mut params = CertificateParams::new([]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let certificate =
+            CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], PrivatePkcs8KeyDer::from(key.serialize_der()).into())
+            .unwrap();
+        let file = self.folder.path().join("authority.pem");
+        std::fs::write(&file, authority.pem()).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+        tokio::spawn(pass_on(listener, TlsAcceptor::from(Arc::new(config)), self.server.address()));
+        Protected { authority: file, address }
+    }
+}
+
+async fn pass_on(listener: TcpListener, tls: TlsAcceptor, sandbox: std::net::SocketAddr) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let tls = tls.clone();
+        tokio::spawn(async move {
+            // A client that does not trust the authority goes away.
+            if let Ok(mut outside) = tls.accept(stream).await {
+                let mut inside = TcpStream::connect(sandbox).await.unwrap();
+                let _ = copy_bidirectional(&mut outside, &mut inside).await;
+            }
+        });
+    }
+}
+
+/// What a program printed, once it has ended well; the second half is what went wrong on its way.
+pub(crate) fn printed(output: Output) -> (String, String) {
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{}: {out}{err}", output.status);
+    (out, err)
+}
+
+fn credentials() -> [String; 3] {
+    let settings = Settings::default();
+    let main = settings.merchants.by_name("main").unwrap();
+    [&main.api_key, &main.api_password, &main.sha_key].map(|secret| secret.expose().to_owned())
+}
