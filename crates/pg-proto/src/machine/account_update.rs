@@ -36,7 +36,7 @@
 //! read again from its beginning, and has to be the same as far as it was read.
 //!
 //! A driver stores the machine before each send. It does well to store it after each step: then a crash between a
-//! submission's reply and the next send leaves no doubt either.
+//! submission's reply and the next send leaves no doubt either. For that the step that hears of the reply sends nothing.
 
 use std::{fmt, sync::Arc};
 
@@ -254,6 +254,16 @@ impl AccountUpdate {
         self.retrieve_due(now).or_else(|| self.probe_due(now)).or_else(|| self.submit_next(now))
     }
 
+    fn request_is_due(&self, now: Moment) -> bool {
+        let of_batch = |batch: &Batch| match batch.phase {
+            Phase::Ready => true,
+            Phase::Submitted { .. } => batch.result.is_none() && batch.polls.next <= now,
+            _ => false,
+        };
+        let of_candidate = |candidate: &Candidate| candidate.next <= now;
+        self.hold <= now && (self.state.open.iter().any(of_batch) || self.state.candidates.iter().any(of_candidate))
+    }
+
     fn wants_keys(&self) -> bool {
         !self.state.exhausted && self.state.open.len() < self.plan.outstanding
     }
@@ -323,8 +333,13 @@ impl Machine for AccountUpdate {
     type Outcome = Summary;
 
     fn step(&mut self, event: Event<UpdateInput>, now: Moment, random: u64) -> Action<UpdateDemand, Summary> {
+        let answers_a_submission = matches!((&event, &self.flight), (Event::Reply(_), Some(Flight::Submit(_))));
         if self.stopped.is_none() {
             self.hear_event(event, now, random);
+        }
+        if answers_a_submission && self.stopped.is_none() && self.request_is_due(now) {
+            // A step in between: it can be stored before that request, which may have to wait for the throttle.
+            return Action::WaitUntil(now);
         }
         self.next(now)
     }

@@ -113,7 +113,7 @@ impl World {
         Ok(match action {
             Action::Done(summary) => return Err(Box::new(summary)),
             Action::WaitUntil(moment) => {
-                assert!(moment > self.now && moment != UNTIL_THE_REPLY, "{moment:?}");
+                assert!(moment >= self.now && moment != UNTIL_THE_REPLY, "{moment:?}");
                 self.now = moment;
                 Event::Woken
             }

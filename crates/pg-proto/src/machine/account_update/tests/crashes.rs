@@ -131,3 +131,23 @@ fn what_is_stored_has_no_card_keys_and_foreign_states_are_refused() {
     let newer = Saved::from_text(r#"{"machine":"account update","version":2,"state":{}}"#);
     assert!(matches!(AccountUpdate::resume(&newer, account(), plan()), Err(ResumeError::Newer { .. })));
 }
+
+#[test]
+fn between_a_submissions_reply_and_a_request_that_is_due_it_can_be_stored_without_doubt() {
+    let mut world = World::new(plan(), &["a", "b", "c", "d"]);
+    let mut action = world.step(Event::Begin);
+    while world.submissions().len() < 2 {
+        let event = world.answer(action).unwrap();
+        // The second reply comes so late that the first batch is due.
+        if world.submissions().len() == 2 {
+            world.now = world.now.after(Duration::from_secs(3600));
+        }
+        action = world.step(event);
+    }
+    assert!(matches!(action, Action::WaitUntil(until) if until == world.now), "{action:?}");
+    let saved = world.machine.save();
+    world.crash(&saved, plan());
+    let summary = world.run();
+    assert_eq!((summary.progress.finished, summary.progress.doubtful), (4, 0));
+    assert_eq!(world.submissions(), ["a,b", "c,d"]);
+}
