@@ -1,10 +1,6 @@
 //! A proxy that cuts a connection after a given number of bytes, deterministically.
 
-use std::{
-    io,
-    net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{io, net::SocketAddr, sync::Arc};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -12,6 +8,7 @@ use tokio::{
         TcpListener, TcpStream,
         tcp::{ReadHalf, WriteHalf},
     },
+    sync::watch,
     task::JoinHandle,
 };
 
@@ -29,13 +26,15 @@ pub enum Cut {
 #[derive(Debug)]
 pub struct CuttingProxy {
     address: SocketAddr,
-    plan: Arc<Mutex<Plan>>,
+    state: Arc<watch::Sender<State>>,
     server: JoinHandle<()>,
 }
 
 #[derive(Debug, Default)]
-struct Plan {
+struct State {
     next: Option<Cut>,
+    /// Connections that have not ended.
+    open: usize,
     /// Bytes of the last connection that ended: request, reply.
     passed: (usize, usize),
 }
@@ -48,14 +47,26 @@ impl CuttingProxy {
     pub async fn before(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let plan = Arc::<Mutex<Plan>>::default();
-        let shared = Arc::clone(&plan);
+        let state = Arc::<watch::Sender<State>>::default();
+        let shared = Arc::clone(&state);
         let server = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                tokio::spawn(pass(client, server, Arc::clone(&shared)));
+                let mut cut = None;
+                shared.send_modify(|state| {
+                    cut = state.next.take();
+                    state.open += 1;
+                });
+                let shared = Arc::clone(&shared);
+                tokio::spawn(async move {
+                    let passed = pass(client, server, cut).await.unwrap_or_default();
+                    shared.send_modify(|state| {
+                        state.passed = passed;
+                        state.open -= 1;
+                    });
+                });
             }
         });
-        Self { address, plan, server }
+        Self { address, state, server }
     }
 
     /// Where it listens.
@@ -66,13 +77,15 @@ impl CuttingProxy {
 
     /// Cuts the next connection.
     pub fn cut_next(&self, cut: Cut) {
-        lock(&self.plan).next = Some(cut);
+        self.state.send_modify(|state| state.next = Some(cut));
     }
 
-    /// How many bytes of request and reply passed over the last connection that ended.
-    #[must_use]
-    pub fn passed(&self) -> (usize, usize) {
-        lock(&self.plan).passed
+    /// Waits until no connection is open, and says how many bytes of request and reply passed over the last one.
+    ///
+    /// # Panics
+    /// Never: the proxy holds the sender.
+    pub async fn passed(&self) -> (usize, usize) {
+        self.state.subscribe().wait_for(|state| state.open == 0).await.expect("the sender is held here").passed
     }
 }
 
@@ -82,9 +95,8 @@ impl Drop for CuttingProxy {
     }
 }
 
-async fn pass(mut client: TcpStream, server: SocketAddr, plan: Arc<Mutex<Plan>>) {
-    let cut = lock(&plan).next.take();
-    let Ok(mut server) = TcpStream::connect(server).await else { return };
+async fn pass(mut client: TcpStream, server: SocketAddr, cut: Option<Cut>) -> io::Result<(usize, usize)> {
+    let mut server = TcpStream::connect(server).await?;
     let (mut from_client, mut to_client) = client.split();
     let (mut from_server, mut to_server) = server.split();
     let (most_of_request, most_of_reply) = match cut {
@@ -97,7 +109,7 @@ async fn pass(mut client: TcpStream, server: SocketAddr, plan: Arc<Mutex<Plan>>)
         _ = copy(&mut from_client, &mut to_server, most_of_request, &mut request) => {}
         _ = copy(&mut from_server, &mut to_client, most_of_reply, &mut reply) => {}
     }
-    lock(&plan).passed = (request, reply);
+    Ok((request, reply))
 }
 
 /// Copies until one side ends or `most` bytes have passed.
@@ -113,8 +125,4 @@ async fn copy(from: &mut ReadHalf<'_>, to: &mut WriteHalf<'_>, most: usize, pass
         *passed += part.len();
     }
     Ok(())
-}
-
-fn lock(plan: &Mutex<Plan>) -> MutexGuard<'_, Plan> {
-    plan.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -46,7 +46,7 @@ async fn at_every_byte_of_request_and_reply_there_is_one_payment() {
     };
 
     assert!(!pay(0).await);
-    let (request, reply) = proxy.passed();
+    let (request, reply) = proxy.passed().await;
     assert!(request > 500 && reply > 200, "{request} {reply}");
     // Also when everything has passed.
     let cuts = (0..=request).map(Cut::Request).chain((0..=reply).map(Cut::Reply));

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cancelled;
+mod card_form;
 #[path = "../../examples/charge_once.rs"]
 mod charge_once;
 mod checkout;
