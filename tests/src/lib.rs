@@ -4,6 +4,7 @@ pub mod browser;
 pub mod clocks;
 pub mod cutting_proxy;
 pub mod ledger;
+pub mod package;
 pub mod shop;
 pub mod webdriver;
 

@@ -42,6 +42,17 @@ impl Shop {
         Self { server, client }
     }
 
+    /// API key, API password and SHA key of the account `main`, as the sandbox publishes them.
+    ///
+    /// # Panics
+    /// When the sandbox has no such account.
+    #[must_use]
+    pub fn credentials(&self) -> [String; 3] {
+        let settings = Settings::default();
+        let merchant = settings.merchants.by_name("main").expect("a built-in account");
+        [&merchant.api_key, &merchant.api_password, &merchant.sha_key].map(|secret| secret.expose().to_owned())
+    }
+
     /// The account of another merchant of the same sandbox.
     ///
     /// # Panics

@@ -5,6 +5,8 @@
 mod card_form;
 mod challenge;
 mod checkout;
+mod decoder;
+mod front_end;
 mod gallery;
 mod inspector;
 mod looks;

@@ -1,7 +1,9 @@
 //! A merchant's website on this machine, as small as can be: it answers GET with pages and keeps what was asked of it.
 
 use std::{
+    fs,
     net::Ipv4Addr,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
@@ -14,6 +16,7 @@ use tokio::{
 pub(crate) struct Site {
     listener: TcpListener,
     address: String,
+    files: Option<(&'static str, PathBuf)>,
 }
 
 /// A website that is open.
@@ -26,7 +29,7 @@ impl Site {
     pub(crate) async fn new() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        Self { listener, address }
+        Self { listener, address, files: None }
     }
 
     /// The address of one of its pages.
@@ -34,20 +37,28 @@ impl Site {
         format!("{}{path}", self.address)
     }
 
+    /// With the files of a folder below a path.
+    pub(crate) fn with_files(mut self, path: &'static str, folder: PathBuf) -> Self {
+        self.files = Some((path, folder));
+        self
+    }
+
     /// Opens it; `page` makes the body of a page from its whole address.
     pub(crate) fn open(self, page: impl Fn(&str) -> String + Send + Sync + 'static) -> OpenSite {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let open = OpenSite { address: self.address.clone(), asked: Arc::clone(&asked) };
-        let page = Arc::new(page);
+        let (page, files) = (Arc::new(page), Arc::new(self.files));
         tokio::spawn(async move {
             while let Ok((stream, _)) = self.listener.accept().await {
                 let (page, asked, address) = (Arc::clone(&page), Arc::clone(&asked), self.address.clone());
+                let files = Arc::clone(&files);
                 tokio::spawn(async move {
                     let Some(target) = target(stream).await else { return };
                     let (mut stream, target) = target;
                     asked.lock().unwrap().push(target.clone());
-                    let body = page(&format!("{address}{target}"));
-                    let _ = stream.write_all(response(&body).as_bytes()).await;
+                    let file = files.as_ref().as_ref().and_then(|(path, folder)| file(&target, path, folder));
+                    let response = file.unwrap_or_else(|| response(&page(&format!("{address}{target}"))));
+                    let _ = stream.write_all(&response).await;
                     let _ = stream.shutdown().await;
                 });
             }
@@ -78,12 +89,24 @@ async fn target(mut stream: TcpStream) -> Option<(TcpStream, String)> {
     Some((stream, target))
 }
 
-fn response(body: &str) -> String {
+/// A file of the folder, if the path leads there.
+fn file(target: &str, path: &str, folder: &Path) -> Option<Vec<u8>> {
+    let name = target.strip_prefix(path)?;
+    let kind = if name.ends_with(".wasm") { "application/wasm" } else { "text/javascript" };
+    Some(answer(kind, &fs::read(folder.join(name)).ok()?))
+}
+
+fn response(body: &str) -> Vec<u8> {
     let page = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Shop</title></head><body>{body}</body></html>"
     );
-    format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{page}",
-        page.len()
-    )
+    answer("text/html; charset=utf-8", page.as_bytes())
+}
+
+fn answer(kind: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
 }

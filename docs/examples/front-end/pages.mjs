@@ -1,0 +1,61 @@
+// What the customer sees. Everything that comes from outside is escaped, what was decoded too: nobody vouches for it.
+
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const escaped = (text) => String(text ?? "").replace(/[&<>"']/g, (character) => ENTITIES[character]);
+
+/** A template whose values are escaped, unless they are templates themselves or lists of them. */
+function html(strings, ...values) {
+  const shown = (value) => [value].flat().map((part) => (part instanceof Html ? part.text : escaped(part)));
+  return new Html(strings.map((string, at) => (at ? shown(values[at - 1]).join("") : "") + string).join(""));
+}
+
+class Html {
+  constructor(text) {
+    this.text = text;
+  }
+}
+
+const page = (heading, content) =>
+  html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${heading}</title></head>
+<body><main><h1>${heading}</h1>
+${content}
+</main></body></html>
+`.text;
+
+const INPUTS = [
+  ["cardNumber", "Card number", "cc-number"],
+  ["cardExpiryMonth", "Month", "cc-exp-month"],
+  ["cardExpiryYear", "Year", "cc-exp-year"],
+  ["cardCV2", "Security code", "cc-csc"],
+  ["cardholderName", "Name on the card", "cc-name"],
+];
+
+/** What the service masks is not filled in again: the customer types it anew. */
+const REFILLED = new Set(["cardExpiryMonth", "cardExpiryYear", "cardholderName"]);
+
+/** The form goes to the service, not to the shop: the shop's machines never see a card number. */
+export function cardPage({ action, hidden, data = {}, errors = {} }) {
+  const input = ([name, label, autocomplete]) =>
+    html`<p><label>${label} <input name="${name}" autocomplete="${autocomplete}" value="${REFILLED.has(name) ? data[name] : ""}"></label>
+<em id="${name}">${errors[name]?.errorMessage}</em></p>
+`;
+  const kept = ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`;
+  return page(
+    "Your card",
+    html`<form method="post" action="${action}">${Object.entries(hidden).map(kept)}
+${INPUTS.map(input)}<button>Review</button></form>`,
+  );
+}
+
+export function reviewPage({ order, data }) {
+  return page(
+    "Review your order",
+    html`<p>${order.item}: <b>£${(order.pence / 100).toFixed(2)}</b></p>
+<p id="card">${data.cardNumber}, ${data.cardholderName}, ${data.cardExpiryMonth}/${data.cardExpiryYear}</p>
+<form method="post" action="/pay"><button>Pay</button></form>
+<p><a href="/card">Another card</a></p>`,
+  );
+}
+
+export const message = (heading, text) => page(heading, html`<p id="message">${text}</p>`);

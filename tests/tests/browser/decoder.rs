@@ -1,0 +1,105 @@
+//! The decoder for JavaScript in a real browser, on what a real sandbox has redirected there.
+//!
+//! A page of a shop never decodes: the key would be in the customer's hands. This one shows that the package works
+//! wherever the web's interfaces are, with the published key of a sandbox.
+
+use pg_model::{Encoding, Initiate};
+use pg_tests::{
+    browser::VISA,
+    package,
+    shop::Shop,
+    webdriver::{Browser, Scripts},
+};
+use serde_json::{Value, json};
+
+use crate::site::Site;
+
+/// Decodes the page's own address in every way that is asked for, and shows what came out.
+const SCRIPT: &str = r#"
+    import { decodeRedirect } from "/pg-wasm/web.js";
+    const apiKey = "API_KEY";
+    const decoded = (change, options) => {
+      const url = new URL(location.href);
+      for (const [name, value] of Object.entries(change)) url.searchParams.set(name, value);
+      return decodeRedirect(url, { apiKey, ...options });
+    };
+    const { data, iv } = Object.fromEntries(new URLSearchParams(location.search));
+    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    const flipped = (bit) => {
+      const copy = bytes.slice();
+      copy[bit >> 3] ^= 1 << (bit & 7);
+      return btoa(String.fromCharCode(...copy));
+    };
+    const other = (text) => (text[0] === "0" ? "1" : "0") + text.slice(1);
+    const failures = [
+      ...Array.from({ length: 128 }, (_, bit) => decoded({ data: flipped(bit) })),
+      ...Array.from({ length: data.replace(/=+$/, "").length }, (_, length) => decoded({ data: data.slice(0, length) })),
+      decoded({ data: "A".repeat(1e6) }),
+      decoded({ iv: other(iv) }),
+      decoded({}, { apiKey: other(apiKey) }),
+      decoded({}, { keyDerivation: "sha256" }),
+      decodeRedirect("https://shop.example/", { apiKey }),
+    ];
+    const shown = document.createElement("pre");
+    shown.textContent = JSON.stringify({ said: decoded({}), failures: [...new Set(failures.map(JSON.stringify))] });
+    document.body.append(shown);
+"#;
+
+async fn decoded(encoding: Encoding, filled_in: &[(&str, &str)]) -> Option<Value> {
+    let package = package::folder()?;
+    let browser = Browser::open(Scripts::On).await?;
+    let shop = Shop::open(encoding).await;
+    let site = Site::new().await.with_files("/pg-wasm/", package);
+    let session = shop.client.call(&Initiate::new(site.page("/error"))).await.unwrap().session_key;
+    let account = shop.client.account();
+    let form = account.card_form(&session, site.page("/review?order=7"), site.page("/review")).form_id("card");
+    let inputs: String = VISA.iter().map(|(name, _)| format!("<input name=\"{name}\">")).collect();
+    let (action, hidden) = (form.action().to_owned(), form.hidden_inputs());
+    let script = SCRIPT.replace("API_KEY", &shop.credentials()[0]);
+    let site = site.open(move |address| {
+        if address.contains("/card") {
+            format!("<h1>Card</h1><form method=post action=\"{action}\">{hidden}{inputs}<button>Review</button></form>")
+        } else {
+            format!("<h1>Back</h1><script type=\"module\">{script}</script>")
+        }
+    });
+    browser.visit(&site.page("/card")).await;
+    browser.fill_all(filled_in).await;
+    browser.click_on("Review").await;
+    browser.see("Back").await;
+    let shown = serde_json::from_str(&browser.read("pre").await).unwrap();
+    assert_eq!(browser.complaints().await, [""; 0]);
+    let loaded: Vec<String> = site.asked().into_iter().filter(|target| target.starts_with("/pg-wasm/")).collect();
+    assert_eq!(loaded, ["/pg-wasm/web.js", "/pg-wasm/decoder.js", "/pg-wasm/pg_wasm.wasm"]);
+    Some(shown)
+}
+
+fn one_error() -> Value {
+    json!([r#"{"error":{"kind":"unreadable","message":"the redirect cannot be read"}}"#])
+}
+
+#[tokio::test]
+async fn a_browser_decodes_what_the_sandbox_redirects() {
+    for encoding in [Encoding::Xml, Encoding::Json] {
+        let Some(shown) = decoded(encoding, &VISA).await else { return };
+        let data = json!({
+            "cardholderName": "A Holder",
+            "cardNumber": "411111******1111",
+            "cardExpiryMonth": "12",
+            "cardExpiryYear": "2031",
+            "cardCV2": "",
+            "extra": {},
+        });
+        assert_eq!(shown, json!({"said": {"ok": data, "formId": "card"}, "failures": one_error()}));
+    }
+}
+
+#[tokio::test]
+async fn a_browser_decodes_what_is_wrong_with_the_form() {
+    let mut wrong = VISA;
+    wrong[0].1 = "4111111111111112";
+    let Some(shown) = decoded(Encoding::Xml, &wrong).await else { return };
+    assert_eq!(shown["said"]["errors"]["cardNumber"]["errorCode"], "108", "{shown}");
+    assert_eq!(shown["said"]["data"]["cardholderName"], "A Holder", "{shown}");
+    assert_eq!(shown["failures"], one_error());
+}

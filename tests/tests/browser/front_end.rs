@@ -1,0 +1,158 @@
+//! The front end of docs/examples, in Node, as a customer's browser meets it.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, ChildStdout, Command, Stdio},
+};
+
+use http::Request;
+use pg_hyper::Transport;
+use pg_model::Encoding;
+use pg_tests::{
+    browser::VISA,
+    package,
+    shop::Shop,
+    webdriver::{Browser, Scripts},
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/examples/front-end");
+
+/// The shop's server, in a folder of its own that holds the package and nothing else. It ends when it is dropped.
+struct FrontEnd {
+    process: Child,
+    address: String,
+    _output: BufReader<ChildStdout>,
+    _folder: TempDir,
+}
+
+impl FrontEnd {
+    /// Nothing where Node or the package is missing, which is said once.
+    fn start(shop: &Shop, encoding: &str) -> Option<Self> {
+        let package = package::folder()?;
+        let node = package::node()?;
+        let folder = tempfile::tempdir().unwrap();
+        copy(Path::new(EXAMPLE), folder.path());
+        let installed = folder.path().join("node_modules/pg-wasm");
+        fs::create_dir_all(&installed).unwrap();
+        copy(&package, &installed);
+        let [api_key, api_password, sha_key] = shop.credentials();
+        let mut process = Command::new(node)
+            .arg("server.mjs")
+            .current_dir(folder.path())
+            .envs([("PG_BASE_URL", shop.server.base_url()), ("PG_API_KEY", api_key), ("PG_API_PASSWORD", api_password)])
+            .envs([("PG_SHA_KEY", sha_key), ("PG_ENCODING", encoding.to_owned()), ("PORT", "0".to_owned())])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut address = String::new();
+        output.read_line(&mut address).unwrap();
+        Some(Self { process, address: address.trim_end().to_owned(), _output: output, _folder: folder })
+    }
+
+    fn page(&self, path: &str) -> String {
+        format!("{}{path}", self.address)
+    }
+}
+
+impl Drop for FrontEnd {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let file = entry.unwrap().path();
+        if file.is_file() {
+            fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+        }
+    }
+}
+
+/// A browser, a sandbox, and the example between them.
+async fn open(encoding: &str) -> Option<(Browser, Shop, FrontEnd)> {
+    let browser = Browser::open(Scripts::Off).await?;
+    let shop = Shop::open(Encoding::Json).await;
+    let front_end = FrontEnd::start(&shop, encoding)?;
+    browser.visit(&front_end.page("/")).await;
+    browser.see("Your card").await;
+    Some((browser, shop, front_end))
+}
+
+/// The payments that the sandbox knows of.
+async fn payments(shop: &Shop) -> Vec<Value> {
+    let address = format!("{}/_sandbox/transactions", shop.server.base_url());
+    let reply = shop.client.transport().send(Request::get(address).body(Default::default()).unwrap()).await.unwrap();
+    let list: Value = serde_json::from_slice(reply.body()).unwrap();
+    list.as_array().or_else(|| list["transactions"].as_array()).unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_card_is_entered_reviewed_and_paid_once() {
+    for encoding in ["json", "xml"] {
+        let Some((browser, shop, front_end)) = open(encoding).await else { return };
+        browser.fill_all(&VISA).await;
+        browser.click_on("Review").await;
+        browser.see("Review your order").await;
+        assert_eq!(browser.read("#card").await, "411111******1111, A Holder, 12/2031");
+        let address = browser.address().await;
+        assert!(address.starts_with(&front_end.page("/review?formId=card&data=")), "{address}");
+
+        browser.click_on("Pay").await;
+        browser.see("Thank you").await;
+        let paid = browser.read("#message").await;
+        // Again, as people do.
+        browser.visit(&address).await;
+        browser.click_on("Pay").await;
+        browser.see("Thank you").await;
+        assert_eq!(browser.read("#message").await, paid);
+        let payments = payments(&shop).await;
+        assert_eq!(payments.len(), 1, "{payments:?}");
+        assert_eq!(browser.complaints().await, [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn mistakes_stand_beside_their_fields_and_can_be_put_right() {
+    let Some((browser, _shop, _front_end)) = open("xml").await else { return };
+    browser.fill_all(&VISA).await;
+    browser.fill("input[name=cardNumber]", "4111111111111112").await;
+    browser.fill("input[name=cardholderName]", "<b>\"&").await;
+    browser.click_on("Review").await;
+    assert!(!browser.read("em#cardNumber:not(:empty)").await.is_empty());
+    assert_eq!(browser.value("input[name=cardholderName]").await, "<b>\"&");
+    assert_eq!(browser.value("input[name=cardNumber]").await, "");
+    browser.fill_all(&VISA).await;
+    browser.click_on("Review").await;
+    browser.see("Review your order").await;
+}
+
+/// The address is in the customer's hands, and so it is in anybody's.
+#[tokio::test]
+async fn what_is_altered_leads_back_to_the_card_page_and_the_key_to_nobody() {
+    let Some((browser, shop, front_end)) = open("json").await else { return };
+    browser.fill_all(&VISA).await;
+    browser.click_on("Review").await;
+    browser.see("Review your order").await;
+    let address = browser.address().await;
+    let [key, password, sha_key] = shop.credentials();
+    let page = "return document.documentElement.outerHTML + document.cookie";
+    for altered in ["/review?data=AAAA&iv=AAAA".to_owned(), "/review".to_owned(), format!("/card?{}", "x=1&data=A")] {
+        let shown = browser.run(page, &[]).await.to_string();
+        assert!([&key, &password, &sha_key].iter().all(|secret| !shown.contains(*secret)));
+        browser.visit(&front_end.page(&altered)).await;
+        browser.see("Your card").await;
+    }
+    let cut = &address[..address.find("&iv=").unwrap() - 8];
+    browser.visit(&format!("{cut}{}", &address[address.find("&iv=").unwrap()..])).await;
+    browser.see("Your card").await;
+    // Nothing has been paid by any of it.
+    assert_eq!(payments(&shop).await.len(), 0);
+}
