@@ -12,7 +12,7 @@ use super::{
 use crate::{failure::Failure, output, shell};
 
 /// Flags that describe the account. Each has a variable of the environment and a member of a profile.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 #[command(next_help_heading = "Account (flag, else environment, else profile)")]
 pub(crate) struct AccountFlags {
     /// Address of the version 3 services [env: PG_BASE_URL]

@@ -9,6 +9,7 @@ mod interrupt;
 mod methods;
 mod sandbox;
 mod sign;
+mod update_cards;
 mod verify;
 
 use clap::Subcommand;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Verify(verify::Arguments),
     Explain(explain::Arguments),
     Decrypt(decrypt::Arguments),
+    UpdateCards(Box<update_cards::Arguments>),
     Sandbox(sandbox::Arguments),
     Completions(completions::Arguments),
 }
@@ -39,6 +41,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
         Command::Verify(arguments) => verify::run(arguments, json),
         Command::Explain(arguments) => explain::run(arguments, json),
         Command::Decrypt(arguments) => decrypt::run(arguments, json),
+        Command::UpdateCards(arguments) => update_cards::run(*arguments, json),
         Command::Sandbox(arguments) => sandbox::run(arguments, json),
         Command::Completions(arguments) => completions::run(&arguments),
     }

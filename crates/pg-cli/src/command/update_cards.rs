@@ -1,0 +1,227 @@
+//! `pg update-cards`: refreshes the stored cards of a file through the account updater, however long it takes.
+
+mod callbacks;
+mod durable;
+mod ending;
+mod gate;
+mod input;
+mod line;
+mod progress;
+mod results;
+mod row;
+mod run;
+mod state;
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use pg_hyper::{
+    Client, Hyper,
+    proto::{
+        Account, BaseUrl,
+        machine::{
+            account_update::{Doubtful, UpdatePlan},
+            throttle::Limits,
+        },
+    },
+};
+use pg_model::{Encoding, format::MAX_CARD_KEYS, method::Credentials};
+
+use self::{
+    callbacks::Callbacks,
+    gate::Gate,
+    input::Input,
+    results::{Results, is_standard_output},
+    row::Format,
+    state::{Keeper, State},
+};
+use crate::{
+    account::{AccountFlags, Details, Setting},
+    command::{self, interrupt::Interrupted},
+    failure::Failure,
+    output::Exit,
+};
+
+/// Longest time that is waited for a callback about a batch in doubt: the service takes about a day (spec 1 §6).
+const DOUBT: Duration = Duration::from_secs(26 * 60 * 60);
+
+/// Refreshes the stored cards of a file through the account updater
+///
+/// Repeats are left out, the rest goes in batches within the throttle, and what the service answers is written as a row
+/// for each card key. Beside FILE a state is kept, FILE.pg-state: stop it at any moment, even by force, and the same
+/// command goes on where it was, without submitting anything twice. A batch of which nobody knows whether the service
+/// took it is told at the end; with --listen the service's callback settles that too.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pg update-cards cards.txt                                     results in cards.txt.results.csv
+  pg update-cards cards.csv --output new.json --format json     from the column cardKey
+  pg update-cards cards.txt --listen 0.0.0.0:8490 --public-url https://shop.example/updated
+  psql -qtAc 'select card_key from cards' | pg update-cards - > results.csv
+
+Exit codes: 0 every card was answered for or is listed as unanswered, 1 batches were refused, or all requests are,
+2 misuse, 3 not reachable, 4 the end of something is not known: batches in doubt, or an interruption.")]
+pub(crate) struct Arguments {
+    /// A card key a line, or a CSV with a column cardKey; empty lines and those that begin with # are passed over; -
+    /// reads standard input, and then nothing can be gone on with
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Where results go, - for standard output [default: FILE.results.csv or .json; - when FILE is -]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// How results are written [default: by the name of the output, else csv; json with --json]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Takes callbacks here, by which batches are fetched sooner and doubts settled
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "callback_url")]
+    listen: Option<SocketAddr>,
+    /// The address by which the service reaches --listen: a proxy with a certificate before it
+    #[arg(long, value_name = "URL", requires = "listen", value_parser = base_url)]
+    public_url: Option<BaseUrl>,
+    /// Where the service calls back instead: something of yours, or `pg listen`
+    #[arg(long, value_name = "URL")]
+    callback_url: Option<String>,
+    /// Requests that the service allows in a minute
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    per_minute: u32,
+    /// Submits batches again of which nobody knows whether the service took them; it may then have them twice
+    #[arg(long)]
+    submit_again: bool,
+    /// Forgets what was stored beside FILE and begins anew, over earlier results
+    #[arg(long)]
+    restart: bool,
+    /// Card keys of a batch; a single unknown key makes the service refuse all of its batch
+    #[arg(long, value_name = "N", default_value_t = MAX_CARD_KEYS, value_parser = batch_size)]
+    batch_size: usize,
+    /// Batches that are at the service at once
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..))]
+    batches: u16,
+    /// When a batch is looked for first after it was submitted; then less and less often
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    poll: u64,
+    /// How long a batch may take before it counts as lost
+    #[arg(long, value_name = "HOURS", default_value_t = 72, value_parser = clap::value_parser!(u64).range(1..=8_760))]
+    patience: u64,
+    /// How often in a row the service may be out of reach before the run ends; it can be gone on with
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    attempts: u32,
+    /// Gives up on a request after so long
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    #[command(flatten)]
+    account: AccountFlags,
+}
+
+/// A run that is about to begin.
+struct Ready {
+    input: Input,
+    keeper: Keeper,
+    /// As it was when it was read.
+    state: State,
+    results: Results,
+}
+
+pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    let flags = std::mem::take(&mut arguments.account);
+    let details = Details::gather(flags)?;
+    let account = details.account(Credentials::Signed, Encoding::Json)?;
+    let updater_key = details.require(Setting::AccountUpdaterKey)?;
+    // Whether its addresses are safe to send credentials to.
+    Client::new(account.clone()).map_err(|error| Failure::misuse(format!("{error}: use an https address")))?;
+    let api_key = details.require(Setting::ApiKey)?;
+    command::runtime()?.block_on(async {
+        let interrupted = Interrupted::listen()?;
+        let input = Input::open(&arguments.file)?;
+        let (mut state, is_old) = arguments.state(&input, api_key, json)?;
+        let callbacks = arguments.callbacks(&mut state).await?;
+        let plan = arguments.plan(updater_key, &callbacks);
+        let gate = Gate::new(Hyper::new().deadline(Duration::from_secs(arguments.timeout)));
+        let client = arguments.client(account, gate.clone());
+        let ready = arguments.ready(input, state, is_old)?;
+        run::run(ready, client, plan, callbacks, gate, interrupted, json).await
+    })
+}
+
+impl Arguments {
+    /// The state that an earlier run has stored, or a new one; and whether it is an old one.
+    fn state(&self, input: &Input, api_key: &str, json: bool) -> Result<(State, bool), Failure> {
+        let output = self.output.clone().unwrap_or_else(|| self.usual_output(input, json));
+        let format = self.format.unwrap_or_else(|| usual_format(&output, json));
+        let new = State::new(input, state::print_of_account(api_key), output, format);
+        let Some(path) = input.path().map(state::path_beside).filter(|_| !self.restart) else {
+            return Ok((new, false));
+        };
+        match State::read(&path)? {
+            Some(old) => old.check(&new, self.output.is_some(), self.format.is_some()).map(|()| (old, true)),
+            None => Ok((new, false)),
+        }
+    }
+
+    fn usual_output(&self, input: &Input, json: bool) -> PathBuf {
+        let ending = self.format.unwrap_or(if json { Format::Json } else { Format::Csv }).name();
+        input.path().map_or_else(|| "-".into(), |path| durable::beside(path, &format!(".results.{ending}")))
+    }
+
+    /// Stores the state before anything is written or sent, then opens the output.
+    fn ready(&self, input: Input, state: State, is_old: bool) -> Result<Ready, Failure> {
+        let may_overwrite = self.restart || is_old;
+        if !may_overwrite {
+            results::check_unused(&state.output)?;
+        }
+        let keeper = Keeper::new(input.path().map(state::path_beside), state.clone());
+        keeper
+            .keep_as_it_is()
+            .map_err(|error| Failure::misuse(format!("{error}; without it a run could not be gone on with")))?;
+        let results = Results::open(&state.output, state.format, state.written)?;
+        keeper.change(|state| state.written = results.written());
+        Ok(Ready { input, keeper, state, results })
+    }
+
+    async fn callbacks(&self, state: &mut State) -> Result<Callbacks, Failure> {
+        match self.listen {
+            Some(address) => Callbacks::listen(address, self.public_url.as_ref(), state).await,
+            None => Ok(Callbacks::elsewhere(self.callback_url.clone())),
+        }
+    }
+
+    fn plan(&self, updater_key: &str, callbacks: &Callbacks) -> UpdatePlan {
+        let policy = if self.submit_again { Doubtful::SubmitAgain } else { Doubtful::Report };
+        // Callbacks that go elsewhere settle nothing here.
+        let doubt = if callbacks.come_here() { DOUBT } else { Duration::ZERO };
+        let first = Duration::from_secs(self.poll);
+        let plan = UpdatePlan::new(updater_key)
+            .batch_size(self.batch_size)
+            .outstanding(usize::from(self.batches))
+            .doubtful(policy, doubt)
+            .polls(first, first * 15)
+            .patience(Duration::from_secs(self.patience * 60 * 60))
+            .attempts(self.attempts);
+        match &callbacks.url {
+            Some(url) => plan.callback_url(url.as_str()),
+            None => plan,
+        }
+    }
+
+    fn client(&self, account: Account, gate: Gate) -> Client<Gate> {
+        Client::with_transport(account, gate).limits(Limits { per_minute: self.per_minute, ..Limits::default() })
+    }
+}
+
+fn usual_format(output: &std::path::Path, json: bool) -> Format {
+    match output.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => Format::Json,
+        Some("csv") => Format::Csv,
+        _ if json && is_standard_output(output) => Format::Json,
+        _ => Format::Csv,
+    }
+}
+
+fn base_url(text: &str) -> Result<BaseUrl, String> {
+    BaseUrl::parse(text).map_err(|error| error.to_string())
+}
+
+fn batch_size(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(size @ 1..=MAX_CARD_KEYS) => Ok(size),
+        _ => Err(format!("1 to {MAX_CARD_KEYS}, as the service takes them")),
+    }
+}

@@ -1,0 +1,68 @@
+//! Where the service tells that a batch has finished.
+
+use std::net::SocketAddr;
+
+use pg_hyper::{
+    News, Purpose, Receiver,
+    proto::{BaseUrl, UpdaterHint},
+};
+
+use super::state::State;
+use crate::failure::Failure;
+
+/// A receiver of callbacks, or none.
+pub(super) struct Callbacks {
+    receiver: Option<Receiver>,
+    pub(super) url: Option<String>,
+}
+
+impl Callbacks {
+    /// Nothing is listened for; `url` is somebody else's affair.
+    pub(super) const fn elsewhere(url: Option<String>) -> Self {
+        Self { receiver: None, url }
+    }
+
+    /// Listens at the address that an earlier run has opened, or at a new one that is noted in the state.
+    ///
+    /// # Errors
+    /// When it can't listen there.
+    pub(super) async fn listen(
+        address: SocketAddr,
+        public_url: Option<&BaseUrl>,
+        state: &mut State,
+    ) -> Result<Self, Failure> {
+        let cannot =
+            |error| Failure::misuse(format!("cannot listen on {address}: {error}; choose another with --listen"));
+        let mut receiver = Receiver::bind(address).await.map_err(cannot)?;
+        if let Some(public_url) = public_url {
+            receiver = receiver.public_url(public_url);
+        }
+        let door = match &state.token {
+            Some(token) => receiver.reopen(Purpose::UpdaterCallback, token),
+            None => receiver.open(Purpose::UpdaterCallback),
+        };
+        let door = door.map_err(cannot)?;
+        state.token = Some(door.token().to_owned());
+        Ok(Self { receiver: Some(receiver), url: Some(door.url().to_owned()) })
+    }
+
+    /// Whether callbacks come here, so that a doubtful batch is worth waiting for.
+    pub(super) const fn come_here(&self) -> bool {
+        self.receiver.is_some()
+    }
+
+    /// Waits for a callback; for ever when none can come.
+    pub(super) async fn next(&mut self) -> UpdaterHint {
+        loop {
+            let Some(receiver) = &mut self.receiver else { return std::future::pending().await };
+            match receiver.next().await {
+                Some(received) => {
+                    if let News::Updater(hint) = received.news {
+                        return hint;
+                    }
+                }
+                None => self.receiver = None,
+            }
+        }
+    }
+}

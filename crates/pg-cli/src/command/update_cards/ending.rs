@@ -1,0 +1,246 @@
+//! How a run ended: what is told, and the exit code.
+
+use std::{io, path::Path};
+
+use pg_hyper::{
+    Trouble,
+    proto::machine::account_update::{BatchEnd, EndedBatch, Progress, Summary, UpdateEnd},
+};
+use serde::Serialize;
+
+use super::{
+    input::{Input, Stretch},
+    results::Results,
+};
+use crate::{
+    failure::{Failure, Refusal},
+    output::{self, Exit},
+};
+
+/// Unfinished batches that are told one by one.
+const TOLD: usize = 20;
+
+/// The same for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report<'a> {
+    read: u64,
+    duplicates: u64,
+    answered: u64,
+    updated: u64,
+    unanswered: u64,
+    refused: u64,
+    doubtful: u64,
+    failed: u64,
+    results: &'a str,
+    unfinished: Vec<Unfinished>,
+}
+
+/// A batch that brought no result.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Unfinished {
+    batch: u64,
+    status: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    error: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    message: String,
+    cards: usize,
+    first_line: u64,
+    last_line: u64,
+    first_key: String,
+    last_key: String,
+}
+
+pub(super) fn is_complete(summary: &Summary) -> bool {
+    summary.end == UpdateEnd::Complete
+}
+
+/// Tells what became of everything.
+///
+/// # Errors
+/// When it came to no end.
+pub(super) fn tell(
+    summary: &Summary,
+    input: &Input,
+    results: &Results,
+    trouble: Option<&Trouble>,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let unfinished = unfinished(summary, input)?;
+    if is_complete(summary) {
+        tell_counts(&summary.progress, &results.name());
+    }
+    for batch in unfinished.iter().take(TOLD) {
+        output::say(&format!("pg: {}", batch.line()));
+    }
+    if unfinished.len() > TOLD {
+        output::say(&format!("pg: and {} more batches like these", unfinished.len() - TOLD));
+    }
+    for advice in advice(&summary.progress) {
+        output::say(&format!("pg: {advice}"));
+    }
+    if !is_complete(summary) {
+        return Err(early(summary, trouble, input.path()));
+    }
+    if json && !results.on_standard_output() {
+        output::json(&Report::of(&summary.progress, &results.name(), unfinished))?;
+    }
+    Ok(exit(&summary.progress))
+}
+
+/// It was stopped by the person who watches.
+pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure {
+    let done = progress.read.saturating_sub(progress.pending);
+    let message = format!("interrupted: {done} cards are done, {} batches on the way", progress.open_batches);
+    Failure::new(Exit::Unknown, format!("{message}; {}", go_on(path)))
+}
+
+/// Results could not be written.
+pub(super) fn no_room(results: &Results, error: &io::Error) -> Failure {
+    let message = format!("{} can't be written: {error}; nothing is lost: make room, then", results.name());
+    Failure::new(Exit::Unknown, format!("{message} {GO_ON}"))
+}
+
+/// The state could not be stored.
+pub(super) fn not_stored(error: &io::Error) -> Failure {
+    Failure::new(Exit::Unknown, format!("{error}; make room, then {GO_ON}"))
+}
+
+const GO_ON: &str = "the same command goes on where this one was";
+
+fn go_on(path: Option<&Path>) -> &'static str {
+    if path.is_some() { GO_ON } else { "standard input can't be gone on with; give the keys as a file to be able to" }
+}
+
+/// An end before its time.
+fn early(summary: &Summary, trouble: Option<&Trouble>, path: Option<&Path>) -> Failure {
+    let go_on = go_on(path);
+    let why = trouble.map_or_else(|| "no reply".to_owned(), ToString::to_string);
+    match &summary.end {
+        UpdateEnd::Refused(refused) => {
+            let message = format!("{refused}; nothing more was sent; put it right, then {go_on}");
+            Failure::new(Exit::Refused, message).refusal(Refusal {
+                code: refused.code().to_string(),
+                error_message: refused.error.error_message.clone(),
+                trace_code: refused.error.trace_code.to_string(),
+                http_status: refused.http_status.as_u16(),
+                remedy: refused.remedy().to_string(),
+            })
+        }
+        UpdateEnd::Unreachable => {
+            Failure::new(Exit::NotReachable, format!("the service is out of reach ({why}); {go_on}"))
+        }
+        UpdateEnd::HeldBack => {
+            let exit = if matches!(trouble, Some(Trouble::Store(_))) { Exit::Unknown } else { Exit::NotReachable };
+            Failure::new(exit, format!("{why}; {go_on}"))
+        }
+        UpdateEnd::SourceChanged => Failure::misuse("the file is not the one that this run was begun with"),
+        _ => Failure::new(Exit::Unknown, format!("it came to no end; {go_on}")),
+    }
+}
+
+fn exit(progress: &Progress) -> Exit {
+    if progress.doubtful + progress.failed > 0 {
+        Exit::Unknown
+    } else if progress.refused > 0 {
+        Exit::Refused
+    } else {
+        Exit::Done
+    }
+}
+
+fn tell_counts(progress: &Progress, results: &str) {
+    let mut said = format!("pg: {} card keys", progress.read);
+    if progress.duplicates > 0 {
+        said += &format!(", {} of them repeats", progress.duplicates);
+    }
+    let answered = progress.finished;
+    output::say(&format!("{said}: {answered} answered, {} with a new card; results in {results}", progress.updated));
+}
+
+/// What to do about what is missing.
+fn advice(progress: &Progress) -> Vec<String> {
+    let mut said = Vec::new();
+    if progress.unanswered > 0 {
+        said.push(format!("{} keys got no answer in their batch (status unanswered)", progress.unanswered));
+    }
+    if progress.refused > 0 {
+        said.push(format!(
+            "{} keys were refused (status refused): one bad key is enough for its whole batch; put the rows in a file of \
+             their own, run that with a smaller --batch-size",
+            progress.refused
+        ));
+    }
+    if progress.doubtful > 0 {
+        said.push(format!(
+            "{} keys are in doubt (status doubtful): the service may have their batches and made new cards; ask the \
+             operator, or put the rows in a file of their own and run that, which may make new cards twice",
+            progress.doubtful
+        ));
+    }
+    if progress.failed > 0 {
+        said.push(format!(
+            "{} keys have no result (status failed or overdue): the service has their batches; ask the operator, with \
+             the batch keys of the results",
+            progress.failed
+        ));
+    }
+    said
+}
+
+fn unfinished(summary: &Summary, input: &Input) -> Result<Vec<Unfinished>, Failure> {
+    let mut ended: Vec<&EndedBatch> = summary.unfinished.iter().collect();
+    ended.sort_by_key(|batch| batch.first);
+    let places: Vec<_> = ended.iter().map(|batch| (batch.first, batch.end)).collect();
+    let stretches = input
+        .stretches(&places)
+        .map_err(|error| Failure::new(Exit::Unknown, format!("the card keys can't be read again: {error}")))?;
+    Ok(ended.into_iter().zip(stretches).map(|(batch, stretch)| Unfinished::of(batch, stretch)).collect())
+}
+
+impl Unfinished {
+    fn of(batch: &EndedBatch, stretch: Stretch) -> Self {
+        let (status, error, message) = match &batch.how {
+            BatchEnd::Refused { code, message } => ("refused", code.clone(), message.clone()),
+            BatchEnd::Doubtful => ("doubtful", String::new(), String::new()),
+            BatchEnd::Failed { code } => ("failed", code.clone(), String::new()),
+            BatchEnd::Overdue => ("overdue", String::new(), String::new()),
+            _ => ("unknown", String::new(), String::new()),
+        };
+        let Stretch { first_line, last_line, first_key, last_key } = stretch;
+        let (batch, cards) = (batch.number + 1, batch.length);
+        Self { batch, status, error, message, cards, first_line, last_line, first_key, last_key }
+    }
+
+    fn line(&self) -> String {
+        let mut why = self.status.to_owned();
+        for more in [&self.error, &self.message] {
+            if !more.is_empty() {
+                why = format!("{why} {more}");
+            }
+        }
+        format!(
+            "batch {} ({} cards, lines {} to {}, {} to {}): {why}",
+            self.batch, self.cards, self.first_line, self.last_line, self.first_key, self.last_key
+        )
+    }
+}
+
+impl<'a> Report<'a> {
+    const fn of(progress: &Progress, results: &'a str, unfinished: Vec<Unfinished>) -> Self {
+        Self {
+            read: progress.read,
+            duplicates: progress.duplicates,
+            answered: progress.finished,
+            updated: progress.updated,
+            unanswered: progress.unanswered,
+            refused: progress.refused,
+            doubtful: progress.doubtful,
+            failed: progress.failed,
+            results,
+            unfinished,
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! The file of card keys: read once to see that all of it can be used, then again by the machine.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+use pg_hyper::KeySource;
+use pg_model::CardKey;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha512};
+
+use super::line::{Layout, says_nothing};
+use crate::{failure::Failure, output};
+
+/// The longest line that is read.
+const LONGEST_LINE: u64 = 64 << 10;
+/// Bad lines that are told.
+const TOLD: u64 = 10;
+
+/// A file in which every line is good.
+pub(super) struct Input {
+    /// As it was named; `None` for standard input.
+    path: Option<PathBuf>,
+    /// Held open and locked, so that no other process works on the same file.
+    file: File,
+    pub(super) print: Print,
+}
+
+/// What a file of card keys is recognised by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Print {
+    pub(super) bytes: u64,
+    /// Card keys in it, repeats counted.
+    pub(super) keys: u64,
+    /// SHA-512, in hexadecimal digits.
+    sha512: String,
+}
+
+/// The card keys of an [`Input`], from its beginning.
+pub(super) struct Keys {
+    lines: Lines,
+    print: Print,
+    read: u64,
+}
+
+/// Where a stretch of card keys is found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub(super) first_line: u64,
+    pub(super) last_line: u64,
+    pub(super) first_key: String,
+    pub(super) last_key: String,
+}
+
+impl Input {
+    /// Opens a file and reads all of it once. `-` is standard input, which is copied to a nameless file first.
+    ///
+    /// # Errors
+    /// When it can't be read, somebody else works on it, or a line is bad: then the first ten of these are told.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let shown = path.display();
+        let unreadable = |error: io::Error| Failure::misuse(format!("{shown} can't be read: {error}"));
+        let (path, file) = if path.as_os_str() == "-" {
+            (None, standard_input().map_err(unreadable)?)
+        } else {
+            let file = File::open(path).map_err(unreadable)?;
+            if !file.metadata().map_err(unreadable)?.is_file() {
+                return Err(Failure::misuse(format!(
+                    "{shown} is no file that can be read twice; give - and pipe it in"
+                )));
+            }
+            file.try_lock().map_err(|error| match error {
+                std::fs::TryLockError::WouldBlock => {
+                    Failure::misuse(format!("another pg update-cards works on {shown}: wait for it, or end it first"))
+                }
+                std::fs::TryLockError::Error(error) => unreadable(error),
+            })?;
+            (Some(path.to_owned()), file)
+        };
+        let print = scan(&file, &shown.to_string()).map_err(unreadable)??;
+        Ok(Self { path, file, print })
+    }
+
+    /// Its path, if it is no standard input.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Its card keys from the beginning.
+    ///
+    /// # Errors
+    /// When it can't be read again.
+    pub(super) fn keys(&self) -> io::Result<Keys> {
+        Ok(Keys { lines: Lines::of(&self.file)?, print: self.print.clone(), read: 0 })
+    }
+
+    /// Where these stretches of card keys are, each from a place to the one before the other; in their order, and apart.
+    ///
+    /// # Errors
+    /// When it can't be read again.
+    pub(super) fn stretches(&self, places: &[(u64, u64)]) -> io::Result<Vec<Stretch>> {
+        let mut lines = Lines::of(&self.file)?;
+        let mut found = Vec::new();
+        let mut place = 0;
+        for &(from, end) in places {
+            let mut stretch: Option<Stretch> = None;
+            while place < end {
+                let Some((number, text)) = lines.next_key()? else { break };
+                let key = || text.unwrap_or_default().to_owned();
+                if place >= from {
+                    match &mut stretch {
+                        Some(stretch) => (stretch.last_line, stretch.last_key) = (number, key()),
+                        None => {
+                            let (first_key, last_key) = (key(), key());
+                            stretch = Some(Stretch { first_line: number, last_line: number, first_key, last_key });
+                        }
+                    }
+                }
+                place += 1;
+            }
+            found.extend(stretch);
+        }
+        Ok(found)
+    }
+}
+
+impl KeySource for Keys {
+    type Error = io::Error;
+
+    fn keys(&mut self, at_most: usize) -> impl Future<Output = io::Result<Vec<CardKey>>> + Send {
+        std::future::ready(self.take(at_most))
+    }
+}
+
+impl Keys {
+    fn take(&mut self, at_most: usize) -> io::Result<Vec<CardKey>> {
+        let mut keys = Vec::with_capacity(at_most.min(5_000));
+        let changed = || io::Error::other("the file was changed while it was read");
+        while keys.len() < at_most {
+            let Some((_, key)) = self.lines.next_key()? else {
+                if self.lines.print(self.read + keys.len() as u64) == self.print {
+                    break;
+                }
+                return Err(changed());
+            };
+            let key = CardKey::from(key.map_err(|_| changed())?);
+            if self.lines.bytes > self.print.bytes {
+                return Err(changed());
+            }
+            keys.push(key);
+        }
+        self.read += keys.len() as u64;
+        Ok(keys)
+    }
+}
+
+/// Reads everything, tells what is bad, and says what the file is recognised by.
+fn scan(file: &File, shown: &str) -> io::Result<Result<Print, Failure>> {
+    let mut lines = Lines::of(file)?;
+    let (mut keys, mut bad) = (0, 0);
+    while let Some((number, key)) = lines.next_key()? {
+        match key {
+            Ok(_) => keys += 1,
+            Err(why) => {
+                bad += 1;
+                if bad <= TOLD {
+                    output::say(&format!("pg: {shown}, line {number}: {why}"));
+                }
+            }
+        }
+    }
+    Ok(if bad > 0 {
+        let more = if bad > TOLD { format!(", the first {TOLD} of them above") } else { String::new() };
+        Err(Failure::misuse(format!("{shown} has {bad} lines that hold no card key{more}; nothing was sent")))
+    } else if keys == 0 {
+        Err(Failure::misuse(format!("{shown} has no card keys; nothing was sent")))
+    } else {
+        Ok(lines.print(keys))
+    })
+}
+
+/// Standard input as a file that goes when it is closed.
+fn standard_input() -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut io::stdin().lock(), &mut file)?;
+    Ok(file)
+}
+
+/// The lines of a file, with their numbers from 1, and what was read so far.
+struct Lines {
+    reader: BufReader<File>,
+    layout: Option<Layout>,
+    buffer: Vec<u8>,
+    number: u64,
+    bytes: u64,
+    hash: Sha512,
+}
+
+impl Lines {
+    fn of(file: &File) -> io::Result<Self> {
+        // A second handle shares the place in the file, and only one is read from at a time.
+        let mut file = file.try_clone()?;
+        file.seek(SeekFrom::Start(0))?;
+        let reader = BufReader::with_capacity(64 << 10, file);
+        Ok(Self { reader, layout: None, buffer: Vec::new(), number: 0, bytes: 0, hash: Sha512::new() })
+    }
+
+    /// The next line that should hold a card key, and the key, or why there is none.
+    fn next_key(&mut self) -> io::Result<Option<(u64, Result<&str, &'static str>)>> {
+        loop {
+            if !self.read_line()? {
+                return Ok(None);
+            }
+            match std::str::from_utf8(&self.buffer) {
+                Ok(line) if says_nothing(line) => continue,
+                Ok(line) if self.layout.is_none() => {
+                    let (layout, is_header) = Layout::of(line.trim_end());
+                    self.layout = Some(layout);
+                    if !is_header {
+                        break;
+                    }
+                }
+                _ => break,
+            }
+        }
+        let line = std::str::from_utf8(&self.buffer).map_err(|_| "it is no UTF-8");
+        let key = line.and_then(|line| self.layout.unwrap_or(Layout::Keys).read(line));
+        Ok(Some((self.number, key)))
+    }
+
+    /// Reads a line without its line break and without a byte order mark; `false` at the end.
+    fn read_line(&mut self) -> io::Result<bool> {
+        self.buffer.clear();
+        let length = self.reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut self.buffer)?;
+        if length == 0 {
+            return Ok(false);
+        }
+        self.number += 1;
+        self.bytes += length as u64;
+        self.hash.update(&self.buffer);
+        while self.buffer.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.buffer.pop();
+        }
+        if self.number == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
+            self.buffer.drain(..3);
+        }
+        Ok(true)
+    }
+
+    /// What the file is recognised by, once all of it was read.
+    fn print(&self, keys: u64) -> Print {
+        let hash = self.hash.clone().finalize();
+        let sha512 = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        Print { bytes: self.bytes, keys, sha512 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn file(text: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text).unwrap();
+        file
+    }
+
+    fn input(text: &[u8]) -> Input {
+        let file = file(text);
+        let print = scan(&file, "it").unwrap().unwrap();
+        Input { path: None, file, print }
+    }
+
+    fn all(keys: &mut Keys, at_most: usize) -> Vec<String> {
+        let mut all = Vec::new();
+        loop {
+            let some = keys.take(at_most).unwrap();
+            if some.is_empty() {
+                return all;
+            }
+            assert!(some.len() <= at_most);
+            all.extend(some.iter().map(|key| key.as_str().to_owned()));
+        }
+    }
+
+    #[test]
+    fn keys_are_read_again_from_the_beginning() {
+        let input = input(b"\xef\xbb\xbf# keys\r\n\r\na-1\r\n  b-2\n\n#x\nb-2\nc-3");
+        assert_eq!((input.print.keys, input.print.bytes), (4, 35));
+        for at_most in [1, 2, 3, 100] {
+            assert_eq!(all(&mut input.keys().unwrap(), at_most), ["a-1", "b-2", "b-2", "c-3"]);
+        }
+        let stretches = input.stretches(&[(0, 1), (2, 4)]).unwrap();
+        let told: Vec<_> = stretches.iter().map(|s| (s.first_line, s.last_line, &*s.first_key, &*s.last_key)).collect();
+        assert_eq!(told, [(3, 3, "a-1", "a-1"), (7, 8, "b-2", "c-3")]);
+    }
+
+    #[test]
+    fn a_column_of_a_table_is_read() {
+        let input = input(b"# export\ncustomer,cardKey\nAnn,a-1\n\"Bo, jr\",\"b-2\"\n");
+        assert_eq!(all(&mut input.keys().unwrap(), 10), ["a-1", "b-2"]);
+        assert_eq!(input.print.keys, 2);
+    }
+
+    #[test]
+    fn bad_files_are_refused_before_anything_is_sent() {
+        for text in [&b""[..], b"# nothing\n", b"a-1\na,b\n", b"a-1\n\xff\xfe\n", &[b'k'; 70 << 10]] {
+            assert!(scan(&file(text), "it").unwrap().is_err());
+        }
+    }
+
+    #[test]
+    fn a_file_that_changes_while_it_is_read_is_noticed() {
+        for (more, written) in [("c-3\n", "a-1\nb-2\n"), ("", "a-1\nb-3\n")] {
+            let named = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(named.path(), "a-1\nb-2\n").unwrap();
+            let input = Input::open(named.path()).unwrap();
+            let mut keys = input.keys().unwrap();
+            std::fs::write(named.path(), format!("{written}{more}")).unwrap();
+            assert_eq!(keys.take(2).unwrap().len(), 2);
+            assert!(keys.take(1).is_err() && keys.take(1).is_err(), "{written}{more}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_for_one_process() {
+        let named = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(named.path(), "a-1\n").unwrap();
+        let held = Input::open(named.path()).unwrap();
+        assert!(Input::open(named.path()).is_err());
+        drop(held);
+        Input::open(named.path()).unwrap();
+    }
+}

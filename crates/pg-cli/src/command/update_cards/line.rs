@@ -1,0 +1,137 @@
+//! What a line of the input holds: a card key, a row with one in a column, or nothing.
+
+/// The name of the column that holds the card keys.
+const COLUMN: &str = "cardKey";
+/// Longest card key that is taken. The documents give no limit; their examples have 36 characters (spec 1 §2.1).
+const LONGEST_KEY: usize = 255;
+
+/// How lines are read, told by the first one that says something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// One card key a line.
+    Keys,
+    /// Rows under a header, with the card keys in this column, counted from 0.
+    Column { separator: char, at: usize },
+}
+
+impl Layout {
+    /// The layout of a file whose first line that says something is this one; and whether that is a header.
+    pub(super) fn of(first: &str) -> (Self, bool) {
+        for separator in [',', ';', '\t'] {
+            let column = fields(first, separator).position(|field| field.eq_ignore_ascii_case(COLUMN));
+            if let Some(at) = column {
+                return (Self::Column { separator, at }, true);
+            }
+        }
+        (Self::Keys, false)
+    }
+
+    /// The card key of a line that says something, or why it has none.
+    pub(super) fn read(self, line: &str) -> Result<&str, &'static str> {
+        let key = match self {
+            Self::Keys => Some(line.trim()),
+            Self::Column { separator, at } => fields(line, separator).nth(at),
+        };
+        let key = key.ok_or("the row ends before the column cardKey")?;
+        wrong(key).map_or(Ok(key), Err)
+    }
+}
+
+/// Whether a line is empty or a comment.
+pub(super) fn says_nothing(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#')
+}
+
+/// Why a text is no card key.
+fn wrong(key: &str) -> Option<&'static str> {
+    if key.is_empty() {
+        Some("the card key is empty")
+    } else if key.len() > LONGEST_KEY {
+        Some("a card key has 255 bytes at most")
+    } else if key.chars().any(|c| c == ',' || c == '"') {
+        Some("a line holds one card key; a list needs a header with the column cardKey")
+    } else if key.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        Some("a card key has no blanks and no control characters")
+    } else {
+        None
+    }
+}
+
+/// The fields of a row, without their quotes. A quote inside a field does not occur in a card key, so a field with one
+/// stays as it is.
+fn fields(line: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let quoted = text.trim_start().strip_prefix('"');
+        let end = quoted.and_then(closing_quote);
+        let (field, after) = match (quoted, end) {
+            (Some(inner), Some(end)) => (&inner[..end], &inner[end + 1..]),
+            _ => {
+                let end = text.find(separator).unwrap_or(text.len());
+                (&text[..end], &text[end..])
+            }
+        };
+        rest = after.find(separator).map(|at| &after[at + separator.len_utf8()..]);
+        Some(field.trim())
+    })
+}
+
+/// Where a quoted field ends: at the first quote that is not doubled.
+fn closing_quote(inner: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + inner[from..].find('"')?;
+        if !inner[at + 1..].starts_with('"') {
+            return Some(at);
+        }
+        from = at + 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_holds_one_key() {
+        let read = |line| Layout::Keys.read(line);
+        assert_eq!(read("  4F2C-91\t"), Ok("4F2C-91"));
+        for nothing in ["", "   ", "# a comment", "  #"] {
+            assert!(says_nothing(nothing), "{nothing:?}");
+        }
+        let long = "k".repeat(256);
+        for bad in ["a,b", "a b", "a\u{7}b", "\"a\"", &long] {
+            assert!(read(bad).is_err(), "{bad:?}");
+        }
+        assert_eq!(read(&long[..255]), Ok(&long[..255]));
+    }
+
+    #[test]
+    fn a_header_names_the_column() {
+        for (header, expected) in [
+            ("cardKey", Layout::Column { separator: ',', at: 0 }),
+            ("customer,\"cardKey\",since", Layout::Column { separator: ',', at: 1 }),
+            ("customer;since;CARDKEY", Layout::Column { separator: ';', at: 2 }),
+            ("customer\tcardkey", Layout::Column { separator: '\t', at: 1 }),
+        ] {
+            assert_eq!(Layout::of(header), (expected, true), "{header}");
+        }
+        assert_eq!(Layout::of("4F2C-91"), (Layout::Keys, false));
+        assert_eq!(Layout::of("oldCardKey"), (Layout::Keys, false));
+    }
+
+    #[test]
+    fn rows_are_cut_at_their_separators() {
+        let rows = Layout::Column { separator: ',', at: 1 };
+        assert_eq!(rows.read("Ann,4F2C-91,2024"), Ok("4F2C-91"));
+        assert_eq!(rows.read("\"Smith, Ann \"\"A\"\"\" , \"4F2C-91\""), Ok("4F2C-91"));
+        for bad in ["Ann", "Ann,,2024", "Ann,\"a,b\"", "Ann,a b"] {
+            assert!(rows.read(bad).is_err(), "{bad:?}");
+        }
+        let cut = |line| fields(line, ';').collect::<Vec<_>>();
+        assert_eq!(cut("a; b ;;\"c\"\"d\";"), ["a", "b", "", "c\"\"d", ""]);
+        assert_eq!(cut("\"never closed;x"), ["\"never closed", "x"]);
+    }
+}

@@ -1,0 +1,117 @@
+//! How far it is, on a terminal as a bar, elsewhere as a line now and then.
+
+use std::{
+    io::{IsTerminal, stderr},
+    time::Duration,
+};
+
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pg_hyper::proto::machine::account_update::Progress;
+
+use crate::output;
+
+/// How often a terminal is drawn anew when nothing happens.
+const FRAME: Duration = Duration::from_millis(250);
+/// How often a line may come.
+const LINE: Duration = Duration::from_secs(10);
+
+/// Shows how far it is.
+pub(super) struct Shown {
+    bar: Option<ProgressBar>,
+    total: u64,
+    said: Option<Progress>,
+}
+
+impl Shown {
+    /// A bar if standard error is a terminal.
+    pub(super) fn new(total: u64) -> Self {
+        let bar = stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
+            let template = "{bar:30} {percent:>3} %  {human_pos} of {human_len} cards, {elapsed}  {msg}";
+            bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Self { bar, total, said: None }
+    }
+
+    /// How often [`beat`](Self::beat) is worth calling.
+    pub(super) const fn rhythm(&self) -> Duration {
+        if self.bar.is_some() { FRAME } else { LINE }
+    }
+
+    /// Something has changed.
+    pub(super) fn set(&self, progress: &Progress) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(over(progress));
+            bar.set_message(beside(progress));
+        }
+    }
+
+    /// Time has passed.
+    pub(super) fn beat(&mut self, progress: &Progress) {
+        match &self.bar {
+            Some(bar) => bar.tick(),
+            None if self.said.as_ref() != Some(progress) => {
+                self.said = Some(*progress);
+                output::say(&format!(
+                    "pg: {} of {} cards, {}",
+                    HumanCount(over(progress)),
+                    HumanCount(self.total),
+                    beside(progress)
+                ));
+            }
+            None => {}
+        }
+    }
+
+    /// Says a line; a bar steps aside for it.
+    pub(super) fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| output::say(text)),
+            None => output::say(text),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Cards of which there is nothing more to be done.
+fn over(progress: &Progress) -> u64 {
+    progress.read.saturating_sub(progress.pending)
+}
+
+fn beside(progress: &Progress) -> String {
+    let mut said = format!("{} updated", HumanCount(progress.updated));
+    if progress.open_batches > 0 {
+        let plural = if progress.open_batches == 1 { "batch" } else { "batches" };
+        said += &format!(", {} {plural} on the way", progress.open_batches);
+    }
+    for (count, name) in
+        [(progress.refused, "refused"), (progress.doubtful, "in doubt"), (progress.failed, "without a result")]
+    {
+        if count > 0 {
+            said += &format!(", {} {name}", HumanCount(count));
+        }
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_told_in_a_line() {
+        let mut progress =
+            Progress { read: 12_000, pending: 10_000, updated: 1_234, open_batches: 2, ..Progress::default() };
+        assert_eq!(over(&progress), 2_000);
+        assert_eq!(beside(&progress), "1,234 updated, 2 batches on the way");
+        (progress.open_batches, progress.refused, progress.doubtful) = (0, 5_000, 17);
+        assert_eq!(beside(&progress), "1,234 updated, 5,000 refused, 17 in doubt");
+    }
+}

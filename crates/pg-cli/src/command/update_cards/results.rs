@@ -1,0 +1,237 @@
+//! Where results are written, so that each stands there once whatever happens.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, ErrorKind, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+use pg_hyper::proto::machine::account_update::BatchResult;
+
+use super::{durable, row::Format, state::Written};
+use crate::failure::Failure;
+
+/// The output, as far as it was written.
+pub(super) struct Results {
+    target: Target,
+    format: Format,
+    written: Written,
+}
+
+enum Target {
+    /// Locked, so that no other process writes to it.
+    File(File, PathBuf),
+    StandardOutput,
+}
+
+impl Results {
+    /// Opens the output and cuts off what lies behind what is known to be written. `-` is standard output.
+    ///
+    /// # Errors
+    /// When it can't be written, or has lost what was written.
+    pub(super) fn open(path: &Path, format: Format, written: Written) -> Result<Self, Failure> {
+        let target = if is_standard_output(path) {
+            Target::StandardOutput
+        } else {
+            let file = open_file(path, written)?;
+            Target::File(file, path.to_owned())
+        };
+        let mut results = Self { target, format, written };
+        if results.written.bytes == 0 {
+            let length = results.append(format.head()).map_err(|error| results.failure(&error))?;
+            results.written.bytes = length;
+            if let Target::File(_, path) = &results.target {
+                durable::sync_folder(path).map_err(|error| results.failure(&error))?;
+            }
+        }
+        Ok(results)
+    }
+
+    /// Writes the result of a batch durably, unless it was the last one that was written: then it stands there already.
+    /// Says what is written now.
+    ///
+    /// # Errors
+    /// When it can't be written. What of it was written is cut off by the next run.
+    pub(super) fn take(&mut self, batch: &BatchResult) -> io::Result<Written> {
+        if self.written.last_batch != Some(batch.number) {
+            let (text, rows) = self.format.rows(batch, self.written.rows);
+            let length = self.append(&text)?;
+            self.written.bytes += length;
+            self.written.rows += rows;
+            self.written.last_batch = Some(batch.number);
+        }
+        Ok(self.written)
+    }
+
+    /// Writes what stands after the last row. That does not count as written: who goes on from here does so again.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        self.append(self.format.foot()).map(|_| ())
+    }
+
+    /// What is written so far.
+    pub(super) const fn written(&self) -> Written {
+        self.written
+    }
+
+    /// What it is called.
+    pub(super) fn name(&self) -> String {
+        match &self.target {
+            Target::File(_, path) => path.display().to_string(),
+            Target::StandardOutput => "standard output".to_owned(),
+        }
+    }
+
+    pub(super) const fn on_standard_output(&self) -> bool {
+        matches!(self.target, Target::StandardOutput)
+    }
+
+    /// Why nothing more can be written.
+    pub(super) fn failure(&self, error: &io::Error) -> Failure {
+        Failure::misuse(format!("{} can't be written: {error}", self.name()))
+    }
+
+    fn append(&mut self, text: &str) -> io::Result<u64> {
+        match &mut self.target {
+            Target::File(file, _) => {
+                file.write_all(text.as_bytes())?;
+                if file.metadata()?.is_file() {
+                    file.sync_data()?;
+                }
+            }
+            Target::StandardOutput => {
+                let mut out = io::stdout().lock();
+                out.write_all(text.as_bytes())?;
+                out.flush()?;
+            }
+        }
+        Ok(text.len() as u64)
+    }
+}
+
+pub(super) fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Makes sure that a new run writes over nothing.
+///
+/// # Errors
+/// When something is there.
+pub(super) fn check_unused(path: &Path) -> Result<(), Failure> {
+    let is_used = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0);
+    if is_used && !is_standard_output(path) {
+        return Err(Failure::misuse(format!(
+            "{} is there already: choose another with --output, or --restart to write over it",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
+    let shown = path.display();
+    let unusable =
+        |error: io::Error| Failure::misuse(format!("{shown} can't be written: {error}; choose another with --output"));
+    // A run that has written something goes on with that file and makes no new one.
+    let mut file =
+        OpenOptions::new().write(true).create(written.bytes == 0).truncate(false).open(path).map_err(|error| {
+            match error.kind() {
+                ErrorKind::NotFound if written.bytes > 0 => lost(path),
+                _ => unusable(error),
+            }
+        })?;
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => Failure::misuse(format!("another pg update-cards writes to {shown}")),
+        TryLockError::Error(error) => unusable(error),
+    })?;
+    let found = file.metadata().map_err(unusable)?;
+    if !found.is_file() {
+        // A pipe or a device keeps nothing, so there is nothing to cut off.
+        return Ok(file);
+    }
+    let length = found.len();
+    if length < written.bytes {
+        return Err(lost(path));
+    }
+    file.set_len(written.bytes).and_then(|()| file.seek(SeekFrom::End(0))).map_err(unusable)?;
+    Ok(file)
+}
+
+fn lost(path: &Path) -> Failure {
+    Failure::misuse(format!(
+        "{} has lost results that were written to it: put it back, or --restart to begin anew",
+        path.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use pg_hyper::proto::machine::account_update::BatchEnd;
+
+    use super::*;
+
+    fn batch(number: u64) -> BatchResult {
+        BatchResult {
+            number,
+            first: number,
+            end: number + 1,
+            batch_key: None,
+            how: BatchEnd::Doubtful,
+            submitted_again: 0,
+            entries: Vec::new(),
+            unanswered: vec![format!("key-{number}").as_str().into()],
+            invalid: Vec::new(),
+            strangers: 0,
+        }
+    }
+
+    fn open(path: &Path, written: Written) -> Results {
+        Results::open(path, Format::Json, written).unwrap()
+    }
+
+    #[test]
+    fn what_was_written_before_a_crash_and_is_not_known_is_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.json");
+        let mut results = open(&path, Written::default());
+        let known = results.take(&batch(0)).unwrap();
+        let later = results.take(&batch(1)).unwrap();
+        assert_eq!((known.rows, later.rows, later.last_batch), (1, 2, Some(1)));
+        drop(results);
+        // It went on from the state between the two.
+        let mut results = open(&path, known);
+        assert_eq!(results.take(&batch(1)).unwrap(), later);
+        // The same once more, as after a crash before the machine heard of it.
+        drop(results);
+        let mut results = open(&path, later);
+        assert_eq!(results.take(&batch(1)).unwrap(), later);
+        for _ in 0..2 {
+            results.finish().unwrap();
+            drop(results);
+            results = open(&path, later);
+        }
+        results.finish().unwrap();
+        let rows: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let keys: Vec<_> = rows.as_array().unwrap().iter().map(|row| &row["oldCardKey"]).collect();
+        assert_eq!(keys, ["key-0", "key-1"]);
+    }
+
+    #[test]
+    fn files_of_others_and_lost_results_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.csv");
+        let open = |written| Results::open(&path, Format::Csv, written);
+        let written = Written { bytes: 10, ..Written::default() };
+        assert!(open(written).is_err() && check_unused(&path).is_ok());
+        fs::write(&path, "short").unwrap();
+        assert!(open(written).is_err() && check_unused(&path).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "short");
+        let held = open(Written::default()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), Format::Csv.head());
+        assert!(open(held.written()).is_err());
+    }
+}

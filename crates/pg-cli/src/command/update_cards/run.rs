@@ -1,0 +1,184 @@
+//! The run itself: drives the machine, writes its results, and stops when it is told to.
+
+use std::{pin::pin, time::Duration};
+
+use pg_hyper::{
+    Client, Update, Updating,
+    proto::machine::account_update::{Summary, UpdatePlan},
+};
+use tokio::time::MissedTickBehavior;
+
+use super::{
+    Ready, callbacks::Callbacks, ending, gate::Gate, input::Keys, progress::Shown, results::Results, state::Keeper,
+};
+use crate::{
+    command::interrupt::Interrupted,
+    failure::Failure,
+    output::{self, Exit},
+};
+
+/// A run on its way.
+struct Run {
+    updating: Updating<Keys, Gate>,
+    keeper: Keeper,
+    results: Results,
+    shown: Shown,
+    callbacks: Callbacks,
+    gate: Gate,
+    /// The trouble that was told last.
+    told: Option<String>,
+}
+
+/// Drives it to its end, and tells what became of it.
+///
+/// # Errors
+/// When it comes to no end, or to none that is good; says how to go on.
+pub(super) async fn run(
+    ready: Ready,
+    client: Client<Gate>,
+    plan: UpdatePlan,
+    callbacks: Callbacks,
+    gate: Gate,
+    interrupted: Interrupted,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let Ready { input, keeper, state, results } = ready;
+    let unreadable = |error| Failure::misuse(format!("the card keys can't be read: {error}"));
+    let keys = input.keys().map_err(unreadable)?;
+    let updating = match state.machine() {
+        Some(saved) => client.resume_update(&saved, plan, keys).map_err(|error| Failure::misuse(error.to_string())),
+        None => client.update_accounts(plan, keys).map_err(|error| Failure::misuse(error.to_string())),
+    }?;
+    let store = keeper.clone();
+    let mut run = Run {
+        updating: updating.store(move |saved| std::future::ready(store.keep(&saved))),
+        keeper,
+        results,
+        shown: Shown::new(input.print.keys),
+        callbacks,
+        gate,
+        told: None,
+    };
+    run.begin(state.machine().is_some());
+    let ended = run.go(interrupted).await;
+    run.shown.end();
+    match ended? {
+        Some(summary) => {
+            run.finish(&summary)?;
+            ending::tell(&summary, &input, &run.results, run.updating.trouble(), json)
+        }
+        None => Err(ending::interruption(&run.updating.progress(), input.path())),
+    }
+}
+
+impl Run {
+    fn begin(&self, is_resumed: bool) {
+        let progress = self.updating.progress();
+        if is_resumed && progress.source_ended && progress.open_batches == 0 {
+            output::say("pg: an earlier run has done all of it: nothing is sent; --restart begins anew");
+        } else if is_resumed {
+            output::say(&format!(
+                "pg: going on with an earlier run: {} card keys were read, {} of them are done, {} batches on the way",
+                progress.read,
+                progress.read.saturating_sub(progress.pending),
+                progress.open_batches
+            ));
+        }
+        if let Some(url) = self.callbacks.url.as_ref().filter(|_| self.callbacks.come_here()) {
+            output::say(&format!("pg: callbacks come to {url}"));
+        }
+        self.shown.set(&progress);
+    }
+
+    /// Until its end, or until it was interrupted.
+    async fn go(&mut self, interrupted: Interrupted) -> Result<Option<Summary>, Failure> {
+        let mut interrupted = pin!(interrupted.wait());
+        let mut beat = metronome(self.shown.rhythm());
+        loop {
+            let update = tokio::select! {
+                biased;
+                () = &mut interrupted => return self.stop().await.map(|()| None),
+                update = self.updating.next() => update,
+                hint = self.callbacks.next() => {
+                    self.updating.hint(hint);
+                    continue;
+                }
+                _ = beat.tick() => {
+                    self.tell_trouble();
+                    self.shown.beat(&self.updating.progress());
+                    continue;
+                }
+            };
+            if let Some(summary) = self.take(update.map_err(|error| unreadable_source(&error))?)? {
+                return Ok(Some(summary));
+            }
+        }
+    }
+
+    /// Writes results, shows progress; the summary at the end.
+    fn take(&mut self, update: Option<Update>) -> Result<Option<Summary>, Failure> {
+        self.tell_trouble();
+        match update {
+            Some(Update::Result(batch)) => {
+                let written = self.results.take(&batch).map_err(|error| ending::no_room(&self.results, &error))?;
+                self.keeper.change(|state| state.written = written);
+            }
+            Some(Update::Progress(progress)) => self.shown.set(&progress),
+            Some(Update::Ended(summary)) => return Ok(Some(summary)),
+            // It was asked once more after its end.
+            None => {}
+        }
+        Ok(None)
+    }
+
+    /// Lets the request that is under way come to its end, so that no batch is left in doubt, and sends no other. The
+    /// state is stored with each reply, so that there is nothing more to store.
+    async fn stop(&mut self) -> Result<(), Failure> {
+        self.shown.say("pg: stopping: a request that is on its way is waited for; interrupt again to end at once");
+        let mut again = pin!(Interrupted::listen()?.wait());
+        self.gate.shut();
+        let gate = self.gate.clone();
+        loop {
+            let update = tokio::select! {
+                biased;
+                () = &mut again => return Ok(()),
+                update = self.updating.next() => update,
+                () = gate.quiet() => return Ok(()),
+            };
+            if self.take(update.map_err(|error| unreadable_source(&error))?)?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The end of the output, and the state that leads there again.
+    fn finish(&mut self, summary: &Summary) -> Result<(), Failure> {
+        if ending::is_complete(summary) {
+            self.results.finish().map_err(|error| ending::no_room(&self.results, &error))?;
+        }
+        self.keeper.keep(&self.updating.saved()).map_err(|error| ending::not_stored(&error))
+    }
+
+    fn tell_trouble(&mut self) {
+        let trouble = self.updating.trouble().map(ToString::to_string);
+        if trouble != self.told {
+            if let Some(trouble) = &trouble {
+                self.shown.say(&format!("pg: {trouble}"));
+            }
+            self.told = trouble;
+        }
+    }
+}
+
+fn unreadable_source(error: &std::io::Error) -> Failure {
+    Failure::misuse(format!(
+        "the card keys can't be read: {error}; what was submitted is stored, the file as it was goes on"
+    ))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a person watches, for whom time passes")]
+fn metronome(rhythm: Duration) -> tokio::time::Interval {
+    let mut beat = tokio::time::interval(rhythm);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    beat
+}
