@@ -10,8 +10,9 @@ use crate::steps::{self, Outcome, Step};
 
 const TARGETS: [&str; 2] = ["wasm32-unknown-unknown", "thumbv7em-none-eabihf"];
 
-/// The crates that promise `no_std`, with what must be switched off for it.
-const CORES: [(&str, &[&str]); 2] = [("pg-crypto", &[]), ("pg-model", &["--no-default-features"])];
+/// The crates that promise `no_std`, and the examples of their use, with what must be switched off for it.
+const CORES: [(&str, &[&str]); 4] =
+    [("pg-crypto", &[]), ("pg-model", &["--no-default-features"]), ("decode-text", &[]), ("decode-record", &[])];
 
 /// One step for each core on each target.
 pub(super) fn steps(root: &Path) -> Vec<Step<'_>> {

@@ -17,11 +17,16 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-sandbox", &["pg-model", "pg-crypto"]),
     ("pg-cli", &["pg-hyper", "pg-sandbox"]),
     ("pg-wasm", &["pg-crypto", "pg-model"]),
+    // Examples to copy: what each depends on is what it shows.
+    ("decode-text", &["pg-crypto"]),
+    ("decode-record", &["pg-crypto", "pg-model"]),
     // It generates and checks the others, so it must build when they do not.
     ("xtask", &[]),
     (BENCHMARKS, &[]),
     // The examples of runtimes and HTTP libraries that are not ours, run against the sandbox.
     ("pg-runtimes", &["pg-hyper", "pg-sandbox"]),
+    // A charge compiled for bare wasm32.
+    ("pg-wasm-charge", &["pg-proto"]),
     // The machines against the sandbox, in one thread.
     ("pg-simulation", &["pg-proto", "pg-sandbox"]),
 ];

@@ -1,0 +1,70 @@
+//! The redirect of a card form to a typed record: `pg-crypto` decrypts it, `pg-model` reads it, whether it is XML or JSON.
+//!
+//! Builds wherever there is an allocator. Those who have the standard library and use `pg-proto` anyway find the same in
+//! `Account::redirect`.
+//!
+//! ```
+//! use decode_record::{Returned, decode};
+//!
+//! let address = "https://shop.example/review?order=7&formId=card\
+//!     &data=ksU9Rco%2Fwf930lSpKRDR41Ko%2F%2FHqdzui4T6qYj8CC%2BfZEJGy%2BqC6wkYToNIIq%2BhJ&iv=fedcba9876543210";
+//! match decode(address, "0123456789abcdef0123456789abcdef")? {
+//!     Returned::Accepted(data) => assert_eq!(data.card_number.expose(), "411111******1111"),
+//!     Returned::Invalid(data) => println!("show the form again: {:?}", data.errors),
+//!     Returned::Failed(error) => println!("start again: {}", error.error_code),
+//! }
+//! # Ok::<(), decode_record::Problem>(())
+//! ```
+#![no_std]
+
+use pg_crypto::{KeyError, SessionCipher};
+use pg_model::{RedirectData, decode_into};
+
+/// What the service says. Nobody vouches for any of it: whoever holds the address may have altered it. Good for a review
+/// page, never proof of a card or of a payment.
+#[derive(Debug)]
+pub enum Returned {
+    /// Everything was valid.
+    Accepted(RedirectData),
+    /// Fields are invalid: `errors` names them.
+    Invalid(RedirectData),
+    /// The form could not be processed: `error_code`, `trace_code`, `error_message`.
+    Failed(RedirectData),
+}
+
+/// Why nothing was read.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The API key makes no key: a mistake of this program's configuration, whatever the address is.
+    Key(KeyError),
+    /// Everything else, and on purpose nothing more: who could tell bad padding from bad text could read the data.
+    Unreadable,
+}
+
+/// Decrypts and reads what the address says.
+///
+/// # Errors
+/// [`Problem`].
+pub fn decode(address: &str, api_key: &str) -> Result<Returned, Problem> {
+    let cipher = SessionCipher::new(api_key).map_err(Problem::Key)?;
+    let data = record(&cipher, address).ok_or(Problem::Unreadable)?;
+    Ok(if !data.errors.is_empty() {
+        Returned::Invalid(data)
+    } else if !data.error_code.is_empty() {
+        Returned::Failed(data)
+    } else {
+        Returned::Accepted(data)
+    })
+}
+
+fn record(cipher: &SessionCipher, address: &str) -> Option<RedirectData> {
+    let bare = address.split('#').next()?;
+    let query = bare.split_once('?').map_or(bare, |(_, query)| query);
+    // The service appends its parameters to what the address had, so the last one of a name counts.
+    let last = |name| form_urlencoded::parse(query.as_bytes()).filter(|pair| pair.0 == name).last();
+    let ((_, data), (_, iv)) = (last("data")?, last("iv")?);
+    let text = cipher.decrypt(&data, &iv).ok()?;
+    let mut record = RedirectData::default();
+    decode_into(text.as_str().as_bytes(), &mut record).ok()?;
+    Some(record)
+}
