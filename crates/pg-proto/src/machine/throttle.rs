@@ -28,7 +28,8 @@
 //! - **No lockout.** After one credential error nothing is permitted until [`Throttle::resume_sending`]. Requests that are in
 //!   flight then may fail as well, so there are never more of them than failures left: failures of the last 24 hours and
 //!   requests in flight together are at most [`Limits::failures`], 5 by default, because more than 5 lock the address out
-//!   (spec 1 §5). Until the service has accepted the credentials once, lost requests count as failures that nobody saw.
+//!   (spec 1 §5). Until the service has accepted the credentials once, lost requests, and those whose
+//!   reply is not the service's, count as failures that nobody saw.
 //! - 121 and 429 close it for a minute, 122 for five (spec 2 §7).
 //! - Everything that it holds is bounded by these limits.
 //!

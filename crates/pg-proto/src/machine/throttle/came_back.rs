@@ -21,22 +21,37 @@ pub(super) enum CameBack {
     Closed(Duration),
     /// Nothing: it may have been refused before anybody looked at the credentials.
     Other,
+    /// It is not the service's: something on the way replaced or damaged what may have been a credential error.
+    Foreign,
 }
 
 impl From<&http::Response<Bytes>> for CameBack {
     fn from(response: &http::Response<Bytes>) -> Self {
         let success = response.status().is_success();
-        if success && response.body().len() > LONGEST_ERROR {
+        let ours = is_of_the_service(response.body());
+        if success && ours && response.body().len() > LONGEST_ERROR {
             return Self::Accepted;
         }
         let mut error = ServiceError::default();
-        let readable = decode_into(response.body(), &mut error).is_ok();
-        if success && error.error_code.is_empty() {
-            return if readable { Self::Accepted } else { Self::Other };
+        let readable = ours && decode_into(response.body(), &mut error).is_ok();
+        if success && readable && error.error_code.is_empty() {
+            return Self::Accepted;
         }
-        Self::from(&Refused { http_status: response.status(), error })
+        match Self::from(&Refused { http_status: response.status(), error }) {
+            Self::Other if !readable => Self::Foreign,
+            other => other,
+        }
     }
 }
+
+/// Whether a body begins as the service's do: JSON, or XML with their root (spec 2). A page of a gateway is neither.
+fn is_of_the_service(body: &[u8]) -> bool {
+    let body = body.trim_ascii_start();
+    let head = &body[..body.len().min(512)];
+    matches!(head.first(), Some(b'{' | b'[')) || head.windows(ROOT.len()).any(|window| window == ROOT)
+}
+
+const ROOT: &[u8] = b"<serviceResponse";
 
 impl From<&Refused> for CameBack {
     fn from(refused: &Refused) -> Self {
@@ -73,11 +88,19 @@ mod tests {
         assert_eq!(came_back(403, &json("122")), CameBack::Closed(Duration::from_secs(301)));
         assert_eq!(came_back(403, &json("936")), CameBack::Closed(Duration::from_secs(61)));
         assert_eq!(came_back(429, ""), CameBack::Closed(Duration::from_secs(61)));
-        for (status, body) in [(400, json("103")), (403, json("106")), (500, json("999")), (502, "<html>".into())] {
+        for (status, body) in [(400, json("103")), (403, json("106")), (500, json("999"))] {
             assert_eq!(came_back(status, &body), CameBack::Other, "{status} {body}");
         }
-        assert_eq!(came_back(200, ""), CameBack::Other);
-        assert_eq!(came_back(200, r#"{"result":"OK"}"#), CameBack::Accepted);
-        assert_eq!(came_back(200, &" ".repeat(LONGEST_ERROR + 1)), CameBack::Accepted);
+        let long = " ".repeat(LONGEST_ERROR + 1);
+        for ours in [r#"{"result":"OK"}"#, "<?xml version=\"1.0\"?>\n<serviceResponse></serviceResponse>"] {
+            assert_eq!(came_back(200, ours), CameBack::Accepted);
+        }
+        assert_eq!(came_back(200, &format!("[{long}")), CameBack::Accepted);
+        let half = &json("102")[..15];
+        for (status, body) in
+            [(200, ""), (502, ""), (200, "<html></html>"), (200, &long), (502, "<html>"), (504, half), (200, half)]
+        {
+            assert_eq!(came_back(status, body), CameBack::Foreign, "{status} {body}");
+        }
     }
 }

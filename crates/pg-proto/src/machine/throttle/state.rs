@@ -129,6 +129,11 @@ impl State {
     pub(super) fn lose(&mut self, flight: Flight) {
         let latest = flight.sent.after(self.limits.longest_way);
         self.slots.push(latest.after(WINDOW));
+        self.doubt(latest);
+    }
+
+    /// A request may have been a failure that nobody saw.
+    fn doubt(&mut self, latest: Moment) {
         if self.unanswered.len() < size(self.limits.failures) {
             self.unanswered.push(latest);
         }
@@ -152,6 +157,7 @@ impl State {
                 }
             }
             CameBack::Closed(pause) => self.closed_until = self.closed_until.max(Some(now.after(pause))),
+            CameBack::Foreign => self.doubt(now),
             CameBack::Accepted | CameBack::Other => {}
         }
     }

@@ -115,6 +115,17 @@ fn lost_requests_count_until_the_credentials_are_accepted() {
 }
 
 #[test]
+fn replies_that_are_not_the_services_count_as_lost() {
+    let page = http::Response::new(Bytes::from_static(b"<html><body>The page cannot be shown</body></html>"));
+    let mut throttle = Throttle::new(Limits::default());
+    for second in 0..5 {
+        let ticket = go(&mut throttle, at(second));
+        throttle.answered(ticket, &page, at(second));
+    }
+    assert_eq!(throttle.ask(at(5)), Permit::Stopped(Stop::Unanswered));
+}
+
+#[test]
 fn what_the_service_wants_is_waited_for() {
     for (code, until) in [("121", 72), ("936", 72), ("122", 312)] {
         let mut throttle = Throttle::new(Limits::default());
