@@ -5,6 +5,7 @@
 
 mod bench;
 mod codegen;
+mod simulate;
 mod steps;
 mod test;
 mod tidy;
@@ -43,11 +44,13 @@ enum Command {
     )]
     Tidy,
     /// Run every test: unit, doc and integration tests, examples, bare-metal and wasm builds
-    #[command(long_about = "Runs every test: cargo test of the whole workspace, every example, the builds for \
+    #[command(
+        long_about = "Runs every test: cargo test of the whole workspace, every example, ten thousand worlds of the simulation, the builds for \
                       wasm32-unknown-unknown and thumbv7em-none-eabihf, the decoder for JavaScript in Node and by \
                       TypeScript, and an OpenAPI validator over docs/openapi.yaml. Missing rustup targets, the validator, \
                       TypeScript and, for root on Debian, Chromium and Node are installed; what \
-                      cannot be is left out and said so at the end. With CI=true nothing may be left out.")]
+                      cannot be is left out and said so at the end. With CI=true nothing may be left out."
+    )]
     Test,
     /// Build the decoder for JavaScript as a package in target/pg-wasm/
     #[command(
@@ -56,6 +59,23 @@ enum Command {
                       module is over its budget. Installs the rustup target if it is missing; needs no other tool."
     )]
     Wasm,
+    /// Live many worlds of the simulation: machines against the sandbox, on virtual time, from seeds
+    #[command(
+        long_about = "Lives the worlds of many seeds, built with optimisation: merchants' machines against the sandbox's \
+                      core, with crashes, lost, late and doubled requests, and checks after every step. A failing seed \
+                      prints its number, the violated check and the shortest log found that shows it."
+    )]
+    Simulate {
+        /// How many worlds, 1000 if nothing is said
+        #[arg(long, value_name = "N")]
+        seeds: Option<u64>,
+        /// The first seed; without --seeds, this world alone with its whole log
+        #[arg(long, value_name = "S")]
+        seed: Option<u64>,
+        /// Instead: the table of planted bugs, and which check finds each of them
+        #[arg(long, conflicts_with_all = ["seeds", "seed"])]
+        planted: bool,
+    },
     /// Run the benchmarks and write docs/performance.md from what they print
     #[command(
         long_about = "Runs every [[bench]] target of the workspace, collects the ratios to their floors, prints them \
@@ -91,6 +111,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Tidy => tidy::run(&root),
         Command::Test => test::run(&root),
         Command::Wasm => wasm::run(&root).map(drop),
+        Command::Simulate { seeds, seed, planted } => simulate::run(&root, seeds, seed, planted),
         Command::Bench { quick, package } => bench::run(&root, quick, &package),
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Client {
     pub(crate) up: bool,
     /// How far its clock is ahead.
     pub(crate) ahead: i64,
+    /// It has jumped at least once.
+    pub(crate) jumped: bool,
     pub(crate) address: IpAddr,
     /// Requests a minute, if there is a limit.
     pub(crate) limit: Option<u32>,
@@ -57,6 +59,7 @@ impl Client {
             disk: Throttle::new(limits).save().text().to_owned(),
             up: true,
             ahead: 0,
+            jumped: false,
             address: IpAddr::from([10, 0, 0, u8::try_from(number + 1).unwrap_or(u8::MAX)]),
             limit,
         }

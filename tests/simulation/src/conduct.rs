@@ -29,6 +29,11 @@ pub(crate) trait Conduct: Sync {
         true
     }
 
+    /// Whether nothing is sent while the throttle has stopped.
+    fn heeds_stops(&self) -> bool {
+        true
+    }
+
     /// What a machine is told of what happened.
     fn tells(&self, event: Event) -> Event {
         event

@@ -43,7 +43,8 @@ pub(crate) struct Card {
     pub(crate) year: &'static str,
 }
 
-pub(crate) const CV2: &str = "7351";
+/// No amount and no time is written with a nought before it.
+pub(crate) const CV2: &str = "0357";
 const ERROR_PAGE: &str = "https://shop.example/error";
 
 /// One thing to be done, as the merchant's own records know it.

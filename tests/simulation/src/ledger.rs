@@ -22,7 +22,7 @@ impl Ledger {
     pub(crate) fn take(&mut self, payment: Payment) {
         let key = payment.key.clone();
         if let Some(reference) = &payment.unique_reference {
-            self.by_reference.entry(reference.clone()).or_default().insert(key.clone());
+            self.by_reference.entry(intent(reference).to_owned()).or_default().insert(key.clone());
         }
         if let Some(parent) = &payment.parent {
             self.by_parent.entry(parent.clone()).or_default().insert(key.clone());
@@ -31,9 +31,9 @@ impl Ledger {
         self.fresh.push(key);
     }
 
-    /// The authorisations and reservations of a reference, approved or not.
+    /// The authorisations and reservations of an intent to pay, approved or not.
     pub(crate) fn charges<'a>(&'a self, reference: &str) -> impl Iterator<Item = &'a Payment> + use<'a> {
-        let keys = self.by_reference.get(reference);
+        let keys = self.by_reference.get(intent(reference));
         let found = keys.into_iter().flatten().filter_map(|key| self.payments.get(key));
         found.filter(|payment| matches!(payment.kind, PaymentKind::Auth | PaymentKind::PreAuth))
     }
@@ -52,4 +52,9 @@ impl Ledger {
     pub(crate) fn sum(&self, parent: &str, kind: PaymentKind) -> u64 {
         self.children(parent).filter(|child| child.kind == kind && child.approved()).map(|child| child.amount).sum()
     }
+}
+
+/// A reference names the intent to pay; whoever makes up another one for the same intent puts it behind a tilde.
+fn intent(reference: &str) -> &str {
+    reference.split('~').next().unwrap_or(reference)
 }

@@ -2,7 +2,7 @@
 //! and a network between them that does its worst. Everything follows from a seed.
 //!
 //! What this is: [`play`] makes one world and lives it to its end, with checks after every step; [`many`] does so for
-//! many seeds.
+//! many seeds; [`planted`] holds bugs that are planted to see whether the checks find them.
 //!
 //! What it is not: a test of real sockets, disks and clocks.
 //!
@@ -28,6 +28,7 @@ mod log;
 mod many;
 mod network;
 mod opening;
+pub mod planted;
 mod run;
 mod scenario;
 mod secrets;

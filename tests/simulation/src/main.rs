@@ -7,17 +7,22 @@ use std::{
     time::Instant,
 };
 
-use pg_simulation::{Many, Scenario, many, play};
+use pg_simulation::{Many, Scenario, many, planted, play};
 
-const USAGE: &str = "usage: pg-simulation [--seeds N] [--seed S]
+const USAGE: &str = "usage: pg-simulation [--seeds N] [--seed S] | --planted [--seed S]
   --seeds N  lives the worlds of N seeds, 1,000 if nothing is said
-  --seed S   begins with this one; without --seeds it lives this one alone and prints its log";
+  --seed S   begins with this one; without --seeds it lives this one alone and prints its log
+  --planted  shows for each planted bug which check finds it, and after how many seeds";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let mut arguments = arguments.iter().map(String::as_str);
-    let (mut seeds, mut seed) = (None, None);
+    let (mut seeds, mut seed, mut with_planted) = (None, None, false);
     while let Some(name) = arguments.next() {
+        if name == "--planted" {
+            with_planted = true;
+            continue;
+        }
         let number = arguments.next().and_then(|text| text.replace('_', "").parse::<u64>().ok());
         let known = match name {
             "--seeds" => Some(&mut seeds),
@@ -32,10 +37,26 @@ fn main() -> ExitCode {
             }
         }
     }
+    if with_planted {
+        return all_planted();
+    }
     match (seed, seeds) {
         (Some(seed), None) => one(seed),
         _ => all(seed.unwrap_or(1), seeds.unwrap_or(1_000)),
     }
+}
+
+/// The table of planted bugs.
+fn all_planted() -> ExitCode {
+    let mut missed = false;
+    println!("| planted bug | found by | after seeds | allowed | of 300 worlds |\n|---|---|---|---|---|");
+    for bug in planted::ALL {
+        let first = bug.first(bug.within);
+        missed |= first.is_none();
+        let seed = first.map_or("NOT FOUND".to_owned(), |played| played.scenario.seed.to_string());
+        println!("| {} | {} | {seed} | {} | {} |", bug.name, bug.check, bug.within, bug.count(300));
+    }
+    if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// One world with its whole log.

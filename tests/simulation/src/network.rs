@@ -21,6 +21,8 @@ pub(crate) struct Call {
     pub(crate) open: bool,
     pub(crate) ticket: Option<Ticket>,
     pub(crate) sent: Millis,
+    /// A copy was executed; what follows is the network's doing.
+    pub(crate) executed: bool,
     pub(crate) replies: Vec<Response<Bytes>>,
 }
 
@@ -41,6 +43,20 @@ pub(crate) enum Caller {
 /// How long a caller waits for a reply.
 const DEADLINE: Millis = 30_000;
 
+impl Call {
+    pub(crate) const fn new(caller: Caller, request: Request<Bytes>, from: IpAddr, sent: Millis) -> Self {
+        Self { caller, request, from, open: true, ticket: None, sent, executed: false, replies: Vec::new() }
+    }
+}
+
+/// What becomes of a request.
+pub(crate) struct Fate {
+    /// How many copies the network makes of it.
+    pub(crate) copies: u64,
+    /// The same in a few words for the log.
+    pub(crate) told: String,
+}
+
 pub(crate) struct Network {
     pub(crate) weather: Weather,
     dice: Dice,
@@ -51,32 +67,32 @@ impl Network {
         Self { weather, dice: Dice::new(seed, "network") }
     }
 
-    /// Decides what becomes of a request. Says it in a few words for the log.
-    pub(crate) fn carry(&mut self, now: Millis, call: usize, service_is_up: bool, agenda: &mut Agenda) -> String {
+    /// Decides what becomes of a request.
+    pub(crate) fn carry(&mut self, now: Millis, call: usize, service_is_up: bool, agenda: &mut Agenda) -> Fate {
         let (weather, dice) = (self.weather, &mut self.dice);
         if !service_is_up || dice.per_mille(weather.refused) {
             agenda.plan(now + dice.between(1, 50), Happening::NoReply { call, sent: false });
-            return "connection refused".to_owned();
+            return Fate { copies: 0, told: "connection refused".to_owned() };
         }
         agenda.plan(now + DEADLINE, Happening::NoReply { call, sent: true });
         if dice.per_mille(weather.cut) {
             agenda.plan(now + dice.between(1, 3_000), Happening::NoReply { call, sent: true });
         }
         let copies = if dice.per_mille(weather.duplicate) { dice.between(2, 3) } else { 1 };
-        let mut fate = String::new();
+        let mut told = String::new();
         for copy in 0..copies {
             let (lost, delay) = (dice.per_mille(weather.lost_request), delay(dice, weather));
-            if !fate.is_empty() {
-                fate.push_str(", ");
+            if !told.is_empty() {
+                told.push_str(", ");
             }
             if lost {
-                fate.push_str("lost");
+                told.push_str("lost");
                 continue;
             }
-            fate.push_str(&format!("arrives in {delay} ms"));
+            told.push_str(&format!("arrives in {delay} ms"));
             agenda.plan(now + delay, Happening::Arrive { call, copy: u32::try_from(copy).unwrap_or_default() });
         }
-        fate
+        Fate { copies, told }
     }
 
     /// Decides what becomes of a reply: how long it takes, or nothing when it is lost.

@@ -44,10 +44,10 @@ const fn card(number: &'static str) -> Card {
     Card { number, year: "49" }
 }
 
-/// Two to five orders, most of them within a few minutes.
+/// Two to eight orders, most of them within a few minutes.
 pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
     let mut dice = Dice::new(scenario.seed, "orders");
-    let count = usize::try_from(dice.between(2, 5)).unwrap_or_default();
+    let count = usize::try_from(dice.between(2, 8)).unwrap_or_default();
     let spread = dice.pick(&[1_000, 120_000, 1_200_000]);
     let all = (0..count).map(|number| {
         let kind = dice.pick(&[Kind::Auth, Kind::Preauth, Kind::CardKey, Kind::Session, Kind::Session]);
@@ -137,7 +137,7 @@ pub(crate) fn plan_troubles(world: &mut World<'_>) {
             forwards: dice.per_mille(500),
             by: dice.pick(&[700, 30_000, 3_600_000]),
         });
-        plan(world, Trouble::WrongCredentials, 150, 2, &|_| Happening::CredentialsBreak { client });
+        plan(world, Trouble::WrongCredentials, 200, 1, &|_| Happening::CredentialsBreak { client });
         plan(world, Trouble::Strangers, 150, 12, &|_| Happening::Stranger { client });
         for minutes in [10, 30, 60, 90] {
             world.agenda.plan(BEGIN + minutes * 60_000, Happening::CredentialsMend { client });

@@ -1,5 +1,7 @@
 //! One face for the machines of all kinds, so that one driver drives them all.
 
+use std::fmt;
+
 use bytes::Bytes;
 use http::Request;
 use pg_model::{Method, Outcome, Transaction, TransactionLookup};
@@ -37,7 +39,7 @@ pub(crate) enum Claim {
     /// Nothing left.
     NotSent,
     /// Nobody knows; the lookup that will tell.
-    Unknown { reconcile: Option<TransactionLookup> },
+    Unknown { reconcile: Option<TransactionLookup>, why: String },
     /// A step before or after a payment is done; what it brought.
     Done { brought: String },
 }
@@ -81,8 +83,14 @@ fn claim(outcome: Charged) -> Claim {
         Charged::Declined(_) => Claim::Declined,
         Charged::Refused(refused) => Claim::Refused { for_good: refused.standing() != Standing::WhileItLasts },
         Charged::NotSent => Claim::NotSent,
-        Charged::Unknown { reconcile, .. } => Claim::Unknown { reconcile: Some(reconcile) },
+        Charged::Unknown { reconcile, why } => Claim::Unknown { reconcile: Some(reconcile), why: variant(&why) },
     }
+}
+
+/// The name of a variant, without what it holds.
+fn variant(value: &impl fmt::Debug) -> String {
+    let shown = format!("{value:?}");
+    shown.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
 /// A request of another class than payments, and what to take from its reply.
@@ -101,7 +109,7 @@ impl<M: Method<Output: Clone>> Run for Once<M> {
                 Tried::Answered(reply) => Claim::Done { brought: (self.brought)(reply) },
                 Tried::Refused(_) => Claim::Refused { for_good: false },
                 Tried::NotSent => Claim::NotSent,
-                Tried::Unknown { .. } => Claim::Unknown { reconcile: None },
+                Tried::Unknown { why, .. } => Claim::Unknown { reconcile: None, why: variant(&why) },
             }),
         }
     }

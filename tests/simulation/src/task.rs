@@ -40,6 +40,8 @@ pub(crate) struct Task {
     /// How often its payment was sent.
     pub(crate) payments_sent: u32,
     pub(crate) steps: u32,
+    /// The network has doubled one of its requests.
+    pub(crate) doubled: bool,
     /// How often its customer has posted the card form.
     pub(crate) posts: u32,
 }
@@ -58,6 +60,7 @@ impl Task {
             claim: None,
             payments_sent: 0,
             steps: 0,
+            doubled: false,
             posts: 0,
         }
     }

@@ -11,6 +11,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::simulate;
 use crate::steps::{self, Outcome, Step};
 use crate::workspace;
 
@@ -38,6 +39,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         decoder::by_typescript(root, metadata.target_directory.as_std_path())
     }));
     all.extend(examples::steps(root, &metadata));
+    all.push(Step::new("ten thousand worlds of the simulation", || simulate::test(root)));
     all.extend(targets::steps(root));
     all.push(Step::new("docs/openapi.yaml against an OpenAPI validator", || {
         openapi::validate(root, metadata.target_directory.as_std_path())

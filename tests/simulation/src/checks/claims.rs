@@ -2,7 +2,6 @@
 
 use crate::{
     run::Claim,
-    scenario::Trouble,
     task::{Stage, Task},
     world::World,
 };
@@ -14,7 +13,8 @@ pub(crate) fn after_each(world: &mut World<'_>) -> Result<(), String> {
 pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
     for task in world.tasks.iter().filter(|task| task.job.kind.pays()) {
         match (&task.stage, &task.claim) {
-            (Stage::Ended, Some(Claim::Refused { for_good: false })) if may_be_sent_twice(world) => {}
+            // A refusal whose reason may pass rests on the network sending nothing twice.
+            (Stage::Ended, Some(Claim::Refused { for_good: false })) if task.doubled => {}
             (Stage::Ended, Some(_)) => check(world, task)?,
             (Stage::Abandoned, _) if paid(world, task).is_some() => {
                 return Err(format!("{} was abandoned and is paid", task.job.name));
@@ -36,7 +36,7 @@ fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
             let declined = world.service.store.ledger(|ledger| ledger.charges(name).next().is_some());
             if declined { Ok(()) } else { Err(format!("{name} claims a decline, the ledger holds nothing")) }
         }
-        (Some(Claim::Unknown { reconcile }), _) if task.job.kind.pays() => {
+        (Some(Claim::Unknown { reconcile, .. }), _) if task.job.kind.pays() => {
             let names = reconcile.as_ref().and_then(|lookup| lookup.unique_merchant_reference.as_ref());
             if names.is_some_and(|reference| reference.as_str() == name) {
                 Ok(())
@@ -58,9 +58,4 @@ fn paid(world: &World<'_>, task: &Task) -> Option<String> {
         return None;
     }
     world.service.store.ledger(|ledger| ledger.paid(&task.job.name).map(|payment| payment.key.clone()))
-}
-
-/// A refusal whose reason may pass rests on the network sending nothing twice.
-fn may_be_sent_twice(world: &World<'_>) -> bool {
-    world.scenario.has(Trouble::Duplicates)
 }

@@ -2,14 +2,13 @@
 
 use pg_sandbox::records::PaymentKind;
 
-use crate::{job::Kind, run::Claim, scenario::Trouble, task::Task, world::World};
+use crate::{job::Kind, run::Claim, task::Task, world::World};
 
 pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
-    let doubled = world.scenario.has(Trouble::Duplicates);
-    world.tasks.iter().filter(|task| !task.job.kind.pays()).try_for_each(|task| check(world, task, doubled))
+    world.tasks.iter().filter(|task| !task.job.kind.pays()).try_for_each(|task| check(world, task))
 }
 
-fn check(world: &World<'_>, task: &Task, doubled: bool) -> Result<(), String> {
+fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
     let kind = match task.job.kind {
         Kind::Capture => PaymentKind::Capture,
         Kind::Cancel => PaymentKind::CancelPreAuth,
@@ -21,7 +20,7 @@ fn check(world: &World<'_>, task: &Task, doubled: bool) -> Result<(), String> {
         let done = children.filter(|child| child.kind == kind && child.amount == task.job.pence && child.approved());
         done.map(|child| child.key.clone()).collect()
     });
-    if done.len() > 1 && !doubled {
+    if done.len() > 1 && !task.doubled {
         return Err(format!("{name} was done {} times", done.len()));
     }
     match &task.claim {
@@ -29,7 +28,7 @@ fn check(world: &World<'_>, task: &Task, doubled: bool) -> Result<(), String> {
             Err(format!("{name} claims {brought}, the ledger does not hold it"))
         }
         Some(Claim::NotSent) if !done.is_empty() => Err(format!("{name} claims that nothing left, and was done")),
-        Some(Claim::Refused { .. }) if !done.is_empty() && !doubled => {
+        Some(Claim::Refused { .. }) if !done.is_empty() && !task.doubled => {
             Err(format!("{name} claims to be refused, and was done"))
         }
         _ => Ok(()),

@@ -10,7 +10,7 @@ pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
         .iter()
         .enumerate()
         .filter_map(|(number, task)| match &task.claim {
-            Some(Claim::Unknown { reconcile: Some(lookup) }) => Some((number, lookup.clone())),
+            Some(Claim::Unknown { reconcile: Some(lookup), .. }) => Some((number, lookup.clone())),
             _ => None,
         })
         .collect();

@@ -1,13 +1,13 @@
 //! The limit of requests in a minute holds as the service sees it, for clients whose clock does not jump.
 
-use crate::{scenario::Trouble, world::World};
+use crate::world::World;
 
 const MINUTE: u64 = 60_000;
 
 pub(crate) fn after_each(world: &mut World<'_>) -> Result<(), String> {
     for (client, times) in world.executed.iter().enumerate() {
         let Some(limit) = world.clients[client].limit.and_then(|limit| usize::try_from(limit).ok()) else { continue };
-        if world.clients[client].ahead != 0 && world.scenario.has(Trouble::ClockJumps) {
+        if world.clients[client].jumped {
             continue;
         }
         let within = times.iter().rev().take_while(|time| world.now - **time < MINUTE).count();

@@ -86,23 +86,37 @@ impl World<'_> {
         }
         let by = i64::try_from(by).unwrap_or_default();
         self.clients[client].ahead += if forwards { by } else { -by };
+        self.clients[client].jumped = true;
         let ahead = self.clients[client].ahead;
         self.note(format_args!("the clock of client {client} jumps: it is {ahead} ms ahead"));
     }
 
+    /// A wrong configuration is rolled out: the server starts again with it.
     pub(super) fn break_credentials(&mut self, client: usize) {
         if !self.healed {
-            self.clients[client].misconfigured = true;
-            self.note(format_args!("client {client} is configured with a wrong password"));
+            self.configure(client, true);
         }
     }
 
-    /// Somebody looks after it, whether or not it was ever noticed.
+    /// Somebody looks after the credentials, whether or not it was ever noticed.
     pub(super) fn mend_credentials(&mut self, client: usize) {
-        self.clients[client].misconfigured = false;
+        if self.clients[client].misconfigured || self.clients[client].throttle.stopped().is_some() {
+            self.configure(client, false);
+        }
+    }
+
+    /// Whoever rolls out credentials says so to the throttle.
+    fn configure(&mut self, client: usize, wrong: bool) {
+        self.note(format_args!(
+            "client {client} is configured with {} password",
+            if wrong { "a wrong" } else { "the right" }
+        ));
         let now = self.clients[client].clock(self.now);
-        self.clients[client].throttle.resume_sending(now);
-        self.note(format_args!("the credentials of client {client} are looked after"));
+        let one = &mut self.clients[client];
+        one.misconfigured = wrong;
+        one.throttle.resume_sending(now);
+        one.store_throttle();
+        self.crash_client(client);
     }
 
     /// A program behind the client's address that knows no password.
@@ -111,8 +125,7 @@ impl World<'_> {
         let lookup = TransactionLookup::new().merchant_reference("x");
         let request: Request<Bytes> = account.request(&lookup).expect("a valid request");
         let from = self.clients[client].address;
-        let caller = Caller::Stranger;
-        self.send(Call { caller, request, from, open: false, ticket: None, sent: self.now, replies: Vec::new() });
+        self.send(Call { open: false, ..Call::new(Caller::Stranger, request, from, self.now) });
     }
 
     /// From now on nothing fails any more. What is on its way still arrives.

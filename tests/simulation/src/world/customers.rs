@@ -66,7 +66,7 @@ impl World<'_> {
             .expect("a request");
         self.tasks[task].posts += 1;
         let (caller, from) = (Caller::Customer { task }, IpAddr::from([203, 0, 113, 7]));
-        self.send(Call { caller, request, from, open: true, ticket: None, sent: self.now, replies: Vec::new() });
+        self.send(Call::new(caller, request, from, self.now));
     }
 
     /// The browser has an answer. Whatever it is, the merchant goes on when the customer comes back or gives up.

@@ -121,6 +121,7 @@ impl World<'_> {
             match self.clients[client].throttle.ask(now) {
                 Permit::Go(ticket) => Some(ticket),
                 Permit::WaitUntil(until) => return self.park(task, request, now, until),
+                Permit::Stopped(_) if !self.conduct.heeds_stops() => None,
                 Permit::Stopped(_) => {
                     let turn = self.tasks[task].turn;
                     let name = self.tasks[task].job.name.clone();
@@ -142,7 +143,7 @@ impl World<'_> {
         one.payments_sent += u32::from(is_payment(&request));
         let caller = Caller::Task { task, turn: one.turn };
         let from = self.clients[client].address;
-        self.send(Call { caller, request, from, open: true, ticket, sent: self.now, replies: Vec::new() });
+        self.send(Call { ticket, ..Call::new(caller, request, from, self.now) });
         if self.crashes_at_sends && !self.healed && self.chance.per_mille(30) {
             return self.crash_client(client);
         }
@@ -197,7 +198,11 @@ impl World<'_> {
         self.ended.push(task);
         let extra = self.conduct.also_logs(&self.tasks[task].job);
         self.note(format_args!("{name} ends: {}{}", claim.word(), extra.unwrap_or_default()));
-        *self.tally.claims.entry(format!("{kind:?} {}", claim.word())).or_default() += 1;
+        let counted = match &claim {
+            Claim::Unknown { why, .. } => format!("{kind:?} unknown: {why}"),
+            known => format!("{kind:?} {}", known.word()),
+        };
+        *self.tally.claims.entry(counted).or_default() += 1;
         if pays && let Claim::Approved { key } = claim {
             self.follow_up(task, &key);
         }

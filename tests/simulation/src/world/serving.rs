@@ -21,9 +21,12 @@ impl World<'_> {
     pub(super) fn send(&mut self, call: Call) {
         let number = self.calls.len();
         let fate = self.network.carry(self.now, number, self.service.is_up(), &mut self.agenda);
+        if let Caller::Task { task, .. } = call.caller {
+            self.tasks[task].doubled |= fate.copies > 1;
+        }
         let (path, caller) = (call.request.uri().path().to_owned(), self.name(call.caller));
         self.calls.push(call);
-        self.note(format_args!("{caller} sends call {number} {path}: {fate}"));
+        self.note(format_args!("{caller} sends call {number} {path}: {}", fate.told));
     }
 
     pub(super) fn arrive(&mut self, call: usize, copy: u32) {
@@ -49,9 +52,7 @@ impl World<'_> {
         let requests: Vec<_> =
             group.iter().map(|&(call, _)| received(self.calls[call].request.clone(), self.calls[call].from)).collect();
         self.tally.requests += requests.len() as u64;
-        for &(call, copy) in &group {
-            self.count_for_limits(call, copy);
-        }
+        let firsts: Vec<bool> = group.iter().map(|&(call, _)| self.is_first(call)).collect();
         let Some(responses) = self.service.serve(self.now, requests) else {
             self.note(format_args!("the service crashes over {}", listed(&group)));
             self.after_crash();
@@ -63,7 +64,13 @@ impl World<'_> {
             self.after_crash();
             return;
         }
-        for ((call, copy), response) in group.into_iter().zip(responses) {
+        for (((call, copy), response), first) in group.into_iter().zip(responses).zip(firsts) {
+            if first
+                && response.status() == 401
+                && let Some(client) = self.client_of(call)
+            {
+                self.refused[client].push(self.now);
+            }
             self.release(call, copy, response);
         }
     }
@@ -72,12 +79,6 @@ impl World<'_> {
     fn release(&mut self, call: usize, copy: u32, mut response: Response<Bytes>) {
         let said = summary(&response);
         self.acknowledged.extend(keys(response.body()));
-        if copy == 0
-            && response.status() == 401
-            && let Some(client) = self.client_of(call)
-        {
-            self.refused[client].push(self.now);
-        }
         let mut fate = String::new();
         let mut times = 1 + u32::from(self.network.brings_again());
         while times > 0 {
@@ -95,12 +96,16 @@ impl World<'_> {
         self.note(format_args!("the service answers call {call}.{copy} with {said}, which comes{fate}"));
     }
 
-    /// Only what a client sent counts, not what the network made of it.
-    fn count_for_limits(&mut self, call: usize, copy: u32) {
-        let Some(client) = self.client_of(call) else { return };
-        if copy == 0 && self.now - self.calls[call].sent <= LONGEST_WAY {
+    /// Whether it is the first copy that is executed: only these count for the limits of whoever sent them.
+    fn is_first(&mut self, call: usize) -> bool {
+        let first = !std::mem::replace(&mut self.calls[call].executed, true);
+        if first
+            && self.now - self.calls[call].sent <= LONGEST_WAY
+            && let Some(client) = self.client_of(call)
+        {
             self.executed[client].push(self.now);
         }
+        first
     }
 
     fn client_of(&self, call: usize) -> Option<usize> {

@@ -1,0 +1,94 @@
+//! Bugs that are planted to see whether the checks find them. Each stands in a file of its own, in this crate alone.
+
+use crate::{Played, Scenario, conduct::Conduct, shrink::shrink, world};
+
+mod assumes_nothing_was_sent;
+mod believes_an_empty_lookup;
+mod captures_unchecked;
+mod commits_half;
+mod counts_approved_references_only;
+mod finds_nothing;
+mod forgets_references;
+mod ignores_stops;
+mod ignores_the_throttle;
+mod logs_the_card;
+mod naive;
+mod never_gives_up;
+mod no_response_is_a_decline;
+mod refunds_unchecked;
+mod repeats_captures;
+mod replies_before_commit;
+mod resends_blindly;
+mod stores_after_sending;
+mod stores_the_card;
+mod takes_a_new_reference;
+mod takes_lost_for_unsent;
+mod tampered;
+mod twisted;
+mod unreadable_is_a_decline;
+mod used_up_is_refused;
+
+/// A bug that is planted.
+pub struct Planted {
+    /// What it gets wrong.
+    pub name: &'static str,
+    /// The check that finds it.
+    pub check: &'static str,
+    /// Within so many seeds, counted from 1.
+    pub within: u64,
+    conduct: &'static dyn Conduct,
+}
+
+/// All of them.
+pub const ALL: &[&Planted] = &[
+    &resends_blindly::PLANTED,
+    &takes_a_new_reference::PLANTED,
+    &believes_an_empty_lookup::PLANTED,
+    &stores_after_sending::PLANTED,
+    &takes_lost_for_unsent::PLANTED,
+    &used_up_is_refused::PLANTED,
+    &no_response_is_a_decline::PLANTED,
+    &unreadable_is_a_decline::PLANTED,
+    &assumes_nothing_was_sent::PLANTED,
+    &never_gives_up::PLANTED,
+    &repeats_captures::PLANTED,
+    &ignores_the_throttle::PLANTED,
+    &ignores_stops::PLANTED,
+    &logs_the_card::PLANTED,
+    &stores_the_card::PLANTED,
+    &replies_before_commit::PLANTED,
+    &commits_half::PLANTED,
+    &counts_approved_references_only::PLANTED,
+    &forgets_references::PLANTED,
+    &finds_nothing::PLANTED,
+    &captures_unchecked::PLANTED,
+    &refunds_unchecked::PLANTED,
+];
+
+impl Planted {
+    /// The first world from seed 1 on in which its check finds it, if one among so many is.
+    #[must_use]
+    pub fn first(&self, seeds: u64) -> Option<Played> {
+        (1..=seeds).map(|seed| self.play(seed)).find(|played| violated(played) == Some(self.check))
+    }
+
+    /// How many of so many worlds violate any check.
+    #[must_use]
+    pub fn count(&self, seeds: u64) -> usize {
+        (1..=seeds).filter(|seed| self.play(*seed).violation.is_some()).count()
+    }
+
+    /// A world as small as it gets.
+    #[must_use]
+    pub fn smallest(&self, failing: Played) -> Played {
+        shrink(failing, self.conduct)
+    }
+
+    fn play(&self, seed: u64) -> Played {
+        world::play(Scenario::new(seed), self.conduct)
+    }
+}
+
+fn violated(played: &Played) -> Option<&'static str> {
+    played.violation.as_ref().map(|violation| violation.check)
+}

@@ -1,0 +1,23 @@
+//! After a crash everything begins anew.
+
+use std::sync::Arc;
+
+use pg_proto::Account;
+
+use super::Planted;
+use crate::{conduct::Conduct, job::Job, run::Run};
+
+pub(super) const PLANTED: Planted = Planted {
+    name: "a machine is resumed as if nothing had been sent",
+    check: "claims are true",
+    within: 3000,
+    conduct: &AssumesNothingWasSent,
+};
+
+struct AssumesNothingWasSent;
+
+impl Conduct for AssumesNothingWasSent {
+    fn resume(&self, job: &Job, _: &str, account: Arc<Account>, _: bool) -> Box<dyn Run> {
+        job.begin(account)
+    }
+}

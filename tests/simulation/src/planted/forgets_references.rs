@@ -1,0 +1,38 @@
+//! A reference is accepted as often as it comes.
+
+use pg_sandbox::{
+    records::UniqueReference,
+    store::{Kind, Record as _, Row, Store, StoreError},
+};
+
+use super::{
+    Planted,
+    tampered::{Tamper, Tampered},
+};
+use crate::conduct::Conduct;
+
+pub(super) const PLANTED: Planted = Planted {
+    name: "references are not remembered",
+    check: "one payment an intent",
+    within: 200,
+    conduct: &ForgetsReferences,
+};
+
+struct ForgetsReferences;
+
+impl Conduct for ForgetsReferences {
+    fn engine(&self, sqlite: Box<dyn Store>) -> Box<dyn Store> {
+        Tampered::store(sqlite, Wrong)
+    }
+}
+
+struct Wrong;
+
+impl Tamper for Wrong {
+    fn insert(&mut self, store: &mut dyn Store, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
+        if kind.table == UniqueReference::KIND.table {
+            return store.put(kind, row).map(|()| true);
+        }
+        store.insert(kind, row)
+    }
+}

@@ -1,0 +1,19 @@
+//! After a credential error everybody goes on as before.
+
+use super::Planted;
+use crate::conduct::Conduct;
+
+pub(super) const PLANTED: Planted = Planted {
+    name: "a credential error does not stop the others",
+    check: "nobody is locked out",
+    within: 1000,
+    conduct: &IgnoresStops,
+};
+
+struct IgnoresStops;
+
+impl Conduct for IgnoresStops {
+    fn heeds_stops(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,19 @@
+//! Nobody asks the throttle.
+
+use super::Planted;
+use crate::conduct::Conduct;
+
+pub(super) const PLANTED: Planted = Planted {
+    name: "the throttle is not asked",
+    check: "the throttle holds",
+    within: 500,
+    conduct: &IgnoresTheThrottle,
+};
+
+struct IgnoresTheThrottle;
+
+impl Conduct for IgnoresTheThrottle {
+    fn asks_throttle(&self) -> bool {
+        false
+    }
+}

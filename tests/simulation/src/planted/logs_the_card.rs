@@ -1,0 +1,15 @@
+//! What a shop logs of a payment holds the card.
+
+use super::Planted;
+use crate::{conduct::Conduct, job::Job};
+
+pub(super) const PLANTED: Planted =
+    Planted { name: "the card is logged", check: "secrets stay secret", within: 20, conduct: &LogsTheCard };
+
+struct LogsTheCard;
+
+impl Conduct for LogsTheCard {
+    fn also_logs(&self, job: &Job) -> Option<String> {
+        Some(format!(" ({:?})", job.card))
+    }
+}

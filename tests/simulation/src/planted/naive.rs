@@ -1,0 +1,116 @@
+//! A charge as it is often written: send, and decide by itself what to do when no reply comes.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use pg_model::{Auth, AuthCardKey, AuthSessionKey, Method, Outcome, Preauth, Transaction, TransactionLookup};
+use pg_proto::{
+    Account, ReplyError,
+    machine::{Event, Failure, Moment},
+};
+
+use crate::{
+    job::{Job, Kind},
+    run::{Claim, Run, Step},
+};
+
+/// What to do when no reply came, or none that can be read.
+pub(super) type Lost = fn(&mut Naive) -> Step;
+
+pub(super) struct Naive {
+    pub(super) job: Job,
+    account: Arc<Account>,
+    lost: Lost,
+    pub(super) sent: u32,
+    looking: bool,
+}
+
+impl Naive {
+    pub(super) fn charge(job: &Job, account: Arc<Account>, lost: Lost) -> Box<dyn Run> {
+        Box::new(Self { job: job.clone(), account, lost, sent: 0, looking: false })
+    }
+
+    pub(super) fn pay(&mut self) -> Step {
+        self.sent += 1;
+        self.looking = false;
+        Step::Send(match self.job.kind {
+            Kind::Auth => self.request(&self.job.auth()),
+            Kind::Preauth => self.request(&self.job.preauth()),
+            Kind::CardKey => self.request(&self.job.auth_card_key()),
+            _ => self.request(&self.job.auth_session_key()),
+        })
+    }
+
+    pub(super) fn look(&mut self) -> Step {
+        self.looking = true;
+        Step::Send(self.request(&self.lookup()))
+    }
+
+    pub(super) fn unknown(&self) -> Step {
+        Step::Ended(Claim::Unknown { reconcile: Some(self.lookup()), why: "Naive".to_owned() })
+    }
+
+    fn lookup(&self) -> TransactionLookup {
+        TransactionLookup::new().unique_merchant_reference(self.job.name.as_str())
+    }
+
+    fn request<M: Method>(&self, request: &M) -> Request<Bytes> {
+        self.account.request_unchecked(request).expect("the account has version 3")
+    }
+
+    fn paid(&mut self, reply: Response<Bytes>) -> Step {
+        let account = Arc::clone(&self.account);
+        let read = match self.job.kind {
+            Kind::Auth => account.reply::<Auth>(reply),
+            Kind::Preauth => account.reply::<Preauth>(reply),
+            Kind::CardKey => account.reply::<AuthCardKey>(reply),
+            _ => account.reply::<AuthSessionKey>(reply),
+        };
+        match read {
+            Ok(outcome) => settled(outcome),
+            Err(ReplyError::Refused(refused)) if !refused.may_be_executed() => {
+                Step::Ended(Claim::Refused { for_good: false })
+            }
+            Err(_) => (self.lost)(self),
+        }
+    }
+
+    fn looked_up(&mut self, reply: Response<Bytes>) -> Step {
+        match self.account.reply::<TransactionLookup>(reply).map(|found| found.transactions.into_iter().next()) {
+            Ok(Some(found)) => settled(Outcome::from(found)),
+            Ok(None) => Step::Ended(Claim::NotSent),
+            Err(_) => self.unknown(),
+        }
+    }
+}
+
+fn settled(outcome: Outcome<Transaction>) -> Step {
+    Step::Ended(match outcome {
+        Outcome::Approved(paid) => Claim::Approved { key: paid.transaction_key.as_str().to_owned() },
+        Outcome::Declined(_) | Outcome::Other(_) => Claim::Declined,
+    })
+}
+
+impl Run for Naive {
+    fn step(&mut self, event: Event, _: Moment, _: u64) -> Step {
+        match event {
+            Event::Begin => self.pay(),
+            Event::Reply(reply) if self.looking => self.looked_up(reply),
+            Event::Reply(reply) => self.paid(reply),
+            Event::Failed(Failure::MaybeSent) if !self.looking => (self.lost)(self),
+            Event::Failed(Failure::NotSent | Failure::HeldBack) if self.sent == 1 && !self.looking => {
+                Step::Ended(Claim::NotSent)
+            }
+            _ => self.unknown(),
+        }
+    }
+
+    fn save(&self) -> String {
+        format!("{} times sent", self.sent)
+    }
+
+    fn shown(&self) -> String {
+        self.save()
+    }
+}

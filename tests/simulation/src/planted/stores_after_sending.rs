@@ -1,0 +1,19 @@
+//! A machine is stored after its request was sent: a crash in between forgets the request.
+
+use super::Planted;
+use crate::conduct::Conduct;
+
+pub(super) const PLANTED: Planted = Planted {
+    name: "a machine is stored after its request was sent",
+    check: "machines keep their bounds",
+    within: 500,
+    conduct: &StoresAfterSending,
+};
+
+struct StoresAfterSending;
+
+impl Conduct for StoresAfterSending {
+    fn stores_first(&self) -> bool {
+        false
+    }
+}

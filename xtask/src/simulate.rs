@@ -1,0 +1,36 @@
+//! `cargo xtask simulate`: the program of `tests/simulation`, built with optimisation.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::steps::{self, Outcome};
+
+/// So many worlds are part of every test of everything.
+const SEEDS_OF_A_TEST: u64 = 10_000;
+
+/// Runs it with these flags.
+pub(crate) fn run(root: &Path, seeds: Option<u64>, seed: Option<u64>, planted: bool) -> Result<()> {
+    let mut command = program(root);
+    for (flag, number) in [("--seeds", seeds), ("--seed", seed)] {
+        if let Some(number) = number {
+            command.args([flag, &number.to_string()]);
+        }
+    }
+    if planted {
+        command.arg("--planted");
+    }
+    steps::execute(&mut command).map(drop)
+}
+
+/// The step of `cargo xtask test`.
+pub(crate) fn test(root: &Path) -> Result<Outcome> {
+    steps::execute(program(root).args(["--seeds", &SEEDS_OF_A_TEST.to_string()]))
+}
+
+fn program(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).args(["run", "--quiet", "--release", "-p", "pg-simulation", "--"]);
+    command
+}
