@@ -1,4 +1,4 @@
-//! How generated requests check what is not a single text.
+//! How generated requests check their fields.
 
 use core::fmt;
 
@@ -9,24 +9,47 @@ use crate::{
     violation::{Rule, Violation, Violations},
 };
 
-/// The name of item `.1`'s field.
-pub(crate) struct Numbered<'f>(pub(crate) &'f Field, pub(crate) usize);
+/// A required text, of an item by its number.
+#[inline]
+pub(crate) fn text(field: &'static Field, item: Option<usize>, value: &impl Text, violations: &mut Violations) {
+    field.check(&Name(field, item), value.text(), violations);
+}
 
-impl fmt::Display for Numbered<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((before, after)) = self.0.wire.split_once("{n}") else { return f.write_str(self.0.wire) };
-        write!(f, "{before}{}{after}", self.1)
+/// A text that may be left out.
+#[inline]
+pub(crate) fn optional(
+    field: &'static Field,
+    item: Option<usize>,
+    value: &Option<impl Text>,
+    violations: &mut Violations,
+) {
+    if let Some(value) = value {
+        text(field, item, value, violations);
     }
 }
 
-/// A whole number.
-pub(crate) fn number(
+/// A whole number that may be left out.
+pub(crate) fn optional_number(
     field: &'static Field,
-    name: &dyn fmt::Display,
-    value: impl itoa::Integer,
+    item: Option<usize>,
+    value: Option<impl itoa::Integer>,
     violations: &mut Violations,
 ) {
-    field.check(name, itoa::Buffer::new().format(value), violations);
+    if let Some(value) = value {
+        field.check(&Name(field, item), itoa::Buffer::new().format(value), violations);
+    }
+}
+
+/// The name of a field on the wire, with the number of its item.
+struct Name(&'static Field, Option<usize>);
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.1, self.0.wire.split_once("{n}")) {
+            (Some(number), Some((before, after))) => write!(f, "{before}{number}{after}"),
+            _ => f.write_str(self.0.wire),
+        }
+    }
 }
 
 /// A list that is joined by commas: at least one where it is required, none empty, none twice, none with a comma.

@@ -57,6 +57,23 @@ impl Length {
 }
 
 impl Field {
+    /// What holds of a parameter as far as its row says nothing else.
+    pub(crate) const DEFAULT: Self = Self {
+        wire: "",
+        rust: "",
+        format: Format::Text,
+        length: Length::Any,
+        range: None,
+        required: false,
+        sensitive: false,
+        default: None,
+        values: &[],
+        aliases: &[],
+        spec: "",
+        source: "",
+        doc: "",
+    };
+
     /// Checks one value; what is wrong is added to `violations` under `name`.
     ///
     /// An empty value counts as not given: it is wrong only where the field is required.

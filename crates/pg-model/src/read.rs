@@ -24,7 +24,17 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(parameters: &'a Parameters) -> Self {
+    /// Reads a whole request with `read`.
+    pub(crate) fn request<M: Method>(
+        parameters: &'a Parameters,
+        read: impl FnOnce(&mut Self) -> M,
+    ) -> Result<M, Violations> {
+        let mut reader = Self::new(parameters);
+        let request = read(&mut reader);
+        reader.finish(request)
+    }
+
+    fn new(parameters: &'a Parameters) -> Self {
         let mut values = BTreeMap::new();
         for (name, value) in parameters.iter() {
             values.entry(name).or_insert(value);
@@ -38,7 +48,7 @@ impl<'a> Reader<'a> {
 
     /// The request, unless something was wrong. Then everything that could be read is checked too, so that one round
     /// shows all there is to mend.
-    pub(crate) fn finish<M: Method>(self, request: M) -> Result<M, Violations> {
+    fn finish<M: Method>(self, request: M) -> Result<M, Violations> {
         let items: Vec<&'static Field> = M::INFO.fields.iter().copied().filter(|field| field.is_numbered()).collect();
         let gap = self.gap(&items);
         if self.violations.is_empty() && gap.is_none() {

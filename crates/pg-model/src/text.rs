@@ -23,8 +23,18 @@ impl Text for String {
 
 /// Gives a one-field struct over `String` or `Cow<'static, str>` the traits of a wire text.
 ///
-/// The struct itself is always written out in full beside the call, so that a search finds it.
+/// With `: String` behind the name it takes any text as it is; otherwise `From<Cow<str>>` is written beside it. The
+/// struct itself is always written out in full beside the call, so that a search finds it.
 macro_rules! text_traits {
+    ($name:ident: String) => {
+        text_traits!($name);
+
+        impl From<alloc::borrow::Cow<'_, str>> for $name {
+            fn from(text: alloc::borrow::Cow<'_, str>) -> Self {
+                Self(text.into_owned())
+            }
+        }
+    };
     ($name:ident) => {
         impl $name {
             /// The text as it stands on the wire.

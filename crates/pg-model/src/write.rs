@@ -3,8 +3,16 @@
 use crate::{
     parameters::Named,
     record::{Keyed, ListShape, Record, RecordWriter},
+    text::Text,
     value::Extra,
 };
+
+/// A scalar that is left out where it is empty.
+pub(crate) fn filled(out: &mut dyn RecordWriter, name: &str, value: &dyn Text) {
+    if !value.text().is_empty() {
+        out.text(name, value.text());
+    }
+}
 
 /// Unknown fields, as they came.
 pub(crate) fn extra(out: &mut dyn RecordWriter, extra: &Extra) {

@@ -2,7 +2,7 @@
 
 //! Keys and references.
 
-use alloc::{borrow::Cow, string::String};
+use alloc::string::String;
 
 use crate::text::text_traits;
 
@@ -10,178 +10,88 @@ use crate::text::text_traits;
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CardKey(String);
 
-text_traits!(CardKey);
-
-impl From<Cow<'_, str>> for CardKey {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(CardKey: String);
 
 /// Number that is the same for every token of one card; a JSON number in one reply and text in another, so kept as text. (spec 1 §2.1)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CardUniqueIdentifier(String);
 
-text_traits!(CardUniqueIdentifier);
-
-impl From<Cow<'_, str>> for CardUniqueIdentifier {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(CardUniqueIdentifier: String);
 
 /// Reference of a transaction, 32 letters and digits in version 3; the version 5 service calls it trans_key. (spec 2 §2.3)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TransactionKey(String);
 
-text_traits!(TransactionKey);
-
-impl From<Cow<'_, str>> for TransactionKey {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(TransactionKey: String);
 
 /// Key of a client session, 32 letters and digits, good for 30 minutes from initiation. (spec 2 §2.1)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionKey(String);
 
-text_traits!(SessionKey);
-
-impl From<Cow<'_, str>> for SessionKey {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(SessionKey: String);
 
 /// Reference of a 3-D Secure authentication, 32 letters and digits. (spec 2 §2.5)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AuthenticationKey(String);
 
-text_traits!(AuthenticationKey);
-
-impl From<Cow<'_, str>> for AuthenticationKey {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(AuthenticationKey: String);
 
 /// Reference of an account updater batch, 32 letters and digits. (spec 1 §2.2)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BatchKey(String);
 
-text_traits!(BatchKey);
-
-impl From<Cow<'_, str>> for BatchKey {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(BatchKey: String);
 
 /// Identifier of a hosted checkout token. (spec 3 §2.1)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenId(String);
 
-text_traits!(TokenId);
-
-impl From<Cow<'_, str>> for TokenId {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(TokenId: String);
 
 /// Identifier of a text message that was sent. (spec 3 §2.3)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MessageId(String);
 
-text_traits!(MessageId);
-
-impl From<Cow<'_, str>> for MessageId {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(MessageId: String);
 
 /// The merchant's own reference of a transaction, at most 32 characters; it may occur more than once. (spec 2 §2.3)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MerchantReference(String);
 
-text_traits!(MerchantReference);
-
-impl From<Cow<'_, str>> for MerchantReference {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(MerchantReference: String);
 
 /// A merchant reference, at most 128 characters, that the service accepts once only. (spec 2 §2.3)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UniqueMerchantReference(String);
 
-text_traits!(UniqueMerchantReference);
-
-impl From<Cow<'_, str>> for UniqueMerchantReference {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(UniqueMerchantReference: String);
 
 /// The merchant's own reference of a customer, at most 45 characters where a length is given. (spec 1 §2.1)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MerchantCustomerReference(String);
 
-text_traits!(MerchantCustomerReference);
-
-impl From<Cow<'_, str>> for MerchantCustomerReference {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(MerchantCustomerReference: String);
 
 /// Chooses among the terminals of a merchant that has several. (spec 2 §4.3)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TerminalKey(String);
 
-text_traits!(TerminalKey);
-
-impl From<Cow<'_, str>> for TerminalKey {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(TerminalKey: String);
 
 /// Digits to quote to the operator about one error: 8 by the table, 9 in the examples. (spec 2 §7)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TraceCode(String);
 
-text_traits!(TraceCode);
-
-impl From<Cow<'_, str>> for TraceCode {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(TraceCode: String);
 
 /// Name of a card form, at most 32 characters, given back in the redirect. (spec 2 §2.1)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FormId(String);
 
-text_traits!(FormId);
-
-impl From<Cow<'_, str>> for FormId {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(FormId: String);
 
 /// An absolute http or https address, kept as it was written. (spec 2 §2.1)
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Url(String);
 
-text_traits!(Url);
-
-impl From<Cow<'_, str>> for Url {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(text.into_owned())
-    }
-}
+text_traits!(Url: String);

@@ -81,29 +81,33 @@ pub(super) fn statics(rows: &[Row]) -> String {
 
 fn one_static(field: &Field) -> String {
     let format = formats::find(&field.format).map_or("Text", |format| format.variant);
-    let length = field
-        .length
-        .as_deref()
-        .and_then(bounds)
-        .map_or_else(|| "Length::Any".to_owned(), |(least, most)| format!("Length::Between({least}, {most})"));
+    let length = field.length.as_deref().and_then(bounds);
     let range = field.range.as_deref().and_then(range_bounds);
-    let texts = |texts: &[String]| texts.iter().map(|text| literal(text)).collect::<Vec<_>>().join(", ");
+    let texts = |texts: &[String]| {
+        let literals: Vec<String> = texts.iter().map(|text| literal(text)).collect();
+        (!texts.is_empty()).then(|| format!("&[{}]", literals.join(", ")))
+    };
+    let facts = [
+        ("wire", Some(literal(&field.name()))),
+        ("rust", Some(literal(&field.rust_name()))),
+        ("format", Some(format!("Format::{format}"))),
+        ("length", length.map(|(least, most)| format!("Length::Between({least}, {most})"))),
+        ("range", range.map(|range| format!("Some({range:?})"))),
+        ("required", field.required.then(|| "true".to_owned())),
+        ("sensitive", field.sensitive.then(|| "true".to_owned())),
+        ("default", field.default.as_ref().map(|default| format!("Some({default:?})"))),
+        ("values", texts(&field.values)),
+        ("aliases", texts(&field.aliases)),
+        ("spec", field.spec.as_deref().map(literal)),
+        ("source", Some(literal(&field.source))),
+        ("doc", Some(literal(&field.doc))),
+    ];
+    let said = facts.iter().filter_map(|(name, fact)| Some(format!("{name}: {},\n", fact.as_ref()?)));
     format!(
-        "/// {doc_name}\npub(crate) static {name}: Field = Field {{ wire: {wire}, rust: {rust}, format: Format::{format}, \
-         length: {length}, range: {range:?}, required: {required}, sensitive: {sensitive}, default: {default:?}, \
-         values: &[{values}], aliases: &[{aliases}], spec: {spec}, source: {source}, doc: {doc} }};\n\n",
-        doc_name = format_args!("`{}`.", field.name()),
-        name = field.static_name(),
-        wire = literal(&field.name()),
-        rust = literal(&field.rust_name()),
-        required = field.required,
-        sensitive = field.sensitive,
-        default = field.default,
-        values = texts(&field.values),
-        aliases = texts(&field.aliases),
-        spec = literal(field.spec.as_deref().unwrap_or_default()),
-        source = literal(&field.source),
-        doc = literal(&field.doc),
+        "/// `{}`.\npub(crate) static {}: Field = Field {{\n{}..Field::DEFAULT\n}};\n\n",
+        field.name(),
+        field.static_name(),
+        said.collect::<String>(),
     )
 }
 
@@ -241,34 +245,28 @@ impl Member<'_> {
         }
     }
 
-    /// The line that checks it; `numbered` inside a repeated group.
-    pub(super) fn check(&self, numbered: bool) -> String {
+    /// The line that checks it and adds what is wrong to `into`; `numbered` inside a repeated group.
+    pub(super) fn check(&self, numbered: bool, into: &str) -> String {
         match self {
             Self::Field(field, module) => {
                 let (name, of) = (field.rust_name(), format!("{module}{}", field.static_name()));
-                let label = if numbered { format!("&Numbered(&{of}, number)") } else { format!("&{of}.wire") };
+                let item = if numbered { "Some(number)" } else { "None" };
                 match (field.holds(), field.required) {
                     (Holds::Number, _) if field.range.is_none() => String::new(),
-                    (Holds::Number, true) => format!("check::number(&{of}, {label}, self.{name}, violations);\n"),
-                    (Holds::Number, false) => {
-                        format!(
-                            "if let Some(value) = self.{name} {{ check::number(&{of}, {label}, value, violations); }}\n"
-                        )
+                    (Holds::Number, true) => {
+                        format!("check::optional_number(&{of}, {item}, Some(self.{name}), {into});\n")
                     }
-                    (Holds::List, _) => format!("check::list(&{of}, &self.{name}, violations);\n"),
-                    (Holds::Named, _) => format!("check::named(&{of}, &self.{name}, violations);\n"),
-                    (Holds::Text, true) => format!("{of}.check({label}, Text::text(&self.{name}), violations);\n"),
-                    (Holds::Text, false) => {
-                        format!(
-                            "if let Some(value) = &self.{name} {{ {of}.check({label}, Text::text(value), violations); }}\n"
-                        )
-                    }
+                    (Holds::Number, false) => format!("check::optional_number(&{of}, {item}, self.{name}, {into});\n"),
+                    (Holds::List, _) => format!("check::list(&{of}, &self.{name}, {into});\n"),
+                    (Holds::Named, _) => format!("check::named(&{of}, &self.{name}, {into});\n"),
+                    (Holds::Text, true) => format!("check::text(&{of}, {item}, &self.{name}, {into});\n"),
+                    (Holds::Text, false) => format!("check::optional(&{of}, {item}, &self.{name}, {into});\n"),
                 }
             }
             Self::Group { name, row, .. } if row.repeat => {
-                format!("for (number, one) in self.{name}.iter().enumerate() {{ one.check(number, violations); }}\n")
+                format!("for (number, one) in self.{name}.iter().enumerate() {{ one.check(number, {into}); }}\n")
             }
-            Self::Group { name, .. } => format!("self.{name}.check(violations);\n"),
+            Self::Group { name, .. } => format!("self.{name}.check({into});\n"),
         }
     }
 

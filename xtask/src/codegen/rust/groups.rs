@@ -44,7 +44,7 @@ fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
     let mut body = String::new();
     if whole {
         let (number, argument) = if repeated { ("number: usize, ", ", number: usize") } else { ("", "") };
-        let checks: String = members.iter().map(|member| member.check(repeated)).collect();
+        let checks: String = members.iter().map(|member| member.check(repeated, "violations")).collect();
         let reads: String = members.iter().map(|member| member.read(repeated)).collect();
         let fields = if repeated {
             format!(
@@ -111,7 +111,6 @@ pub(super) fn imports(body: &str, members: &[Member<'_>], more: &[&str]) -> Stri
     imports.used(
         body,
         &[
-            ("&Numbered(", "check::Numbered"),
             ("check::", "check"),
             ("emit::", "emit"),
             (": Field = ", "field::Field"),
@@ -121,7 +120,6 @@ pub(super) fn imports(body: &str, members: &[Member<'_>], more: &[&str]) -> Stri
             ("Named::", "parameters::Named"),
             ("Reader<", "read::Reader"),
             ("Reader::", "read::Reader"),
-            ("Text::text(", "text::Text"),
             ("Violations", "violation::Violations"),
             ("dyn ParameterSink", "parameters::ParameterSink"),
             ("&Parameters", "parameters::Parameters"),

@@ -44,17 +44,17 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
         },
         method.retry_why,
     );
-    let checks: String = members.iter().map(|member| member.check(false)).collect();
+    let checks: String = members.iter().map(|member| member.check(false, "&mut violations")).collect();
     let reads: String = members.iter().map(|member| member.read(false)).collect();
     let cross = if method.cross {
-        format!("crate::cross::{}(self, violations);\n", snake(&method.rust))
+        format!("crate::cross::{}(self, &mut violations);\n", snake(&method.rust))
     } else {
         String::new()
     };
     let checked = if checks.is_empty() && cross.is_empty() {
         "Violations::new()".to_owned()
     } else {
-        format!("let mut found = Violations::new();\nlet violations = &mut found;\n{checks}{cross}found")
+        format!("let mut violations = Violations::new();\n{checks}{cross}violations")
     };
     let reply = if method.reply.is_empty() { "RedirectData" } else { &method.reply };
     let output = method.output.as_deref().unwrap_or("Self::Reply");
@@ -65,12 +65,11 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
          fn visit(&self, sink: &mut dyn ParameterSink) {{\n{visit}}}\n\n\
          fn check(&self) -> Violations {{\n{checked}\n}}\n\n\
          fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {{\n\
-         let mut reader = Reader::new(parameters);\n let request = {{ let reader = &mut reader; Self {{ {reads} }} }};\n\
-         reader.finish(request)\n}}\n}}\n\n",
+         Reader::request(parameters, |reader| Self {{ {reads} }})\n}}\n}}\n\n",
         rust = method.rust,
         visit = visit::body(tables, method),
     );
-    body = body.replace("let request = { let reader = &mut reader; Self {  } };", "let request = Self {};");
+    body = body.replace("|reader| Self {  }", "|_| Self {}");
     body += &info(tables, service, method, reply);
     body += &statics(&method.fields);
     let mut used = vec![reply, "method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply}"];

@@ -89,9 +89,12 @@ fn write(part: &Part, empty: Empty) -> String {
     if part.map.is_some() {
         return format!("if !self.{name}.is_empty() {{ write::map(out, {wire}, &self.{name}); }}\n");
     }
-    let call = if part.json.as_deref() == Some("number") { "number" } else { "text" };
-    let line = format!("out.{call}({wire}, Text::text(&self.{name}));\n");
-    if keep { line } else { format!("if !Text::text(&self.{name}).is_empty() {{ {line} }}\n") }
+    match (part.json.as_deref() == Some("number"), keep) {
+        (true, true) => format!("out.number({wire}, self.{name}.text());\n"),
+        (true, false) => format!("if !self.{name}.text().is_empty() {{ out.number({wire}, self.{name}.text()); }}\n"),
+        (false, true) => format!("out.text({wire}, self.{name}.text());\n"),
+        (false, false) => format!("write::filled(out, {wire}, &self.{name});\n"),
+    }
 }
 
 fn missing(record: &Record) -> String {
@@ -148,7 +151,7 @@ fn imports(record: &Record, body: &str) -> String {
             ("Named,", "parameters::Named"),
             ("Keyed<", "record::Keyed"),
             ("ListShape::", "record::ListShape"),
-            ("Text::text", "text::Text"),
+            (".text()", "text::Text"),
         ],
     );
     imports.alloc(body, &[(": String", "string::String"), ("Vec<", "vec::Vec")]);

@@ -6,13 +6,12 @@ use super::super::{
 };
 
 pub(super) fn generate(tables: &Tables) -> String {
-    let mut text = String::from("use alloc::{borrow::Cow, string::String};\n\nuse crate::text::text_traits;\n");
+    let mut text = String::from("use alloc::string::String;\n\nuse crate::text::text_traits;\n");
     for newtype in &tables.types {
         let name = &newtype.name;
         text += &format!(
             "\n/// {} (spec {})\n#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub struct {name}(String);\n\n\
-             text_traits!({name});\n\n\
-             impl From<Cow<'_, str>> for {name} {{\nfn from(text: Cow<'_, str>) -> Self {{\nSelf(text.into_owned())\n}}\n}}\n",
+             text_traits!({name}: String);\n",
             newtype.doc, newtype.source
         );
     }

@@ -5,10 +5,10 @@
 use alloc::string::String;
 
 use crate::{
+    check,
     field::{Field, Length},
     format::Format,
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -126,27 +126,13 @@ impl BillingAddress {
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {
-        if let Some(value) = &self.property_name {
-            PROPERTY_NAME.check(&PROPERTY_NAME.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.address_1 {
-            ADDRESS_1.check(&ADDRESS_1.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.address_2 {
-            ADDRESS_2.check(&ADDRESS_2.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.town {
-            TOWN.check(&TOWN.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.county {
-            COUNTY.check(&COUNTY.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.postcode {
-            POSTCODE.check(&POSTCODE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.country {
-            COUNTRY.check(&COUNTRY.wire, Text::text(value), violations);
-        }
+        check::optional(&PROPERTY_NAME, None, &self.property_name, violations);
+        check::optional(&ADDRESS_1, None, &self.address_1, violations);
+        check::optional(&ADDRESS_2, None, &self.address_2, violations);
+        check::optional(&TOWN, None, &self.town, violations);
+        check::optional(&COUNTY, None, &self.county, violations);
+        check::optional(&POSTCODE, None, &self.postcode, violations);
+        check::optional(&COUNTRY, None, &self.country, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -174,15 +160,10 @@ pub(crate) static PROPERTY_NAME: Field = Field {
     rust: "property_name",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(50)",
     source: "3 §4.1",
     doc: "Name of the property, left blank where it has none.",
+    ..Field::DEFAULT
 };
 
 /// `address_1`.
@@ -191,15 +172,10 @@ pub(crate) static ADDRESS_1: Field = Field {
     rust: "address_1",
     format: Format::Text,
     length: Length::Between(0, 150),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(150)",
     source: "3 §4.1",
     doc: "First address line.",
+    ..Field::DEFAULT
 };
 
 /// `address_2`.
@@ -208,15 +184,10 @@ pub(crate) static ADDRESS_2: Field = Field {
     rust: "address_2",
     format: Format::Text,
     length: Length::Between(0, 150),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(150)",
     source: "3 §4.1",
     doc: "Second address line.",
+    ..Field::DEFAULT
 };
 
 /// `town`.
@@ -225,15 +196,10 @@ pub(crate) static TOWN: Field = Field {
     rust: "town",
     format: Format::Text,
     length: Length::Between(0, 100),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(100)",
     source: "3 §4.1",
     doc: "Town or city.",
+    ..Field::DEFAULT
 };
 
 /// `county`.
@@ -242,15 +208,10 @@ pub(crate) static COUNTY: Field = Field {
     rust: "county",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(50)",
     source: "3 §4.1",
     doc: "County, province or state.",
+    ..Field::DEFAULT
 };
 
 /// `postcode`.
@@ -259,15 +220,10 @@ pub(crate) static POSTCODE: Field = Field {
     rust: "postcode",
     format: Format::Text,
     length: Length::Between(0, 15),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(15)",
     source: "3 §4.1",
     doc: "Postcode.",
+    ..Field::DEFAULT
 };
 
 /// `country`.
@@ -276,13 +232,8 @@ pub(crate) static COUNTRY: Field = Field {
     rust: "country",
     format: Format::Country,
     length: Length::Between(2, 2),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(2)",
     source: "3 §4.1",
     doc: "Country, two letters of ISO 3166-1.",
+    ..Field::DEFAULT
 };

@@ -5,11 +5,10 @@
 use alloc::string::String;
 
 use crate::{
-    CardNumber, Cv2,
+    CardNumber, Cv2, check,
     field::{Field, Length},
     format::Format,
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -72,15 +71,11 @@ impl CardDetails {
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {
-        NUMBER.check(&NUMBER.wire, Text::text(&self.number), violations);
-        EXPIRY_MONTH.check(&EXPIRY_MONTH.wire, Text::text(&self.expiry_month), violations);
-        EXPIRY_YEAR.check(&EXPIRY_YEAR.wire, Text::text(&self.expiry_year), violations);
-        if let Some(value) = &self.cv2 {
-            CV2.check(&CV2.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.cardholder_name {
-            CARDHOLDER_NAME.check(&CARDHOLDER_NAME.wire, Text::text(value), violations);
-        }
+        check::text(&NUMBER, None, &self.number, violations);
+        check::text(&EXPIRY_MONTH, None, &self.expiry_month, violations);
+        check::text(&EXPIRY_YEAR, None, &self.expiry_year, violations);
+        check::optional(&CV2, None, &self.cv2, violations);
+        check::optional(&CARDHOLDER_NAME, None, &self.cardholder_name, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -100,15 +95,12 @@ pub(crate) static NUMBER: Field = Field {
     rust: "number",
     format: Format::CardNumber,
     length: Length::Between(13, 19),
-    range: None,
     required: true,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "13-19 digits",
     source: "2 §4.3",
     doc: "Card number, digits without separators.",
+    ..Field::DEFAULT
 };
 
 /// `cardExpiryMonth`.
@@ -117,15 +109,11 @@ pub(crate) static EXPIRY_MONTH: Field = Field {
     rust: "expiry_month",
     format: Format::Month,
     length: Length::Between(2, 2),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "MM",
     source: "2 §4.3",
     doc: "Month of expiry, 01 to 12.",
+    ..Field::DEFAULT
 };
 
 /// `cardExpiryYear`.
@@ -134,15 +122,11 @@ pub(crate) static EXPIRY_YEAR: Field = Field {
     rust: "expiry_year",
     format: Format::Year2,
     length: Length::Between(2, 2),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "YY",
     source: "2 §4.3",
     doc: "Year of expiry, its last two digits.",
+    ..Field::DEFAULT
 };
 
 /// `cardCV2`.
@@ -151,15 +135,11 @@ pub(crate) static CV2: Field = Field {
     rust: "cv2",
     format: Format::Cv2,
     length: Length::Between(3, 4),
-    range: None,
-    required: false,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "3-4 digits",
     source: "2 §4.3",
     doc: "Security code printed on the card.",
+    ..Field::DEFAULT
 };
 
 /// `cardholderName`.
@@ -167,14 +147,9 @@ pub(crate) static CARDHOLDER_NAME: Field = Field {
     wire: "cardholderName",
     rust: "cardholder_name",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
     aliases: &["cardHolderName"],
     spec: "alpha and symbols",
     source: "2 §4.3",
     doc: "Name printed on the card.",
+    ..Field::DEFAULT
 };

@@ -5,10 +5,10 @@
 use alloc::string::String;
 
 use crate::{
+    check,
     field::{Field, Length},
     format::Format,
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -140,30 +140,14 @@ impl CardholderAddress {
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {
-        if let Some(value) = &self.property_name {
-            PROPERTY_NAME.check(&PROPERTY_NAME.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.line1 {
-            LINE1.check(&LINE1.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.line2 {
-            LINE2.check(&LINE2.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.line3 {
-            LINE3.check(&LINE3.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.town {
-            TOWN.check(&TOWN.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.county {
-            COUNTY.check(&COUNTY.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.postcode {
-            POSTCODE.check(&POSTCODE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.country {
-            COUNTRY.check(&COUNTRY.wire, Text::text(value), violations);
-        }
+        check::optional(&PROPERTY_NAME, None, &self.property_name, violations);
+        check::optional(&LINE1, None, &self.line1, violations);
+        check::optional(&LINE2, None, &self.line2, violations);
+        check::optional(&LINE3, None, &self.line3, violations);
+        check::optional(&TOWN, None, &self.town, violations);
+        check::optional(&COUNTY, None, &self.county, violations);
+        check::optional(&POSTCODE, None, &self.postcode, violations);
+        check::optional(&COUNTRY, None, &self.country, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -192,15 +176,10 @@ pub(crate) static PROPERTY_NAME: Field = Field {
     rust: "property_name",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "Name or number of the property.",
+    ..Field::DEFAULT
 };
 
 /// `cardholderAddressLine1`.
@@ -209,15 +188,10 @@ pub(crate) static LINE1: Field = Field {
     rust: "line1",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "First address line.",
+    ..Field::DEFAULT
 };
 
 /// `cardholderAddressLine2`.
@@ -226,15 +200,10 @@ pub(crate) static LINE2: Field = Field {
     rust: "line2",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "Second address line.",
+    ..Field::DEFAULT
 };
 
 /// `cardholderAddressLine3`.
@@ -243,15 +212,10 @@ pub(crate) static LINE3: Field = Field {
     rust: "line3",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "Third address line.",
+    ..Field::DEFAULT
 };
 
 /// `cardholderAddressTown`.
@@ -260,15 +224,11 @@ pub(crate) static TOWN: Field = Field {
     rust: "town",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
     aliases: &["cardholderAdressTown"],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "Town or city.",
+    ..Field::DEFAULT
 };
 
 /// `cardholderAddressCounty`.
@@ -277,15 +237,11 @@ pub(crate) static COUNTY: Field = Field {
     rust: "county",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
     aliases: &["cardHolderAddressCounty"],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "County, province or state.",
+    ..Field::DEFAULT
 };
 
 /// `cardholderAddressPostcode`.
@@ -294,15 +250,10 @@ pub(crate) static POSTCODE: Field = Field {
     rust: "postcode",
     format: Format::Text,
     length: Length::Between(0, 8),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 8 chars",
     source: "1 §4.6",
     doc: "Postcode.",
+    ..Field::DEFAULT
 };
 
 /// `cardholderAddressCountry`.
@@ -311,13 +262,8 @@ pub(crate) static COUNTRY: Field = Field {
     rust: "country",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "Country, as free text.",
+    ..Field::DEFAULT
 };

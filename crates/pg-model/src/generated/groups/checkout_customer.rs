@@ -5,11 +5,10 @@
 use alloc::string::String;
 
 use crate::{
-    Secret,
+    Secret, check,
     field::{Field, Length},
     format::Format,
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -127,27 +126,13 @@ impl CheckoutCustomer {
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {
-        if let Some(value) = &self.salutation {
-            SALUTATION.check(&SALUTATION.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.first_name {
-            FIRST_NAME.check(&FIRST_NAME.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.surname {
-            SURNAME.check(&SURNAME.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.email {
-            EMAIL.check(&EMAIL.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.date_of_birth {
-            DATE_OF_BIRTH.check(&DATE_OF_BIRTH.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.mobile_phone {
-            MOBILE_PHONE.check(&MOBILE_PHONE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.home_phone {
-            HOME_PHONE.check(&HOME_PHONE.wire, Text::text(value), violations);
-        }
+        check::optional(&SALUTATION, None, &self.salutation, violations);
+        check::optional(&FIRST_NAME, None, &self.first_name, violations);
+        check::optional(&SURNAME, None, &self.surname, violations);
+        check::optional(&EMAIL, None, &self.email, violations);
+        check::optional(&DATE_OF_BIRTH, None, &self.date_of_birth, violations);
+        check::optional(&MOBILE_PHONE, None, &self.mobile_phone, violations);
+        check::optional(&HOME_PHONE, None, &self.home_phone, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -175,15 +160,10 @@ pub(crate) static SALUTATION: Field = Field {
     rust: "salutation",
     format: Format::Text,
     length: Length::Between(0, 10),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(10)",
     source: "3 §4.1",
     doc: "Form of address.",
+    ..Field::DEFAULT
 };
 
 /// `first_name`.
@@ -192,15 +172,10 @@ pub(crate) static FIRST_NAME: Field = Field {
     rust: "first_name",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(32)",
     source: "3 §4.1",
     doc: "First name.",
+    ..Field::DEFAULT
 };
 
 /// `surname`.
@@ -209,15 +184,10 @@ pub(crate) static SURNAME: Field = Field {
     rust: "surname",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(32)",
     source: "3 §4.1",
     doc: "Family name.",
+    ..Field::DEFAULT
 };
 
 /// `email`.
@@ -225,16 +195,10 @@ pub(crate) static EMAIL: Field = Field {
     wire: "email",
     rust: "email",
     format: Format::Email,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char",
     source: "3 §4.1",
     doc: "Email address.",
+    ..Field::DEFAULT
 };
 
 /// `date_of_birth`.
@@ -243,15 +207,11 @@ pub(crate) static DATE_OF_BIRTH: Field = Field {
     rust: "date_of_birth",
     format: Format::DateDmy,
     length: Length::Between(8, 8),
-    range: None,
-    required: false,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(8), DDMMYYYY",
     source: "3 §4.1",
     doc: "Date of birth, day first.",
+    ..Field::DEFAULT
 };
 
 /// `mobile_phone`.
@@ -259,16 +219,10 @@ pub(crate) static MOBILE_PHONE: Field = Field {
     wire: "mobile_phone",
     rust: "mobile_phone",
     format: Format::Phone,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "integer",
     source: "3 §4.1",
     doc: "Mobile number: country code and digits, no zero in front.",
+    ..Field::DEFAULT
 };
 
 /// `home_phone`.
@@ -276,14 +230,8 @@ pub(crate) static HOME_PHONE: Field = Field {
     wire: "home_phone",
     rust: "home_phone",
     format: Format::Phone,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "integer",
     source: "3 §4.1",
     doc: "Home number: country code and digits, no zero in front.",
+    ..Field::DEFAULT
 };

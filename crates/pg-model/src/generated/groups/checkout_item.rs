@@ -5,12 +5,10 @@
 use alloc::string::String;
 
 use crate::{
-    Decimal,
-    check::Numbered,
+    Decimal, check,
     field::{Field, Length},
     format::Format,
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -66,11 +64,9 @@ impl CheckoutItem {
     }
 
     pub(crate) fn check(&self, number: usize, violations: &mut Violations) {
-        NAME.check(&Numbered(&NAME, number), Text::text(&self.name), violations);
-        PRICE.check(&Numbered(&PRICE, number), Text::text(&self.price), violations);
-        if let Some(value) = &self.reference {
-            REFERENCE.check(&Numbered(&REFERENCE, number), Text::text(value), violations);
-        }
+        check::text(&NAME, Some(number), &self.name, violations);
+        check::text(&PRICE, Some(number), &self.price, violations);
+        check::optional(&REFERENCE, Some(number), &self.reference, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>, number: usize) -> Self {
@@ -89,15 +85,11 @@ pub(crate) static NAME: Field = Field {
     rust: "name",
     format: Format::Text,
     length: Length::Between(0, 128),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(128)",
     source: "3 §4.1",
     doc: "What is sold.",
+    ..Field::DEFAULT
 };
 
 /// `item_price[{n}]`.
@@ -105,16 +97,11 @@ pub(crate) static PRICE: Field = Field {
     wire: "item_price[{n}]",
     rust: "price",
     format: Format::Decimal,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "decimal",
     source: "3 §4.1",
     doc: "Price of one piece in currency units, such as 5.95.",
+    ..Field::DEFAULT
 };
 
 /// `item_quantity[{n}]`.
@@ -122,16 +109,11 @@ pub(crate) static QUANTITY: Field = Field {
     wire: "item_quantity[{n}]",
     rust: "quantity",
     format: Format::Integer,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("1"),
-    values: &[],
-    aliases: &[],
     spec: "integer",
     source: "3 §4.1",
     doc: "Number of pieces; 0 counts as 1.",
+    ..Field::DEFAULT
 };
 
 /// `item_reference[{n}]`.
@@ -140,13 +122,8 @@ pub(crate) static REFERENCE: Field = Field {
     rust: "reference",
     format: Format::Text,
     length: Length::Between(0, 16),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(16)",
     source: "3 §4.1",
     doc: "The merchant's own reference of the item.",
+    ..Field::DEFAULT
 };

@@ -5,10 +5,10 @@
 use alloc::string::String;
 
 use crate::{
+    check,
     field::{Field, Length},
     format::Format,
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -92,21 +92,11 @@ impl Customer {
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {
-        if let Some(value) = &self.title {
-            TITLE.check(&TITLE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.first_name {
-            FIRST_NAME.check(&FIRST_NAME.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.surname {
-            SURNAME.check(&SURNAME.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.email {
-            EMAIL.check(&EMAIL.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.mobile {
-            MOBILE.check(&MOBILE.wire, Text::text(value), violations);
-        }
+        check::optional(&TITLE, None, &self.title, violations);
+        check::optional(&FIRST_NAME, None, &self.first_name, violations);
+        check::optional(&SURNAME, None, &self.surname, violations);
+        check::optional(&EMAIL, None, &self.email, violations);
+        check::optional(&MOBILE, None, &self.mobile, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -132,15 +122,10 @@ pub(crate) static TITLE: Field = Field {
     rust: "title",
     format: Format::Text,
     length: Length::Between(0, 12),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 12 chars",
     source: "1 §4.6",
     doc: "Form of address, such as Dr.",
+    ..Field::DEFAULT
 };
 
 /// `customerFirstName`.
@@ -149,15 +134,10 @@ pub(crate) static FIRST_NAME: Field = Field {
     rust: "first_name",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "First name.",
+    ..Field::DEFAULT
 };
 
 /// `customerSurname`.
@@ -166,15 +146,10 @@ pub(crate) static SURNAME: Field = Field {
     rust: "surname",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "Family name.",
+    ..Field::DEFAULT
 };
 
 /// `customerEmail`.
@@ -183,15 +158,10 @@ pub(crate) static EMAIL: Field = Field {
     rust: "email",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "Email address; only its length is ruled.",
+    ..Field::DEFAULT
 };
 
 /// `customerMobile`.
@@ -200,13 +170,8 @@ pub(crate) static MOBILE: Field = Field {
     rust: "mobile",
     format: Format::Text,
     length: Length::Between(0, 14),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 14 chars",
     source: "1 §4.6",
     doc: "Mobile telephone number.",
+    ..Field::DEFAULT
 };

@@ -5,11 +5,10 @@
 use alloc::string::String;
 
 use crate::{
-    check::Numbered,
+    check,
     field::{Field, Length},
     format::Format,
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -65,10 +64,8 @@ impl Item {
     }
 
     pub(crate) fn check(&self, number: usize, violations: &mut Violations) {
-        NAME.check(&Numbered(&NAME, number), Text::text(&self.name), violations);
-        if let Some(value) = &self.reference {
-            REFERENCE.check(&Numbered(&REFERENCE, number), Text::text(value), violations);
-        }
+        check::text(&NAME, Some(number), &self.name, violations);
+        check::optional(&REFERENCE, Some(number), &self.reference, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>, number: usize) -> Self {
@@ -87,15 +84,11 @@ pub(crate) static NAME: Field = Field {
     rust: "name",
     format: Format::Text,
     length: Length::Between(0, 64),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 64 alphanumeric",
     source: "2 §4.3",
     doc: "What is sold.",
+    ..Field::DEFAULT
 };
 
 /// `itemPrice{n}`.
@@ -103,16 +96,11 @@ pub(crate) static PRICE: Field = Field {
     wire: "itemPrice{n}",
     rust: "price",
     format: Format::Minor,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "digits",
     source: "2 §4.3",
     doc: "Price of one piece in whole minor units of the currency.",
+    ..Field::DEFAULT
 };
 
 /// `itemQuantity{n}`.
@@ -120,16 +108,11 @@ pub(crate) static QUANTITY: Field = Field {
     wire: "itemQuantity{n}",
     rust: "quantity",
     format: Format::Integer,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("1"),
-    values: &[],
-    aliases: &[],
     spec: "integer",
     source: "2 §4.3",
     doc: "Number of pieces.",
+    ..Field::DEFAULT
 };
 
 /// `itemReference{n}`.
@@ -138,13 +121,8 @@ pub(crate) static REFERENCE: Field = Field {
     rust: "reference",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 32 chars",
     source: "2 §4.3",
     doc: "The merchant's own reference of the item.",
+    ..Field::DEFAULT
 };

@@ -3,11 +3,10 @@
 //! Details of the recipient that merchants of category code 6012 must send. (spec 2 §4.3)
 
 use crate::{
-    Secret,
+    Secret, check,
     field::{Field, Length},
     format::Format,
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -78,18 +77,10 @@ impl Mcc {
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {
-        if let Some(value) = &self.account_identifier {
-            ACCOUNT_IDENTIFIER.check(&ACCOUNT_IDENTIFIER.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.surname {
-            SURNAME.check(&SURNAME.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.postcode {
-            POSTCODE.check(&POSTCODE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.date_of_birth {
-            DATE_OF_BIRTH.check(&DATE_OF_BIRTH.wire, Text::text(value), violations);
-        }
+        check::optional(&ACCOUNT_IDENTIFIER, None, &self.account_identifier, violations);
+        check::optional(&SURNAME, None, &self.surname, violations);
+        check::optional(&POSTCODE, None, &self.postcode, violations);
+        check::optional(&DATE_OF_BIRTH, None, &self.date_of_birth, violations);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
@@ -113,16 +104,11 @@ pub(crate) static ACCOUNT_IDENTIFIER: Field = Field {
     wire: "mccAccountIdentifier",
     rust: "account_identifier",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "2 §4.3",
     doc: "Identifies the recipient's account.",
+    ..Field::DEFAULT
 };
 
 /// `mccSurname`.
@@ -130,16 +116,11 @@ pub(crate) static SURNAME: Field = Field {
     wire: "mccSurname",
     rust: "surname",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alpha",
     source: "2 §4.3",
     doc: "The recipient's family name.",
+    ..Field::DEFAULT
 };
 
 /// `mccPostcode`.
@@ -147,16 +128,11 @@ pub(crate) static POSTCODE: Field = Field {
     wire: "mccPostcode",
     rust: "postcode",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "2 §4.3",
     doc: "The recipient's postcode.",
+    ..Field::DEFAULT
 };
 
 /// `mccDateOfBirth`.
@@ -165,13 +141,9 @@ pub(crate) static DATE_OF_BIRTH: Field = Field {
     rust: "date_of_birth",
     format: Format::DateYmd,
     length: Length::Between(8, 8),
-    range: None,
-    required: false,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "YYYYMMDD digits",
     source: "2 §4.3",
     doc: "The recipient's date of birth, YYYYMMDD.",
+    ..Field::DEFAULT
 };

@@ -5,12 +5,11 @@
 use alloc::vec::Vec;
 
 use crate::{
-    Currency, Item, Mcc, MerchantCustomerReference, MerchantReference, TerminalKey, UniqueMerchantReference,
+    Currency, Item, Mcc, MerchantCustomerReference, MerchantReference, TerminalKey, UniqueMerchantReference, check,
     field::{Field, Length},
     format::Format,
     generated::groups::references,
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -122,30 +121,14 @@ impl Order {
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {
-        CURRENCY.check(&CURRENCY.wire, Text::text(&self.currency), violations);
+        check::text(&CURRENCY, None, &self.currency, violations);
         for (number, one) in self.items.iter().enumerate() {
             one.check(number, violations);
         }
-        if let Some(value) = &self.merchant_reference {
-            references::MERCHANT_REFERENCE.check(&references::MERCHANT_REFERENCE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.unique_merchant_reference {
-            references::UNIQUE_MERCHANT_REFERENCE.check(
-                &references::UNIQUE_MERCHANT_REFERENCE.wire,
-                Text::text(value),
-                violations,
-            );
-        }
-        if let Some(value) = &self.merchant_customer_reference {
-            references::MERCHANT_CUSTOMER_REFERENCE.check(
-                &references::MERCHANT_CUSTOMER_REFERENCE.wire,
-                Text::text(value),
-                violations,
-            );
-        }
-        if let Some(value) = &self.terminal_key {
-            TERMINAL_KEY.check(&TERMINAL_KEY.wire, Text::text(value), violations);
-        }
+        check::optional(&references::MERCHANT_REFERENCE, None, &self.merchant_reference, violations);
+        check::optional(&references::UNIQUE_MERCHANT_REFERENCE, None, &self.unique_merchant_reference, violations);
+        check::optional(&references::MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, violations);
+        check::optional(&TERMINAL_KEY, None, &self.terminal_key, violations);
         self.mcc.check(violations);
     }
 
@@ -173,15 +156,11 @@ pub(crate) static CURRENCY: Field = Field {
     rust: "currency",
     format: Format::Currency,
     length: Length::Between(3, 3),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "3 alpha, ISO 4217",
     source: "2 §4.3",
     doc: "Currency of the prices; it must be enabled on the account.",
+    ..Field::DEFAULT
 };
 
 /// `terminalKey`.
@@ -189,14 +168,8 @@ pub(crate) static TERMINAL_KEY: Field = Field {
     wire: "terminalKey",
     rust: "terminal_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric and symbols",
     source: "2 §4.3",
     doc: "Terminal to use, for merchants that have several.",
+    ..Field::DEFAULT
 };

@@ -13,15 +13,10 @@ pub(crate) static MERCHANT_REFERENCE: Field = Field {
     rust: "merchant_reference",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 32 chars",
     source: "2 §4.3",
     doc: "Reference for reports; it may be used again.",
+    ..Field::DEFAULT
 };
 
 /// `uniqueMerchantReference`.
@@ -30,15 +25,10 @@ pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field = Field {
     rust: "unique_merchant_reference",
     format: Format::Text,
     length: Length::Between(0, 128),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 128 chars",
     source: "2 §4.3",
     doc: "Reference that makes a payment safe to ask about: the service takes each value once.",
+    ..Field::DEFAULT
 };
 
 /// `merchantCustomerReference`.
@@ -47,13 +37,8 @@ pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
     rust: "merchant_customer_reference",
     format: Format::Text,
     length: Length::Between(0, 45),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 45 chars",
     source: "2 §4.3",
     doc: "Reference of the customer; with a card key it must be the one stored with the token.",
+    ..Field::DEFAULT
 };

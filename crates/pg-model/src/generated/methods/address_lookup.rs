@@ -5,13 +5,12 @@
 use alloc::string::String;
 
 use crate::{
-    AddressReply, emit,
+    AddressReply, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -50,20 +49,17 @@ impl Method for AddressLookup {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        PROPERTY_NAME.check(&PROPERTY_NAME.wire, Text::text(&self.property_name), violations);
-        POSTCODE.check(&POSTCODE.wire, Text::text(&self.postcode), violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&PROPERTY_NAME, None, &self.property_name, &mut violations);
+        check::text(&POSTCODE, None, &self.postcode, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self { property_name: reader.text(&PROPERTY_NAME, None), postcode: reader.text(&POSTCODE, None) }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            property_name: reader.text(&PROPERTY_NAME, None),
+            postcode: reader.text(&POSTCODE, None),
+        })
     }
 }
 
@@ -90,15 +86,11 @@ pub(crate) static PROPERTY_NAME: Field = Field {
     rust: "property_name",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char 32",
     source: "3 §4.7",
     doc: "House number or name.",
+    ..Field::DEFAULT
 };
 
 /// `postcode`.
@@ -107,13 +99,9 @@ pub(crate) static POSTCODE: Field = Field {
     rust: "postcode",
     format: Format::Text,
     length: Length::Between(0, 15),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char 15",
     source: "3 §4.7",
     doc: "UK postcode.",
+    ..Field::DEFAULT
 };

@@ -3,7 +3,7 @@
 //! Token auth: `/v3/transaction/authCardKey` (spec 2 §4.4).
 
 use crate::{
-    CardKey, Cv2, Order, Transaction, emit,
+    CardKey, Cv2, Order, Transaction, check, emit,
     field::{Field, Length},
     format::Format,
     generated::groups,
@@ -11,7 +11,6 @@ use crate::{
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -76,27 +75,19 @@ impl Method for AuthCardKey {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        CARD_KEY.check(&CARD_KEY.wire, Text::text(&self.card_key), violations);
-        self.order.check(violations);
-        if let Some(value) = &self.card_cv2 {
-            CARD_CV2.check(&CARD_CV2.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::text(&CARD_KEY, None, &self.card_key, &mut violations);
+        self.order.check(&mut violations);
+        check::optional(&CARD_CV2, None, &self.card_cv2, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                card_key: reader.text(&CARD_KEY, None),
-                order: Order::read(reader),
-                card_cv2: reader.optional(&CARD_CV2, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            card_key: reader.text(&CARD_KEY, None),
+            order: Order::read(reader),
+            card_cv2: reader.optional(&CARD_CV2, None),
+        })
     }
 }
 
@@ -138,16 +129,11 @@ pub(crate) static CARD_KEY: Field = Field {
     wire: "cardKey",
     rust: "card_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alpha and symbols",
     source: "2 §4.4",
     doc: "The stored card to charge.",
+    ..Field::DEFAULT
 };
 
 /// `cardCV2`.
@@ -156,13 +142,9 @@ pub(crate) static CARD_CV2: Field = Field {
     rust: "card_cv2",
     format: Format::Cv2,
     length: Length::Between(3, 4),
-    range: None,
-    required: false,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "3-4 digits",
     source: "2 §4.4",
     doc: "Security code, asked of the customer again because it is never stored.",
+    ..Field::DEFAULT
 };

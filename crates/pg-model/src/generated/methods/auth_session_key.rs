@@ -3,15 +3,14 @@
 //! Session auth: `/v3/transaction/authSessionKey` (spec 2 §4.4).
 
 use crate::{
-    Order, SessionKey, Transaction, emit,
-    field::{Field, Length},
+    Order, SessionKey, Transaction, check, emit,
+    field::Field,
     format::Format,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -62,20 +61,17 @@ impl Method for AuthSessionKey {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        SESSION_KEY.check(&SESSION_KEY.wire, Text::text(&self.session_key), violations);
-        self.order.check(violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&SESSION_KEY, None, &self.session_key, &mut violations);
+        self.order.check(&mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self { session_key: reader.text(&SESSION_KEY, None), order: Order::read(reader) }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            session_key: reader.text(&SESSION_KEY, None),
+            order: Order::read(reader),
+        })
     }
 }
 
@@ -116,14 +112,9 @@ pub(crate) static SESSION_KEY: Field = Field {
     wire: "sessionKey",
     rust: "session_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alpha and symbols",
     source: "2 §4.4",
     doc: "The session that holds the posted card.",
+    ..Field::DEFAULT
 };

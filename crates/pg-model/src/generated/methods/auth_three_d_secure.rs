@@ -3,14 +3,13 @@
 //! 3-D Secure auth: `/v3/transaction/auth3DSecure` (spec 2 §4.4).
 
 use crate::{
-    AuthenticationKey, Transaction, emit,
+    AuthenticationKey, Transaction, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -44,19 +43,13 @@ impl Method for AuthThreeDSecure {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        AUTHENTICATION_KEY.check(&AUTHENTICATION_KEY.wire, Text::text(&self.authentication_key), violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&AUTHENTICATION_KEY, None, &self.authentication_key, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self { authentication_key: reader.text(&AUTHENTICATION_KEY, None) }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self { authentication_key: reader.text(&AUTHENTICATION_KEY, None) })
     }
 }
 
@@ -83,13 +76,9 @@ pub(crate) static AUTHENTICATION_KEY: Field = Field {
     rust: "authentication_key",
     format: Format::Alphanumeric,
     length: Length::Between(32, 32),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "32 alphanumeric",
     source: "2 §4.4",
     doc: "The authentication, from the reply of the initiation.",
+    ..Field::DEFAULT
 };

@@ -3,13 +3,12 @@
 //! Cancel checkout token: `/canceltoken` (spec 3 §4.9).
 
 use crate::{
-    TokenCancellation, TokenId, emit,
-    field::{Field, Length},
+    TokenCancellation, TokenId, check, emit,
+    field::Field,
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -43,19 +42,13 @@ impl Method for CancelToken {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        TOKEN_ID.check(&TOKEN_ID.wire, Text::text(&self.token_id), violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&TOKEN_ID, None, &self.token_id, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self { token_id: reader.text(&TOKEN_ID, None) }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self { token_id: reader.text(&TOKEN_ID, None) })
     }
 }
 
@@ -81,14 +74,9 @@ pub(crate) static TOKEN_ID: Field = Field {
     wire: "tokenid",
     rust: "token_id",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "string",
     source: "3 §4.9",
     doc: "The token to end, from the reply of gettoken.",
+    ..Field::DEFAULT
 };

@@ -3,13 +3,12 @@
 //! Enable: `/v3/token/enable` (spec 1 §4.3).
 
 use crate::{
-    Acknowledgement, CardKey, MerchantCustomerReference, emit,
+    Acknowledgement, CardKey, MerchantCustomerReference, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -60,25 +59,17 @@ impl Method for EnableToken {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        CARD_KEY.check(&CARD_KEY.wire, Text::text(&self.card_key), violations);
-        if let Some(value) = &self.merchant_customer_reference {
-            MERCHANT_CUSTOMER_REFERENCE.check(&MERCHANT_CUSTOMER_REFERENCE.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::text(&CARD_KEY, None, &self.card_key, &mut violations);
+        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                card_key: reader.text(&CARD_KEY, None),
-                merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            card_key: reader.text(&CARD_KEY, None),
+            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
+        })
     }
 }
 
@@ -104,16 +95,11 @@ pub(crate) static CARD_KEY: Field = Field {
     wire: "cardKey",
     rust: "card_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "1 §4.3",
     doc: "The token to enable.",
+    ..Field::DEFAULT
 };
 
 /// `merchantCustomerReference`.
@@ -122,13 +108,8 @@ pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
     rust: "merchant_customer_reference",
     format: Format::Text,
     length: Length::Between(0, 45),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 45 chars",
     source: "1 §4.3",
     doc: "Must be the customer reference of the token when given.",
+    ..Field::DEFAULT
 };

@@ -5,14 +5,13 @@
 use alloc::string::String;
 
 use crate::{
-    Decimal, EnterpriseResult, TransactionKey, emit,
+    Decimal, EnterpriseResult, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -65,27 +64,19 @@ impl Method for EnterpriseCancel {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        PREV_TRANS_KEY.check(&PREV_TRANS_KEY.wire, Text::text(&self.prev_trans_key), violations);
-        TRANS_VALUE.check(&TRANS_VALUE.wire, Text::text(&self.trans_value), violations);
-        if let Some(value) = &self.trans_class {
-            TRANS_CLASS.check(&TRANS_CLASS.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::text(&PREV_TRANS_KEY, None, &self.prev_trans_key, &mut violations);
+        check::text(&TRANS_VALUE, None, &self.trans_value, &mut violations);
+        check::optional(&TRANS_CLASS, None, &self.trans_class, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                prev_trans_key: reader.text(&PREV_TRANS_KEY, None),
-                trans_value: reader.text(&TRANS_VALUE, None),
-                trans_class: reader.optional(&TRANS_CLASS, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            prev_trans_key: reader.text(&PREV_TRANS_KEY, None),
+            trans_value: reader.text(&TRANS_VALUE, None),
+            trans_class: reader.optional(&TRANS_CLASS, None),
+        })
     }
 }
 
@@ -111,16 +102,11 @@ pub(crate) static PREV_TRANS_KEY: Field = Field {
     wire: "prev_trans_key",
     rust: "prev_trans_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Integer as listed",
     source: "3 §4.5",
     doc: "The pre-auth to cancel.",
+    ..Field::DEFAULT
 };
 
 /// `trans_value`.
@@ -128,16 +114,11 @@ pub(crate) static TRANS_VALUE: Field = Field {
     wire: "trans_value",
     rust: "trans_value",
     format: Format::Decimal,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "decimal",
     source: "3 §4.5",
     doc: "Amount in currency units, at most what is reserved.",
+    ..Field::DEFAULT
 };
 
 /// `trans_class`.
@@ -146,13 +127,8 @@ pub(crate) static TRANS_CLASS: Field = Field {
     rust: "trans_class",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(32)",
     source: "3 §4.5",
     doc: "Free words for reports and exports.",
+    ..Field::DEFAULT
 };

@@ -5,14 +5,13 @@
 use alloc::string::String;
 
 use crate::{
-    Currency, Decimal, EnterpriseResult, TransactionKey, emit,
+    Currency, Decimal, EnterpriseResult, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -84,31 +83,21 @@ impl Method for EnterpriseRefund {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        PREV_TRANS_KEY.check(&PREV_TRANS_KEY.wire, Text::text(&self.prev_trans_key), violations);
-        TRANS_VALUE.check(&TRANS_VALUE.wire, Text::text(&self.trans_value), violations);
-        if let Some(value) = &self.currency {
-            CURRENCY.check(&CURRENCY.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.trans_class {
-            TRANS_CLASS.check(&TRANS_CLASS.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::text(&PREV_TRANS_KEY, None, &self.prev_trans_key, &mut violations);
+        check::text(&TRANS_VALUE, None, &self.trans_value, &mut violations);
+        check::optional(&CURRENCY, None, &self.currency, &mut violations);
+        check::optional(&TRANS_CLASS, None, &self.trans_class, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                prev_trans_key: reader.text(&PREV_TRANS_KEY, None),
-                trans_value: reader.text(&TRANS_VALUE, None),
-                currency: reader.optional(&CURRENCY, None),
-                trans_class: reader.optional(&TRANS_CLASS, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            prev_trans_key: reader.text(&PREV_TRANS_KEY, None),
+            trans_value: reader.text(&TRANS_VALUE, None),
+            currency: reader.optional(&CURRENCY, None),
+            trans_class: reader.optional(&TRANS_CLASS, None),
+        })
     }
 }
 
@@ -134,16 +123,11 @@ pub(crate) static PREV_TRANS_KEY: Field = Field {
     wire: "prev_trans_key",
     rust: "prev_trans_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Integer as listed",
     source: "3 §4.3",
     doc: "The transaction to pay back.",
+    ..Field::DEFAULT
 };
 
 /// `trans_value`.
@@ -151,16 +135,11 @@ pub(crate) static TRANS_VALUE: Field = Field {
     wire: "trans_value",
     rust: "trans_value",
     format: Format::Decimal,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "decimal",
     source: "3 §4.3",
     doc: "Amount in currency units, at most that of the original.",
+    ..Field::DEFAULT
 };
 
 /// `currency`.
@@ -169,15 +148,10 @@ pub(crate) static CURRENCY: Field = Field {
     rust: "currency",
     format: Format::Currency,
     length: Length::Between(3, 3),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "listed without description",
     source: "3 §4.3",
     doc: "Currency of the amount; whether it is needed is not shown.",
+    ..Field::DEFAULT
 };
 
 /// `trans_class`.
@@ -186,13 +160,8 @@ pub(crate) static TRANS_CLASS: Field = Field {
     rust: "trans_class",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(32)",
     source: "3 §4.3",
     doc: "Free words for reports and exports.",
+    ..Field::DEFAULT
 };

@@ -3,13 +3,12 @@
 //! Transaction lookup: `/transaction_lookup` (spec 3 §4.8).
 
 use crate::{
-    EnterpriseTransaction, TransactionKey, emit,
+    EnterpriseTransaction, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -43,19 +42,13 @@ impl Method for EnterpriseTransactionLookup {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        TRANS_KEY.check(&TRANS_KEY.wire, Text::text(&self.trans_key), violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&TRANS_KEY, None, &self.trans_key, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self { trans_key: reader.text(&TRANS_KEY, None) }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self { trans_key: reader.text(&TRANS_KEY, None) })
     }
 }
 
@@ -82,13 +75,9 @@ pub(crate) static TRANS_KEY: Field = Field {
     rust: "trans_key",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char 32",
     source: "3 §4.8",
     doc: "The transaction asked about.",
+    ..Field::DEFAULT
 };

@@ -3,13 +3,12 @@
 //! 3-D Secure status: `/v3/transaction/getAuthenticationStatus` (spec 2 §4.4).
 
 use crate::{
-    AuthenticationKey, AuthenticationStatus, emit,
+    AuthenticationKey, AuthenticationStatus, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -43,19 +42,13 @@ impl Method for GetAuthenticationStatus {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        AUTHENTICATION_KEY.check(&AUTHENTICATION_KEY.wire, Text::text(&self.authentication_key), violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&AUTHENTICATION_KEY, None, &self.authentication_key, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self { authentication_key: reader.text(&AUTHENTICATION_KEY, None) }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self { authentication_key: reader.text(&AUTHENTICATION_KEY, None) })
     }
 }
 
@@ -82,13 +75,9 @@ pub(crate) static AUTHENTICATION_KEY: Field = Field {
     rust: "authentication_key",
     format: Format::Alphanumeric,
     length: Length::Between(32, 32),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "32 alphanumeric",
     source: "2 §4.4",
     doc: "The authentication, from the reply of the initiation.",
+    ..Field::DEFAULT
 };

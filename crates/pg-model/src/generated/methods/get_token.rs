@@ -13,7 +13,6 @@ use crate::{
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -379,98 +378,60 @@ impl Method for GetToken {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        if let Some(value) = self.token_uses {
-            check::number(&TOKEN_USES, &TOKEN_USES.wire, value, violations);
-        }
-        if let Some(value) = self.token_redemptions {
-            check::number(&TOKEN_REDEMPTIONS, &TOKEN_REDEMPTIONS.wire, value, violations);
-        }
-        if let Some(value) = &self.success_url {
-            SUCCESS_URL.check(&SUCCESS_URL.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.cancel_url {
-            CANCEL_URL.check(&CANCEL_URL.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.currency {
-            CURRENCY.check(&CURRENCY.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.trans_reference {
-            TRANS_REFERENCE.check(&TRANS_REFERENCE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.payment_source {
-            PAYMENT_SOURCE.check(&PAYMENT_SOURCE.wire, Text::text(value), violations);
-        }
+        let mut violations = Violations::new();
+        check::optional_number(&TOKEN_USES, None, self.token_uses, &mut violations);
+        check::optional_number(&TOKEN_REDEMPTIONS, None, self.token_redemptions, &mut violations);
+        check::optional(&SUCCESS_URL, None, &self.success_url, &mut violations);
+        check::optional(&CANCEL_URL, None, &self.cancel_url, &mut violations);
+        check::optional(&CURRENCY, None, &self.currency, &mut violations);
+        check::optional(&TRANS_REFERENCE, None, &self.trans_reference, &mut violations);
+        check::optional(&PAYMENT_SOURCE, None, &self.payment_source, &mut violations);
         for (number, one) in self.items.iter().enumerate() {
-            one.check(number, violations);
+            one.check(number, &mut violations);
         }
-        self.checkout_customer.check(violations);
-        self.billing_address.check(violations);
-        if let Some(value) = &self.callback_url {
-            CALLBACK_URL.check(&CALLBACK_URL.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.redemption_redirect_url {
-            REDEMPTION_REDIRECT_URL.check(&REDEMPTION_REDIRECT_URL.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.auto_redirect {
-            AUTO_REDIRECT.check(&AUTO_REDIRECT.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.applet {
-            APPLET.check(&APPLET.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.trans_type {
-            TRANS_TYPE.check(&TRANS_TYPE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.trans_cat {
-            TRANS_CAT.check(&TRANS_CAT.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.trans_class {
-            TRANS_CLASS.check(&TRANS_CLASS.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.three_d_secure {
-            THREE_D_SECURE.check(&THREE_D_SECURE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.terminal_key {
-            TERMINAL_KEY.check(&TERMINAL_KEY.wire, Text::text(value), violations);
-        }
-        found
+        self.checkout_customer.check(&mut violations);
+        self.billing_address.check(&mut violations);
+        check::optional(&CALLBACK_URL, None, &self.callback_url, &mut violations);
+        check::optional(&REDEMPTION_REDIRECT_URL, None, &self.redemption_redirect_url, &mut violations);
+        check::optional(&AUTO_REDIRECT, None, &self.auto_redirect, &mut violations);
+        check::optional(&APPLET, None, &self.applet, &mut violations);
+        check::optional(&TRANS_TYPE, None, &self.trans_type, &mut violations);
+        check::optional(&TRANS_CAT, None, &self.trans_cat, &mut violations);
+        check::optional(&TRANS_CLASS, None, &self.trans_class, &mut violations);
+        check::optional(&THREE_D_SECURE, None, &self.three_d_secure, &mut violations);
+        check::optional(&TERMINAL_KEY, None, &self.terminal_key, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                token_start: reader.optional_number(&TOKEN_START, None),
-                token_expiry: reader.optional_number(&TOKEN_EXPIRY, None),
-                token_uses: reader.optional_number(&TOKEN_USES, None),
-                token_redemptions: reader.optional_number(&TOKEN_REDEMPTIONS, None),
-                success_url: reader.optional(&SUCCESS_URL, None),
-                cancel_url: reader.optional(&CANCEL_URL, None),
-                currency: reader.optional(&CURRENCY, None),
-                trans_reference: reader.optional(&TRANS_REFERENCE, None),
-                payment_source: reader.optional(&PAYMENT_SOURCE, None),
-                items: reader
-                    .parameters()
-                    .item_numbers(CheckoutItem::FIELDS)
-                    .into_iter()
-                    .map(|number| CheckoutItem::read(reader, number))
-                    .collect(),
-                checkout_customer: CheckoutCustomer::read(reader),
-                billing_address: BillingAddress::read(reader),
-                callback_url: reader.optional(&CALLBACK_URL, None),
-                redemption_redirect_url: reader.optional(&REDEMPTION_REDIRECT_URL, None),
-                auto_redirect: reader.optional(&AUTO_REDIRECT, None),
-                applet: reader.optional(&APPLET, None),
-                trans_type: reader.optional(&TRANS_TYPE, None),
-                trans_cat: reader.optional(&TRANS_CAT, None),
-                trans_class: reader.optional(&TRANS_CLASS, None),
-                three_d_secure: reader.optional(&THREE_D_SECURE, None),
-                terminal_key: reader.optional(&TERMINAL_KEY, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            token_start: reader.optional_number(&TOKEN_START, None),
+            token_expiry: reader.optional_number(&TOKEN_EXPIRY, None),
+            token_uses: reader.optional_number(&TOKEN_USES, None),
+            token_redemptions: reader.optional_number(&TOKEN_REDEMPTIONS, None),
+            success_url: reader.optional(&SUCCESS_URL, None),
+            cancel_url: reader.optional(&CANCEL_URL, None),
+            currency: reader.optional(&CURRENCY, None),
+            trans_reference: reader.optional(&TRANS_REFERENCE, None),
+            payment_source: reader.optional(&PAYMENT_SOURCE, None),
+            items: reader
+                .parameters()
+                .item_numbers(CheckoutItem::FIELDS)
+                .into_iter()
+                .map(|number| CheckoutItem::read(reader, number))
+                .collect(),
+            checkout_customer: CheckoutCustomer::read(reader),
+            billing_address: BillingAddress::read(reader),
+            callback_url: reader.optional(&CALLBACK_URL, None),
+            redemption_redirect_url: reader.optional(&REDEMPTION_REDIRECT_URL, None),
+            auto_redirect: reader.optional(&AUTO_REDIRECT, None),
+            applet: reader.optional(&APPLET, None),
+            trans_type: reader.optional(&TRANS_TYPE, None),
+            trans_cat: reader.optional(&TRANS_CAT, None),
+            trans_class: reader.optional(&TRANS_CLASS, None),
+            three_d_secure: reader.optional(&THREE_D_SECURE, None),
+            terminal_key: reader.optional(&TERMINAL_KEY, None),
+        })
     }
 }
 
@@ -533,16 +494,11 @@ pub(crate) static TOKEN_START: Field = Field {
     wire: "token_start",
     rust: "token_start",
     format: Format::UnixTime,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("time of the request"),
-    values: &[],
-    aliases: &[],
     spec: "Unix timestamp",
     source: "3 §4.1",
     doc: "When the token begins to work, in seconds since 1970.",
+    ..Field::DEFAULT
 };
 
 /// `token_expiry`.
@@ -550,16 +506,11 @@ pub(crate) static TOKEN_EXPIRY: Field = Field {
     wire: "token_expiry",
     rust: "token_expiry",
     format: Format::UnixTime,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("merchant default, usually start + 1 week"),
-    values: &[],
-    aliases: &[],
     spec: "Unix timestamp",
     source: "3 §4.1",
     doc: "When the token stops working, in seconds since 1970.",
+    ..Field::DEFAULT
 };
 
 /// `token_uses`.
@@ -567,16 +518,12 @@ pub(crate) static TOKEN_USES: Field = Field {
     wire: "token_uses",
     rust: "token_uses",
     format: Format::Integer,
-    length: Length::Any,
     range: Some((-1, 127)),
-    required: false,
-    sensitive: false,
     default: Some("merchant default, usually -1"),
-    values: &[],
-    aliases: &[],
     spec: "integer, max 127",
     source: "3 §4.1",
     doc: "How many approved transactions the token allows; -1 for any number.",
+    ..Field::DEFAULT
 };
 
 /// `token_redemptions`.
@@ -584,16 +531,12 @@ pub(crate) static TOKEN_REDEMPTIONS: Field = Field {
     wire: "token_redemptions",
     rust: "token_redemptions",
     format: Format::Integer,
-    length: Length::Any,
     range: Some((-1, 127)),
-    required: false,
-    sensitive: false,
     default: Some("-1"),
-    values: &[],
-    aliases: &[],
     spec: "integer, max 127",
     source: "3 §4.1",
     doc: "How many visits the token allows; -1 for any number.",
+    ..Field::DEFAULT
 };
 
 /// `success_url`.
@@ -601,16 +544,11 @@ pub(crate) static SUCCESS_URL: Field = Field {
     wire: "success_url",
     rust: "success_url",
     format: Format::Url,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("merchant default"),
-    values: &[],
-    aliases: &[],
     spec: "Char",
     source: "3 §4.1",
     doc: "Where the customer goes after approval.",
+    ..Field::DEFAULT
 };
 
 /// `cancel_url`.
@@ -618,16 +556,11 @@ pub(crate) static CANCEL_URL: Field = Field {
     wire: "cancel_url",
     rust: "cancel_url",
     format: Format::Url,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("merchant default"),
-    values: &[],
-    aliases: &[],
     spec: "Char",
     source: "3 §4.1",
     doc: "Where a customer who gives up may go.",
+    ..Field::DEFAULT
 };
 
 /// `currency`.
@@ -636,15 +569,11 @@ pub(crate) static CURRENCY: Field = Field {
     rust: "currency",
     format: Format::Currency,
     length: Length::Between(3, 3),
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("merchant default"),
-    values: &[],
-    aliases: &[],
     spec: "Char(3)",
     source: "3 §4.1",
     doc: "Currency of the prices; it must be configured on the account.",
+    ..Field::DEFAULT
 };
 
 /// `trans_reference`.
@@ -653,15 +582,10 @@ pub(crate) static TRANS_REFERENCE: Field = Field {
     rust: "trans_reference",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(50)",
     source: "3 §4.1",
     doc: "Stored with the transaction and reported in the callback.",
+    ..Field::DEFAULT
 };
 
 /// `payment_source`.
@@ -669,16 +593,11 @@ pub(crate) static PAYMENT_SOURCE: Field = Field {
     wire: "payment_source",
     rust: "payment_source",
     format: Format::OneOf,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
     values: &["ecomm", "moto"],
-    aliases: &[],
     spec: "ecomm or moto",
     source: "3 §4.1",
     doc: "One of two words whose meaning is not stated.",
+    ..Field::DEFAULT
 };
 
 /// `callback_url`.
@@ -686,16 +605,10 @@ pub(crate) static CALLBACK_URL: Field = Field {
     wire: "callback_url",
     rust: "callback_url",
     format: Format::Url,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char",
     source: "3 §4.1",
     doc: "Address on the merchant's servers, port 80 or 443, that is told of a successful payment.",
+    ..Field::DEFAULT
 };
 
 /// `redemption_redirect_url`.
@@ -703,16 +616,10 @@ pub(crate) static REDEMPTION_REDIRECT_URL: Field = Field {
     wire: "redemption_redirect_url",
     rust: "redemption_redirect_url",
     format: Format::Url,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char",
     source: "3 §4.1",
     doc: "Where the customer goes when the token is redeemed.",
+    ..Field::DEFAULT
 };
 
 /// `auto_redirect`.
@@ -721,15 +628,10 @@ pub(crate) static AUTO_REDIRECT: Field = Field {
     rust: "auto_redirect",
     format: Format::Flag,
     length: Length::Between(1, 1),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Int(1)",
     source: "3 §4.1",
     doc: "1 sends the customer to success_url after approval, 0 shows the pages of the service.",
+    ..Field::DEFAULT
 };
 
 /// `applet`.
@@ -737,16 +639,10 @@ pub(crate) static APPLET: Field = Field {
     wire: "applet",
     rust: "applet",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char",
     source: "3 §4.1",
     doc: "Chooses among the configured applets.",
+    ..Field::DEFAULT
 };
 
 /// `trans_type`.
@@ -755,15 +651,12 @@ pub(crate) static TRANS_TYPE: Field = Field {
     rust: "trans_type",
     format: Format::OneOf,
     length: Length::Between(0, 10),
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("Auth"),
     values: &["Auth", "PreAuth"],
-    aliases: &[],
     spec: "Char(10)",
     source: "3 §4.1",
     doc: "PreAuth makes the payment a reservation.",
+    ..Field::DEFAULT
 };
 
 /// `trans_cat`.
@@ -772,15 +665,12 @@ pub(crate) static TRANS_CAT: Field = Field {
     rust: "trans_cat",
     format: Format::OneOf,
     length: Length::Between(0, 10),
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("purchase"),
     values: &["purchase", "donation", "debt", "booking"],
-    aliases: &[],
     spec: "Char(10)",
     source: "3 §4.1",
     doc: "What kind of payment it is.",
+    ..Field::DEFAULT
 };
 
 /// `trans_class`.
@@ -789,15 +679,10 @@ pub(crate) static TRANS_CLASS: Field = Field {
     rust: "trans_class",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char(32)",
     source: "3 §4.1",
     doc: "Free words for reports and exports.",
+    ..Field::DEFAULT
 };
 
 /// `3D_secure`.
@@ -806,15 +691,11 @@ pub(crate) static THREE_D_SECURE: Field = Field {
     rust: "three_d_secure",
     format: Format::Flag,
     length: Length::Between(1, 1),
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("0"),
-    values: &[],
-    aliases: &[],
     spec: "Int(1)",
     source: "3 §4.1",
     doc: "1 asks for 3-D Secure where the merchant is set up for it.",
+    ..Field::DEFAULT
 };
 
 /// `terminal_key`.
@@ -822,14 +703,9 @@ pub(crate) static TERMINAL_KEY: Field = Field {
     wire: "terminal_key",
     rust: "terminal_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
     default: Some("default account"),
-    values: &[],
-    aliases: &[],
     spec: "Char",
     source: "3 §4.1",
     doc: "Chooses the merchant account.",
+    ..Field::DEFAULT
 };

@@ -3,13 +3,12 @@
 //! Initiate session: `/v3/session/initiate` (spec 2 §4.1).
 
 use crate::{
-    MerchantCustomerReference, Session, Url, emit,
-    field::{Field, Length},
+    MerchantCustomerReference, Session, Url, check, emit,
+    field::Field,
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -60,25 +59,17 @@ impl Method for Initiate {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        ERROR_PAGE_URL.check(&ERROR_PAGE_URL.wire, Text::text(&self.error_page_url), violations);
-        if let Some(value) = &self.merchant_customer_reference {
-            MERCHANT_CUSTOMER_REFERENCE.check(&MERCHANT_CUSTOMER_REFERENCE.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::text(&ERROR_PAGE_URL, None, &self.error_page_url, &mut violations);
+        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                error_page_url: reader.text(&ERROR_PAGE_URL, None),
-                merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            error_page_url: reader.text(&ERROR_PAGE_URL, None),
+            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
+        })
     }
 }
 
@@ -104,16 +95,11 @@ pub(crate) static ERROR_PAGE_URL: Field = Field {
     wire: "errorPageUrl",
     rust: "error_page_url",
     format: Format::Url,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "valid URL",
     source: "2 §4.1",
     doc: "Page of the merchant for errors that the card form cannot show.",
+    ..Field::DEFAULT
 };
 
 /// `merchantCustomerReference`.
@@ -121,14 +107,8 @@ pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
     wire: "merchantCustomerReference",
     rust: "merchant_customer_reference",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "2 §4.1",
     doc: "The merchant's reference of the customer.",
+    ..Field::DEFAULT
 };

@@ -3,14 +3,13 @@
 //! Initiate 3-D Secure (card key): `/v3/transaction/initiate3DSecureCardKey` (spec 2 §4.4).
 
 use crate::{
-    CardKey, Cv2, Order, ThreeDSecureInitiation, Url, emit,
+    CardKey, Cv2, Order, ThreeDSecureInitiation, Url, check, emit,
     field::{Field, Length},
     format::Format,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -89,31 +88,21 @@ impl Method for InitiateThreeDSecureCardKey {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        CARD_KEY.check(&CARD_KEY.wire, Text::text(&self.card_key), violations);
-        self.order.check(violations);
-        if let Some(value) = &self.card_cv2 {
-            CARD_CV2.check(&CARD_CV2.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.return_url {
-            RETURN_URL.check(&RETURN_URL.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::text(&CARD_KEY, None, &self.card_key, &mut violations);
+        self.order.check(&mut violations);
+        check::optional(&CARD_CV2, None, &self.card_cv2, &mut violations);
+        check::optional(&RETURN_URL, None, &self.return_url, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                card_key: reader.text(&CARD_KEY, None),
-                order: Order::read(reader),
-                card_cv2: reader.optional(&CARD_CV2, None),
-                return_url: reader.optional(&RETURN_URL, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            card_key: reader.text(&CARD_KEY, None),
+            order: Order::read(reader),
+            card_cv2: reader.optional(&CARD_CV2, None),
+            return_url: reader.optional(&RETURN_URL, None),
+        })
     }
 }
 
@@ -156,16 +145,11 @@ pub(crate) static CARD_KEY: Field = Field {
     wire: "cardKey",
     rust: "card_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alpha and symbols",
     source: "2 §4.4",
     doc: "The stored card to authenticate.",
+    ..Field::DEFAULT
 };
 
 /// `cardCV2`.
@@ -174,15 +158,11 @@ pub(crate) static CARD_CV2: Field = Field {
     rust: "card_cv2",
     format: Format::Cv2,
     length: Length::Between(3, 4),
-    range: None,
-    required: false,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "3-4 digits",
     source: "2 §4.4",
     doc: "Security code, asked of the customer again because it is never stored.",
+    ..Field::DEFAULT
 };
 
 /// `returnUrl`.
@@ -190,14 +170,8 @@ pub(crate) static RETURN_URL: Field = Field {
     wire: "returnUrl",
     rust: "return_url",
     format: Format::Url,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "valid URL",
     source: "2 §3.3",
     doc: "Where the customer comes back to; taken over from the session form of the method, since its own list is not shown.",
+    ..Field::DEFAULT
 };

@@ -3,14 +3,13 @@
 //! Initiate 3-D Secure (session): `/v3/transaction/initiate3DSecureSessionKey` (spec 2 §4.4).
 
 use crate::{
-    Order, SessionKey, ThreeDSecureInitiation, Url, emit,
-    field::{Field, Length},
+    Order, SessionKey, ThreeDSecureInitiation, Url, check, emit,
+    field::Field,
     format::Format,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -66,25 +65,19 @@ impl Method for InitiateThreeDSecureSessionKey {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        SESSION_KEY.check(&SESSION_KEY.wire, Text::text(&self.session_key), violations);
-        self.order.check(violations);
-        RETURN_URL.check(&RETURN_URL.wire, Text::text(&self.return_url), violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&SESSION_KEY, None, &self.session_key, &mut violations);
+        self.order.check(&mut violations);
+        check::text(&RETURN_URL, None, &self.return_url, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                session_key: reader.text(&SESSION_KEY, None),
-                order: Order::read(reader),
-                return_url: reader.text(&RETURN_URL, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            session_key: reader.text(&SESSION_KEY, None),
+            order: Order::read(reader),
+            return_url: reader.text(&RETURN_URL, None),
+        })
     }
 }
 
@@ -126,16 +119,11 @@ pub(crate) static SESSION_KEY: Field = Field {
     wire: "sessionKey",
     rust: "session_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alpha and symbols",
     source: "2 §4.4",
     doc: "The session that holds the posted card.",
+    ..Field::DEFAULT
 };
 
 /// `returnUrl`.
@@ -143,14 +131,9 @@ pub(crate) static RETURN_URL: Field = Field {
     wire: "returnUrl",
     rust: "return_url",
     format: Format::Url,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "valid URL",
     source: "2 §4.4",
     doc: "Where the customer comes back to after authentication.",
+    ..Field::DEFAULT
 };

@@ -12,7 +12,6 @@ use crate::{
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{Named, ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -268,68 +267,46 @@ impl Method for PostForm {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        SESSION_KEY.check(&SESSION_KEY.wire, Text::text(&self.session_key), violations);
-        CARD_NUMBER.check(&CARD_NUMBER.wire, Text::text(&self.card_number), violations);
-        NEXT_PAGE_URL.check(&NEXT_PAGE_URL.wire, Text::text(&self.next_page_url), violations);
-        CURRENT_PAGE_URL.check(&CURRENT_PAGE_URL.wire, Text::text(&self.current_page_url), violations);
-        if let Some(value) = &self.card_expiry_month {
-            CARD_EXPIRY_MONTH.check(&CARD_EXPIRY_MONTH.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.card_expiry_year {
-            CARD_EXPIRY_YEAR.check(&CARD_EXPIRY_YEAR.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.card_expiry_date {
-            CARD_EXPIRY_DATE.check(&CARD_EXPIRY_DATE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.card_cv2 {
-            CARD_CV2.check(&CARD_CV2.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.cardholder_name {
-            CARDHOLDER_NAME.check(&CARDHOLDER_NAME.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.card_description {
-            CARD_DESCRIPTION.check(&CARD_DESCRIPTION.wire, Text::text(value), violations);
-        }
-        self.cardholder_address.check(violations);
-        if let Some(value) = &self.form_id {
-            FORM_ID.check(&FORM_ID.wire, Text::text(value), violations);
-        }
-        check::named(&COLLECT, &self.collect, violations);
-        self.customer.check(violations);
-        if let Some(value) = &self.customer_landline {
-            CUSTOMER_LANDLINE.check(&CUSTOMER_LANDLINE.wire, Text::text(value), violations);
-        }
-        self.customer_address.check(violations);
-        crate::cross::post_form(self, violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&SESSION_KEY, None, &self.session_key, &mut violations);
+        check::text(&CARD_NUMBER, None, &self.card_number, &mut violations);
+        check::text(&NEXT_PAGE_URL, None, &self.next_page_url, &mut violations);
+        check::text(&CURRENT_PAGE_URL, None, &self.current_page_url, &mut violations);
+        check::optional(&CARD_EXPIRY_MONTH, None, &self.card_expiry_month, &mut violations);
+        check::optional(&CARD_EXPIRY_YEAR, None, &self.card_expiry_year, &mut violations);
+        check::optional(&CARD_EXPIRY_DATE, None, &self.card_expiry_date, &mut violations);
+        check::optional(&CARD_CV2, None, &self.card_cv2, &mut violations);
+        check::optional(&CARDHOLDER_NAME, None, &self.cardholder_name, &mut violations);
+        check::optional(&CARD_DESCRIPTION, None, &self.card_description, &mut violations);
+        self.cardholder_address.check(&mut violations);
+        check::optional(&FORM_ID, None, &self.form_id, &mut violations);
+        check::named(&COLLECT, &self.collect, &mut violations);
+        self.customer.check(&mut violations);
+        check::optional(&CUSTOMER_LANDLINE, None, &self.customer_landline, &mut violations);
+        self.customer_address.check(&mut violations);
+        crate::cross::post_form(self, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                session_key: reader.text(&SESSION_KEY, None),
-                card_number: reader.text(&CARD_NUMBER, None),
-                next_page_url: reader.text(&NEXT_PAGE_URL, None),
-                current_page_url: reader.text(&CURRENT_PAGE_URL, None),
-                card_expiry_month: reader.optional(&CARD_EXPIRY_MONTH, None),
-                card_expiry_year: reader.optional(&CARD_EXPIRY_YEAR, None),
-                card_expiry_date: reader.optional(&CARD_EXPIRY_DATE, None),
-                card_cv2: reader.optional(&CARD_CV2, None),
-                cardholder_name: reader.optional(&CARDHOLDER_NAME, None),
-                card_description: reader.optional(&CARD_DESCRIPTION, None),
-                cardholder_address: CardholderAddress::read(reader),
-                form_id: reader.optional(&FORM_ID, None),
-                collect: reader.parameters().with_prefix("collect"),
-                customer: Customer::read(reader),
-                customer_landline: reader.optional(&CUSTOMER_LANDLINE, None),
-                customer_address: CustomerAddress::read(reader),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            session_key: reader.text(&SESSION_KEY, None),
+            card_number: reader.text(&CARD_NUMBER, None),
+            next_page_url: reader.text(&NEXT_PAGE_URL, None),
+            current_page_url: reader.text(&CURRENT_PAGE_URL, None),
+            card_expiry_month: reader.optional(&CARD_EXPIRY_MONTH, None),
+            card_expiry_year: reader.optional(&CARD_EXPIRY_YEAR, None),
+            card_expiry_date: reader.optional(&CARD_EXPIRY_DATE, None),
+            card_cv2: reader.optional(&CARD_CV2, None),
+            cardholder_name: reader.optional(&CARDHOLDER_NAME, None),
+            card_description: reader.optional(&CARD_DESCRIPTION, None),
+            cardholder_address: CardholderAddress::read(reader),
+            form_id: reader.optional(&FORM_ID, None),
+            collect: reader.parameters().with_prefix("collect"),
+            customer: Customer::read(reader),
+            customer_landline: reader.optional(&CUSTOMER_LANDLINE, None),
+            customer_address: CustomerAddress::read(reader),
+        })
     }
 }
 
@@ -391,15 +368,11 @@ pub(crate) static SESSION_KEY: Field = Field {
     rust: "session_key",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 32 alphanumeric",
     source: "2 §4.2",
     doc: "The open session; a hidden field of the form.",
+    ..Field::DEFAULT
 };
 
 /// `cardNumber`.
@@ -408,15 +381,12 @@ pub(crate) static CARD_NUMBER: Field = Field {
     rust: "card_number",
     format: Format::CardNumber,
     length: Length::Between(12, 19),
-    range: None,
     required: true,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "12-19 digits",
     source: "2 §4.2",
     doc: "Card number.",
+    ..Field::DEFAULT
 };
 
 /// `nextPageUrl`.
@@ -424,16 +394,11 @@ pub(crate) static NEXT_PAGE_URL: Field = Field {
     wire: "nextPageUrl",
     rust: "next_page_url",
     format: Format::Url,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "valid URL",
     source: "2 §4.2",
     doc: "Where the browser goes when everything is valid.",
+    ..Field::DEFAULT
 };
 
 /// `currentPageUrl`.
@@ -441,16 +406,11 @@ pub(crate) static CURRENT_PAGE_URL: Field = Field {
     wire: "currentPageUrl",
     rust: "current_page_url",
     format: Format::Url,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "valid URL",
     source: "2 §4.2",
     doc: "Where the browser goes back to when a field is invalid.",
+    ..Field::DEFAULT
 };
 
 /// `cardExpiryMonth`.
@@ -459,15 +419,10 @@ pub(crate) static CARD_EXPIRY_MONTH: Field = Field {
     rust: "card_expiry_month",
     format: Format::Month,
     length: Length::Between(2, 2),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "two-digit month",
     source: "2 §4.2",
     doc: "Month of expiry; needed with the year unless cardExpiryDate is given.",
+    ..Field::DEFAULT
 };
 
 /// `cardExpiryYear`.
@@ -476,15 +431,10 @@ pub(crate) static CARD_EXPIRY_YEAR: Field = Field {
     rust: "card_expiry_year",
     format: Format::Year,
     length: Length::Between(2, 4),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "two or four digit year",
     source: "2 §4.2",
     doc: "Year of expiry; needed with the month unless cardExpiryDate is given.",
+    ..Field::DEFAULT
 };
 
 /// `cardExpiryDate`.
@@ -493,15 +443,10 @@ pub(crate) static CARD_EXPIRY_DATE: Field = Field {
     rust: "card_expiry_date",
     format: Format::Expiry,
     length: Length::Between(4, 6),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "MMYY or MMYYYY",
     source: "2 §4.2",
     doc: "Expiry in one field; needed unless month and year are given.",
+    ..Field::DEFAULT
 };
 
 /// `cardCV2`.
@@ -510,15 +455,11 @@ pub(crate) static CARD_CV2: Field = Field {
     rust: "card_cv2",
     format: Format::Cv2,
     length: Length::Between(3, 4),
-    range: None,
-    required: false,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "3-4 digits",
     source: "2 §4.2",
     doc: "Security code; approval may depend on it.",
+    ..Field::DEFAULT
 };
 
 /// `cardholderName`.
@@ -526,16 +467,11 @@ pub(crate) static CARDHOLDER_NAME: Field = Field {
     wire: "cardholderName",
     rust: "cardholder_name",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
     aliases: &["cardHolderName"],
     spec: "alpha and symbols",
     source: "2 §4.2",
     doc: "Name printed on the card.",
+    ..Field::DEFAULT
 };
 
 /// `cardDescription`.
@@ -543,16 +479,10 @@ pub(crate) static CARD_DESCRIPTION: Field = Field {
     wire: "cardDescription",
     rust: "card_description",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alpha and symbols",
     source: "2 §4.2",
     doc: "A name for the card, kept if a token is made of it.",
+    ..Field::DEFAULT
 };
 
 /// `formId`.
@@ -561,15 +491,10 @@ pub(crate) static FORM_ID: Field = Field {
     rust: "form_id",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 32 alphanumeric",
     source: "2 §4.2",
     doc: "Name of the form, given back in the redirect; a hidden field.",
+    ..Field::DEFAULT
 };
 
 /// `collect*`.
@@ -577,16 +502,10 @@ pub(crate) static COLLECT: Field = Field {
     wire: "collect*",
     rust: "collect",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "any parameter starting with collect",
     source: "2 §4.2",
     doc: "Further inputs whose names begin with this word; they come back in the data.",
+    ..Field::DEFAULT
 };
 
 /// `customerLandline`.
@@ -595,13 +514,8 @@ pub(crate) static CUSTOMER_LANDLINE: Field = Field {
     rust: "customer_landline",
     format: Format::Text,
     length: Length::Between(0, 14),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric and symbols",
     source: "2 §2.6",
     doc: "Fixed-line telephone number of the customer.",
+    ..Field::DEFAULT
 };

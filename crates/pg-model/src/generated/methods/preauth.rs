@@ -63,20 +63,14 @@ impl Method for Preauth {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        self.card.check(violations);
-        self.order.check(violations);
-        found
+        let mut violations = Violations::new();
+        self.card.check(&mut violations);
+        self.order.check(&mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self { card: CardDetails::read(reader), order: Order::read(reader) }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self { card: CardDetails::read(reader), order: Order::read(reader) })
     }
 }
 

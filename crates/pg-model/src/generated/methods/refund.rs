@@ -3,14 +3,13 @@
 //! Refund: `/v3/transaction/refund` (spec 2 §4.4).
 
 use crate::{
-    Transaction, TransactionKey, emit,
+    Transaction, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -58,22 +57,16 @@ impl Method for Refund {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        TRANSACTION_KEY.check(&TRANSACTION_KEY.wire, Text::text(&self.transaction_key), violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&TRANSACTION_KEY, None, &self.transaction_key, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                transaction_key: reader.text(&TRANSACTION_KEY, None),
-                transaction_value: reader.optional_number(&TRANSACTION_VALUE, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            transaction_key: reader.text(&TRANSACTION_KEY, None),
+            transaction_value: reader.optional_number(&TRANSACTION_VALUE, None),
+        })
     }
 }
 
@@ -100,15 +93,11 @@ pub(crate) static TRANSACTION_KEY: Field = Field {
     rust: "transaction_key",
     format: Format::Alphanumeric,
     length: Length::Between(32, 32),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "32 alphanumeric",
     source: "2 §4.4",
     doc: "The auth or capture to pay back.",
+    ..Field::DEFAULT
 };
 
 /// `transactionValue`.
@@ -116,14 +105,8 @@ pub(crate) static TRANSACTION_VALUE: Field = Field {
     wire: "transactionValue",
     rust: "transaction_value",
     format: Format::Minor,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "whole number",
     source: "2 §4.4",
     doc: "Amount to pay back in whole minor units; everything when left out, never more than the original.",
+    ..Field::DEFAULT
 };

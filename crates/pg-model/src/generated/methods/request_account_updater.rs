@@ -6,12 +6,11 @@ use alloc::vec::Vec;
 
 use crate::{
     BatchRequested, CardKey, Secret, Url, check, emit,
-    field::{Field, Length},
+    field::Field,
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -71,27 +70,19 @@ impl Method for RequestAccountUpdater {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        ACCOUNT_UPDATER_KEY.check(&ACCOUNT_UPDATER_KEY.wire, Text::text(&self.account_updater_key), violations);
-        check::list(&CARD_KEYS, &self.card_keys, violations);
-        if let Some(value) = &self.callback_url {
-            CALLBACK_URL.check(&CALLBACK_URL.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::text(&ACCOUNT_UPDATER_KEY, None, &self.account_updater_key, &mut violations);
+        check::list(&CARD_KEYS, &self.card_keys, &mut violations);
+        check::optional(&CALLBACK_URL, None, &self.callback_url, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                account_updater_key: reader.text(&ACCOUNT_UPDATER_KEY, None),
-                card_keys: reader.list(&CARD_KEYS),
-                callback_url: reader.optional(&CALLBACK_URL, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            account_updater_key: reader.text(&ACCOUNT_UPDATER_KEY, None),
+            card_keys: reader.list(&CARD_KEYS),
+            callback_url: reader.optional(&CALLBACK_URL, None),
+        })
     }
 }
 
@@ -117,16 +108,12 @@ pub(crate) static ACCOUNT_UPDATER_KEY: Field = Field {
     wire: "accountUpdaterKey",
     rust: "account_updater_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
     sensitive: true,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "1 §4.8",
     doc: "Selects the updater configuration.",
+    ..Field::DEFAULT
 };
 
 /// `cardKey`.
@@ -134,16 +121,11 @@ pub(crate) static CARD_KEYS: Field = Field {
     wire: "cardKey",
     rust: "card_keys",
     format: Format::CardKeys,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "comma-separated, unique, at most 5,000",
     source: "1 §4.8",
     doc: "The stored cards to refresh, each once.",
+    ..Field::DEFAULT
 };
 
 /// `callbackUrl`.
@@ -151,14 +133,8 @@ pub(crate) static CALLBACK_URL: Field = Field {
     wire: "callbackUrl",
     rust: "callback_url",
     format: Format::Url,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "URL with a valid TLS certificate",
     source: "1 §4.8",
     doc: "Where the result is posted when the batch has finished.",
+    ..Field::DEFAULT
 };

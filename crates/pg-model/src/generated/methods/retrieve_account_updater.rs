@@ -3,13 +3,12 @@
 //! Retrieve account update: `/v3/token/retrieveAccountUpdater` (spec 1 §4.9).
 
 use crate::{
-    AccountUpdaterBatch, BatchKey, emit,
+    AccountUpdaterBatch, BatchKey, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -43,19 +42,13 @@ impl Method for RetrieveAccountUpdater {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        BATCH_KEY.check(&BATCH_KEY.wire, Text::text(&self.batch_key), violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&BATCH_KEY, None, &self.batch_key, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self { batch_key: reader.text(&BATCH_KEY, None) }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self { batch_key: reader.text(&BATCH_KEY, None) })
     }
 }
 
@@ -82,13 +75,9 @@ pub(crate) static BATCH_KEY: Field = Field {
     rust: "batch_key",
     format: Format::Alphanumeric,
     length: Length::Between(32, 32),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "32 alphanumeric",
     source: "1 §4.9",
     doc: "The batch, from the reply of the request.",
+    ..Field::DEFAULT
 };

@@ -5,13 +5,12 @@
 use alloc::string::String;
 
 use crate::{
-    SmsReply, emit,
+    SmsReply, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -50,20 +49,17 @@ impl Method for Sms {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        MSISDN.check(&MSISDN.wire, Text::text(&self.msisdn), violations);
-        MESSAGE.check(&MESSAGE.wire, Text::text(&self.message), violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&MSISDN, None, &self.msisdn, &mut violations);
+        check::text(&MESSAGE, None, &self.message, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self { msisdn: reader.text(&MSISDN, None), message: reader.text(&MESSAGE, None) }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            msisdn: reader.text(&MSISDN, None),
+            message: reader.text(&MESSAGE, None),
+        })
     }
 }
 
@@ -90,15 +86,11 @@ pub(crate) static MSISDN: Field = Field {
     rust: "msisdn",
     format: Format::Msisdn,
     length: Length::Between(0, 15),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char 15",
     source: "3 §4.6",
     doc: "Number in international format: with 00, with +, or beginning with the country code.",
+    ..Field::DEFAULT
 };
 
 /// `message`.
@@ -107,13 +99,9 @@ pub(crate) static MESSAGE: Field = Field {
     rust: "message",
     format: Format::Text,
     length: Length::Between(0, 160),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "Char 160",
     source: "3 §4.6",
     doc: "What the message says.",
+    ..Field::DEFAULT
 };

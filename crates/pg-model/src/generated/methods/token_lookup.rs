@@ -3,13 +3,12 @@
 //! Token lookup: `/v3/token/lookup` (spec 1 §4.2).
 
 use crate::{
-    CardKey, CardKeyDetails, MerchantCustomerReference, emit,
-    field::{Field, Length},
+    CardKey, CardKeyDetails, MerchantCustomerReference, check, emit,
+    field::Field,
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -75,27 +74,17 @@ impl Method for TokenLookup {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        if let Some(value) = &self.card_key {
-            CARD_KEY.check(&CARD_KEY.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.merchant_customer_reference {
-            MERCHANT_CUSTOMER_REFERENCE.check(&MERCHANT_CUSTOMER_REFERENCE.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::optional(&CARD_KEY, None, &self.card_key, &mut violations);
+        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                card_key: reader.optional(&CARD_KEY, None),
-                merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            card_key: reader.optional(&CARD_KEY, None),
+            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
+        })
     }
 }
 
@@ -121,16 +110,10 @@ pub(crate) static CARD_KEY: Field = Field {
     wire: "cardKey",
     rust: "card_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "1 §4.2",
     doc: "The token with this key.",
+    ..Field::DEFAULT
 };
 
 /// `merchantCustomerReference`.
@@ -138,14 +121,8 @@ pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
     wire: "merchantCustomerReference",
     rust: "merchant_customer_reference",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "1 §4.2",
     doc: "All tokens that were created with this customer reference.",
+    ..Field::DEFAULT
 };

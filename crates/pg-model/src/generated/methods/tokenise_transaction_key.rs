@@ -3,13 +3,12 @@
 //! Create token from transaction: `/v3/token/tokeniseTransactionKey` (spec 1 §4.7).
 
 use crate::{
-    CardKey, CardKeyDetails, MerchantCustomerReference, TransactionKey, emit,
-    field::{Field, Length},
+    CardKey, CardKeyDetails, MerchantCustomerReference, TransactionKey, check, emit,
+    field::Field,
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -74,29 +73,19 @@ impl Method for TokeniseTransactionKey {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        TRANSACTION_KEY.check(&TRANSACTION_KEY.wire, Text::text(&self.transaction_key), violations);
-        if let Some(value) = &self.merchant_customer_reference {
-            MERCHANT_CUSTOMER_REFERENCE.check(&MERCHANT_CUSTOMER_REFERENCE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.card_key {
-            CARD_KEY.check(&CARD_KEY.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::text(&TRANSACTION_KEY, None, &self.transaction_key, &mut violations);
+        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
+        check::optional(&CARD_KEY, None, &self.card_key, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                transaction_key: reader.text(&TRANSACTION_KEY, None),
-                merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-                card_key: reader.optional(&CARD_KEY, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            transaction_key: reader.text(&TRANSACTION_KEY, None),
+            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
+            card_key: reader.optional(&CARD_KEY, None),
+        })
     }
 }
 
@@ -122,16 +111,11 @@ pub(crate) static TRANSACTION_KEY: Field = Field {
     wire: "transactionKey",
     rust: "transaction_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "1 §4.7",
     doc: "The transaction whose card is stored: a transactionKey, or the trans_key of a hosted checkout.",
+    ..Field::DEFAULT
 };
 
 /// `merchantCustomerReference`.
@@ -139,16 +123,10 @@ pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
     wire: "merchantCustomerReference",
     rust: "merchant_customer_reference",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "1 §4.7",
     doc: "Customer reference to store with the token.",
+    ..Field::DEFAULT
 };
 
 /// `cardKey`.
@@ -156,14 +134,8 @@ pub(crate) static CARD_KEY: Field = Field {
     wire: "cardKey",
     rust: "card_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "1 §4.7",
     doc: "An existing token of the same card, whose parent transaction is to be replaced.",
+    ..Field::DEFAULT
 };

@@ -3,13 +3,12 @@
 //! Lookup: `/v3/transaction/lookup` (spec 2 §4.4).
 
 use crate::{
-    MerchantReference, TransactionKey, Transactions, UniqueMerchantReference, emit,
+    MerchantReference, TransactionKey, Transactions, UniqueMerchantReference, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -86,31 +85,19 @@ impl Method for TransactionLookup {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        if let Some(value) = &self.transaction_key {
-            TRANSACTION_KEY.check(&TRANSACTION_KEY.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.merchant_reference {
-            MERCHANT_REFERENCE.check(&MERCHANT_REFERENCE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.unique_merchant_reference {
-            UNIQUE_MERCHANT_REFERENCE.check(&UNIQUE_MERCHANT_REFERENCE.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::optional(&TRANSACTION_KEY, None, &self.transaction_key, &mut violations);
+        check::optional(&MERCHANT_REFERENCE, None, &self.merchant_reference, &mut violations);
+        check::optional(&UNIQUE_MERCHANT_REFERENCE, None, &self.unique_merchant_reference, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                transaction_key: reader.optional(&TRANSACTION_KEY, None),
-                merchant_reference: reader.optional(&MERCHANT_REFERENCE, None),
-                unique_merchant_reference: reader.optional(&UNIQUE_MERCHANT_REFERENCE, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            transaction_key: reader.optional(&TRANSACTION_KEY, None),
+            merchant_reference: reader.optional(&MERCHANT_REFERENCE, None),
+            unique_merchant_reference: reader.optional(&UNIQUE_MERCHANT_REFERENCE, None),
+        })
     }
 }
 
@@ -137,15 +124,10 @@ pub(crate) static TRANSACTION_KEY: Field = Field {
     rust: "transaction_key",
     format: Format::Alphanumeric,
     length: Length::Between(32, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "32 alphanumeric",
     source: "2 §4.4",
     doc: "The transaction with this key.",
+    ..Field::DEFAULT
 };
 
 /// `merchantReference`.
@@ -154,15 +136,10 @@ pub(crate) static MERCHANT_REFERENCE: Field = Field {
     rust: "merchant_reference",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 32 chars",
     source: "2 §4.4",
     doc: "Transactions that were created with this reference.",
+    ..Field::DEFAULT
 };
 
 /// `uniqueMerchantReference`.
@@ -171,13 +148,8 @@ pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field = Field {
     rust: "unique_merchant_reference",
     format: Format::Text,
     length: Length::Between(0, 128),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 128 chars",
     source: "2 §4.4",
     doc: "The transaction that used up this reference.",
+    ..Field::DEFAULT
 };

@@ -5,14 +5,13 @@
 use alloc::string::String;
 
 use crate::{
-    Acknowledgement, CardKey, CardholderAddress, Customer, MerchantCustomerReference, emit,
+    Acknowledgement, CardKey, CardholderAddress, Customer, MerchantCustomerReference, check, emit,
     field::{Field, Length},
     format::Format,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -182,49 +181,31 @@ impl Method for UpdateCardKeyDetails {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        CARD_KEY.check(&CARD_KEY.wire, Text::text(&self.card_key), violations);
-        if let Some(value) = &self.merchant_customer_reference {
-            MERCHANT_CUSTOMER_REFERENCE.check(&MERCHANT_CUSTOMER_REFERENCE.wire, Text::text(value), violations);
-        }
-        self.customer.check(violations);
-        if let Some(value) = &self.customer_telephone {
-            CUSTOMER_TELEPHONE.check(&CUSTOMER_TELEPHONE.wire, Text::text(value), violations);
-        }
-        self.cardholder_address.check(violations);
-        if let Some(value) = &self.card_description {
-            CARD_DESCRIPTION.check(&CARD_DESCRIPTION.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.cardholder_name {
-            CARDHOLDER_NAME.check(&CARDHOLDER_NAME.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.card_expiry_month {
-            CARD_EXPIRY_MONTH.check(&CARD_EXPIRY_MONTH.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.card_expiry_year {
-            CARD_EXPIRY_YEAR.check(&CARD_EXPIRY_YEAR.wire, Text::text(value), violations);
-        }
-        found
+        let mut violations = Violations::new();
+        check::text(&CARD_KEY, None, &self.card_key, &mut violations);
+        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
+        self.customer.check(&mut violations);
+        check::optional(&CUSTOMER_TELEPHONE, None, &self.customer_telephone, &mut violations);
+        self.cardholder_address.check(&mut violations);
+        check::optional(&CARD_DESCRIPTION, None, &self.card_description, &mut violations);
+        check::optional(&CARDHOLDER_NAME, None, &self.cardholder_name, &mut violations);
+        check::optional(&CARD_EXPIRY_MONTH, None, &self.card_expiry_month, &mut violations);
+        check::optional(&CARD_EXPIRY_YEAR, None, &self.card_expiry_year, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                card_key: reader.text(&CARD_KEY, None),
-                merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-                customer: Customer::read(reader),
-                customer_telephone: reader.optional(&CUSTOMER_TELEPHONE, None),
-                cardholder_address: CardholderAddress::read(reader),
-                card_description: reader.optional(&CARD_DESCRIPTION, None),
-                cardholder_name: reader.optional(&CARDHOLDER_NAME, None),
-                card_expiry_month: reader.optional(&CARD_EXPIRY_MONTH, None),
-                card_expiry_year: reader.optional(&CARD_EXPIRY_YEAR, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            card_key: reader.text(&CARD_KEY, None),
+            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
+            customer: Customer::read(reader),
+            customer_telephone: reader.optional(&CUSTOMER_TELEPHONE, None),
+            cardholder_address: CardholderAddress::read(reader),
+            card_description: reader.optional(&CARD_DESCRIPTION, None),
+            cardholder_name: reader.optional(&CARDHOLDER_NAME, None),
+            card_expiry_month: reader.optional(&CARD_EXPIRY_MONTH, None),
+            card_expiry_year: reader.optional(&CARD_EXPIRY_YEAR, None),
+        })
     }
 }
 
@@ -271,16 +252,11 @@ pub(crate) static CARD_KEY: Field = Field {
     wire: "cardKey",
     rust: "card_key",
     format: Format::Text,
-    length: Length::Any,
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "alphanumeric",
     source: "1 §4.6",
     doc: "The token to change.",
+    ..Field::DEFAULT
 };
 
 /// `merchantCustomerReference`.
@@ -289,15 +265,10 @@ pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
     rust: "merchant_customer_reference",
     format: Format::Text,
     length: Length::Between(0, 45),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 45 chars",
     source: "1 §4.6",
     doc: "Must be the customer reference of the token when given; it is not changed.",
+    ..Field::DEFAULT
 };
 
 /// `customerTelephone`.
@@ -306,15 +277,10 @@ pub(crate) static CUSTOMER_TELEPHONE: Field = Field {
     rust: "customer_telephone",
     format: Format::Text,
     length: Length::Between(0, 14),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 14 chars",
     source: "1 §4.6",
     doc: "Fixed-line telephone number of the customer.",
+    ..Field::DEFAULT
 };
 
 /// `cardDescription`.
@@ -323,15 +289,10 @@ pub(crate) static CARD_DESCRIPTION: Field = Field {
     rust: "card_description",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "A name for the card.",
+    ..Field::DEFAULT
 };
 
 /// `cardholderName`.
@@ -340,15 +301,11 @@ pub(crate) static CARDHOLDER_NAME: Field = Field {
     rust: "cardholder_name",
     format: Format::Text,
     length: Length::Between(0, 50),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
     aliases: &["cardHolderName"],
     spec: "up to 50 chars",
     source: "1 §4.6",
     doc: "Name printed on the card.",
+    ..Field::DEFAULT
 };
 
 /// `cardExpiryMonth`.
@@ -357,15 +314,10 @@ pub(crate) static CARD_EXPIRY_MONTH: Field = Field {
     rust: "card_expiry_month",
     format: Format::Month,
     length: Length::Between(2, 2),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "2 digits",
     source: "1 §4.6",
     doc: "New month of expiry, 01 to 12.",
+    ..Field::DEFAULT
 };
 
 /// `cardExpiryYear`.
@@ -374,13 +326,8 @@ pub(crate) static CARD_EXPIRY_YEAR: Field = Field {
     rust: "card_expiry_year",
     format: Format::Year,
     length: Length::Between(2, 4),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "2 or 4 digits",
     source: "1 §4.6",
     doc: "New year of expiry, with or without the century.",
+    ..Field::DEFAULT
 };

@@ -3,13 +3,12 @@
 //! Update: `/v3/transaction/update` (spec 2 §4.4).
 
 use crate::{
-    Acknowledgement, MerchantCustomerReference, MerchantReference, TransactionKey, emit,
+    Acknowledgement, MerchantCustomerReference, MerchantReference, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
-    text::Text,
     violation::Violations,
 };
 
@@ -74,30 +73,20 @@ impl Method for UpdateTransaction {
     }
 
     fn check(&self) -> Violations {
-        let mut found = Violations::new();
-        let violations = &mut found;
-        TRANSACTION_KEY.check(&TRANSACTION_KEY.wire, Text::text(&self.transaction_key), violations);
-        if let Some(value) = &self.merchant_customer_reference {
-            MERCHANT_CUSTOMER_REFERENCE.check(&MERCHANT_CUSTOMER_REFERENCE.wire, Text::text(value), violations);
-        }
-        if let Some(value) = &self.merchant_reference {
-            MERCHANT_REFERENCE.check(&MERCHANT_REFERENCE.wire, Text::text(value), violations);
-        }
-        crate::cross::update_transaction(self, violations);
-        found
+        let mut violations = Violations::new();
+        check::text(&TRANSACTION_KEY, None, &self.transaction_key, &mut violations);
+        check::optional(&MERCHANT_CUSTOMER_REFERENCE, None, &self.merchant_customer_reference, &mut violations);
+        check::optional(&MERCHANT_REFERENCE, None, &self.merchant_reference, &mut violations);
+        crate::cross::update_transaction(self, &mut violations);
+        violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        let mut reader = Reader::new(parameters);
-        let request = {
-            let reader = &mut reader;
-            Self {
-                transaction_key: reader.text(&TRANSACTION_KEY, None),
-                merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
-                merchant_reference: reader.optional(&MERCHANT_REFERENCE, None),
-            }
-        };
-        reader.finish(request)
+        Reader::request(parameters, |reader| Self {
+            transaction_key: reader.text(&TRANSACTION_KEY, None),
+            merchant_customer_reference: reader.optional(&MERCHANT_CUSTOMER_REFERENCE, None),
+            merchant_reference: reader.optional(&MERCHANT_REFERENCE, None),
+        })
     }
 }
 
@@ -124,15 +113,11 @@ pub(crate) static TRANSACTION_KEY: Field = Field {
     rust: "transaction_key",
     format: Format::Alphanumeric,
     length: Length::Between(32, 32),
-    range: None,
     required: true,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "32 alphanumeric",
     source: "2 §4.4",
     doc: "The transaction to add to; any but an EFT.",
+    ..Field::DEFAULT
 };
 
 /// `merchantCustomerReference`.
@@ -141,15 +126,10 @@ pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
     rust: "merchant_customer_reference",
     format: Format::Text,
     length: Length::Between(0, 45),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 45 chars",
     source: "2 §4.4",
     doc: "Reference of the customer.",
+    ..Field::DEFAULT
 };
 
 /// `merchantReference`.
@@ -158,13 +138,8 @@ pub(crate) static MERCHANT_REFERENCE: Field = Field {
     rust: "merchant_reference",
     format: Format::Text,
     length: Length::Between(0, 32),
-    range: None,
-    required: false,
-    sensitive: false,
-    default: None,
-    values: &[],
-    aliases: &[],
     spec: "up to 32 chars",
     source: "2 §4.4",
     doc: "Reference for reports.",
+    ..Field::DEFAULT
 };

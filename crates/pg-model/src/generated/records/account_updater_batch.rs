@@ -7,7 +7,6 @@ use alloc::{string::String, vec::Vec};
 use crate::{
     BatchKey, UpdatedCard,
     record::{ListShape, Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -42,12 +41,8 @@ impl Record for AccountUpdaterBatch {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.batch_key).is_empty() {
-            out.text("batchKey", Text::text(&self.batch_key));
-        }
-        if !Text::text(&self.created_on).is_empty() {
-            out.text("createdOn", Text::text(&self.created_on));
-        }
+        write::filled(out, "batchKey", &self.batch_key);
+        write::filled(out, "createdOn", &self.created_on);
         if !self.card_key_details.is_empty() {
             write::list(out, "cardKeyDetails", "cardKeyDetail", ListShape::Array, &self.card_key_details);
         }

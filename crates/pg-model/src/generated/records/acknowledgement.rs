@@ -5,7 +5,6 @@
 use crate::{
     ResultCode,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -34,9 +33,7 @@ impl Record for Acknowledgement {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.result).is_empty() {
-            out.text("result", Text::text(&self.result));
-        }
+        write::filled(out, "result", &self.result);
         write::extra(out, &self.extra);
     }
 

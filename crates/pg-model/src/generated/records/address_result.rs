@@ -7,7 +7,6 @@ use alloc::string::String;
 use crate::{
     Flag,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -51,24 +50,12 @@ impl Record for AddressResult {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.status).is_empty() {
-            out.text("status", Text::text(&self.status));
-        }
-        if !Text::text(&self.address_1).is_empty() {
-            out.text("address_1", Text::text(&self.address_1));
-        }
-        if !Text::text(&self.address_2).is_empty() {
-            out.text("address_2", Text::text(&self.address_2));
-        }
-        if !Text::text(&self.town).is_empty() {
-            out.text("town", Text::text(&self.town));
-        }
-        if !Text::text(&self.county).is_empty() {
-            out.text("county", Text::text(&self.county));
-        }
-        if !Text::text(&self.postcode).is_empty() {
-            out.text("postcode", Text::text(&self.postcode));
-        }
+        write::filled(out, "status", &self.status);
+        write::filled(out, "address_1", &self.address_1);
+        write::filled(out, "address_2", &self.address_2);
+        write::filled(out, "town", &self.town);
+        write::filled(out, "county", &self.county);
+        write::filled(out, "postcode", &self.postcode);
         write::extra(out, &self.extra);
     }
 

@@ -8,7 +8,6 @@ use crate::{
     LiabilityShift, StatusCode, TransactionKey, TransactionType,
     parameters::Named,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -55,24 +54,12 @@ impl Record for AuthenticationStatus {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.transaction_status_code).is_empty() {
-            out.text("transactionStatusCode", Text::text(&self.transaction_status_code));
-        }
-        if !Text::text(&self.transaction_status).is_empty() {
-            out.text("transactionStatus", Text::text(&self.transaction_status));
-        }
-        if !Text::text(&self.transaction_type).is_empty() {
-            out.text("transactionType", Text::text(&self.transaction_type));
-        }
-        if !Text::text(&self.transaction_key).is_empty() {
-            out.text("transactionKey", Text::text(&self.transaction_key));
-        }
-        if !Text::text(&self.bank_eci_value).is_empty() {
-            out.text("bankECIValue", Text::text(&self.bank_eci_value));
-        }
-        if !Text::text(&self.liability_shift).is_empty() {
-            out.text("liabilityShift", Text::text(&self.liability_shift));
-        }
+        write::filled(out, "transactionStatusCode", &self.transaction_status_code);
+        write::filled(out, "transactionStatus", &self.transaction_status);
+        write::filled(out, "transactionType", &self.transaction_type);
+        write::filled(out, "transactionKey", &self.transaction_key);
+        write::filled(out, "bankECIValue", &self.bank_eci_value);
+        write::filled(out, "liabilityShift", &self.liability_shift);
         write::named(out, &self.bank);
         write::extra(out, &self.extra);
     }

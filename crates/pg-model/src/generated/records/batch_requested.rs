@@ -5,7 +5,6 @@
 use crate::{
     BatchKey, ResultCode,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -37,12 +36,8 @@ impl Record for BatchRequested {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.result).is_empty() {
-            out.text("result", Text::text(&self.result));
-        }
-        if !Text::text(&self.batch_key).is_empty() {
-            out.text("batchKey", Text::text(&self.batch_key));
-        }
+        write::filled(out, "result", &self.result);
+        write::filled(out, "batchKey", &self.batch_key);
         write::extra(out, &self.extra);
     }
 

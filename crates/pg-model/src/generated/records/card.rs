@@ -57,14 +57,14 @@ impl Record for Card {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("cardDescription", Text::text(&self.card_description));
-        out.text("cardholderName", Text::text(&self.cardholder_name));
-        out.text("cardNumber", Text::text(&self.card_number));
-        out.text("cardExpiryMonth", Text::text(&self.card_expiry_month));
-        out.text("cardExpiryYear", Text::text(&self.card_expiry_year));
-        out.text("cardType", Text::text(&self.card_type));
-        out.text("cardScheme", Text::text(&self.card_scheme));
-        out.text("cardBank", Text::text(&self.card_bank));
+        out.text("cardDescription", self.card_description.text());
+        out.text("cardholderName", self.cardholder_name.text());
+        out.text("cardNumber", self.card_number.text());
+        out.text("cardExpiryMonth", self.card_expiry_month.text());
+        out.text("cardExpiryYear", self.card_expiry_year.text());
+        out.text("cardType", self.card_type.text());
+        out.text("cardScheme", self.card_scheme.text());
+        out.text("cardBank", self.card_bank.text());
         write::extra(out, &self.extra);
     }
 }

@@ -56,14 +56,14 @@ impl Record for CardAddress {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("cardholderAddressPropertyName", Text::text(&self.property_name));
-        out.text("cardholderAddressLine1", Text::text(&self.line1));
-        out.text("cardholderAddressLine2", Text::text(&self.line2));
-        out.text("cardholderAddressLine3", Text::text(&self.line3));
-        out.text("cardholderAddressTown", Text::text(&self.town));
-        out.text("cardholderAddressCounty", Text::text(&self.county));
-        out.text("cardholderAddressPostcode", Text::text(&self.postcode));
-        out.text("cardholderAddressCountry", Text::text(&self.country));
+        out.text("cardholderAddressPropertyName", self.property_name.text());
+        out.text("cardholderAddressLine1", self.line1.text());
+        out.text("cardholderAddressLine2", self.line2.text());
+        out.text("cardholderAddressLine3", self.line3.text());
+        out.text("cardholderAddressTown", self.town.text());
+        out.text("cardholderAddressCounty", self.county.text());
+        out.text("cardholderAddressPostcode", self.postcode.text());
+        out.text("cardholderAddressCountry", self.country.text());
         write::extra(out, &self.extra);
     }
 }

@@ -50,12 +50,12 @@ impl Record for CardCustomer {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("customerTitle", Text::text(&self.customer_title));
-        out.text("customerFirstName", Text::text(&self.customer_first_name));
-        out.text("customerSurname", Text::text(&self.customer_surname));
-        out.text("customerEmail", Text::text(&self.customer_email));
-        out.text("customerMobile", Text::text(&self.customer_mobile));
-        out.text("customerTelephone", Text::text(&self.customer_telephone));
+        out.text("customerTitle", self.customer_title.text());
+        out.text("customerFirstName", self.customer_first_name.text());
+        out.text("customerSurname", self.customer_surname.text());
+        out.text("customerEmail", self.customer_email.text());
+        out.text("customerMobile", self.customer_mobile.text());
+        out.text("customerTelephone", self.customer_telephone.text());
         write::extra(out, &self.extra);
     }
 }

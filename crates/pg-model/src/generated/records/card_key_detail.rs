@@ -52,10 +52,10 @@ impl Record for CardKeyDetail {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("cardKey", Text::text(&self.card_key));
-        out.number("cardUniqueIdentifier", Text::text(&self.card_unique_identifier));
-        out.text("merchantCustomerReference", Text::text(&self.merchant_customer_reference));
-        out.text("enabled", Text::text(&self.enabled));
+        out.text("cardKey", self.card_key.text());
+        out.number("cardUniqueIdentifier", self.card_unique_identifier.text());
+        out.text("merchantCustomerReference", self.merchant_customer_reference.text());
+        out.text("enabled", self.enabled.text());
         out.record("card", &self.card);
         out.record("customer", &self.customer);
         out.record("cardholderAddress", &self.cardholder_address);

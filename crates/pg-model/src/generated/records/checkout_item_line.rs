@@ -7,7 +7,6 @@ use alloc::string::String;
 use crate::{
     Decimal,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -45,18 +44,10 @@ impl Record for CheckoutItemLine {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.name).is_empty() {
-            out.text("name", Text::text(&self.name));
-        }
-        if !Text::text(&self.price).is_empty() {
-            out.text("price", Text::text(&self.price));
-        }
-        if !Text::text(&self.quantity).is_empty() {
-            out.text("quantity", Text::text(&self.quantity));
-        }
-        if !Text::text(&self.reference).is_empty() {
-            out.text("reference", Text::text(&self.reference));
-        }
+        write::filled(out, "name", &self.name);
+        write::filled(out, "price", &self.price);
+        write::filled(out, "quantity", &self.quantity);
+        write::filled(out, "reference", &self.reference);
         write::extra(out, &self.extra);
     }
 }

@@ -7,7 +7,6 @@ use alloc::string::String;
 use crate::{
     Secret,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -72,45 +71,19 @@ impl Record for CheckoutUser {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.salutation).is_empty() {
-            out.text("salutation", Text::text(&self.salutation));
-        }
-        if !Text::text(&self.first_name).is_empty() {
-            out.text("first_name", Text::text(&self.first_name));
-        }
-        if !Text::text(&self.surname).is_empty() {
-            out.text("surname", Text::text(&self.surname));
-        }
-        if !Text::text(&self.date_of_birth).is_empty() {
-            out.text("date_of_birth", Text::text(&self.date_of_birth));
-        }
-        if !Text::text(&self.mobile_phone).is_empty() {
-            out.text("mobile_phone", Text::text(&self.mobile_phone));
-        }
-        if !Text::text(&self.home_phone).is_empty() {
-            out.text("home_phone", Text::text(&self.home_phone));
-        }
-        if !Text::text(&self.property_name).is_empty() {
-            out.text("property_name", Text::text(&self.property_name));
-        }
-        if !Text::text(&self.address_1).is_empty() {
-            out.text("address_1", Text::text(&self.address_1));
-        }
-        if !Text::text(&self.address_2).is_empty() {
-            out.text("address_2", Text::text(&self.address_2));
-        }
-        if !Text::text(&self.town).is_empty() {
-            out.text("town", Text::text(&self.town));
-        }
-        if !Text::text(&self.county).is_empty() {
-            out.text("county", Text::text(&self.county));
-        }
-        if !Text::text(&self.postcode).is_empty() {
-            out.text("postcode", Text::text(&self.postcode));
-        }
-        if !Text::text(&self.country).is_empty() {
-            out.text("country", Text::text(&self.country));
-        }
+        write::filled(out, "salutation", &self.salutation);
+        write::filled(out, "first_name", &self.first_name);
+        write::filled(out, "surname", &self.surname);
+        write::filled(out, "date_of_birth", &self.date_of_birth);
+        write::filled(out, "mobile_phone", &self.mobile_phone);
+        write::filled(out, "home_phone", &self.home_phone);
+        write::filled(out, "property_name", &self.property_name);
+        write::filled(out, "address_1", &self.address_1);
+        write::filled(out, "address_2", &self.address_2);
+        write::filled(out, "town", &self.town);
+        write::filled(out, "county", &self.county);
+        write::filled(out, "postcode", &self.postcode);
+        write::filled(out, "country", &self.country);
         write::extra(out, &self.extra);
     }
 }

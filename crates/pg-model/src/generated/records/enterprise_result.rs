@@ -7,7 +7,6 @@ use alloc::string::String;
 use crate::{
     Decimal, EnterpriseTransactionType, Flag, SystemAction, TransactionKey,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -57,30 +56,14 @@ impl Record for EnterpriseResult {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.trans_type).is_empty() {
-            out.text("trans_type", Text::text(&self.trans_type));
-        }
-        if !Text::text(&self.trans_value).is_empty() {
-            out.text("trans_value", Text::text(&self.trans_value));
-        }
-        if !Text::text(&self.prev_trans_key).is_empty() {
-            out.text("prev_trans_key", Text::text(&self.prev_trans_key));
-        }
-        if !Text::text(&self.trans_class).is_empty() {
-            out.text("trans_class", Text::text(&self.trans_class));
-        }
-        if !Text::text(&self.system_action).is_empty() {
-            out.text("system_action", Text::text(&self.system_action));
-        }
-        if !Text::text(&self.status).is_empty() {
-            out.text("status", Text::text(&self.status));
-        }
-        if !Text::text(&self.trans_key).is_empty() {
-            out.text("trans_key", Text::text(&self.trans_key));
-        }
-        if !Text::text(&self.auth_code).is_empty() {
-            out.text("auth_code", Text::text(&self.auth_code));
-        }
+        write::filled(out, "trans_type", &self.trans_type);
+        write::filled(out, "trans_value", &self.trans_value);
+        write::filled(out, "prev_trans_key", &self.prev_trans_key);
+        write::filled(out, "trans_class", &self.trans_class);
+        write::filled(out, "system_action", &self.system_action);
+        write::filled(out, "status", &self.status);
+        write::filled(out, "trans_key", &self.trans_key);
+        write::filled(out, "auth_code", &self.auth_code);
         write::extra(out, &self.extra);
     }
 

@@ -7,7 +7,6 @@ use alloc::string::String;
 use crate::{
     Currency, TokenId,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -45,18 +44,10 @@ impl Record for EnterpriseTransaction {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.status).is_empty() {
-            out.text("status", Text::text(&self.status));
-        }
-        if !Text::text(&self.token).is_empty() {
-            out.text("token", Text::text(&self.token));
-        }
-        if !Text::text(&self.value).is_empty() {
-            out.text("value", Text::text(&self.value));
-        }
-        if !Text::text(&self.currency).is_empty() {
-            out.text("currency", Text::text(&self.currency));
-        }
+        write::filled(out, "status", &self.status);
+        write::filled(out, "token", &self.token);
+        write::filled(out, "value", &self.value);
+        write::filled(out, "currency", &self.currency);
         write::extra(out, &self.extra);
     }
 

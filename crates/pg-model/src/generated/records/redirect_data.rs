@@ -64,24 +64,18 @@ impl Record for RedirectData {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        out.text("cardholderName", Text::text(&self.cardholder_name));
-        out.text("cardNumber", Text::text(&self.card_number));
-        out.text("cardExpiryMonth", Text::text(&self.card_expiry_month));
-        out.text("cardExpiryYear", Text::text(&self.card_expiry_year));
-        out.text("cardCV2", Text::text(&self.card_cv2));
+        out.text("cardholderName", self.cardholder_name.text());
+        out.text("cardNumber", self.card_number.text());
+        out.text("cardExpiryMonth", self.card_expiry_month.text());
+        out.text("cardExpiryYear", self.card_expiry_year.text());
+        out.text("cardCV2", self.card_cv2.text());
         write::named(out, &self.collect);
         if !self.errors.is_empty() {
             write::map(out, "errors", &self.errors);
         }
-        if !Text::text(&self.error_code).is_empty() {
-            out.text("errorCode", Text::text(&self.error_code));
-        }
-        if !Text::text(&self.trace_code).is_empty() {
-            out.text("traceCode", Text::text(&self.trace_code));
-        }
-        if !Text::text(&self.error_message).is_empty() {
-            out.text("errorMessage", Text::text(&self.error_message));
-        }
+        write::filled(out, "errorCode", &self.error_code);
+        write::filled(out, "traceCode", &self.trace_code);
+        write::filled(out, "errorMessage", &self.error_message);
         write::extra(out, &self.extra);
     }
 }

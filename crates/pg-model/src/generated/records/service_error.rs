@@ -7,7 +7,6 @@ use alloc::string::String;
 use crate::{
     ErrorCode, TraceCode,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -42,15 +41,9 @@ impl Record for ServiceError {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.error_code).is_empty() {
-            out.text("errorCode", Text::text(&self.error_code));
-        }
-        if !Text::text(&self.trace_code).is_empty() {
-            out.text("traceCode", Text::text(&self.trace_code));
-        }
-        if !Text::text(&self.error_message).is_empty() {
-            out.text("errorMessage", Text::text(&self.error_message));
-        }
+        write::filled(out, "errorCode", &self.error_code);
+        write::filled(out, "traceCode", &self.trace_code);
+        write::filled(out, "errorMessage", &self.error_message);
         write::extra(out, &self.extra);
     }
 

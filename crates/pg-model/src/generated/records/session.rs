@@ -5,7 +5,6 @@
 use crate::{
     SessionKey,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -34,9 +33,7 @@ impl Record for Session {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.session_key).is_empty() {
-            out.text("sessionKey", Text::text(&self.session_key));
-        }
+        write::filled(out, "sessionKey", &self.session_key);
         write::extra(out, &self.extra);
     }
 

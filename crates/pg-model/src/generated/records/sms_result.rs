@@ -7,7 +7,6 @@ use alloc::string::String;
 use crate::{
     Flag, MessageId,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -45,18 +44,10 @@ impl Record for SmsResult {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.msisdn).is_empty() {
-            out.text("msisdn", Text::text(&self.msisdn));
-        }
-        if !Text::text(&self.message).is_empty() {
-            out.text("message", Text::text(&self.message));
-        }
-        if !Text::text(&self.status).is_empty() {
-            out.text("status", Text::text(&self.status));
-        }
-        if !Text::text(&self.message_id).is_empty() {
-            out.text("messid", Text::text(&self.message_id));
-        }
+        write::filled(out, "msisdn", &self.msisdn);
+        write::filled(out, "message", &self.message);
+        write::filled(out, "status", &self.status);
+        write::filled(out, "messid", &self.message_id);
         write::extra(out, &self.extra);
     }
 

@@ -8,7 +8,6 @@ use crate::{
     AuthenticationKey, StatusCode, TransactionKey, TransactionType, Url,
     parameters::Named,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -58,27 +57,13 @@ impl Record for ThreeDSecureInitiation {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.transaction_status_code).is_empty() {
-            out.text("transactionStatusCode", Text::text(&self.transaction_status_code));
-        }
-        if !Text::text(&self.transaction_status).is_empty() {
-            out.text("transactionStatus", Text::text(&self.transaction_status));
-        }
-        if !Text::text(&self.transaction_type).is_empty() {
-            out.text("transactionType", Text::text(&self.transaction_type));
-        }
-        if !Text::text(&self.transaction_key).is_empty() {
-            out.text("transactionKey", Text::text(&self.transaction_key));
-        }
-        if !Text::text(&self.bank_eci_value).is_empty() {
-            out.text("bankECIValue", Text::text(&self.bank_eci_value));
-        }
-        if !Text::text(&self.authentication_key).is_empty() {
-            out.text("authenticationKey", Text::text(&self.authentication_key));
-        }
-        if !Text::text(&self.authentication_url).is_empty() {
-            out.text("authenticationUrl", Text::text(&self.authentication_url));
-        }
+        write::filled(out, "transactionStatusCode", &self.transaction_status_code);
+        write::filled(out, "transactionStatus", &self.transaction_status);
+        write::filled(out, "transactionType", &self.transaction_type);
+        write::filled(out, "transactionKey", &self.transaction_key);
+        write::filled(out, "bankECIValue", &self.bank_eci_value);
+        write::filled(out, "authenticationKey", &self.authentication_key);
+        write::filled(out, "authenticationUrl", &self.authentication_url);
         write::named(out, &self.bank);
         write::extra(out, &self.extra);
     }

@@ -7,7 +7,6 @@ use alloc::string::String;
 use crate::{
     Currency, EnterpriseTransactionType, TokenId, TransactionCategory, Url,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -78,51 +77,21 @@ impl Record for Token {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.token_id).is_empty() {
-            out.text("tokenid", Text::text(&self.token_id));
-        }
-        if !Text::text(&self.merchant).is_empty() {
-            out.text("merchant", Text::text(&self.merchant));
-        }
-        if !Text::text(&self.applet).is_empty() {
-            out.text("applet", Text::text(&self.applet));
-        }
-        if !Text::text(&self.redemption_url).is_empty() {
-            out.text("redemption_url", Text::text(&self.redemption_url));
-        }
-        if !Text::text(&self.token_start).is_empty() {
-            out.text("token_start", Text::text(&self.token_start));
-        }
-        if !Text::text(&self.token_expiry).is_empty() {
-            out.text("token_expiry", Text::text(&self.token_expiry));
-        }
-        if !Text::text(&self.creation).is_empty() {
-            out.text("creation", Text::text(&self.creation));
-        }
-        if !Text::text(&self.uses).is_empty() {
-            out.text("uses", Text::text(&self.uses));
-        }
-        if !Text::text(&self.redemptions).is_empty() {
-            out.text("redemptions", Text::text(&self.redemptions));
-        }
-        if !Text::text(&self.success_url).is_empty() {
-            out.text("success_url", Text::text(&self.success_url));
-        }
-        if !Text::text(&self.cancel_url).is_empty() {
-            out.text("cancel_url", Text::text(&self.cancel_url));
-        }
-        if !Text::text(&self.callback_url).is_empty() {
-            out.text("callback_url", Text::text(&self.callback_url));
-        }
-        if !Text::text(&self.trans_type).is_empty() {
-            out.text("trans_type", Text::text(&self.trans_type));
-        }
-        if !Text::text(&self.trans_cat).is_empty() {
-            out.text("trans_cat", Text::text(&self.trans_cat));
-        }
-        if !Text::text(&self.currency).is_empty() {
-            out.text("currency", Text::text(&self.currency));
-        }
+        write::filled(out, "tokenid", &self.token_id);
+        write::filled(out, "merchant", &self.merchant);
+        write::filled(out, "applet", &self.applet);
+        write::filled(out, "redemption_url", &self.redemption_url);
+        write::filled(out, "token_start", &self.token_start);
+        write::filled(out, "token_expiry", &self.token_expiry);
+        write::filled(out, "creation", &self.creation);
+        write::filled(out, "uses", &self.uses);
+        write::filled(out, "redemptions", &self.redemptions);
+        write::filled(out, "success_url", &self.success_url);
+        write::filled(out, "cancel_url", &self.cancel_url);
+        write::filled(out, "callback_url", &self.callback_url);
+        write::filled(out, "trans_type", &self.trans_type);
+        write::filled(out, "trans_cat", &self.trans_cat);
+        write::filled(out, "currency", &self.currency);
         write::extra(out, &self.extra);
     }
 

@@ -5,7 +5,6 @@
 use crate::{
     Flag,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -34,9 +33,7 @@ impl Record for TokenCancellation {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.status).is_empty() {
-            out.text("status", Text::text(&self.status));
-        }
+        write::filled(out, "status", &self.status);
         write::extra(out, &self.extra);
     }
 

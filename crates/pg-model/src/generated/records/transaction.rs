@@ -9,7 +9,6 @@ use crate::{
     UniqueMerchantReference,
     parameters::Named,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -71,40 +70,18 @@ impl Record for Transaction {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.transaction_status_code).is_empty() {
-            out.text("transactionStatusCode", Text::text(&self.transaction_status_code));
-        }
-        if !Text::text(&self.transaction_status).is_empty() {
-            out.text("transactionStatus", Text::text(&self.transaction_status));
-        }
-        if !Text::text(&self.transaction_type).is_empty() {
-            out.text("transactionType", Text::text(&self.transaction_type));
-        }
-        if !Text::text(&self.transaction_key).is_empty() {
-            out.text("transactionKey", Text::text(&self.transaction_key));
-        }
+        write::filled(out, "transactionStatusCode", &self.transaction_status_code);
+        write::filled(out, "transactionStatus", &self.transaction_status);
+        write::filled(out, "transactionType", &self.transaction_type);
+        write::filled(out, "transactionKey", &self.transaction_key);
         write::named(out, &self.bank);
-        if !Text::text(&self.merchant_reference).is_empty() {
-            out.text("merchantReference", Text::text(&self.merchant_reference));
-        }
-        if !Text::text(&self.unique_merchant_reference).is_empty() {
-            out.text("uniqueMerchantReference", Text::text(&self.unique_merchant_reference));
-        }
-        if !Text::text(&self.merchant_customer_reference).is_empty() {
-            out.text("merchantCustomerReference", Text::text(&self.merchant_customer_reference));
-        }
-        if !Text::text(&self.currency).is_empty() {
-            out.text("currency", Text::text(&self.currency));
-        }
-        if !Text::text(&self.transaction_value).is_empty() {
-            out.text("transactionValue", Text::text(&self.transaction_value));
-        }
-        if !Text::text(&self.original_transaction_key).is_empty() {
-            out.text("originalTransactionKey", Text::text(&self.original_transaction_key));
-        }
-        if !Text::text(&self.created_on).is_empty() {
-            out.text("createdOn", Text::text(&self.created_on));
-        }
+        write::filled(out, "merchantReference", &self.merchant_reference);
+        write::filled(out, "uniqueMerchantReference", &self.unique_merchant_reference);
+        write::filled(out, "merchantCustomerReference", &self.merchant_customer_reference);
+        write::filled(out, "currency", &self.currency);
+        write::filled(out, "transactionValue", &self.transaction_value);
+        write::filled(out, "originalTransactionKey", &self.original_transaction_key);
+        write::filled(out, "createdOn", &self.created_on);
         write::extra(out, &self.extra);
     }
 

@@ -5,7 +5,6 @@
 use crate::{
     Card, CardKey, CardRetrievalCode, CardUniqueIdentifier, Flag, MerchantCustomerReference,
     record::{Record, RecordWriter, Slot},
-    text::Text,
     value::Extra,
     write,
 };
@@ -52,24 +51,12 @@ impl Record for UpdatedCard {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if !Text::text(&self.old_card_key).is_empty() {
-            out.text("oldCardKey", Text::text(&self.old_card_key));
-        }
-        if !Text::text(&self.response).is_empty() {
-            out.text("response", Text::text(&self.response));
-        }
-        if !Text::text(&self.card_key).is_empty() {
-            out.text("cardKey", Text::text(&self.card_key));
-        }
-        if !Text::text(&self.card_unique_identifier).is_empty() {
-            out.text("cardUniqueIdentifier", Text::text(&self.card_unique_identifier));
-        }
-        if !Text::text(&self.merchant_customer_reference).is_empty() {
-            out.text("merchantCustomerReference", Text::text(&self.merchant_customer_reference));
-        }
-        if !Text::text(&self.enabled).is_empty() {
-            out.text("enabled", Text::text(&self.enabled));
-        }
+        write::filled(out, "oldCardKey", &self.old_card_key);
+        write::filled(out, "response", &self.response);
+        write::filled(out, "cardKey", &self.card_key);
+        write::filled(out, "cardUniqueIdentifier", &self.card_unique_identifier);
+        write::filled(out, "merchantCustomerReference", &self.merchant_customer_reference);
+        write::filled(out, "enabled", &self.enabled);
         if self.card != Default::default() {
             out.record("card", &self.card);
         }
