@@ -92,6 +92,11 @@ impl Failure {
         self
     }
 
+    /// What it says.
+    pub(crate) fn message(&self) -> &str {
+        &self.report.message
+    }
+
     /// Tells people, and with `--json` programs too.
     pub(crate) fn report(&self, json: bool) -> Exit {
         output::say(&format!("pg: {}", self.report.message));

@@ -6,6 +6,7 @@ mod decrypt;
 mod demo;
 mod explain;
 mod interrupt;
+mod listen;
 mod methods;
 mod sandbox;
 mod sign;
@@ -26,6 +27,7 @@ pub(crate) enum Command {
     Verify(verify::Arguments),
     Explain(explain::Arguments),
     Decrypt(decrypt::Arguments),
+    Listen(Box<listen::Arguments>),
     UpdateCards(Box<update_cards::Arguments>),
     Sandbox(sandbox::Arguments),
     Completions(completions::Arguments),
@@ -41,6 +43,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
         Command::Verify(arguments) => verify::run(arguments, json),
         Command::Explain(arguments) => explain::run(arguments, json),
         Command::Decrypt(arguments) => decrypt::run(arguments, json),
+        Command::Listen(arguments) => listen::run(*arguments, json),
         Command::UpdateCards(arguments) => update_cards::run(*arguments, json),
         Command::Sandbox(arguments) => sandbox::run(arguments, json),
         Command::Completions(arguments) => completions::run(&arguments),

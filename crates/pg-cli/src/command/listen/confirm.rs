@@ -1,0 +1,119 @@
+//! Finds out whether what came in is true.
+
+use std::time::Duration;
+
+use pg_hyper::{
+    Client, News,
+    proto::{
+        Account, Redirect, Returned, UpdaterHint,
+        machine::retry::{RetryBounds, Tried},
+    },
+};
+use pg_model::{
+    CardNumber, Cv2, Encoding, EnterpriseTransactionLookup, Method, Record, UpdatedCard, json, method::Credentials,
+};
+
+use super::event::Event;
+use crate::{account::Details, failure::Failure, output};
+
+/// The accounts by which news are confirmed, as far as they are known. They keep to the throttle, and stop before a lockout.
+pub(super) struct Confirming {
+    gateway: Result<Client, String>,
+    enterprise: Result<Client, String>,
+}
+
+impl Confirming {
+    pub(super) fn new(details: &Details, deadline: Duration) -> Self {
+        let client = |kind| client(details.account(kind, Encoding::Json), deadline);
+        Self { gateway: client(Credentials::Signed), enterprise: client(Credentials::Enterprise) }
+    }
+
+    /// Says what can't be confirmed.
+    pub(super) fn tell(&self) {
+        for (client, what) in
+            [(&self.gateway, "callbacks of the account updater, card forms"), (&self.enterprise, "checkouts")]
+        {
+            if let Err(why) = client {
+                output::warn(&format!("{what} are not confirmed: {why}"));
+            }
+        }
+    }
+
+    /// What the news claim, and what the service says to it.
+    pub(super) async fn find_out(&self, what: &'static str, news: News) -> Event {
+        match news {
+            News::Updater(hint) => self.batch(what, &hint).await,
+            News::Paid { trans_key } => {
+                let event = Event::new(what, format!("payment {trans_key}"));
+                let lookup = EnterpriseTransactionLookup::new(trans_key);
+                event.found(ask(&self.enterprise, lookup, |found| json::write(found)).await)
+            }
+            News::CheckoutLeft => Event::new(what, "a customer went back from the checkout".to_owned()),
+            News::CardForm(redirect) => {
+                let event = Event::new(what, format!("a customer came back from the form {:?}", redirect.form_id));
+                event.decrypted(self.open(&redirect))
+            }
+            News::Challenged => Event::new(what, "a customer came back from a challenge".to_owned()),
+            _ => Event::new(what, "something that this version does not know".to_owned()),
+        }
+    }
+
+    async fn batch(&self, what: &'static str, hint: &UpdaterHint) -> Event {
+        let key = &hint.claimed().batch_key;
+        if key.as_str().len() != 32 || !key.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Event::new(what, "a batch".to_owned()).found(Err("that is no batch key".to_owned()));
+        }
+        let event = Event::new(what, format!("batch {key}, {} cards", hint.claimed().card_key_details.len()));
+        let found = ask(&self.gateway, hint.confirm(), |batch| {
+            let mut batch = batch.clone();
+            batch.card_key_details.iter_mut().for_each(mask);
+            json::write(&batch)
+        });
+        event.found(found.await)
+    }
+
+    fn open(&self, redirect: &Redirect) -> Result<String, String> {
+        let account = self.gateway.as_ref().map_err(Clone::clone)?.account();
+        let cipher = account.session_cipher().map_err(|error| error.to_string())?;
+        Ok(match redirect.open(&cipher).map_err(|error| error.to_string())? {
+            Returned::Accepted(data) | Returned::Invalid(data) => {
+                let mut data = data.into_inner();
+                data.card_number = CardNumber::from(data.card_number.masked());
+                data.card_cv2 = Cv2::default();
+                json::write(&data)
+            }
+            Returned::Failed(error) => json::write(error.get()),
+        })
+    }
+}
+
+/// A client of the account, or in words why there is none.
+fn client(account: Result<Account, Failure>, deadline: Duration) -> Result<Client, String> {
+    let client = Client::new(account.map_err(|failure| failure.message().to_owned())?);
+    client.map(|client| client.deadline(deadline)).map_err(|error| error.to_string())
+}
+
+/// Asks the service, a few times if need be.
+async fn ask<M>(
+    client: &Result<Client, String>,
+    method: M,
+    shown: impl FnOnce(&M::Output) -> String,
+) -> Result<String, String>
+where
+    M: Method<Output: Clone + Record + Send> + Send + 'static,
+{
+    let client = client.as_ref().map_err(Clone::clone)?;
+    let bounds = RetryBounds { again: 2, within: Duration::from_secs(60), ..RetryBounds::default() };
+    let mut asking = client.retry(method, bounds).map_err(|misuse| misuse.to_string())?;
+    match asking.run().await {
+        Tried::Answered(found) => Ok(shown(&found)),
+        Tried::Refused(refused) => Err(refused.to_string()),
+        Tried::NotSent => Err(asking.trouble().map_or_else(|| "not sent".to_owned(), ToString::to_string)),
+        Tried::Unknown { why, .. } => Err(asking.trouble().map_or_else(|| why.to_string(), ToString::to_string)),
+    }
+}
+
+/// Whatever a service sends, no card number is shown in full.
+fn mask(entry: &mut UpdatedCard) {
+    entry.card.card_number = CardNumber::from(entry.card.card_number.masked());
+}

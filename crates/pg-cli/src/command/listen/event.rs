@@ -1,0 +1,86 @@
+//! What came in, as it is shown.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// Something that came in.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Event {
+    /// The name of the address.
+    pub(super) what: &'static str,
+    /// What it claims, in few words.
+    pub(super) claims: String,
+    /// What the service said when it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) confirmed: Option<Box<RawValue>>,
+    /// What was decrypted: nobody vouches for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) unauthenticated: Option<Box<RawValue>>,
+    /// Why there is neither.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) not_confirmed: Option<String>,
+}
+
+impl Event {
+    pub(super) const fn new(what: &'static str, claims: String) -> Self {
+        Self { what, claims, confirmed: None, unauthenticated: None, not_confirmed: None }
+    }
+
+    /// The same, with what the service said, or why it said nothing.
+    pub(super) fn found(mut self, found: Result<String, String>) -> Self {
+        match found {
+            Ok(record) => self.confirmed = RawValue::from_string(record).ok(),
+            Err(why) => self.not_confirmed = Some(why),
+        }
+        self
+    }
+
+    /// The same, with what was decrypted, or why it was not.
+    pub(super) fn decrypted(mut self, decrypted: Result<String, String>) -> Self {
+        match decrypted {
+            Ok(record) => self.unauthenticated = RawValue::from_string(record).ok(),
+            Err(why) => self.not_confirmed = Some(why),
+        }
+        self
+    }
+
+    /// One line for people.
+    pub(super) fn headline(&self) -> String {
+        let end = match (&self.confirmed, &self.unauthenticated, &self.not_confirmed) {
+            (Some(_), ..) => ": confirmed".to_owned(),
+            (_, Some(_), _) => ": decrypted, not authenticated".to_owned(),
+            (.., Some(why)) => format!(": not confirmed: {why}"),
+            _ => String::new(),
+        };
+        output_line(&format!("{}: {}{end}", self.what, self.claims))
+    }
+
+    /// What the line is about, as JSON.
+    pub(super) fn record(&self) -> Option<&str> {
+        self.confirmed.as_deref().or(self.unauthenticated.as_deref()).map(RawValue::get)
+    }
+}
+
+/// A text on one line: what strangers send plays no tricks on a terminal.
+fn output_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_and_programs_are_told_what_is_true() {
+        let event = || Event::new("updaterCallback", "batch b, 2 cards".to_owned());
+        let confirmed = event().found(Ok(r#"{"batchKey":"b"}"#.to_owned()));
+        assert_eq!(confirmed.headline(), "updaterCallback: batch b, 2 cards: confirmed");
+        assert_eq!(confirmed.record(), Some(r#"{"batchKey":"b"}"#));
+        let json = serde_json::to_string(&event().found(Err("182\n\u{1b}[2J".to_owned()))).unwrap();
+        assert_eq!(json, r#"{"what":"updaterCallback","claims":"batch b, 2 cards","notConfirmed":"182\n\u001b[2J"}"#);
+        let refused = event().found(Err("182\n\u{1b}[2J".to_owned()));
+        assert_eq!(refused.headline(), "updaterCallback: batch b, 2 cards: not confirmed: 182\u{fffd}\u{fffd}[2J");
+        assert!(event().decrypted(Ok("{}".to_owned())).headline().ends_with("decrypted, not authenticated"));
+    }
+}
