@@ -1,16 +1,16 @@
-//! The one exception from the ban on unsafe code: the names under which the compiled decoder exports its functions.
+//! The one exception from the ban on unsafe code: the names under which a module compiled for JavaScript exports its
+//! functions.
 
 use anyhow::{Context, Result};
 use toml::{Table, Value};
 
 use super::{Source, Violation};
 
-/// The crate that exports names to JavaScript. `forbid` knows no exception, so it spells the workspace's lints out.
-const FOLDER: &str = "crates/pg-wasm/";
-const MANIFEST: &str = "crates/pg-wasm/Cargo.toml";
+/// The crates that export names to JavaScript. `forbid` knows no exception, so they spell the workspace's lints out.
+const EXPORTERS: [&str; 2] = ["crates/pg-wasm", "tests/wasm-charge"];
 
-/// Its one file that may, and what alone it may.
-const EXPORTS: &str = "crates/pg-wasm/src/exports.rs";
+/// Their one file that may, and what alone it may.
+const EXPORTS: &str = "src/exports.rs";
 const NAME: &str = concat!("#[un", "safe(no_mangle)]");
 
 const ROOT: &str = "Cargo.toml";
@@ -19,27 +19,35 @@ const ROOT: &str = "Cargo.toml";
 const UNSAFE: &str = concat!("un", "safe");
 const LINT: &str = concat!("un", "safe_code");
 
-/// True for the manifest that cannot inherit the workspace's lints.
+/// True for a manifest that cannot inherit the workspace's lints.
 pub(super) fn spells_its_own_lints(manifest: &str) -> bool {
-    manifest == MANIFEST
+    EXPORTERS.iter().any(|folder| is_in(manifest, folder, "Cargo.toml"))
 }
 
-/// Holds the crate's lints to the workspace's but for one, and the exception to its file and its attribute.
+/// Holds the crates' lints to the workspace's but for one, and the exception to its file and its attribute.
 pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
-    let mut violations: Vec<Violation> = sources
-        .iter()
-        .filter(|source| source.path.starts_with(FOLDER) && source.path.ends_with(".rs"))
-        .flat_map(unsafe_lines)
-        .collect();
-    violations.extend(lints(sources)?);
+    let mut violations = Vec::new();
+    for source in sources {
+        let Some(folder) = EXPORTERS.iter().find(|folder| source.path.starts_with(&format!("{folder}/"))) else {
+            continue;
+        };
+        if source.path.ends_with(".rs") {
+            violations.extend(unsafe_lines(source, is_in(&source.path, folder, EXPORTS)));
+        } else if is_in(&source.path, folder, "Cargo.toml") {
+            violations.extend(lints(source, sources)?);
+        }
+    }
     Ok(violations)
 }
 
-fn unsafe_lines(source: &Source) -> Vec<Violation> {
+fn is_in(path: &str, folder: &str, file: &str) -> bool {
+    path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) == Some(file)
+}
+
+fn unsafe_lines(source: &Source, exports: bool) -> Vec<Violation> {
     let lines = source.text.lines().enumerate().filter(|(_, line)| {
         let code = line.split("//").next().unwrap_or_default().trim();
-        let allowed =
-            source.path == EXPORTS && (code == NAME || code.starts_with(&format!("#![expect({LINT}, reason")));
+        let allowed = exports && (code == NAME || code.starts_with(&format!("#![expect({LINT}, reason")));
         code.contains(UNSAFE) && !allowed
     });
     lines
@@ -53,19 +61,18 @@ fn unsafe_lines(source: &Source) -> Vec<Violation> {
         .collect()
 }
 
-fn lints(sources: &[Source]) -> Result<Option<Violation>> {
-    let Some(manifest) = sources.iter().find(|source| source.path == MANIFEST) else { return Ok(None) };
+fn lints(manifest: &Source, sources: &[Source]) -> Result<Option<Violation>> {
     let root = sources.iter().find(|source| source.path == ROOT).context("there is no Cargo.toml at the root")?;
     let root: Table = root.text.parse().context("Cargo.toml is not TOML")?;
-    let manifest: Table = manifest.text.parse().with_context(|| format!("{MANIFEST} is not TOML"))?;
+    let own: Table = manifest.text.parse().with_context(|| format!("{} is not TOML", manifest.path))?;
     let mut wanted = root.get("workspace").and_then(|workspace| workspace.get("lints")).cloned();
     if let Some(lint) = wanted.as_mut().and_then(|lints| lints.get_mut("rust")?.get_mut(LINT)) {
         *lint = Value::String("deny".to_owned());
     }
-    let differ = manifest.get("lints") != wanted.as_ref();
+    let differ = own.get("lints") != wanted.as_ref();
     Ok(differ.then(|| {
         let remedy = format!("copy [workspace.lints] of Cargo.toml into it as [lints], with {LINT} = \"deny\"");
-        Violation::new(MANIFEST, "has other lints than the workspace", remedy)
+        Violation::new(&manifest.path, "has other lints than the workspace", remedy)
     }))
 }
 
@@ -82,16 +89,17 @@ mod tests {
     fn only_names_are_exported_and_only_there() {
         let exports =
             format!("#![expect({LINT}, reason = \"names\")]\n{NAME} // a name\nfn a() {{}}\n// no {UNSAFE}\n");
-        assert_eq!(complaints(EXPORTS, &exports), 0);
+        assert_eq!(complaints("crates/pg-wasm/src/exports.rs", &exports), 0);
         assert_eq!(complaints("crates/pg-wasm/src/lib.rs", &exports), 2);
-        assert_eq!(complaints(EXPORTS, &format!("fn a() {{\n    {UNSAFE} {{ b() }}\n}}\n")), 1);
+        assert_eq!(complaints("crates/pg-wasm/src/exports.rs", &format!("fn a() {{\n    {UNSAFE} {{ b() }}\n}}\n")), 1);
         assert_eq!(complaints("crates/pg-wasm/src/lib.rs", &format!("//! no {UNSAFE} code\n")), 0);
     }
 
     #[test]
     fn the_lints_are_those_of_the_workspace_but_for_one() {
         let root = "[workspace.lints.rust]\nunsafe_code = \"forbid\"\nother = \"warn\"\n";
-        let complaints = |own: &str| check(&[source("Cargo.toml", root), source(MANIFEST, own)]).unwrap().len();
+        let complaints =
+            |own: &str| check(&[source("Cargo.toml", root), source("crates/pg-wasm/Cargo.toml", own)]).unwrap().len();
         assert_eq!(complaints("[lints.rust]\nunsafe_code = \"deny\"\nother = \"warn\"\n"), 0);
         assert_eq!(complaints("[lints.rust]\nunsafe_code = \"allow\"\nother = \"warn\"\n"), 1);
         assert_eq!(complaints("[lints.rust]\nunsafe_code = \"deny\"\n"), 1);
