@@ -5,6 +5,7 @@ mod decoder;
 mod examples;
 mod openapi;
 pub(crate) mod targets;
+mod wasm_charge;
 
 use std::path::Path;
 use std::process::Command;
@@ -37,6 +38,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }));
     all.push(Step::new("the decoder for JavaScript by TypeScript", || {
         decoder::by_typescript(root, metadata.target_directory.as_std_path())
+    }));
+    all.push(Step::new("a charge on bare wasm32, driven by Node", || {
+        wasm_charge::run(root, metadata.target_directory.as_std_path())
     }));
     all.extend(examples::steps(root, &metadata));
     all.push(Step::new("ten thousand worlds of the simulation", || simulate::test(root)));

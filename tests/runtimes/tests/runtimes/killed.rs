@@ -98,7 +98,9 @@ async fn while_the_reply_is_on_its_way() {
     // Longer than the test takes; the sandbox commits first and replies afterwards.
     place.delay(3_600_000).await;
     let mut child = program(&place, "order-7").spawn().unwrap();
-    while place.ledger("order-7").await.is_empty() {}
+    while place.ledger("order-7").await.is_empty() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was killed");
+    }
     child.kill().await.unwrap();
     let (out, err) = printed(program(&place, "order-7").output().await.unwrap());
     let [paid] = &place.ledger("order-7").await[..] else { panic!("not one payment, {out}{err}") };
