@@ -9,6 +9,7 @@ const EDGES_OF_THE_SYSTEM: &[&str] = &[
     "crates/pg-cli/",
     "tests/measure/",
     "tests/runtimes/",
+    "tests/simulation/src/main.rs",
     "xtask/",
 ];
 
