@@ -28,12 +28,21 @@ enum Command {
     /// Write what follows from the tables: request types, validators, reference pages, OpenAPI
     #[command(
         long_about = "Reads crates/pg-model/tables/*.toml and writes the request types and validators of pg-model, \
-                      docs/reference/*.md and docs/openapi.yaml. Run it after changing a table and commit both."
+                      docs/reference/*.md and docs/openapi.yaml. Run it after changing a table and commit both. Every \
+                      mistake in the tables is told at once, and then nothing is written."
     )]
     Codegen {
         /// Write nothing; fail if a generated file is missing, stale or left over
         #[arg(long)]
         check: bool,
+        /// Write again whenever a table changes, and show the change, until it is stopped
+        #[arg(long, conflicts_with = "check")]
+        watch: bool,
+    },
+    /// Show everything that the tables know of a method, and where each generated thing is
+    Method {
+        /// Such as `transaction/authCardKey`, `authCardKey` or `AuthCardKey`; without it, all methods are listed
+        name: Option<String>,
     },
     /// Check what the compiler cannot: dependency direction, pure cores, one MSRV, file sizes
     #[command(
@@ -107,7 +116,9 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<()> {
     let root = workspace::root()?;
     match command {
-        Command::Codegen { check } => codegen::run(&root, check),
+        Command::Codegen { watch: true, .. } => codegen::watch::run(&root),
+        Command::Codegen { check, .. } => codegen::run(&root, check),
+        Command::Method { name } => codegen::method::run(&root, name.as_deref()),
         Command::Tidy => tidy::run(&root),
         Command::Test => test::run(&root),
         Command::Wasm => wasm::run(&root).map(drop),

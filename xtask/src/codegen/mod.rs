@@ -8,6 +8,7 @@ mod check;
 mod coverage;
 mod examples;
 mod formats;
+pub(crate) mod method;
 mod names;
 mod node;
 mod openapi;
@@ -18,6 +19,7 @@ mod rust;
 mod tables;
 #[cfg(test)]
 mod tests;
+pub(crate) mod watch;
 
 use std::{
     collections::BTreeMap,
@@ -46,9 +48,9 @@ type Files = BTreeMap<PathBuf, String>;
 /// When a table is wrong (every mistake, with file and row), when a file can't be written, or with `check` when a
 /// file is missing, stale or left over.
 pub(crate) fn run(root: &Path, check: bool) -> anyhow::Result<()> {
-    let files = generate(&root.join(TABLES), root)?;
-    let stale = stale(root, &files)?;
     if check {
+        let files = generate(&root.join(TABLES), root)?;
+        let stale = stale(root, &files)?;
         if stale.is_empty() {
             println!("{} generated files are up to date", files.len());
             return Ok(());
@@ -56,6 +58,16 @@ pub(crate) fn run(root: &Path, check: bool) -> anyhow::Result<()> {
         let list: Vec<String> = stale.iter().map(|path| format!("  {}", path.display())).collect();
         bail!("stale, run `cargo xtask codegen`:\n{}", list.join("\n"));
     }
+    let (count, changed) = write(root)?;
+    changed.iter().for_each(|path| println!("{}", path.display()));
+    println!("{count} generated files, {} changed", changed.len());
+    Ok(())
+}
+
+/// Writes the files that differ, and says how many there are at all and which have changed.
+fn write(root: &Path) -> anyhow::Result<(usize, Vec<PathBuf>)> {
+    let files = generate(&root.join(TABLES), root)?;
+    let stale = stale(root, &files)?;
     for path in &stale {
         let target = root.join(path);
         match files.get(path) {
@@ -65,10 +77,8 @@ pub(crate) fn run(root: &Path, check: bool) -> anyhow::Result<()> {
             }
             None => fs::remove_file(&target).with_context(|| format!("cannot remove {}", path.display()))?,
         }
-        println!("{}", path.display());
     }
-    println!("{} generated files, {} changed", files.len(), stale.len());
-    Ok(())
+    Ok((files.len(), stale))
 }
 
 /// All generated files, formatted, from the tables of a folder.

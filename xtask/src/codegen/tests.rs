@@ -4,11 +4,21 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use super::*;
 
-fn root() -> PathBuf {
+/// A folder with everything that is read, and nothing that is generated.
+pub(super) fn copy_of_the_project() -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for folder in [TABLES, coverage::FOLDER] {
+        copy_files(folder, &copy.path().join(folder));
+    }
+    fs::copy(root().join("rustfmt.toml"), copy.path().join("rustfmt.toml")).unwrap();
+    copy
+}
+
+pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn read(path: impl AsRef<Path>) -> String {
+pub(super) fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(root().join(path.as_ref()))
         .unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
 }
@@ -35,10 +45,7 @@ fn the_committed_files_are_fresh() {
 
 #[test]
 fn a_file_that_is_stale_missing_or_left_over_fails_the_check() {
-    let copy = tempfile::tempdir().unwrap();
-    copy_tables(&copy.path().join(TABLES));
-    copy_files(coverage::FOLDER, &copy.path().join(coverage::FOLDER));
-    fs::copy(root().join("rustfmt.toml"), copy.path().join("rustfmt.toml")).unwrap();
+    let copy = copy_of_the_project();
     run(copy.path(), false).unwrap();
     run(copy.path(), true).unwrap();
 

@@ -9,7 +9,6 @@ use super::super::{
 };
 
 /// Where the list is.
-#[cfg(test)]
 pub(in super::super) const FOLDER: &str = "tests/coverage";
 /// The sections of the documents and their tables.
 const CONTENTS: &str = "tests/coverage/contents";

@@ -20,7 +20,6 @@ mod tests;
 
 use std::path::Path;
 
-#[cfg(test)]
 pub(super) use self::list::FOLDER;
 use self::list::List;
 use super::{place::Problems, tables::Tables};
