@@ -3,6 +3,7 @@
 //! `cargo xtask --help` lists the commands. Nothing here depends on the crates it checks or
 //! generates, so a broken crate never stands in the way of the command that mends it.
 
+mod api;
 mod bench;
 mod codegen;
 mod simulate;
@@ -43,6 +44,17 @@ enum Command {
     Method {
         /// Such as `transaction/authCardKey`, `authCardKey` or `AuthCardKey`; without it, all methods are listed
         name: Option<String>,
+    },
+    /// Write what the library crates offer, item by item, to docs/api
+    #[command(
+        long_about = "Reads the sources of pg-model, pg-crypto, pg-proto and pg-hyper and writes what they offer to \
+                      docs/api/*.txt, so that a change of the public API is seen in review. Run it after such a change \
+                      and commit both; a test compares them."
+    )]
+    Api {
+        /// Write nothing; fail if a listing is stale
+        #[arg(long)]
+        check: bool,
     },
     /// Check what the compiler cannot: dependency direction, pure cores, one MSRV, file sizes
     #[command(
@@ -119,6 +131,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Codegen { watch: true, .. } => codegen::watch::run(&root),
         Command::Codegen { check, .. } => codegen::run(&root, check),
         Command::Method { name } => codegen::method::run(&root, name.as_deref()),
+        Command::Api { check } => api::run(&root, check),
         Command::Tidy => tidy::run(&root),
         Command::Test => test::run(&root),
         Command::Wasm => wasm::run(&root).map(drop),
