@@ -53,6 +53,7 @@ mod agenda;
 pub mod cards;
 pub mod clock;
 pub mod config_file;
+mod decoder_package;
 mod disposition;
 mod expiry;
 mod faults;
@@ -72,6 +73,7 @@ pub mod store;
 pub mod timestamp;
 pub mod vault;
 
+pub use decoder_package::DecoderPackage;
 pub use disposition::Disposition;
 pub use in_process::{InProcess, NoReply};
 pub use outgoing::Outgoing;

@@ -1,6 +1,6 @@
 //! What a sandbox is told once, when it is made.
 
-use crate::{form::Limits, merchants::Merchants};
+use crate::{decoder_package::DecoderPackage, form::Limits, merchants::Merchants};
 
 /// Accounts, limits, and who may control the sandbox.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// Where callbacks may go.
     pub outgoing: OutgoingAccess,
+    /// The decoder for JavaScript, for the inspector to decode redirects with; without it the sandbox decodes them.
+    pub decoder: Option<DecoderPackage>,
 }
 
 /// Where callbacks may go, beyond the Internet: they are sent from inside your network to addresses

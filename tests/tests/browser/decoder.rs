@@ -4,15 +4,16 @@
 //! wherever the web's interfaces are, with the published key of a sandbox.
 
 use pg_model::{Encoding, Initiate};
+use pg_sandbox::{Config, DecoderPackage, Settings};
 use pg_tests::{
-    browser::VISA,
+    browser::{self, VISA},
     package,
     shop::Shop,
     webdriver::{Browser, Scripts},
 };
 use serde_json::{Value, json};
 
-use crate::site::Site;
+use crate::{gallery::judge, site::Site};
 
 /// Decodes the page's own address in every way that is asked for, and shows what came out.
 const SCRIPT: &str = r#"
@@ -102,4 +103,35 @@ async fn a_browser_decodes_what_is_wrong_with_the_form() {
     assert_eq!(shown["said"]["errors"]["cardNumber"]["errorCode"], "108", "{shown}");
     assert_eq!(shown["said"]["data"]["cardholderName"], "A Holder", "{shown}");
     assert_eq!(shown["failures"], one_error());
+}
+
+#[tokio::test]
+async fn the_inspector_decodes_with_the_package() {
+    let Some(package) = package::folder() else { return };
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let settings = Settings { decoder: Some(DecoderPackage::read(&package).unwrap()), ..Settings::default() };
+    let shop = Shop::open_with(Config { settings, ..Config::default() }, "main", Encoding::Json).await;
+    let session = shop.client.call(&Initiate::new("https://shop.example/error")).await.unwrap().session_key;
+    let form = shop.client.account().card_form(&session, "https://shop.example/review", "https://shop.example/card");
+    let mut filled_in = VISA;
+    filled_in[4].1 = "4000 0000 0000 2008";
+    let reply = browser::post(&form, &filled_in).await;
+    let address = browser::location(&reply);
+
+    browser.visit(&format!("{}/_sandbox/pages/decoder", shop.server.base_url())).await;
+    browser.fill("textarea[name=address]", address).await;
+    browser.click("main form button").await;
+    let said = browser.read("#said pre").await;
+    assert!(said.contains("\"cardNumber\": \"411111******1111\""), "{said}");
+    assert!(said.contains("\"cardholderName\": \"400000******2008\""), "{said}");
+    assert!(browser.read("#said .warning").await.contains("Nobody vouches for this"));
+    judge(&browser, "inspector-decoder-by-package").await;
+
+    browser.fill("textarea[name=address]", &address.replace("data=", "data=A")).await;
+    browser.click("main form button").await;
+    assert!(browser.read("#said .alert").await.starts_with("This cannot be decrypted."));
+    assert_eq!(browser.read_all("#said pre").await, [""; 0]);
+    // It never left the page.
+    assert!(browser.address().await.ends_with("/_sandbox/pages/decoder"));
+    assert_eq!(browser.complaints().await, [""; 0]);
 }

@@ -6,7 +6,8 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use pg_proto::BaseUrl;
 use pg_sandbox::{
-    Config, ControlAccess, OutgoingAccess, Server, Settings, StartError, StoreChoice, config_file, merchants::Merchants,
+    Config, ControlAccess, DecoderPackage, OutgoingAccess, Server, Settings, StartError, StoreChoice, config_file,
+    merchants::Merchants,
 };
 use serde::Serialize;
 
@@ -65,6 +66,10 @@ pub(crate) struct Arguments {
     /// Certificates of authorities that callbacks trust besides the usual ones, PEM or DER; repeatable
     #[arg(long, value_name = "FILE")]
     certificate_authority: Vec<PathBuf>,
+    /// The decoder for JavaScript that the inspector shows at work; without this, target/pg-wasm of the build that this
+    /// program comes from, if `cargo xtask wasm` has built it
+    #[arg(long, value_name = "FOLDER")]
+    wasm_package: Option<PathBuf>,
 }
 
 /// An address without a path: the pages name each other by theirs.
@@ -90,8 +95,21 @@ impl Arguments {
                 certificate_authorities: authorities.collect::<Result<Vec<_>, _>>()?.concat(),
                 ..OutgoingAccess::default()
             },
+            decoder: self.decoder()?,
             ..Settings::default()
         })
+    }
+}
+
+impl Arguments {
+    fn decoder(&self) -> Result<Option<DecoderPackage>, Failure> {
+        let Some(folder) = &self.wasm_package else {
+            let program = std::env::current_exe().ok();
+            let beside = program.and_then(|program| Some(program.parent()?.parent()?.join("pg-wasm")));
+            return Ok(beside.and_then(|folder| DecoderPackage::read(&folder).ok()));
+        };
+        let read = DecoderPackage::read(folder).map(Some);
+        read.map_err(|error| Failure::misuse(format!("{} holds no decoder: {error}", folder.display())))
     }
 }
 

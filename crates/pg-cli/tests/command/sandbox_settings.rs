@@ -120,6 +120,19 @@ fn an_authority_that_is_none_is_named() {
     sandbox().ends(2).says("not usable").says("--certificate-authority");
 }
 
+#[test]
+fn a_decoder_for_javascript_that_is_none_is_named_and_one_that_is_there_is_run_by_the_inspector() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().to_str().unwrap();
+    pg(["sandbox", "--listen", "127.0.0.1:0", "--wasm-package", package]).run().ends(2).says("holds no decoder");
+    for file in ["web.js", "decoder.js", "pg_wasm.wasm"] {
+        std::fs::write(folder.path().join(file), file).unwrap();
+    }
+    let sandbox = Running::start(&["--wasm-package", package]);
+    let script = sandbox.control("localhost", "pages/decoder/decoder.js", "");
+    assert!(script.ends_with("decoder.js"), "{script}");
+}
+
 /// A receiver of one callback over TLS: its address, a file with the authority that vouches for it, and what came.
 fn vouched_for(file: &std::path::Path) -> (String, PathBuf, Receiver<String>) {
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();

@@ -20,6 +20,7 @@ pub(crate) struct Reply {
     form_target: FormTarget,
     frames: Frames,
     site: Site,
+    scripts: Scripts,
     refused: Option<RefusedWith>,
     link: Option<HeaderValue>,
     basis: Basis,
@@ -35,6 +36,8 @@ enum Content {
     Json,
     Html,
     Text,
+    JavaScript,
+    Wasm,
 }
 
 /// Where the answer to a page's form may lead.
@@ -62,6 +65,15 @@ enum Site {
     Hosted,
     /// Pages for developers.
     Inspector,
+}
+
+/// What a page may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scripts {
+    /// Nothing.
+    None,
+    /// The sandbox's own scripts and WebAssembly, which may ask the sandbox and nobody else.
+    Own,
 }
 
 impl Reply {
@@ -94,6 +106,21 @@ impl Reply {
         Self { site: Site::Inspector, ..Self::page(status, html) }
     }
 
+    /// A script of the inspector.
+    pub(crate) fn script(script: Bytes) -> Self {
+        Self { body: script, ..Self::new(StatusCode::OK, Content::JavaScript, String::new()) }
+    }
+
+    /// WebAssembly of the inspector.
+    pub(crate) fn wasm(module: Bytes) -> Self {
+        Self { body: module, ..Self::new(StatusCode::OK, Content::Wasm, String::new()) }
+    }
+
+    /// The same page, which may run the sandbox's own scripts.
+    pub(crate) fn running_scripts(self) -> Self {
+        Self { scripts: Scripts::Own, ..self }
+    }
+
     /// A line of text.
     pub(crate) fn text(status: StatusCode, text: &str) -> Self {
         Self::new(status, Content::Text, format!("{text}\n"))
@@ -124,6 +151,7 @@ impl Reply {
             form_target: FormTarget::Here,
             frames: Frames::None,
             site: Site::Hosted,
+            scripts: Scripts::None,
             refused: None,
             link: None,
             basis: Basis::default(),
@@ -164,7 +192,7 @@ impl Reply {
             headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
         if self.content == Content::Html {
-            if let Ok(policy) = HeaderValue::try_from(policy(self.site, self.form_target, self.frames)) {
+            if let Ok(policy) = HeaderValue::try_from(policy(self.site, self.scripts, self.form_target, self.frames)) {
                 headers.insert(header::CONTENT_SECURITY_POLICY, policy);
             }
             if self.frames == Frames::None {
@@ -189,8 +217,8 @@ impl Reply {
     }
 }
 
-/// Pages load nothing and run nothing.
-fn policy(site: Site, form_target: FormTarget, frames: Frames) -> String {
+/// Pages load nothing and run nothing, but for the one that decodes by script.
+fn policy(site: Site, scripts: Scripts, form_target: FormTarget, frames: Frames) -> String {
     let form_action = match form_target {
         FormTarget::Here => "'self'",
         FormTarget::Away => "'self' http: https:",
@@ -203,8 +231,12 @@ fn policy(site: Site, form_target: FormTarget, frames: Frames) -> String {
         Site::Hosted => page::style_source(),
         Site::Inspector => inspector::style_source(),
     };
+    let scripts = match scripts {
+        Scripts::None => "",
+        Scripts::Own => " script-src 'self' 'wasm-unsafe-eval'; connect-src 'self';",
+    };
     format!(
-        "default-src 'none'; style-src {style}; form-action {form_action}; frame-ancestors {ancestors}; base-uri 'none'"
+        "default-src 'none';{scripts} style-src {style}; form-action {form_action}; frame-ancestors {ancestors}; base-uri 'none'"
     )
 }
 
@@ -216,6 +248,8 @@ impl Content {
             Self::Json => "application/json; charset=utf-8",
             Self::Html => "text/html; charset=utf-8",
             Self::Text => "text/plain; charset=utf-8",
+            Self::JavaScript => "text/javascript; charset=utf-8",
+            Self::Wasm => "application/wasm",
         }
     }
 }

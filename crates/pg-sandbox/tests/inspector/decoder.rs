@@ -1,6 +1,7 @@
 //! The redirect decoder.
 
 use pg_crypto::SessionCipher;
+use pg_sandbox::{DecoderPackage, Settings};
 
 use crate::shop::{APPROVED, PAN, Page, Shop};
 
@@ -117,4 +118,47 @@ fn a_request_leads_to_the_decoder() {
     let (_, rest) = page.html.split_once("name=\"address\" value=\"").unwrap();
     let address = rest.split('"').next().unwrap().replace("&#38;", "&");
     assert!(decode(&mut shop, &address, "main").says("Ada Customer"));
+}
+
+#[test]
+fn without_the_package_for_javascript_the_sandbox_decodes_and_says_so() {
+    let mut shop = Shop::new();
+    let page = shop.shown("pages/decoder");
+    assert!(page.says("the package for JavaScript is not built"), "{}", page.text());
+    assert!(!page.html.contains("<script"), "{}", page.html);
+    assert!(!page.header("content-security-policy").contains("script-src"));
+    for file in ["page.js", "web.js", "decoder.js", "pg_wasm.wasm"] {
+        assert_eq!(shop.page(&format!("pages/decoder/{file}")).status, 404, "{file}");
+    }
+}
+
+#[test]
+fn with_it_the_page_runs_it_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(DecoderPackage::read(folder.path()).is_err());
+    for file in ["web.js", "decoder.js", "pg_wasm.wasm"] {
+        std::fs::write(folder.path().join(file), file).unwrap();
+    }
+    let package = DecoderPackage::read(folder.path()).unwrap();
+    let mut shop = Shop::with(Settings { decoder: Some(package), ..Settings::default() });
+    let page = shop.shown("pages/decoder");
+    assert!(page.says("the package for JavaScript decodes it in this page"), "{}", page.text());
+    assert_eq!(page.html.matches("<script").count(), 1);
+    assert!(page.html.contains("<script type=\"module\" src=\"/_sandbox/pages/decoder/page.js\"></script>"));
+    let policy = page.header("content-security-policy");
+    assert!(policy.contains("script-src 'self' 'wasm-unsafe-eval'; connect-src 'self';"), "{policy}");
+    assert!(!shop.shown("pages/clock").header("content-security-policy").contains("script-src"));
+
+    for (file, kind) in
+        [("web.js", "text/javascript"), ("decoder.js", "text/javascript"), ("pg_wasm.wasm", "application/wasm")]
+    {
+        let served = shop.shown(&format!("pages/decoder/{file}"));
+        assert!(served.header("content-type").starts_with(kind), "{file}");
+        assert_eq!(served.html, file);
+    }
+    assert!(shop.shown("pages/decoder/page.js").html.contains("decodeRedirect"));
+    assert_eq!(shop.page("pages/decoder/node.js").status, 404);
+    // Where no script runs the sandbox answers the form as before.
+    let (_, location) = shop.session(APPROVED);
+    assert!(decode(&mut shop, &location, "main").says("cardholderName Ada Customer"));
 }

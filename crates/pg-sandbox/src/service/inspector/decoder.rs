@@ -1,5 +1,6 @@
 //! What the redirect of a card form says (spec 2 §4.2).
 
+use bytes::Bytes;
 use http::StatusCode;
 use pg_crypto::SessionCipher;
 use pg_model::{RedirectData, decode_into, mask};
@@ -17,6 +18,24 @@ const OPAQUE: &str =
     "This cannot be decrypted: another account’s key, a wrong iv, or damaged data. Which, is not said.";
 const INCOMPLETE: &str = "Paste an address that has data and iv in its query, or give both by themselves.";
 const NO_ACCOUNT: &str = "Choose one of the accounts.";
+
+/// Decodes in the page, where the package for JavaScript is there.
+const SCRIPT: &str = include_str!("decoder.js");
+const BY_PACKAGE: &str = "Where scripts run, the package for JavaScript decodes it in this page; elsewhere the sandbox \
+                          does. The page is given the key, which a sandbox shows anyway; a shop’s page never holds its \
+                          key.";
+const BY_SANDBOX: &str = "The sandbox decodes it itself: the package for JavaScript is not built. After \
+                          <code>cargo xtask wasm</code> and a restart this page uses it.";
+
+/// A file that the page loads when it decodes by itself.
+pub(super) fn file(context: &Context<'_>, name: &str) -> Option<Reply> {
+    let package = context.settings.decoder.as_ref()?;
+    if name == "page.js" {
+        return Some(Reply::script(Bytes::from_static(SCRIPT.as_bytes())));
+    }
+    let (_, bytes) = package.files.iter().find(|(file, _)| *file == name)?;
+    Some(if name.ends_with(".wasm") { Reply::wasm(bytes.clone()) } else { Reply::script(bytes.clone()) })
+}
 
 /// The empty form.
 pub(super) fn show(context: &Context<'_>) -> Reply {
@@ -90,8 +109,18 @@ fn said(data: &RedirectData) -> Html {
 
 fn page(context: &Context<'_>, status: StatusCode, entered: Option<&Form>, result: Html) -> Reply {
     let about = "The card form sends customers back to the merchant with encrypted data. Here it is in plain words.";
-    let form = view::section("Decode a redirect", form(context, entered));
-    let content = view::lead(about).put(result).put(form);
+    let form = form(context, entered);
+    let Some(_) = context.settings.decoder else {
+        let form = view::section("Decode a redirect", view::note(BY_SANDBOX).put(form));
+        return shown(context, status, view::lead(about).put(result).put(form));
+    };
+    let form = view::section("Decode a redirect", view::note(BY_PACKAGE).put(form));
+    let said = Html::new().raw("<div id=\"said\">\n").put(result).raw("</div>\n");
+    let script = Html::new().raw("<script type=\"module\" src=\"/_sandbox/pages/decoder/page.js\"></script>\n");
+    shown(context, status, view::lead(about).put(said).put(form).put(script)).running_scripts()
+}
+
+fn shown(context: &Context<'_>, status: StatusCode, content: Html) -> Reply {
     Reply::inspector(status, frame::page(context, Some(Place::Decoder), Place::Decoder.title(), content))
 }
 

@@ -65,6 +65,7 @@ fn show(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) 
         ["faults"] => faults::show(context, None),
         ["updater"] => updater::show(context, None),
         ["decoder"] => Ok(decoder::show(context)),
+        ["decoder", file] => Ok(decoder::file(context, file).unwrap_or_else(|| missing(context))),
         ["assumptions"] => Ok(assumptions::list(context)),
         ["assumptions", number] => Ok(assumptions::show(context, number).unwrap_or_else(|| missing(context))),
         [name] if let Some(list) = List::named(name) => lists::show(context, list, request),
