@@ -25,7 +25,7 @@
 //! # Promises
 //!
 //! They rest on this: the service takes a reference once (spec 2 §4.3), it executes a request at one moment, and a lookup
-//! finds every payment that was executed before the lookup was sent (spec 2 §4.4). Think of every request that was sent as
+//! finds every payment that was executed before the lookup was sent (spec 2 §4.4, assumption A140). Think of every request that was sent as
 //! any number of copies, each of which may be executed at any later time. Then, for a reference that no other payment uses
 //! and that one machine at a time works on:
 //!

@@ -76,7 +76,7 @@ pub struct Limits {
     /// Requests with invalid credentials that the service takes within a day without locking the address out. Default: 5
     /// (spec 1 §5).
     pub failures: u32,
-    /// The longest time after which a request that seems lost may still be executed. Default: two minutes.
+    /// The longest time after which a request that seems lost may still be executed. Default: two minutes (assumption A142).
     pub longest_way: Duration,
 }
 

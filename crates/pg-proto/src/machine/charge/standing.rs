@@ -5,7 +5,7 @@ use pg_model::{ErrorCode, SandboxErrorCode};
 use crate::Refused;
 
 /// What a refusal says about other copies of the same request: those that were executed before, and those that may still
-/// be, since a network may deliver a request late, or twice.
+/// be, since a network may deliver a request late, or twice. Which code says what is assumption A141.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Standing {
