@@ -19,6 +19,8 @@ mod rust;
 mod tables;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod walks;
 pub(crate) mod watch;
 
 use std::{
