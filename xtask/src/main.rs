@@ -66,7 +66,8 @@ enum Command {
     Tidy,
     /// Run every test: unit, doc and integration tests, examples, bare-metal and wasm builds
     #[command(
-        long_about = "Runs every test: cargo test of the whole workspace, every example, ten thousand worlds of the simulation, the builds for \
+        long_about = "Runs every test: cargo test of the whole workspace, every example, ten thousand worlds of the \
+                      simulation, the builds for \
                       wasm32-unknown-unknown and thumbv7em-none-eabihf, the decoder for JavaScript in Node and by \
                       TypeScript, and an OpenAPI validator over docs/openapi.yaml. Missing rustup targets, the validator, \
                       TypeScript and, for root on Debian, Chromium and Node are installed; what \

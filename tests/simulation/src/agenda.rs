@@ -30,6 +30,11 @@ pub(crate) enum Happening {
         task: usize,
         turn: u32,
     },
+    /// A machine that had to stop goes on.
+    GoOn {
+        task: usize,
+        turn: u32,
+    },
     /// A task may ask the throttle again.
     AskAgain {
         task: usize,
@@ -69,6 +74,16 @@ pub(crate) enum Happening {
     },
     /// Somebody else behind the client's address tries credentials that are wrong.
     Stranger {
+        client: usize,
+    },
+    /// The service looks after the callbacks that are due.
+    Due,
+    /// A callback reaches the merchant.
+    Callback {
+        callback: usize,
+    },
+    /// Somebody makes a callback up.
+    Forge {
         client: usize,
     },
     /// From now on nothing fails any more.

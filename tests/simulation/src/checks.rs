@@ -12,6 +12,7 @@ mod one_payment;
 mod reconciled;
 mod secrets;
 mod throttle;
+mod updates;
 
 /// A check, and its name.
 type Check = (&'static str, fn(&mut World<'_>) -> Result<(), String>);
@@ -26,12 +27,13 @@ const AFTER_EACH: [Check; 7] = [
     ("secrets stay secret", secrets::after_each),
 ];
 
-const AT_THE_END: [Check; 6] = [
+const AT_THE_END: [Check; 7] = [
     ("claims stay true", claims::at_the_end),
     ("what is acknowledged stays", acknowledged::at_the_end),
     ("every machine ends", ends::at_the_end),
     ("unknowns can be reconciled", reconciled::at_the_end),
     ("follow-ups are what they claim", follow_ups::at_the_end),
+    ("updates are what the service answered", updates::at_the_end),
     ("secrets stay secret", secrets::at_the_end),
 ];
 

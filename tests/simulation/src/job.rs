@@ -3,19 +3,20 @@
 use std::{sync::Arc, time::Duration};
 
 use pg_model::{
-    Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, Currency, Initiate, Item, Order,
-    Outcome, Preauth, Refund, Transaction,
+    Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, CardKey, Currency, Initiate, Item,
+    Order, Outcome, Preauth, Refund, Transaction,
 };
 use pg_proto::{
     Account,
     machine::{
         Saved,
+        account_update::{AccountUpdate, Doubtful, UpdatePlan},
         charge::{Bounds, Charge},
         retry::{Retry, RetryBounds},
     },
 };
 
-use crate::run::{Once, Run};
+use crate::run::{Once, Run, Updating};
 
 /// How an order is paid, or what is done with a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(crate) enum Kind {
     Capture,
     Cancel,
     Refund,
+    /// Stored cards are to be refreshed.
+    Update,
 }
 
 impl Kind {
@@ -45,6 +48,10 @@ pub(crate) struct Card {
 
 /// No amount and no time is written with a nought before it.
 pub(crate) const CV2: &str = "0357";
+/// Where the account updater tells that a batch has finished.
+pub(crate) const CALLBACK_PAGE: &str = "https://shop.example/updates";
+/// The account updater key of every merchant.
+pub(crate) const UPDATER_KEY: &str = "simulation-updater-key";
 const ERROR_PAGE: &str = "https://shop.example/error";
 
 /// One thing to be done, as the merchant's own records know it.
@@ -58,6 +65,10 @@ pub(crate) struct Job {
     /// The session, the card key, or the payment that it is about.
     pub(crate) key: String,
     pub(crate) bounds: Bounds,
+    /// The stored cards that are to be refreshed, some of them named twice.
+    pub(crate) source: Vec<CardKey>,
+    /// Card keys of one batch.
+    pub(crate) batch_size: usize,
 }
 
 impl Job {
@@ -96,6 +107,10 @@ impl Job {
             Kind::Capture => once(Retry::new(account, self.capture(), RetryBounds::default()).expect(right)),
             Kind::Cancel => once(Retry::new(account, self.cancel(), RetryBounds::default()).expect(right)),
             Kind::Refund => once(Retry::new(account, self.refund(), RetryBounds::default()).expect(right)),
+            Kind::Update => {
+                let machine = AccountUpdate::new((*account).clone(), self.plan()).expect(right);
+                Box::new(Updating { machine, source: self.source.clone() })
+            }
         }
     }
 
@@ -116,6 +131,10 @@ impl Job {
             Kind::Capture => once(Retry::resume(saved, account, self.capture()).expect(right)),
             Kind::Cancel => once(Retry::resume(saved, account, self.cancel()).expect(right)),
             Kind::Refund => once(Retry::resume(saved, account, self.refund()).expect(right)),
+            Kind::Update => {
+                let machine = AccountUpdate::resume(saved, (*account).clone(), self.plan()).expect(right);
+                Box::new(Updating { machine, source: self.source.clone() })
+            }
         }
     }
 
@@ -124,6 +143,17 @@ impl Job {
         let bounds = RetryBounds { again: 6, within: Duration::from_secs(1_200), ..RetryBounds::default() };
         let retry = Retry::new(account, Initiate::new(ERROR_PAGE), bounds).expect("a valid request");
         Box::new(Once { retry, brought: |session| session.session_key.as_str().to_owned() })
+    }
+
+    fn plan(&self) -> UpdatePlan {
+        let minute = Duration::from_secs(60);
+        UpdatePlan::new(UPDATER_KEY)
+            .callback_url(CALLBACK_PAGE)
+            .batch_size(self.batch_size)
+            .outstanding(2)
+            .doubtful(if self.pence.is_multiple_of(2) { Doubtful::Report } else { Doubtful::SubmitAgain }, 20 * minute)
+            .polls(2 * minute, 10 * minute)
+            .patience(240 * minute)
     }
 
     fn capture(&self) -> CapturePreauth {

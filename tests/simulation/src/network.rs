@@ -21,6 +21,8 @@ pub(crate) struct Call {
     pub(crate) open: bool,
     pub(crate) ticket: Option<Ticket>,
     pub(crate) sent: Millis,
+    /// The network made more than one copy of it.
+    pub(crate) doubled: bool,
     /// A copy was executed; what follows is the network's doing.
     pub(crate) executed: bool,
     pub(crate) replies: Vec<Response<Bytes>>,
@@ -45,7 +47,17 @@ const DEADLINE: Millis = 30_000;
 
 impl Call {
     pub(crate) const fn new(caller: Caller, request: Request<Bytes>, from: IpAddr, sent: Millis) -> Self {
-        Self { caller, request, from, open: true, ticket: None, sent, executed: false, replies: Vec::new() }
+        Self {
+            caller,
+            request,
+            from,
+            open: true,
+            ticket: None,
+            sent,
+            doubled: false,
+            executed: false,
+            replies: Vec::new(),
+        }
     }
 }
 
@@ -93,6 +105,14 @@ impl Network {
             agenda.plan(now + delay, Happening::Arrive { call, copy: u32::try_from(copy).unwrap_or_default() });
         }
         Fate { copies, told }
+    }
+
+    /// When a callback arrives, once for each of its copies.
+    pub(crate) fn carry_callback(&mut self) -> Vec<Millis> {
+        let (weather, dice) = (self.weather, &mut self.dice);
+        let copies = if dice.per_mille(weather.duplicate) { 2 } else { 1 };
+        let all: Vec<_> = (0..copies).map(|_| (dice.per_mille(weather.lost_request), delay(dice, weather))).collect();
+        all.into_iter().filter(|(lost, _)| !lost).map(|(_, delay)| delay).collect()
     }
 
     /// Decides what becomes of a reply: how long it takes, or nothing when it is lost.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
-use pg_model::{Method, TokeniseTransactionKey};
+use pg_model::{CardKey, Method, TokeniseTransactionKey};
 use pg_proto::machine::{Pauses, charge::Bounds};
 
 use crate::{
@@ -37,6 +37,9 @@ const CARDS: [Card; 9] = [
     card("4000000000004004"),
     Card { number: "4000000000001000", year: "25" },
 ];
+/// Cards that are stored: the account updater has something to say of most of them.
+const STORED: [Card; 4] =
+    [card("4000000000001000"), card("4000000000008005"), card("4000000000009003"), card("4000000000010001")];
 /// Fails the check of its digits.
 const MISTYPED: Card = card("4000000000001001");
 
@@ -50,7 +53,7 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
     let count = usize::try_from(dice.between(2, 8)).unwrap_or_default();
     let spread = dice.pick(&[1_000, 120_000, 1_200_000]);
     let all = (0..count).map(|number| {
-        let kind = dice.pick(&[Kind::Auth, Kind::Preauth, Kind::CardKey, Kind::Session, Kind::Session]);
+        let kind = dice.pick(&[Kind::Auth, Kind::Preauth, Kind::CardKey, Kind::Session, Kind::Session, Kind::Update]);
         let card = if dice.per_mille(40) { MISTYPED } else { dice.pick(&CARDS) };
         let bounds = Bounds {
             attempts: u32::try_from(dice.between(1, 5)).unwrap_or_default(),
@@ -64,6 +67,8 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
             pence: dice.between(50, 20_000),
             card,
             key: String::new(),
+            source: Vec::new(),
+            batch_size: usize::try_from(dice.between(1, 4)).unwrap_or(1),
             bounds,
         };
         let client = usize::from(dice.per_mille(300));
@@ -77,6 +82,9 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
 /// What of the orders must appear nowhere.
 pub(crate) fn hide(orders: &[Order], secrets: &mut Secrets) {
     secrets.add_code(CV2);
+    for card in STORED {
+        secrets.add("a card number", card.number);
+    }
     for order in orders {
         secrets.add("a card number", order.job.card.number);
     }
@@ -88,18 +96,33 @@ pub(crate) fn place(world: &mut World<'_>, orders: Vec<Order>) {
         if job.kind == Kind::CardKey {
             job.key = stored_card(world, client, &job);
         }
+        if job.kind == Kind::Update {
+            job.source = stored_cards(world, client, &job);
+        }
         world.agenda.plan(at, Happening::Begin { task: world.tasks.len() });
         world.tasks.push(Task::new(client, number, job));
     }
+}
+
+/// Keys of cards that were stored long ago: two to six, and some of them once more.
+fn stored_cards(world: &mut World<'_>, client: usize, job: &Job) -> Vec<CardKey> {
+    let named = |number| Job { name: format!("{}-{number}", job.name), ..job.clone() };
+    let mut keys: Vec<CardKey> =
+        (0..2 + job.pence % 5).map(|number| stored_card(world, client, &named(number)).into()).collect();
+    if job.pence % 3 == 0 {
+        keys.push(keys[0].clone());
+    }
+    keys
 }
 
 /// The key of a card that an earlier payment has stored.
 fn stored_card(world: &mut World<'_>, client: usize, job: &Job) -> String {
     let account = world.clients[client].right_account().clone();
     let mut earlier = Job { name: format!("{}-earlier", job.name), pence: 100, ..job.clone() };
-    earlier.card = CARDS[0];
-    // Long before, so that it counts for no limit.
-    let long_before = BEGIN - 3_600_000;
+    earlier.card = STORED[usize::try_from(world.stored_cards).unwrap_or_default() % STORED.len()];
+    // Long before and one after the other, so that it counts for no limit.
+    world.stored_cards += 1;
+    let long_before = BEGIN - 24 * 3_600_000 + world.stored_cards * 60_000;
     let paid = world.service.serve_at_once(long_before, account.request(&earlier.auth()).expect("a valid request"));
     let paid = read::<pg_model::Auth>(&account, paid).into_record();
     let tokenise = TokeniseTransactionKey::new(paid.transaction_key.as_str());
@@ -139,6 +162,7 @@ pub(crate) fn plan_troubles(world: &mut World<'_>) {
         });
         plan(world, Trouble::WrongCredentials, 200, 1, &|_| Happening::CredentialsBreak { client });
         plan(world, Trouble::Strangers, 150, 12, &|_| Happening::Stranger { client });
+        plan(world, Trouble::Forgeries, 300, 4, &|_| Happening::Forge { client });
         for minutes in [10, 30, 60, 90] {
             world.agenda.plan(BEGIN + minutes * 60_000, Happening::CredentialsMend { client });
         }

@@ -3,6 +3,7 @@
 use crate::{Played, Scenario, conduct::Conduct, shrink::shrink, world};
 
 mod assumes_nothing_was_sent;
+mod believes_a_callback;
 mod believes_an_empty_lookup;
 mod captures_unchecked;
 mod commits_half;
@@ -21,6 +22,7 @@ mod replies_before_commit;
 mod resends_blindly;
 mod stores_after_sending;
 mod stores_the_card;
+mod submits_a_batch_again;
 mod takes_a_new_reference;
 mod takes_lost_for_unsent;
 mod tampered;
@@ -52,6 +54,8 @@ pub const ALL: &[&Planted] = &[
     &assumes_nothing_was_sent::PLANTED,
     &never_gives_up::PLANTED,
     &repeats_captures::PLANTED,
+    &believes_a_callback::PLANTED,
+    &submits_a_batch_again::PLANTED,
     &ignores_the_throttle::PLANTED,
     &ignores_stops::PLANTED,
     &logs_the_card::PLANTED,

@@ -1,29 +1,48 @@
 //! One face for the machines of all kinds, so that one driver drives them all.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 use http::Request;
-use pg_model::{Method, Outcome, Transaction, TransactionLookup};
-use pg_proto::machine::{
-    Action, Event, Machine, Moment,
-    charge::{Charge, Charged, Standing},
-    retry::{Retry, Tried},
+use pg_model::{CardKey, Method, Outcome, Transaction, TransactionLookup};
+use pg_proto::{
+    UpdaterHint,
+    machine::{
+        Action, Event, Machine, Moment, Nothing,
+        account_update::{AccountUpdate, BatchResult, UpdateDemand, UpdateEnd, UpdateInput},
+        charge::{Charge, Charged, Standing},
+        retry::{Retry, Tried},
+    },
 };
 
 /// A machine that is being driven.
 pub(crate) trait Run {
     fn step(&mut self, event: Event, now: Moment, random: u64) -> Step;
+    /// Tells it what its owner knows; nothing when that is none of its business.
+    fn told(&mut self, _: &Told, _: Moment, _: u64) -> Option<Step> {
+        None
+    }
     /// What is stored of it.
     fn save(&self) -> String;
     /// What its `Debug` shows.
     fn shown(&self) -> String;
 }
 
+/// What the owner of a machine may know.
+#[derive(Clone, Debug)]
+pub(crate) enum Told {
+    /// A callback of the account updater came in.
+    Hint(UpdaterHint),
+    /// The result with this number was stored.
+    Taken(u64),
+}
+
 /// What a machine wants.
 pub(crate) enum Step {
     Send(Request<Bytes>),
     WaitUntil(Moment),
+    /// Store this result, then say that it was taken.
+    Take(Arc<BatchResult>),
     Ended(Claim),
 }
 
@@ -40,8 +59,10 @@ pub(crate) enum Claim {
     NotSent,
     /// Nobody knows; the lookup that will tell.
     Unknown { reconcile: Option<TransactionLookup>, why: String },
-    /// A step before or after a payment is done; what it brought.
+    /// A step before or after a payment is done, or a batch job; what it brought.
     Done { brought: String },
+    /// It has to stop for now, and can go on later.
+    Stopped,
 }
 
 /// One word for logs and counts.
@@ -54,6 +75,7 @@ impl Claim {
             Self::NotSent => "not sent",
             Self::Unknown { .. } => "unknown",
             Self::Done { .. } => "done",
+            Self::Stopped => "stopped",
         }
     }
 }
@@ -120,5 +142,68 @@ impl<M: Method<Output: Clone>> Run for Once<M> {
 
     fn shown(&self) -> String {
         format!("{:?}", self.retry)
+    }
+}
+
+/// An account update, and the source that it reads its keys from.
+pub(crate) struct Updating {
+    pub(crate) machine: AccountUpdate,
+    pub(crate) source: Vec<CardKey>,
+}
+
+impl Updating {
+    fn with(&mut self, event: Event<UpdateInput>, now: Moment, random: u64) -> Step {
+        let mut event = event;
+        loop {
+            match self.machine.step(event, now, random) {
+                Action::Send(request) => return Step::Send(request),
+                Action::WaitUntil(until) => return Step::WaitUntil(until),
+                Action::Ask(UpdateDemand::Take(result)) => return Step::Take(result),
+                Action::Ask(UpdateDemand::Keys { from, at_most }) => {
+                    let begin = usize::try_from(from).unwrap_or(usize::MAX);
+                    let keys = self.source.iter().skip(begin).take(at_most).cloned().collect();
+                    event = Event::Input(UpdateInput::Keys { from, keys });
+                }
+                Action::Done(summary) => {
+                    return Step::Ended(match summary.end {
+                        UpdateEnd::Complete => Claim::Done { brought: summary.progress.finished.to_string() },
+                        _ => Claim::Stopped,
+                    });
+                }
+            }
+        }
+    }
+}
+
+impl Run for Updating {
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> Step {
+        self.with(without_input(event), now, random)
+    }
+
+    fn told(&mut self, what: &Told, now: Moment, random: u64) -> Option<Step> {
+        let input = match what {
+            Told::Hint(hint) => UpdateInput::Hint(hint.clone()),
+            Told::Taken(number) => UpdateInput::Taken(*number),
+        };
+        Some(self.with(Event::Input(input), now, random))
+    }
+
+    fn save(&self) -> String {
+        self.machine.save().text().to_owned()
+    }
+
+    fn shown(&self) -> String {
+        format!("{:?}", self.machine)
+    }
+}
+
+/// The same event for a machine that takes inputs.
+fn without_input<I>(event: Event<Nothing>) -> Event<I> {
+    match event {
+        Event::Begin => Event::Begin,
+        Event::Reply(reply) => Event::Reply(reply),
+        Event::Failed(failure) => Event::Failed(failure),
+        Event::Woken => Event::Woken,
+        Event::Input(never) => match never {},
     }
 }

@@ -30,12 +30,14 @@ pub(crate) enum Trouble {
     WrongCredentials,
     /// Somebody behind a merchant's address locks it out.
     Strangers,
+    /// Somebody posts callbacks that the service never sent.
+    Forgeries,
     /// Customers think too long, post twice, or in two tabs.
     Customers,
 }
 
 impl Trouble {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::LostRequests,
         Self::LostReplies,
         Self::LongDelays,
@@ -48,6 +50,7 @@ impl Trouble {
         Self::ClockJumps,
         Self::WrongCredentials,
         Self::Strangers,
+        Self::Forgeries,
         Self::Customers,
     ];
 }

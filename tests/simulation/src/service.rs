@@ -3,10 +3,10 @@
 use std::{net::IpAddr, sync::OnceLock};
 
 use bytes::Bytes;
-use http::{HeaderValue, Request, Response, Uri, header};
-use pg_sandbox::{Peer, Sandbox, Settings, Timestamp, merchants::Merchants, secret::Secret, store::Sqlite};
+use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
+use pg_sandbox::{Outgoing, Peer, Sandbox, Settings, Timestamp, merchants::Merchants, secret::Secret, store::Sqlite};
 
-use crate::{agenda::Millis, conduct::Conduct, dice, secrets::Secrets, store::CrashingStore};
+use crate::{agenda::Millis, conduct::Conduct, dice, job::UPDATER_KEY, secrets::Secrets, store::CrashingStore};
 
 /// Requests a minute of the first merchant.
 pub(crate) const PER_MINUTE: u32 = 12;
@@ -59,6 +59,33 @@ impl Service {
         Some(responses)
     }
 
+    /// The callbacks that are to be sent now; nothing when it is down, or crashed over them.
+    pub(crate) fn due(&mut self, now: Millis) -> Option<Vec<Outgoing>> {
+        let due = self.sandbox.as_mut()?.due(timestamp(now));
+        if self.store.has_crashed() {
+            self.crash();
+            return None;
+        }
+        Some(due)
+    }
+
+    /// A callback arrived, or did not.
+    pub(crate) fn delivered(&mut self, now: Millis, id: &str, arrived: bool) {
+        let result = if arrived { Ok(StatusCode::OK) } else { Err("nobody answered".to_owned()) };
+        if let Some(sandbox) = &mut self.sandbox {
+            sandbox.delivered(timestamp(now), id, result);
+        }
+        if self.store.has_crashed() {
+            self.crash();
+        }
+    }
+
+    /// When it may have callbacks to send.
+    pub(crate) fn next_due(&self) -> Option<Millis> {
+        let next = self.sandbox.as_ref()?.next_due()?;
+        u64::try_from(next.millis()).ok()
+    }
+
     /// Answers a request that no network carries.
     pub(crate) fn serve_at_once(&mut self, now: Millis, request: Request<Bytes>) -> Response<Bytes> {
         let request = received(request, IpAddr::from([127, 0, 0, 1]));
@@ -93,6 +120,7 @@ pub(crate) fn settings() -> &'static Settings {
             merchant.api_password = Secret::new(format!("simulation-password-{number}"));
             merchant.sha_key = Secret::new(format!("simulation-sha-key-{number}"));
             merchant.requests_per_minute = (number == 0).then_some(PER_MINUTE);
+            merchant.account_updater_key = Some(Secret::new(UPDATER_KEY));
             merchant.enterprise = None;
             merchant
         });

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pg_sandbox::{
-    records::{FailedAttempts, Payment},
+    records::{BatchCards, FailedAttempts, Payment},
     store::{Kind, Query, Record as _, Row, Store, StoreError, Transaction},
 };
 
@@ -78,6 +78,16 @@ impl CrashingStore {
     pub(crate) fn payments(&self) -> Result<Vec<Payment>, StoreError> {
         let mut shared = self.lock();
         Transaction::new(&mut *shared.engine).find::<Payment>(&Query::oldest(100_000))
+    }
+
+    /// A batch of the account updater.
+    pub(crate) fn batch(&self, key: &str) -> Option<BatchCards> {
+        Transaction::new(&mut *self.lock().engine).get::<BatchCards>(key).ok().flatten()
+    }
+
+    /// All of them.
+    pub(crate) fn batches(&self) -> Result<Vec<BatchCards>, StoreError> {
+        Transaction::new(&mut *self.lock().engine).find::<BatchCards>(&Query::oldest(100_000))
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {

@@ -1,11 +1,14 @@
 //! A job that a merchant's server works on.
 
+use std::{collections::VecDeque, sync::Arc};
+
 use bytes::Bytes;
 use http::Request;
+use pg_proto::machine::account_update::BatchResult;
 
 use crate::{
     job::Job,
-    run::{Claim, Run},
+    run::{Claim, Run, Told},
 };
 
 /// How far a task is; the merchant's own records say so.
@@ -40,6 +43,12 @@ pub(crate) struct Task {
     /// How often its payment was sent.
     pub(crate) payments_sent: u32,
     pub(crate) steps: u32,
+    /// A request of it is on its way, or waits for the throttle.
+    pub(crate) busy: bool,
+    /// What it is to be told when it is busy no more.
+    pub(crate) inbox: VecDeque<Told>,
+    /// The results that it has delivered, as its owner stored them.
+    pub(crate) results: Vec<Arc<BatchResult>>,
     /// The network has doubled one of its requests.
     pub(crate) doubled: bool,
     /// How often its customer has posted the card form.
@@ -60,6 +69,9 @@ impl Task {
             claim: None,
             payments_sent: 0,
             steps: 0,
+            busy: false,
+            inbox: VecDeque::new(),
+            results: Vec::new(),
             doubled: false,
             posts: 0,
         }

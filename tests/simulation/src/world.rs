@@ -18,11 +18,14 @@ use crate::{
     weather::Weather,
 };
 
+mod callbacks;
 mod crashing;
 mod customers;
 mod driving;
 mod following_up;
 mod serving;
+
+use callbacks::Sent;
 
 /// 2026-05-04T10:00:00Z.
 pub(crate) const BEGIN: Millis = 1_777_888_800_000;
@@ -98,6 +101,12 @@ pub(crate) struct World<'a> {
     pub(crate) calls: Vec<Call>,
     /// Copies of requests that the service has not taken yet.
     waiting: Vec<(usize, u32)>,
+    /// Callbacks on their way, and for whom.
+    callbacks: Vec<Sent>,
+    /// When the service looks after callbacks next.
+    looks_at: Option<Millis>,
+    /// Cards that were stored before the world began.
+    pub(crate) stored_cards: u64,
     /// The service crashes after its next commit, before it replies.
     mute: bool,
     /// Whether a server may crash at any send.
@@ -155,6 +164,9 @@ impl<'a> World<'a> {
             tasks: Vec::new(),
             calls: Vec::new(),
             waiting: Vec::new(),
+            callbacks: Vec::new(),
+            looks_at: None,
+            stored_cards: 0,
             mute: false,
             crashes_at_sends,
             stores_eagerly: chance.per_mille(500),
@@ -178,6 +190,7 @@ impl<'a> World<'a> {
         while let Some((at, happening)) = self.agenda.next() {
             self.now = at;
             self.happen(happening);
+            self.look_for_due();
             self.fresh = self.service.store.ledger(|ledger| std::mem::take(&mut ledger.fresh));
             checks::after_each(self);
             self.ended.clear();
@@ -217,6 +230,10 @@ impl<'a> World<'a> {
             Happening::CredentialsBreak { client } => self.break_credentials(client),
             Happening::CredentialsMend { client } => self.mend_credentials(client),
             Happening::Stranger { client } => self.stranger(client),
+            Happening::GoOn { task, turn } => self.go_on(task, turn),
+            Happening::Due => self.due(),
+            Happening::Callback { callback } => self.callback(callback),
+            Happening::Forge { client } => self.forge(client),
             Happening::Heal => self.heal(),
         }
     }

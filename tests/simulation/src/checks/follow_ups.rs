@@ -5,7 +5,11 @@ use pg_sandbox::records::PaymentKind;
 use crate::{job::Kind, run::Claim, task::Task, world::World};
 
 pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
-    world.tasks.iter().filter(|task| !task.job.kind.pays()).try_for_each(|task| check(world, task))
+    world
+        .tasks
+        .iter()
+        .filter(|task| matches!(task.job.kind, Kind::Capture | Kind::Cancel | Kind::Refund))
+        .try_for_each(|task| check(world, task))
 }
 
 fn check(world: &World<'_>, task: &Task) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use pg_proto::machine::{Event, Moment};
 
-use crate::run::{Run, Step};
+use crate::run::{Run, Step, Told};
 
 /// Looks at what happened, and may decide in the machine's place.
 pub(super) type Twist = fn(&Event) -> Option<Step>;
@@ -28,6 +28,10 @@ impl Run for Twisted {
             Some(step) => step,
             None => (self.after)(self.run.step(event, now, random), now),
         }
+    }
+
+    fn told(&mut self, what: &Told, now: Moment, random: u64) -> Option<Step> {
+        self.run.told(what, now, random)
     }
 
     fn save(&self) -> String {

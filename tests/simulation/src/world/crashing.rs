@@ -53,6 +53,8 @@ impl World<'_> {
         for task in self.tasks.iter_mut().filter(|task| task.client == client) {
             task.run = None;
             task.parked = None;
+            task.busy = false;
+            task.inbox.clear();
             task.turn += 1;
         }
         let tasks = &self.tasks;

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Request;
-use pg_proto::machine::{Event, Failure, Moment, throttle::Permit};
+use pg_proto::machine::{Event, Failure, Moment, account_update::BatchResult, throttle::Permit};
 
 use super::World;
 use crate::{
     agenda::Happening,
     job::{Job, Kind},
     network::{Call, Caller},
-    run::{Claim, Step},
+    run::{Claim, Step, Told},
     task::Stage,
 };
 
@@ -47,6 +47,14 @@ impl World<'_> {
         self.feed(task, turn, Event::Begin);
     }
 
+    /// A machine that had to stop goes on.
+    pub(super) fn go_on(&mut self, task: usize, turn: u32) {
+        let one = &self.tasks[task];
+        if one.turn == turn && one.run.is_none() && self.clients[one.client].up {
+            self.resume(task);
+        }
+    }
+
     /// After a crash: from what was stored, or from the beginning if nothing was.
     pub(super) fn resume(&mut self, task: usize) {
         let client = self.tasks[task].client;
@@ -80,7 +88,34 @@ impl World<'_> {
         let event = self.conduct.tells(event);
         let one = &mut self.tasks[task];
         let Some(run) = one.run.as_mut() else { return };
+        one.busy = false;
         let step = run.step(event, now, random);
+        self.follow(task, step);
+        self.empty_inbox(task);
+    }
+
+    /// Tells a machine what its owner knows, as soon as it may be told.
+    pub(super) fn tell(&mut self, task: usize, what: Told) {
+        self.tasks[task].inbox.push_back(what);
+        self.empty_inbox(task);
+    }
+
+    fn empty_inbox(&mut self, task: usize) {
+        while !self.tasks[task].busy && self.tasks[task].run.is_some() {
+            let Some(what) = self.tasks[task].inbox.pop_front() else { return };
+            let (now, random) = (self.clients[self.tasks[task].client].clock(self.now), self.random.next());
+            let step = self.tasks[task].run.as_mut().and_then(|run| run.told(&what, now, random));
+            if let Some(step) = step {
+                self.follow(task, step);
+            }
+        }
+    }
+
+    /// Does what a machine says.
+    fn follow(&mut self, task: usize, step: Step) {
+        let now = self.clients[self.tasks[task].client].clock(self.now);
+        let one = &mut self.tasks[task];
+        let Some(run) = one.run.as_mut() else { return };
         one.turn += 1;
         one.steps += 1;
         let (saved, shown) = (run.save(), run.shown());
@@ -96,8 +131,21 @@ impl World<'_> {
         match step {
             Step::Send(request) => self.submit(task, request),
             Step::WaitUntil(until) => self.sleep(task, now, until),
+            Step::Take(result) => self.take(task, result),
             Step::Ended(claim) => self.end(task, claim),
         }
+    }
+
+    /// The merchant stores a result, and says so; a crash in between brings it once more.
+    fn take(&mut self, task: usize, result: Arc<BatchResult>) {
+        let number = result.number;
+        let name = self.tasks[task].job.name.clone();
+        self.note(format_args!("{name} brings the result of batch {number}: {:?}", result.how));
+        self.tasks[task].results.push(result);
+        if self.crashes_at_sends && !self.healed && self.chance.per_mille(50) {
+            return self.crash_client(self.tasks[task].client);
+        }
+        self.tasks[task].inbox.push_front(Told::Taken(number));
     }
 
     fn sleep(&mut self, task: usize, now: Moment, until: Moment) {
@@ -116,6 +164,7 @@ impl World<'_> {
     /// A machine wants something sent.
     fn submit(&mut self, task: usize, request: Request<Bytes>) {
         let client = self.tasks[task].client;
+        self.tasks[task].busy = true;
         let ticket = if self.conduct.asks_throttle() {
             let now = self.clients[client].clock(self.now);
             match self.clients[client].throttle.ask(now) {
@@ -187,10 +236,21 @@ impl World<'_> {
     /// A machine has ended.
     fn end(&mut self, task: usize, claim: Claim) {
         let one = &mut self.tasks[task];
+        if claim == Claim::Stopped {
+            one.disk = one.run.as_ref().map(|run| run.save());
+        }
         one.run = None;
         let name = one.job.name.clone();
         if one.stage == Stage::Opening {
             return self.session_opened(task, claim);
+        }
+        one.inbox.clear();
+        if claim == Claim::Stopped {
+            // Its state is stored once more, and it goes on later.
+            let turn = one.turn;
+            self.note(format_args!("{name} stops for now"));
+            self.agenda.plan(self.now + 600_000, Happening::GoOn { task, turn });
+            return;
         }
         one.stage = Stage::Ended;
         let (kind, pays) = (one.job.kind, one.job.kind.pays());

@@ -18,11 +18,12 @@ const LONGEST_WAY: u64 = 120_000;
 
 impl World<'_> {
     /// Gives a request to the network.
-    pub(super) fn send(&mut self, call: Call) {
+    pub(super) fn send(&mut self, mut call: Call) {
         let number = self.calls.len();
         let fate = self.network.carry(self.now, number, self.service.is_up(), &mut self.agenda);
+        call.doubled = fate.copies > 1;
         if let Caller::Task { task, .. } = call.caller {
-            self.tasks[task].doubled |= fate.copies > 1;
+            self.tasks[task].doubled |= call.doubled;
         }
         let (path, caller) = (call.request.uri().path().to_owned(), self.name(call.caller));
         self.calls.push(call);
@@ -66,6 +67,7 @@ impl World<'_> {
         }
         for (((call, copy), response), first) in group.into_iter().zip(responses).zip(firsts) {
             if first
+                && !self.calls[call].doubled
                 && response.status() == 401
                 && let Some(client) = self.client_of(call)
             {

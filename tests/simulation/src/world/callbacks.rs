@@ -1,0 +1,119 @@
+//! Callbacks of the account updater: the network treats them as badly as requests, and anybody may make one up.
+
+use bytes::Bytes;
+use http::Request;
+use pg_proto::UpdaterHint;
+use pg_sandbox::{records::BatchCards, store::Record as _};
+use serde_json::{Value, json};
+
+use super::World;
+use crate::{
+    agenda::Happening,
+    job::{CALLBACK_PAGE, Kind},
+    run::Told,
+    service::MERCHANTS,
+};
+
+/// A callback on its way.
+pub(super) struct Sent {
+    /// The service's name of it; a forged one has none.
+    id: Option<String>,
+    request: Request<Bytes>,
+    /// The merchant that it goes to.
+    client: usize,
+}
+
+impl World<'_> {
+    /// The service looks after callbacks when it says that some are due.
+    pub(super) fn look_for_due(&mut self) {
+        let Some(at) = self.service.next_due() else { return };
+        let at = at.max(self.now + 1);
+        if self.looks_at.is_none_or(|planned| planned > at || planned <= self.now) {
+            self.looks_at = Some(at);
+            self.agenda.plan(at, Happening::Due);
+        }
+    }
+
+    pub(super) fn due(&mut self) {
+        self.looks_at = None;
+        if !self.service.is_up() {
+            return;
+        }
+        let Some(due) = self.service.due(self.now) else {
+            self.note(format_args!("the service crashes over its callbacks"));
+            return self.after_crash();
+        };
+        for outgoing in due {
+            let claimed = UpdaterHint::read(&outgoing.request).ok().map(|hint| hint.claimed().batch_key.clone());
+            let client = claimed.and_then(|key| self.owner_of(key.as_str()));
+            let times = self.network.carry_callback();
+            self.note(format_args!("the service sends callback {}, which comes {} times", outgoing.id, times.len()));
+            if times.is_empty() {
+                self.delivered(&outgoing.id, false);
+            }
+            for delay in times {
+                let Some(client) = client else { continue };
+                let callback = self.callbacks.len();
+                self.callbacks.push(Sent { id: Some(outgoing.id.clone()), request: outgoing.request.clone(), client });
+                self.agenda.plan(self.now + delay, Happening::Callback { callback });
+            }
+        }
+    }
+
+    fn delivered(&mut self, id: &str, arrived: bool) {
+        let up = self.service.is_up();
+        self.service.delivered(self.now, id, arrived);
+        if up && !self.service.is_up() {
+            self.note(format_args!("the service crashes over the report of callback {id}"));
+            self.after_crash();
+        }
+    }
+
+    /// The client that a batch belongs to.
+    fn owner_of(&self, batch: &str) -> Option<usize> {
+        let merchant = self.service.store.batch(batch)?.merchant().to_owned();
+        MERCHANTS.iter().position(|name| *name == merchant)
+    }
+
+    /// A callback reaches the merchant's server, which tells every account update of it.
+    pub(super) fn callback(&mut self, callback: usize) {
+        let Sent { id, client, .. } = &self.callbacks[callback];
+        let (id, client, up) = (id.clone(), *client, self.clients[*client].up);
+        let what = id.clone().unwrap_or_else(|| "that somebody made up".to_owned());
+        self.note(format_args!("callback {what} reaches client {client}{}", if up { "" } else { ", which is down" }));
+        if let Some(id) = id {
+            self.delivered(&id, up);
+        }
+        let Ok(hint) = UpdaterHint::read(&self.callbacks[callback].request) else { return };
+        if up {
+            let updates = |task: &usize| {
+                let task = &self.tasks[*task];
+                task.client == client && task.job.kind == Kind::Update && task.run.is_some()
+            };
+            let tasks: Vec<usize> = (0..self.tasks.len()).filter(updates).collect();
+            for task in tasks {
+                self.tell(task, Told::Hint(hint.clone()));
+            }
+        }
+    }
+
+    /// A callback that the service never sent: of a batch that is not, or with a result that is not.
+    pub(super) fn forge(&mut self, client: usize) {
+        if self.healed {
+            return;
+        }
+        let of_client = self.tasks.iter().filter(|task| task.client == client);
+        let keys = of_client.flat_map(|task| task.job.source.iter());
+        let entries: Vec<Value> = keys.map(|key| json!({ "oldCardKey": key.as_str(), "response": "704" })).collect();
+        let batches: Vec<BatchCards> = self.service.store.batches().unwrap_or_default();
+        let batch = match batches.len() {
+            0 => "0".repeat(32),
+            _ if self.chance.per_mille(300) => "f".repeat(32),
+            count => batches[usize::try_from(self.chance.below(count as u64)).unwrap_or_default()].key.clone(),
+        };
+        let body = json!({ "batchKey": batch, "createdOn": "2026-05-04T10:00:00+00:00", "cardKeyDetails": entries });
+        let Ok(request) = Request::post(CALLBACK_PAGE).body(Bytes::from(body.to_string())) else { return };
+        self.callbacks.push(Sent { id: None, request, client });
+        self.agenda.plan(self.now, Happening::Callback { callback: self.callbacks.len() - 1 });
+    }
+}
