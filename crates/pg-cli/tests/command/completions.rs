@@ -17,7 +17,19 @@ fn every_shell_gets_a_script() {
 
 #[test]
 fn every_command_has_help_with_examples() {
-    for command in ["demo", "call", "methods", "sign", "verify", "explain", "decrypt", "sandbox", "completions"] {
+    for command in [
+        "demo",
+        "call",
+        "methods",
+        "sign",
+        "verify",
+        "explain",
+        "decrypt",
+        "update-cards",
+        "listen",
+        "sandbox",
+        "completions",
+    ] {
         words(&format!("{command} --help")).run().ends(0).prints("Examples:").prints(&format!("pg {command}"));
     }
     words("--help").run().ends(0).prints("Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 not reachable");

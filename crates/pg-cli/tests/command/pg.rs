@@ -88,6 +88,15 @@ impl Pg {
         Ended::of(self.command.spawn().unwrap().wait_with_output().unwrap())
     }
 
+    /// Runs another program that ends in executing this one, with the same environment: a shell that sets limits, say.
+    pub(crate) fn under(mut self, program: &str, arguments: &[&str]) -> Self {
+        let mut command = Command::new(program);
+        command.args(arguments).arg(self.command.get_program()).args(self.command.get_args());
+        command.env_clear().envs(self.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        self.command = command;
+        self
+    }
+
     /// Starts it, for commands that go on until they are told to stop.
     pub(crate) fn start(mut self) -> (std::process::Child, TempDir) {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

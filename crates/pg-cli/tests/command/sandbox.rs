@@ -27,7 +27,7 @@ impl Running {
     }
 
     /// A command with the account of this name.
-    fn with_account(&self, pg: Pg, name: &str) -> Pg {
+    pub(crate) fn with_account(&self, pg: Pg, name: &str) -> Pg {
         let merchants = self.facts["merchants"].as_array().unwrap();
         let merchant = merchants.iter().find(|merchant| merchant["name"] == name).unwrap();
         let pg = pg
@@ -39,9 +39,12 @@ impl Running {
             ("PG_SHA_KEY", "shaKey"),
             ("PG_ENTERPRISE_API_KEY", "enterpriseApiKey"),
             ("PG_ENTERPRISE_API_PASSWORD", "enterpriseApiPassword"),
+            ("PG_ACCOUNT_UPDATER_KEY", "accountUpdaterKey"),
         ]
         .iter()
-        .fold(pg, |pg, (variable, member)| pg.env(variable, merchant[member].as_str().unwrap()))
+        // Not every account may use the account updater.
+        .filter_map(|(variable, member)| Some((variable, merchant[member].as_str()?)))
+        .fold(pg, |pg, (variable, value)| pg.env(variable, value))
     }
 
     pub(crate) fn run(&self, command: &str) -> Ended {

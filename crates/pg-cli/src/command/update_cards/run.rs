@@ -109,6 +109,7 @@ impl Run {
                     continue;
                 }
             };
+            self.tell_trouble();
             if let Some(summary) = self.take(update.map_err(|error| unreadable_source(&error))?)? {
                 return Ok(Some(summary));
             }
@@ -117,7 +118,6 @@ impl Run {
 
     /// Writes results, shows progress; the summary at the end.
     fn take(&mut self, update: Option<Update>) -> Result<Option<Summary>, Failure> {
-        self.tell_trouble();
         match update {
             Some(Update::Result(batch)) => {
                 let written = self.results.take(&batch).map_err(|error| ending::no_room(&self.results, &error))?;

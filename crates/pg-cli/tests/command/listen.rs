@@ -1,0 +1,163 @@
+//! `pg listen`.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, ChildStdout, Command},
+};
+
+use bytes::Bytes;
+use http::Request;
+use pg_model::RequestAccountUpdater;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{
+    pg::{Ended, Pg, words},
+    sandbox::Running,
+    shop::Shop,
+};
+
+/// A listener process, ended with the test.
+struct Listening {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    facts: Value,
+    _home: TempDir,
+}
+
+impl Listening {
+    fn start(pg: Pg) -> Self {
+        let (mut child, home) = pg.start();
+        let mut listening =
+            Self { out: BufReader::new(child.stdout.take().unwrap()), child, facts: Value::Null, _home: home };
+        listening.facts = listening.next();
+        listening
+    }
+
+    /// The next line of output.
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.out.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    fn address(&self, name: &str) -> &str {
+        self.facts["addresses"][name].as_str().unwrap()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn get(shop: &Shop, url: &str) -> u16 {
+    shop.send(Request::get(url).body(Bytes::new()).unwrap()).status().as_u16()
+}
+
+#[test]
+fn callbacks_are_confirmed_by_asking_the_service() {
+    let sandbox = Running::start(&[]);
+    let shop = Shop::of(&sandbox);
+    let keys = shop.cards(3);
+    let mut listening = Listening::start(sandbox.with_account(words("listen --port 0 --json"), "main"));
+    let updater_key = sandbox.facts["merchants"][0]["accountUpdaterKey"].as_str().unwrap();
+    let callback = listening.address("updaterCallback").to_owned();
+    let request = RequestAccountUpdater::new(updater_key, keys.iter().map(String::as_str)).callback_url(&*callback);
+    let batch = shop.client.call(&request).unwrap().batch_key;
+    shop.control("clock", r#"{"advanceSeconds": 120}"#);
+    let told = listening.next();
+    assert_eq!(told["what"], "updaterCallback");
+    assert_eq!(told["claims"], format!("batch {batch}, 3 cards"));
+    assert_eq!(told["confirmed"]["cardKeyDetails"][0]["response"], "700");
+    assert_eq!(told["confirmed"]["cardKeyDetails"][0]["card"]["cardNumber"], "400000******9003");
+
+    // Whoever knows the address can post anything: what the service does not confirm is no news.
+    let forged =
+        format!(r#"{{"batchKey":"{}","createdOn":"2026-01-01T00:00:00+00:00","cardKeyDetails":[]}}"#, "f".repeat(32));
+    let post =
+        |url: &str, body: String| shop.send(Request::post(url).body(Bytes::from(body)).unwrap()).status().as_u16();
+    assert_eq!(post(&callback, forged), 200);
+    let told = listening.next();
+    assert!(told["notConfirmed"].as_str().unwrap().contains("183") && told["confirmed"].is_null(), "{told}");
+    assert_eq!(post(&callback, "nonsense".to_owned()), 400);
+    assert_eq!(post(&format!("{callback}0"), String::new()), 404);
+
+    assert_eq!(post(listening.address("checkoutCallback"), "trans_key=12345".to_owned()), 200);
+    let told = listening.next();
+    assert_eq!((&told["what"], &told["claims"]), (&"checkoutCallback".into(), &"payment 12345".into()));
+    assert!(told["notConfirmed"].is_string(), "{told}");
+}
+
+#[test]
+fn returning_customers_are_decoded_and_not_believed() {
+    let sandbox = Running::start(&[]);
+    let shop = Shop::of(&sandbox);
+    let token = "0123456789abcdef0123456789abcdef";
+    let start = || {
+        let command = words(&format!("listen --port 0 --token {token} --json"));
+        Listening::start(sandbox.with_account(command, "main"))
+    };
+    let mut listening = start();
+    let session = sandbox.run("call session/initiate errorPageUrl=https://shop.example/error").ends(0);
+    let session: Value = serde_json::from_str(&session.out).unwrap();
+    let form = format!(
+        "call session/postform sessionKey={} nextPageUrl={} currentPageUrl=https://shop.example/card formId=card \
+         cardExpiryDate=1249 cardCV2=123 cardNumber=4000000000001000",
+        session["sessionKey"].as_str().unwrap(),
+        listening.address("cardForm"),
+    );
+    let redirect: Value = serde_json::from_str(&sandbox.run(&form).ends(0).out).unwrap();
+    assert_eq!(get(&shop, redirect["location"].as_str().unwrap()), 200);
+    let told = listening.next();
+    assert_eq!(
+        (&told["what"], &told["unauthenticated"]["cardNumber"]),
+        (&"cardForm".into(), &"400000******1000".into())
+    );
+    assert!(told["confirmed"].is_null() && !told.to_string().contains("4000000000001000"));
+    assert_eq!(
+        get(&shop, &format!("{}?formId=card&data=AAAA&iv=0123456789abcdef", listening.address("cardForm"))),
+        200
+    );
+    assert!(listening.next()["notConfirmed"].is_string());
+    assert_eq!(get(&shop, &format!("{}?order=7&trans_key=99", listening.address("checkoutReturn"))), 200);
+    assert_eq!(listening.next()["claims"], "payment 99");
+    assert_eq!(get(&shop, listening.address("checkoutCancel")), 200);
+    assert_eq!(listening.next()["what"], "checkoutCancel");
+    assert_eq!(get(&shop, listening.address("challenge")), 200);
+    assert_eq!(listening.next()["what"], "challenge");
+    // The same token leads to the same addresses.
+    let path = |listening: &Listening| listening.address("cardForm").rsplit('/').next().unwrap().to_owned();
+    assert_eq!(path(&listening), path(&start()));
+}
+
+#[test]
+#[cfg(unix)]
+fn without_an_account_it_tells_what_comes_and_ends_on_demand() {
+    let sandbox = Running::start(&[]);
+    let shop = Shop::of(&sandbox);
+    let mut listening = Listening::start(words("listen --port 0 --public-url https://shop.example/pg --json"));
+    let public = listening.address("challenge").to_owned();
+    assert!(public.starts_with("https://shop.example/pg/"), "{public}");
+    let mut said = BufReader::new(listening.child.stderr.take().unwrap());
+    let mut lines = String::new();
+    while !lines.contains("checkouts are not confirmed") {
+        assert_ne!(said.read_line(&mut lines).unwrap(), 0, "{lines}");
+    }
+    assert!(lines.contains("callbackUrl of token/requestAccountUpdater") && lines.contains("--token "), "{lines}");
+    assert!(Command::new("kill").args(["-INT", &listening.child.id().to_string()]).status().unwrap().success());
+    assert_eq!(listening.child.wait().unwrap().code(), Some(0));
+    drop(shop);
+}
+
+#[test]
+fn what_keeps_it_from_listening_is_one_line() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let ended: Ended = words(&format!("listen --port {port}")).run();
+    ended.ends(2).says("cannot listen on").says("--port");
+    words("listen --port 0 --token short").run().ends(2).says("--token");
+    words("listen --public-url nonsense").run().ends(2);
+}

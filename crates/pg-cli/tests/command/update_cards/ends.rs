@@ -1,0 +1,101 @@
+//! Ends before their time, each gone on with after it was put right.
+
+use super::Cards;
+use crate::peer::nobody;
+
+#[test]
+fn wrong_credentials_are_asked_once() {
+    let cards = Cards::new(5);
+    cards
+        .update("")
+        .env("PG_SHA_KEY", "wrong")
+        .run()
+        .ends(1)
+        .says("refused: 123")
+        .says("the same command goes on where this one was");
+    assert_eq!(cards.requests(), 1);
+    let told = cards.update("--json").env("PG_API_PASSWORD", "wrong").run().ends(1);
+    let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!((&told["exit"], &told["error"]["refusal"]["code"]), (&1.into(), &"102".into()));
+    assert_eq!(cards.requests(), 2);
+    cards.update("").run().ends(0);
+    cards.are_exact();
+    cards.were_submitted_once();
+}
+
+#[test]
+fn a_wrong_updater_key_stops_everything() {
+    let cards = Cards::new(5);
+    cards.update("").env("PG_ACCOUNT_UPDATER_KEY", "wrong").run().ends(1).says("refused: 180");
+    assert_eq!((cards.requests(), cards.shop.submitted().len()), (1, 0));
+    cards.update("").run().ends(0);
+    cards.are_exact();
+}
+
+#[test]
+fn who_is_out_of_reach_is_3() {
+    let cards = Cards::new(3);
+    let ended = cards.update("--attempts 0").env("PG_BASE_URL", &nobody()).run().ends(3);
+    ended.says("the service is out of reach").says("no connection to 127.0.0.1");
+    cards.update("").run().ends(0).says("going on with an earlier run");
+    cards.are_exact();
+    cards.were_submitted_once();
+}
+
+#[test]
+fn a_batch_with_an_unknown_key_is_refused_and_the_others_are_not() {
+    let cards = Cards::new(5);
+    let mut lines = cards.keys.clone();
+    lines.insert(3, "unknown-key".to_owned());
+    cards.write(&format!("# cards\n{}\n", lines.join("\n")));
+    let ended = cards.update("--json").run().ends(1).says("2 keys were refused").says("smaller --batch-size");
+    let told = super::summary(&ended);
+    let batch = &told["unfinished"][0];
+    assert_eq!((&batch["status"], &batch["firstLine"], &batch["lastLine"]), (&"refused".into(), &4.into(), &5.into()));
+    assert_eq!((&batch["lastKey"], &told["answered"]), (&"unknown-key".into(), &4.into()));
+    let results = std::fs::read_to_string(cards.beside(".results.json")).unwrap();
+    let rows: serde_json::Value = serde_json::from_str(&results).unwrap();
+    let refused = rows.as_array().unwrap().iter().filter(|row| row["status"] == "refused");
+    assert_eq!(refused.count(), 2);
+}
+
+#[test]
+fn a_result_that_cannot_be_had_is_unknown() {
+    let cards = Cards::new(3);
+    cards.shop.control("faults", r#"{"method": "token/retrieveAccountUpdater", "kind": "status", "status": 500}"#);
+    cards.update("").run().ends(0);
+    cards.are_exact();
+}
+
+/// A shell that lets files have 2 or 4 KiB, by what it counts in.
+#[cfg(target_os = "linux")]
+const LITTLE_ROOM: [&str; 3] = ["-c", "ulimit -f 4; exec \"$@\"", "sh"];
+
+#[test]
+#[cfg(target_os = "linux")]
+fn results_that_find_no_room_are_written_later() {
+    let cards = Cards::new(60);
+    // Enough for the state of three batches, and not for sixty results.
+    let flags = "--batch-size 20 --poll 1";
+    let ended = cards.update_as(flags).under("sh", &LITTLE_ROOM).run().ends(4);
+    ended.says("cards.txt.results.csv can't be written").says("nothing is lost");
+    cards.update_as(flags).run().ends(0);
+    cards.are_exact();
+    cards.were_submitted_once();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_state_that_finds_no_room_keeps_requests_from_being_sent() {
+    let cards = Cards::new(60);
+    // Thirty batches have a longer state than that.
+    let ended = cards.update("").under("sh", &LITTLE_ROOM).run().ends(4);
+    ended.says("cards.txt.pg-state can't be written").says("the same command goes on");
+    let submitted = cards.shop.submitted().len();
+    assert!(submitted < 60, "{submitted}");
+    let ended = cards.update("").run();
+    cards.were_submitted_once();
+    assert_eq!(cards.rows().len(), 60);
+    // The reply to the last submission may have been the one that could not be stored.
+    assert!(matches!(ended.code, 0 | 4), "{}", ended.err);
+}

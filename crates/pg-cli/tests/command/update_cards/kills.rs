@@ -1,0 +1,175 @@
+//! Killed at counted points, and gone on with: results complete and exact, nothing submitted twice.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Child, Command},
+};
+
+use super::{
+    Cards,
+    relay::{Relay, Stop},
+};
+use crate::pg::Ended;
+
+/// Three batches: requests 1 to 3 submit them, 4 to 6 fetch their results.
+const CARDS: usize = 6;
+
+impl Cards {
+    /// Runs it until the sandbox has seen that request or not, then kills it.
+    fn kill_at(&self, at: usize, stop: Stop, flags: &str) {
+        let relay = Relay::stopping(self.sandbox.facts["baseUrl"].as_str().unwrap(), at, stop);
+        let (mut child, _home) = self.update(flags).env("PG_BASE_URL", &relay.base).start();
+        relay.stopped();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> String {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
+/// Reads what it says until this is in a line; the rest can be read from what is returned.
+fn until_it_says(child: &mut Child, text: &str) -> BufReader<std::process::ChildStderr> {
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains(text) {
+        line.clear();
+        assert_ne!(said.read_line(&mut line).unwrap(), 0, "it never said {text:?}");
+    }
+    said
+}
+
+#[test]
+fn killed_after_any_request_it_goes_on_without_doubt_where_callbacks_come() {
+    for at in 1..=6 {
+        let cards = Cards::new(CARDS);
+        let flags = format!("--listen {}", free_port());
+        if at <= 3 {
+            // No batch finishes until somebody listens again: the service calls back once.
+            cards.shop.control("clock", r#"{"speed": 0}"#);
+        }
+        cards.kill_at(at, Stop::BeforeReply, &flags);
+        let (mut child, _home) = cards.update(&flags).start();
+        let _said = until_it_says(&mut child, "callbacks come to");
+        cards.shop.control("clock", r#"{"speed": 600}"#);
+        // What it says is thrown away with the reader, and that is no failure.
+        drop(_said);
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{at}");
+        cards.are_exact();
+        cards.were_submitted_once();
+        assert_eq!(cards.shop.submitted().len(), CARDS);
+    }
+}
+
+#[test]
+fn killed_before_a_request_arrives_it_names_what_is_in_doubt() {
+    for at in [1, 2, 3, 5] {
+        let cards = Cards::new(CARDS);
+        cards.kill_at(at, Stop::BeforeRequest, "");
+        let again = cards.update("").run();
+        cards.were_submitted_once();
+        if at > 3 {
+            again.ends(0);
+            cards.are_exact();
+            continue;
+        }
+        let (first, last) = (2 * at - 1, 2 * at);
+        let doubtful = [&cards.keys[first - 1], &cards.keys[last - 1]];
+        again
+            .ends(4)
+            .says(&format!(
+                "batch {at} (2 cards, lines {first} to {last}, {} to {}): doubtful",
+                doubtful[0], doubtful[1]
+            ))
+            .says("2 keys are in doubt");
+        let rows = cards.rows();
+        assert_eq!(rows.len(), CARDS);
+        for (key, (status, ..)) in rows {
+            let expected = if doubtful.contains(&&key) { "doubtful" } else { "answered" };
+            assert_eq!(status, expected);
+        }
+        assert_eq!(cards.shop.submitted().len(), CARDS - 2);
+        // It says the same again, and sends nothing.
+        cards.update("").run().ends(4).says("2 keys are in doubt");
+        assert_eq!(cards.shop.submitted().len(), CARDS - 2);
+    }
+}
+
+#[test]
+fn what_is_in_doubt_is_submitted_again_when_that_is_asked_for() {
+    let cards = Cards::new(CARDS);
+    cards.kill_at(2, Stop::BeforeRequest, "");
+    cards.update("--submit-again").run().ends(0);
+    cards.are_exact();
+    cards.were_submitted_once();
+}
+
+#[test]
+fn results_that_were_written_and_not_yet_known_are_not_there_twice() {
+    let cards = Cards::new(CARDS);
+    // Killed while the last result is fetched: two batches are done.
+    cards.kill_at(6, Stop::BeforeReply, "");
+    let state = fs::read(cards.beside(".pg-state")).unwrap();
+    let done = fs::metadata(cards.beside(".results.csv")).unwrap().len();
+    cards.update("").run().ends(0);
+    cards.are_exact();
+    // As after a crash between writing the last result and storing that it was written.
+    let whole = fs::read(cards.beside(".results.csv")).unwrap();
+    assert!(done < whole.len() as u64);
+    for length in [whole.len(), whole.len() - 7] {
+        fs::write(cards.beside(".pg-state"), &state).unwrap();
+        fs::write(cards.beside(".results.csv"), &whole[..length]).unwrap();
+        cards.update("").run().ends(0).says("going on with an earlier run: 6 card keys were read, 4 of them are done");
+        cards.are_exact();
+    }
+    cards.were_submitted_once();
+    // Results that were known and are gone can't be made up for.
+    fs::write(cards.beside(".pg-state"), &state).unwrap();
+    fs::write(cards.beside(".results.csv"), &whole[..100]).unwrap();
+    cards.update("").run().ends(2).says("has lost results");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interruption_waits_for_the_reply_and_leaves_no_doubt() {
+    let cards = Cards::new(CARDS);
+    let mut relay = Relay::stopping(cards.sandbox.facts["baseUrl"].as_str().unwrap(), 2, Stop::BeforeReply);
+    let (mut child, _home) = cards.update("").env("PG_BASE_URL", &relay.base).start();
+    relay.stopped();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut said = until_it_says(&mut child, "stopping: a request that is on its way is waited for");
+    relay.go_on();
+    let mut rest = String::new();
+    said.read_line(&mut rest).unwrap();
+    assert!(rest.contains("interrupted: 0 cards are done") && rest.contains("the same command goes on"), "{rest}");
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+    cards.update("").run().ends(0).says("going on with an earlier run");
+    cards.are_exact();
+    cards.were_submitted_once();
+}
+
+#[test]
+#[cfg(unix)]
+fn a_second_interruption_ends_it_at_once() {
+    let cards = Cards::new(CARDS);
+    let relay = Relay::stopping(cards.sandbox.facts["baseUrl"].as_str().unwrap(), 1, Stop::BeforeReply);
+    let (mut child, _home) = cards.update("").env("PG_BASE_URL", &relay.base).start();
+    relay.stopped();
+    let interrupt = |child: &Child| {
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    };
+    interrupt(&child);
+    let mut said = until_it_says(&mut child, "interrupt again to end at once");
+    interrupt(&child);
+    let mut rest = String::new();
+    said.read_line(&mut rest).unwrap();
+    assert!(rest.contains("interrupted"), "{rest}");
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+    // The service has it, and nobody knows under which key.
+    let ended: Ended = cards.update("").run().ends(4).says("batch 1 ");
+    assert!(ended.err.contains("doubtful"));
+    cards.were_submitted_once();
+}

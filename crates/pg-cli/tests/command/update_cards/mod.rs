@@ -1,0 +1,175 @@
+//! `pg update-cards` against a sandbox: files, results, and that nothing is submitted twice.
+
+mod ends;
+mod kills;
+mod refusals;
+mod relay;
+
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use tempfile::TempDir;
+
+use crate::{
+    pg::{Ended, Pg, words},
+    sandbox::Running,
+    shop::Shop,
+};
+
+/// Stored cards of a sandbox, in a file.
+struct Cards {
+    sandbox: Running,
+    shop: Shop,
+    keys: Vec<String>,
+    folder: TempDir,
+}
+
+/// Status, response and new card key by old card key.
+type Rows = BTreeMap<String, (String, String, String)>;
+
+impl Cards {
+    /// So many, in a sandbox whose clock runs so fast that a batch takes a fifth of a second.
+    fn new(count: usize) -> Self {
+        let sandbox = Running::start(&[]);
+        let shop = Shop::of(&sandbox);
+        let keys = shop.cards(count);
+        shop.control("clock", r#"{"speed": 600}"#);
+        let cards = Self { sandbox, shop, keys, folder: tempfile::tempdir().unwrap() };
+        cards.write(&cards.keys.join("\n"));
+        cards
+    }
+
+    fn write(&self, text: &str) {
+        fs::write(self.file(), text).unwrap();
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("cards.txt")
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        self.folder.path().join(format!("cards.txt{ending}"))
+    }
+
+    /// The command with the sandbox's account, in batches of two that are looked for soon.
+    fn update(&self, flags: &str) -> Pg {
+        self.update_as(&format!("--batch-size 2 --poll 1 {flags}"))
+    }
+
+    /// The command with the sandbox's account.
+    fn update_as(&self, flags: &str) -> Pg {
+        let command = format!("update-cards {} {flags}", self.file().display());
+        self.sandbox.with_account(words(&command), "main")
+    }
+
+    fn rows(&self) -> Rows {
+        rows(&fs::read_to_string(self.beside(".results.csv")).unwrap())
+    }
+
+    /// Every card has one row, with what the service answers for it.
+    #[track_caller]
+    fn are_exact(&self) {
+        let rows = self.rows();
+        assert_eq!(rows.len(), self.keys.len());
+        for (at, key) in self.keys.iter().enumerate() {
+            let (status, response, new) = &rows[key];
+            let expected = ["700", "702"].get(at).copied().unwrap_or("706");
+            assert_eq!((status.as_str(), response.as_str()), ("answered", expected), "{at}");
+            assert_eq!(!new.is_empty() && new != key, expected != "706", "{at}");
+        }
+    }
+
+    /// No card key was submitted twice.
+    #[track_caller]
+    fn were_submitted_once(&self) {
+        let submitted = self.shop.submitted();
+        assert!(submitted.values().all(|&times| times == 1), "{submitted:?}");
+    }
+
+    /// How many requests of the account updater the sandbox has seen.
+    fn requests(&self) -> usize {
+        let seen = self.shop.list("requests?limit=1000");
+        seen.iter().filter(|seen| seen.to_string().contains("AccountUpdater")).count()
+    }
+}
+
+/// The rows of a table without quotes. A key that is there twice is a failure.
+#[track_caller]
+fn rows(table: &str) -> Rows {
+    let mut rows = Rows::new();
+    let mut lines = table.lines();
+    assert!(lines.next().unwrap().starts_with("oldCardKey,status,response,cardKey,"));
+    for line in lines {
+        let fields: Vec<String> = line.split(',').map(str::to_owned).collect();
+        let [key, status, response, new, ..] = fields.as_slice() else { panic!("{line}") };
+        let before = rows.insert(key.clone(), (status.clone(), response.clone(), new.clone()));
+        assert_eq!(before, None, "{key} twice");
+    }
+    rows
+}
+
+fn summary(ended: &Ended) -> serde_json::Value {
+    serde_json::from_str(&ended.out).unwrap()
+}
+
+#[test]
+fn a_file_is_read_and_every_card_gets_its_row() {
+    let cards = Cards::new(5);
+    let keys = &cards.keys;
+    cards.write(&format!(
+        "\u{feff}# cards\r\n{}\r\n\r\n  {}  \n{}\n# again\n{}\n{}\n{}",
+        keys[0], keys[1], keys[2], keys[0], keys[3], keys[4]
+    ));
+    let ended = cards.update("").run().ends(0).says("6 card keys, 1 of them repeats: 5 answered, 2 with a new card");
+    assert_eq!(ended.out, "");
+    cards.are_exact();
+    cards.were_submitted_once();
+    // Nothing is left to do, and nothing is sent.
+    let requests = cards.requests();
+    let again = cards.update("--json").run().ends(0).says("an earlier run has done all of it");
+    let told = summary(&again);
+    assert_eq!((&told["answered"], &told["updated"], &told["duplicates"]), (&5.into(), &2.into(), &1.into()));
+    assert_eq!(cards.requests(), requests);
+    cards.are_exact();
+    let state = fs::read_to_string(cards.beside(".pg-state")).unwrap();
+    let secrets = ["apiKey", "apiPassword", "shaKey", "accountUpdaterKey"];
+    for secret in secrets.map(|name| cards.sandbox.facts["merchants"][0][name].as_str().unwrap()) {
+        assert!(!state.contains(secret) && !again.err.contains(secret));
+    }
+}
+
+#[test]
+fn a_column_of_a_table_becomes_json() {
+    let cards = Cards::new(3);
+    let lines = cards.keys.iter().map(|key| format!("\"Smith, Ann\";{key};x"));
+    cards.write(&format!("customer;CardKey;note\n{}\n", lines.collect::<Vec<_>>().join("\n")));
+    let output = cards.folder.path().join("new.json");
+    cards.update(&format!("--output {}", output.display())).run().ends(0);
+    let text = fs::read_to_string(output).unwrap();
+    let rows: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let told: Vec<_> = rows.as_array().unwrap().iter().map(|row| (&row["oldCardKey"], &row["response"])).collect();
+    let keys: Vec<serde_json::Value> = cards.keys.iter().map(|key| key.as_str().into()).collect();
+    assert_eq!(told, [(&keys[0], &"700".into()), (&keys[1], &"702".into()), (&keys[2], &"706".into())]);
+    assert_eq!(rows[0]["card"]["cardNumber"], "400000******9003");
+    assert!(!text.contains("4000000000009003"));
+}
+
+#[test]
+fn standard_input_goes_to_standard_output() {
+    let cards = Cards::new(3);
+    let piped = |flags: &str| {
+        let command = words(&format!("update-cards - --batch-size 2 --poll 1 {flags}"));
+        cards.sandbox.with_account(command, "main").input(&cards.keys.join("\r\n")).run().ends(0)
+    };
+    assert_eq!(rows(&piped("").out).len(), 3);
+    let json: serde_json::Value = serde_json::from_str(&piped("--json").out).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn callbacks_bring_batches_forward() {
+    let cards = Cards::new(3);
+    // Without the callbacks it would look after an hour.
+    let flags = "--batch-size 2 --poll 3600 --listen 127.0.0.1:0";
+    cards.update_as(flags).run().ends(0).says("callbacks come to http://127.0.0.1:");
+    cards.are_exact();
+}

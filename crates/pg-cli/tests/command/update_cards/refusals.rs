@@ -1,0 +1,77 @@
+//! What is refused before anything is sent.
+
+use std::fs;
+
+use super::Cards;
+use crate::pg::{pg, words};
+
+#[test]
+fn bad_lines_are_named_and_nothing_is_sent() {
+    let cards = Cards::new(2);
+    let bad: String = (0..12).map(|at| format!("bad key {at}\n")).collect();
+    cards.write(&format!("{}\n\n{bad}{}\n", cards.keys[0], cards.keys[1]));
+    cards
+        .update("")
+        .run()
+        .ends(2)
+        .says("line 3: a card key has no blanks")
+        .says("line 12: ")
+        .says("12 lines that hold no card key, the first 10 of them above; nothing was sent");
+    assert_eq!(cards.requests(), 0);
+    assert_eq!(fs::read_dir(cards.folder.path()).unwrap().count(), 1);
+    cards.write("# none\n");
+    cards.update("").run().ends(2).says("has no card keys");
+}
+
+#[test]
+fn another_file_account_or_output_is_not_gone_on_with() {
+    let cards = Cards::new(3);
+    cards.update("").run().ends(0);
+    let text = fs::read_to_string(cards.file()).unwrap();
+    cards.write(&format!("{text}\n"));
+    cards.update("").run().ends(2).says("begun with another file than this one").says("--restart");
+    cards.write(&text);
+    cards.update("--output elsewhere.csv").run().ends(2).says("leave --output out");
+    cards.update("--format json").run().ends(2).says("leave --format out");
+    cards.update("").env("PG_API_KEY", "0123456789abcdef0123456789abcdef").run().ends(2).says("another account");
+    fs::write(cards.beside(".pg-state"), "{").unwrap();
+    cards.update("").run().ends(2).says("is no state of pg update-cards");
+    let times = |cards: &Cards| cards.shop.submitted().values().sum::<usize>();
+    assert_eq!(times(&cards), 3);
+    cards.update("--restart").run().ends(0);
+    assert_eq!(times(&cards), 6);
+    cards.are_exact();
+}
+
+#[test]
+fn what_is_there_is_not_written_over() {
+    let cards = Cards::new(2);
+    fs::write(cards.beside(".results.csv"), "precious").unwrap();
+    cards.update("").run().ends(2).says("is there already");
+    assert_eq!(fs::read_to_string(cards.beside(".results.csv")).unwrap(), "precious");
+    assert!(!cards.beside(".pg-state").exists());
+    cards.update("--output /nowhere/at/all.csv").run().ends(2).says("/nowhere/at/all.csv can't be written");
+}
+
+#[test]
+fn a_file_is_for_one_run_at_a_time() {
+    let cards = Cards::new(2);
+    let held = fs::File::open(cards.file()).unwrap();
+    held.lock().unwrap();
+    cards.update("").run().ends(2).says("another pg update-cards works on");
+    assert_eq!(cards.requests(), 0);
+    drop(held);
+    cards.update("").run().ends(0);
+}
+
+#[test]
+fn what_makes_no_sense_is_misuse() {
+    words("update-cards").run().ends(2);
+    words("update-cards none.txt").account("https://gateway.example").run().ends(2).says("none.txt can't be read");
+    words("update-cards .").account("https://gateway.example").run().ends(2).says("give - and pipe it in");
+    words("update-cards x").run().ends(2).says("PG_BASE_URL");
+    words("update-cards x").account("http://gateway.example").run().ends(2).says("https");
+    for flags in ["--batch-size 0", "--batch-size 5001", "--public-url https://a.example", "--per-minute 0"] {
+        pg(["update-cards", "x"].into_iter().chain(flags.split(' '))).run().ends(2);
+    }
+}
