@@ -5,3 +5,8 @@
 pub mod driving;
 pub mod shop;
 pub mod tls;
+
+/// The Rust of the page, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/custom-runtime.md")]
+struct Page;

@@ -4,4 +4,5 @@
 
 mod every;
 mod killed;
+mod page;
 mod place;
