@@ -26,6 +26,10 @@ pub(super) fn in_node(root: &Path, target_directory: &Path) -> Result<Outcome> {
     if !steps::succeeds(Command::new("node").arg("--version")) {
         return Ok(Outcome::LeftOut("node was not found".to_owned()));
     }
+    let package = target_directory.join("pg-wasm");
+    if !package.is_dir() {
+        return Ok(Outcome::LeftOut("the package was not built".to_owned()));
+    }
     let mut node = Command::new("node");
     node.args(["--test", "--test-reporter", "spec"]).current_dir(root);
     // By name, since versions of Node disagree about what a folder means.
@@ -34,7 +38,7 @@ pub(super) fn in_node(root: &Path, target_directory: &Path) -> Result<Outcome> {
     files.retain(|file| file.to_string_lossy().ends_with(".test.js"));
     files.sort();
     let names = files.iter().filter_map(|file| file.strip_prefix(root).ok());
-    steps::execute(node.args(names).env("PG_WASM_PACKAGE", target_directory.join("pg-wasm")))
+    steps::execute(node.args(names).env("PG_WASM_PACKAGE", package))
 }
 
 /// A program of its user, judged by TypeScript; left out where that cannot be had.
