@@ -1,4 +1,5 @@
-//! The `pg` command: the reference, calls, signing and decoding, a sandbox and a tour of it.
+//! The `pg` command: the reference, calls, signing and decoding, stored cards refreshed by the million, callbacks received,
+//! a sandbox and a tour of it.
 //!
 //! What it is: the other crates at the command line, one command a file in `command/`. What it is not: a place for
 //! rules of the service, which are in the tables and the crates below.
@@ -54,7 +55,9 @@ Examples:
   pg demo                                     tour the whole service over loopback HTTP
   pg methods transaction/authSessionKey       what a method takes
   pg call token/lookup cardKey=4F2C-91 --dry-run
-  pg sign --with-credentials cardKey=4F2C-91  128 hexadecimal digits";
+  pg sign --with-credentials cardKey=4F2C-91  128 hexadecimal digits
+  pg update-cards cards.txt                   new card keys for stored cards
+  pg listen                                   callbacks and redirects, decoded and confirmed";
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
