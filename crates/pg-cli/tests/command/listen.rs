@@ -7,7 +7,7 @@ use std::{
 
 use bytes::Bytes;
 use http::Request;
-use pg_model::RequestAccountUpdater;
+use pg_model::{CheckoutItem, Flag, GetToken, RequestAccountUpdater};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -57,6 +57,27 @@ fn get(shop: &Shop, url: &str) -> u16 {
     shop.send(Request::get(url).body(Bytes::new()).unwrap()).status().as_u16()
 }
 
+/// Pays with the listener as the shop, and returns what it told of the callback; it has told of the customer's return too.
+fn pay_on_the_hosted_page(shop: &Shop, listening: &mut Listening) -> Value {
+    let urls = [listening.address("checkoutReturn"), listening.address("checkoutCallback")];
+    let request = GetToken::new().item(CheckoutItem::new("Tea", "4.99")).auto_redirect(Flag::YES);
+    let request = request.success_url(urls[0]).cancel_url(listening.address("checkoutCancel")).callback_url(urls[1]);
+    let page = shop.client.call(&request).unwrap().token.redemption_url;
+    let shown = shop.send(Request::get(page.as_str()).body(Bytes::new()).unwrap());
+    let shown = String::from_utf8_lossy(shown.body()).into_owned();
+    let visit = shown.split("name=\"visit\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let form = format!(
+        "visit={visit}&cardNumber=4000000000001000&cardExpiryMonth=12&cardExpiryYear=49&cardCV2=123&cardholderName=Ann"
+    );
+    let paid = Request::post(page.as_str()).header("content-type", "application/x-www-form-urlencoded");
+    let paid = shop.send(paid.body(Bytes::from(form)).unwrap());
+    let told = listening.next();
+    assert_eq!(get(shop, paid.headers()["location"].to_str().unwrap()), 200);
+    let returned = listening.next();
+    assert_eq!((&returned["what"], &returned["confirmed"]), (&"checkoutReturn".into(), &told["confirmed"]));
+    told
+}
+
 #[test]
 fn callbacks_are_confirmed_by_asking_the_service() {
     let sandbox = Running::start(&[]);
@@ -85,6 +106,8 @@ fn callbacks_are_confirmed_by_asking_the_service() {
     assert_eq!(post(&callback, "nonsense".to_owned()), 400);
     assert_eq!(post(&format!("{callback}0"), String::new()), 404);
 
+    let told = pay_on_the_hosted_page(&shop, &mut listening);
+    assert_eq!((&told["what"], &told["confirmed"]["value"]), (&"checkoutCallback".into(), &"4.99".into()));
     assert_eq!(post(listening.address("checkoutCallback"), "trans_key=12345".to_owned()), 200);
     let told = listening.next();
     assert_eq!((&told["what"], &told["claims"]), (&"checkoutCallback".into(), &"payment 12345".into()));

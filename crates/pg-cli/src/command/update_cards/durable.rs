@@ -2,15 +2,23 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
-/// Puts a text in the place of a file: after a crash at any moment the old one is there, or the new one, whole.
+/// Puts a text in the place of a file: after a crash at any moment the old one is there, or the new one, whole. Only its
+/// owner may read it.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let new = beside(path, ".new");
-    let mut file = File::create(&new)?;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let mut file = options.open(&new)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     drop(file);
@@ -49,6 +57,11 @@ mod tests {
         for text in ["a longer text", "short"] {
             replace(&path, text).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(replace(&folder.path().join("none/state"), "").is_err());

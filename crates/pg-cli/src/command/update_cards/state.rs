@@ -18,7 +18,8 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// What is stored. It holds no card keys and nothing secret.
+/// What is stored. It holds no card keys and no credentials, but the address that callbacks come to, which nobody else should
+/// know.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct State {
