@@ -3,6 +3,16 @@
 use crate::{EnterpriseResult, Flag, StatusCode, ThreeDSecureInitiation, Transaction};
 
 /// What became of a payment.
+///
+/// ```
+/// use pg_model::{Outcome, Transaction};
+///
+/// let reply = Transaction { transaction_status_code: "600".into(), ..Transaction::default() };
+/// assert!(matches!(Outcome::from(reply), Outcome::Approved(_)));
+/// // A status that no table knows is neither.
+/// let reply = Transaction { transaction_status_code: "699".into(), ..Transaction::default() };
+/// assert!(matches!(Outcome::from(reply), Outcome::Other(_)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Outcome<T> {

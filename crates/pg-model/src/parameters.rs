@@ -17,6 +17,14 @@ pub trait ParameterSink {
 }
 
 /// Names and values in the order in which they came.
+///
+/// They are raw: not URL-encoded, and not checked. A name may occur more than once. `Debug` masks secrets by their names.
+///
+/// ```
+/// let parameters: pg_model::Parameters = [("currency", "GBP"), ("itemName0", "Tea")].into_iter().collect();
+/// assert_eq!(parameters.get("itemName0"), Some("Tea"));
+/// assert_eq!(parameters.len(), 2);
+/// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Parameters(Vec<(String, String)>);
 

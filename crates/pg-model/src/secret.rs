@@ -9,6 +9,12 @@ use crate::{mask, text::Text};
 /// A card number (PAN): 12 to 19 digits, or already masked by the service.
 ///
 /// `Debug` and `Display` show the first six and last four digits; [`expose`](Self::expose) gives the digits.
+///
+/// ```
+/// let card = pg_model::CardNumber::from("4000000000001000");
+/// assert_eq!(card.to_string(), "400000******1000");
+/// assert_eq!(card.expose(), "4000000000001000");
+/// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct CardNumber(String);
 

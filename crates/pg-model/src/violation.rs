@@ -14,6 +14,17 @@ use crate::{
 };
 
 /// Everything that is wrong with one request. Empty means that it may be sent.
+///
+/// `Display` names them all in one line; what a sensitive parameter held is never shown.
+///
+/// ```
+/// use pg_model::{Auth, CardDetails, Currency, Item, Method, Order};
+///
+/// let order = Order::new(Currency::GBP).item(Item::new("", 499));
+/// let wrong = Auth::new(CardDetails::new("4000000000001000", "13", "49"), order).check();
+/// let names: Vec<&str> = wrong.iter().map(|violation| violation.name.as_str()).collect();
+/// assert_eq!(names, ["cardExpiryMonth", "itemName0"]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violations(Vec<Violation>);
 

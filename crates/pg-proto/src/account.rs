@@ -10,6 +10,9 @@ use crate::BaseUrl;
 /// What every version 3 request carries or is signed with (spec 1 §5).
 ///
 /// Live and staging have credentials of their own.
+///
+/// API key and password travel with each request; the SHA key never does, it only signs. `Debug` shows none of them, and
+/// they are wiped when dropped.
 #[derive(Clone)]
 pub struct Credentials {
     pub(crate) api_key: Secret,

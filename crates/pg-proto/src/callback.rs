@@ -5,6 +5,20 @@ use pg_model::{AccountUpdaterBatch, DecodeError, Record, RetrieveAccountUpdater,
 
 /// What a callback claims. It is not signed, so anybody can have sent it: it is a hint to go and fetch the batch
 /// (assumption 133).
+///
+/// ```
+/// use bytes::Bytes;
+/// use pg_proto::UpdaterHint;
+/// # let body = r#"{"batchKey":"0123456789abcdef0123456789abcdef","status":"700","message":"done","updatedCards":[]}"#;
+///
+/// // `body` is what was posted to the callback's address.
+/// let request = http::Request::post("/updated").body(Bytes::from(body))?;
+/// if let Ok(hint) = UpdaterHint::read(&request) {
+///     // Ask the service itself whether it is true.
+///     let _retrieve = hint.confirm();
+/// }
+/// # Ok::<(), http::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdaterHint {
     claimed: AccountUpdaterBatch,

@@ -9,6 +9,23 @@ use pg_model::{DecodeError, ErrorCode, Remedy, SandboxErrorCode, ServiceError, m
 const EXCERPT: usize = 160;
 
 /// Why a reply is no result.
+///
+/// ```
+/// use bytes::Bytes;
+/// use pg_model::{Initiate, Remedy};
+/// use pg_proto::{Account, BaseUrl, Credentials, ReplyError};
+///
+/// let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"));
+/// let body = "<serviceResponse><errorCode>121</errorCode><errorMessage>Locked</errorMessage></serviceResponse>";
+/// let response = http::Response::builder().status(403).body(Bytes::from(body))?;
+/// let Err(ReplyError::Refused(refused)) = account.reply::<Initiate>(response) else { panic!() };
+/// assert_eq!((refused.code().as_str(), refused.remedy()), ("121", Remedy::WaitOneMinute));
+///
+/// // What is no reply at all may come after the operation.
+/// let response = http::Response::builder().status(502).body(Bytes::from("<h1>Bad gateway</h1>"))?;
+/// assert!(account.reply::<Initiate>(response).unwrap_err().may_be_executed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyError {
     /// The service answered with an error code.

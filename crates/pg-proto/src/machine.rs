@@ -42,6 +42,38 @@ pub use pauses::Pauses;
 pub use saved::{ResumeError, Saved};
 
 /// A protocol of more than one request.
+///
+/// A driver without async is this loop, with a transport, a clock, dice and a store of its own:
+///
+/// ```
+/// use std::time::Duration;
+/// use bytes::Bytes;
+/// use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Nothing, Saved};
+///
+/// fn drive<M: Machine<Demand = Nothing>>(
+///     machine: &mut M,
+///     mut store: impl FnMut(Saved),
+///     mut send: impl FnMut(http::Request<Bytes>) -> Result<http::Response<Bytes>, Failure>,
+///     mut now: impl FnMut() -> Moment,
+///     mut wait: impl FnMut(Duration),
+/// ) -> M::Outcome {
+///     let mut event = Event::Begin;
+///     loop {
+///         event = match machine.step(event, now(), 4) {
+///             Action::Send(request) => {
+///                 store(machine.save());
+///                 send(request).map_or_else(Event::Failed, Event::Reply)
+///             }
+///             Action::WaitUntil(moment) => {
+///                 wait(moment.since(now()));
+///                 Event::Woken
+///             }
+///             Action::Ask(never) => match never {},
+///             Action::Done(outcome) => return outcome,
+///         };
+///     }
+/// }
+/// ```
 pub trait Machine {
     /// What its owner may tell it, such as a callback that came in. Machines that need nothing have [`Nothing`].
     type Input;
@@ -74,6 +106,9 @@ pub enum Event<I = Nothing> {
 }
 
 /// Why there is no reply.
+///
+/// In doubt it is [`MaybeSent`](Self::MaybeSent), which costs a lookup. A `NotSent` that is not true can cost a payment that
+/// nobody looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// The request certainly never left, or never became whole on the other side.
@@ -103,6 +138,16 @@ pub enum Action<D, O> {
 pub enum Nothing {}
 
 /// A moment: milliseconds since the beginning of 1970, UTC.
+///
+/// From a clock of the standard library:
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use pg_proto::machine::Moment;
+///
+/// let at = |time: SystemTime| Moment::default().after(time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
+/// assert_eq!(at(SystemTime::UNIX_EPOCH + Duration::from_secs(2)).millis(), 2_000);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Moment(u64);

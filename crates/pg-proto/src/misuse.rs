@@ -3,6 +3,18 @@
 use pg_model::Violations;
 
 /// Why a request was not built. Nothing was sent.
+///
+/// ```
+/// use pg_model::{AuthSessionKey, Currency, Item, Order};
+/// use pg_proto::{Account, BaseUrl, Credentials};
+///
+/// let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"));
+/// let order = Order::new(Currency::GBP).item(Item::new("Tea", 499));
+/// let misuse = account.request(&AuthSessionKey::new("", order)).unwrap_err();
+/// let wrong = misuse.violations().map(|all| all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>());
+/// assert_eq!(wrong, Some(vec!["sessionKey"]));
+/// # Ok::<(), pg_proto::BaseUrlError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misuse {

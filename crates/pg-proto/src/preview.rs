@@ -12,6 +12,20 @@ const CREDENTIALS: [&str; 4] = ["apiKey", "apiPassword", "api_key", "api_passwor
 /// credentials and other secrets hidden.
 ///
 /// `Display` is one line for the address and one for each parameter.
+///
+/// ```
+/// # use pg_proto::{Account, BaseUrl, Credentials};
+/// use pg_model::{Auth, CardDetails, Currency, Item, Order};
+/// use pg_proto::Preview;
+/// # let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("k", "p", "s"));
+///
+/// let order = Order::new(Currency::GBP).item(Item::new("Tea", 499));
+/// let request = account.request(&Auth::new(CardDetails::new("4000000000001000", "12", "49").cv2("123"), order))?;
+/// let shown = Preview::of(&request).to_string();
+/// assert!(shown.starts_with("POST https://gateway.example/v3/transaction/auth/xml\n  apiKey=***\n"));
+/// assert!(shown.contains("cardNumber=400000******1000") && shown.contains("cardCV2=***"));
+/// # Ok::<(), pg_proto::Misuse>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
     /// Method and address.

@@ -6,6 +6,21 @@ use pg_model::{DecodeError, RedirectData, ServiceError, decode_into};
 use crate::Account;
 
 /// The query that the service appended to an address of the merchant.
+///
+/// [`Account::redirect`] goes from the address to what it says in one step. With a [`SessionCipher`] of one's own, for other
+/// choices than the usual, it is two:
+///
+/// ```
+/// use pg_crypto::SessionCipher;
+/// use pg_proto::{Redirect, RedirectError};
+///
+/// let cipher = SessionCipher::new("0123456789abcdef0123456789abcdef").expect("32 characters");
+/// let redirect = Redirect::parse("https://shop.example/review?order=7&formId=card&data=AAAA&iv=fedcba9876543210")?;
+/// assert_eq!(redirect.form_id, "card");
+/// // One error for everything that can be wrong with the data.
+/// assert!(matches!(redirect.open(&cipher), Err(RedirectError::Decrypt(_))));
+/// # Ok::<(), RedirectError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
     /// The form's name, as it was posted.

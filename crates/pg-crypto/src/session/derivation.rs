@@ -7,6 +7,9 @@ use super::error::KeyError;
 use super::hex;
 
 /// How an API key becomes the 32 bytes of an AES-256 key.
+///
+/// The documents name the key and not the way (spec 2 §4.2), so it can be chosen. A key that does not fit the way is a
+/// [`KeyError`] when the cipher is made, never a wrong plaintext.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyDerivation {

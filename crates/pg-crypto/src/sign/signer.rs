@@ -44,6 +44,15 @@ pub fn sign(parameters: &[(&str, &str)], key: &ShaKey) -> Signature {
 /// # Errors
 /// [`SignatureMismatch`] if `given` is not, letter for letter, the signature of `parameters`: 128 lower-case
 /// hexadecimal digits. The service calls this error 123. [`diagnose`](crate::diagnose) looks for the reason.
+///
+/// ```
+/// use pg_crypto::{ShaKey, sign, verify};
+///
+/// let key = ShaKey::new("secret");
+/// let came = sign(&[("apiKey", "k")], &key).hex();
+/// assert!(verify(&[("apiKey", "k")], &key, came.as_str()).is_ok());
+/// assert!(verify(&[("apiKey", "other")], &key, came.as_str()).is_err());
+/// ```
 pub fn verify(parameters: &[(&str, &str)], key: &ShaKey, given: &str) -> Result<(), SignatureMismatch> {
     let expected = sign(parameters, key).hex();
     if expected.as_bytes().ct_eq(given.as_bytes()).into() { Ok(()) } else { Err(SignatureMismatch(())) }
