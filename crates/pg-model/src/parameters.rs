@@ -18,7 +18,7 @@ pub trait ParameterSink {
 
 /// Names and values in the order in which they came.
 ///
-/// They are raw: not URL-encoded, and not checked. A name may occur more than once. `Debug` masks secrets by their names.
+/// They are raw: not URL-encoded, and not checked. A name may occur more than once. `Debug` shows the names only.
 ///
 /// ```
 /// let parameters: pg_model::Parameters = [("currency", "GBP"), ("itemName0", "Tea")].into_iter().collect();

@@ -32,11 +32,12 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
 fn code(tables: &Tables, service: &Service, method: &Method) -> String {
     let members = members(tables, &method.fields);
     let doc = format!(
-        "{}\n///\n/// `POST {}{}` (spec {}). Retry class: {} ({}).",
+        "{}\n///\n/// `POST {}{}` (spec {}). {} Retry class: {} ({}).",
         method.doc,
         service.info.prefix,
         method.name,
         method.source,
+        answer(method),
         match method.retry {
             Retry::Safe => "safe",
             Retry::LookupFirst => "lookup first",
@@ -77,6 +78,18 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
         used.push("generated::groups");
     }
     imports(&body, &members, &used) + &body
+}
+
+/// What a call gives, in a sentence.
+fn answer(method: &Method) -> String {
+    let link = |name: &str| format!("[`{name}`](crate::{name})");
+    match method.output.as_deref() {
+        _ if method.reply.is_empty() => format!("The browser comes back with {}.", link("RedirectData")),
+        Some(output) if output.starts_with("Outcome<") => {
+            format!("Answered with {} as an {}.", link(&method.reply), link("Outcome"))
+        }
+        _ => format!("Answered with {}.", link(&method.reply)),
+    }
 }
 
 fn info(tables: &Tables, service: &Service, method: &Method, reply: &str) -> String {

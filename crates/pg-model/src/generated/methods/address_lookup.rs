@@ -16,7 +16,7 @@ use crate::{
 
 /// Completes a UK address from a house and a postcode.
 ///
-/// `POST /address` (spec 3 §4.7). Retry class: safe (reads only).
+/// `POST /address` (spec 3 §4.7). Answered with [`AddressReply`](crate::AddressReply). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressLookup {
     /// House number or name.

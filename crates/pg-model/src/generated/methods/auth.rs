@@ -14,7 +14,7 @@ use crate::{
 
 /// Authorises and settles a payment with raw card details in one request.
 ///
-/// `POST /v3/transaction/auth` (spec 2 §4.4). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
+/// `POST /v3/transaction/auth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Auth {
     /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it.

@@ -15,7 +15,7 @@ use crate::{
 
 /// Asks the issuer to release reserved funds, all of them or a part; the issuer may not comply, or take its time.
 ///
-/// `POST /v3/transaction/cancelpreauth` (spec 2 §4.4). Retry class: never (carries no reference; two partial cancellations look alike).
+/// `POST /v3/transaction/cancelpreauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (carries no reference; two partial cancellations look alike).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelPreauth {
     /// The preauth to cancel.

@@ -14,7 +14,7 @@ use crate::{
 
 /// Ends a checkout token; who visits it later is told that it has expired.
 ///
-/// `POST /canceltoken` (spec 3 §4.9). Retry class: safe (a cancelled token stays cancelled).
+/// `POST /canceltoken` (spec 3 §4.9). Answered with [`TokenCancellation`](crate::TokenCancellation). Retry class: safe (a cancelled token stays cancelled).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelToken {
     /// The token to end, from the reply of gettoken.

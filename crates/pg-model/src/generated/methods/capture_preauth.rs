@@ -15,7 +15,7 @@ use crate::{
 
 /// Debits funds that a preauth has reserved, all of them or a part; the currency is that of the preauth.
 ///
-/// `POST /v3/transaction/capturepreauth` (spec 2 §4.4). Retry class: never (moves money and carries no reference; two partial captures look alike).
+/// `POST /v3/transaction/capturepreauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference; two partial captures look alike).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePreauth {
     /// The preauth to capture.

@@ -17,7 +17,7 @@ use crate::{
 
 /// Releases the funds that a pre-auth has reserved.
 ///
-/// `POST /cancel` (spec 3 §4.5). Retry class: never (carries no reference; a part may be released twice).
+/// `POST /cancel` (spec 3 §4.5). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (carries no reference; a part may be released twice).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnterpriseCancel {
     /// The pre-auth to cancel.

@@ -17,7 +17,7 @@ use crate::{
 
 /// Debits the funds that a pre-auth has reserved.
 ///
-/// `POST /capture` (spec 3 §4.4). Retry class: never (moves money and carries no reference).
+/// `POST /capture` (spec 3 §4.4). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnterpriseCapture {
     /// The pre-auth to capture.

@@ -17,7 +17,7 @@ use crate::{
 
 /// Credits the card of an earlier transaction; banks may not support a part of the amount.
 ///
-/// `POST /refund` (spec 3 §4.3). Retry class: never (moves money and carries no reference).
+/// `POST /refund` (spec 3 §4.3). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnterpriseRefund {
     /// The transaction to pay back.

@@ -14,7 +14,7 @@ use crate::{
 
 /// Tells the status and the total of a transaction.
 ///
-/// `POST /transaction_lookup` (spec 3 §4.8). Retry class: safe (reads only).
+/// `POST /transaction_lookup` (spec 3 §4.8). Answered with [`EnterpriseTransaction`](crate::EnterpriseTransaction). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnterpriseTransactionLookup {
     /// The transaction asked about.

@@ -18,7 +18,7 @@ use crate::{
 
 /// Sets up a hosted checkout; the customer is sent to the redemption URL of the reply.
 ///
-/// `POST /gettoken` (spec 3 §4.1). Retry class: safe (a token nobody visits charges nobody and expires).
+/// `POST /gettoken` (spec 3 §4.1). Answered with [`CheckoutToken`](crate::CheckoutToken). Retry class: safe (a token nobody visits charges nobody and expires).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetToken {
     /// When the token begins to work, in seconds since 1970. Default: time of the request.

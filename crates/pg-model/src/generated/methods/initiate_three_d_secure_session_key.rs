@@ -15,7 +15,7 @@ use crate::{
 
 /// First step of a 3-D Secure payment with the card of a client session.
 ///
-/// `POST /v3/transaction/initiate3DSecureSessionKey` (spec 2 §4.4). Retry class: never (a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved).
+/// `POST /v3/transaction/initiate3DSecureSessionKey` (spec 2 §4.4). Answered with [`ThreeDSecureInitiation`](crate::ThreeDSecureInitiation). Retry class: never (a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitiateThreeDSecureSessionKey {
     /// The session that holds the posted card.

@@ -17,7 +17,7 @@ use crate::{
 
 /// What the customer's browser posts; the answer is a redirect to a page of the merchant with encrypted data.
 ///
-/// `POST /v3/session/postform` (spec 2 §4.2). Retry class: safe (posting again replaces the card of the session).
+/// `POST /v3/session/postform` (spec 2 §4.2). The browser comes back with [`RedirectData`](crate::RedirectData). Retry class: safe (posting again replaces the card of the session).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostForm {
     /// The open session; a hidden field of the form.

@@ -14,7 +14,7 @@ use crate::{
 
 /// Reserves funds on a card given by raw details; capture or cancel it with the transaction key of the reply.
 ///
-/// `POST /v3/transaction/preauth` (spec 2 §4.4). Retry class: lookup first (carries uniqueMerchantReference, by which the reservation can be found).
+/// `POST /v3/transaction/preauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the reservation can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preauth {
     /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it.

@@ -15,7 +15,7 @@ use crate::{
 
 /// Last step of a 3-D Secure payment that only reserves the funds.
 ///
-/// `POST /v3/transaction/preauth3DSecure` (spec 2 §4.4). Retry class: never (reserves money and carries no reference of its own).
+/// `POST /v3/transaction/preauth3DSecure` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (reserves money and carries no reference of its own).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreauthThreeDSecure {
     /// The authentication, from the reply of the initiation.

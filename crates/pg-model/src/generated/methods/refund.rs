@@ -15,7 +15,7 @@ use crate::{
 
 /// Pays back an auth or a capture, all of it or a part; the currency is that of the original.
 ///
-/// `POST /v3/transaction/refund` (spec 2 §4.4). Retry class: never (moves money and carries no reference; two partial refunds look alike).
+/// `POST /v3/transaction/refund` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference; two partial refunds look alike).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refund {
     /// The auth or capture to pay back.

@@ -17,7 +17,7 @@ use crate::{
 
 /// Charges the card of an earlier successful transaction again, with an amount of its own.
 ///
-/// `POST /repeat` (spec 3 §4.2). Retry class: never (moves money and carries no reference).
+/// `POST /repeat` (spec 3 §4.2). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeat {
     /// The transaction whose card is charged; listed as an integer, though keys are text elsewhere.

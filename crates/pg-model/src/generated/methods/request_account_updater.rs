@@ -16,7 +16,7 @@ use crate::{
 
 /// Queues stored cards for a refresh by the card schemes; the result comes after about a day.
 ///
-/// `POST /v3/token/requestAccountUpdater` (spec 1 §4.8). Retry class: never (each request queues another batch).
+/// `POST /v3/token/requestAccountUpdater` (spec 1 §4.8). Answered with [`BatchRequested`](crate::BatchRequested). Retry class: never (each request queues another batch).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestAccountUpdater {
     /// Selects the updater configuration.

@@ -16,7 +16,7 @@ use crate::{
 
 /// Sends a text message of at most 160 characters.
 ///
-/// `POST /sms` (spec 3 §4.6). Retry class: never (a repeat is a second message on the customer's telephone).
+/// `POST /sms` (spec 3 §4.6). Answered with [`SmsReply`](crate::SmsReply). Retry class: never (a repeat is a second message on the customer's telephone).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sms {
     /// Number in international format: with 00, with +, or beginning with the country code.

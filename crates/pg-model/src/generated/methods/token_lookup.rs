@@ -14,7 +14,7 @@ use crate::{
 
 /// Finds stored cards by card key, by customer reference, or by both together.
 ///
-/// `POST /v3/token/lookup` (spec 1 §4.2). Retry class: safe (reads only).
+/// `POST /v3/token/lookup` (spec 1 §4.2). Answered with [`CardKeyDetails`](crate::CardKeyDetails). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenLookup {
     /// The token with this key.

@@ -14,7 +14,7 @@ use crate::{
 
 /// Stores the card of an earlier transaction, or gives an existing token a new parent transaction.
 ///
-/// `POST /v3/token/tokeniseTransactionKey` (spec 1 §4.7). Retry class: never (whether a repeat makes a second token is not shown).
+/// `POST /v3/token/tokeniseTransactionKey` (spec 1 §4.7). Answered with [`CardKeyDetails`](crate::CardKeyDetails). Retry class: never (whether a repeat makes a second token is not shown).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokeniseTransactionKey {
     /// The transaction whose card is stored: a transactionKey, or the trans_key of a hosted checkout.

@@ -14,7 +14,7 @@ use crate::{
 
 /// Finds transactions by key or by reference; with a key and a merchant reference, both have to match.
 ///
-/// `POST /v3/transaction/lookup` (spec 2 §4.4). Retry class: safe (reads only).
+/// `POST /v3/transaction/lookup` (spec 2 §4.4). Answered with [`Transactions`](crate::Transactions). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransactionLookup {
     /// The transaction with this key.
