@@ -95,9 +95,13 @@ impl Components {
         let mut open = references(paths);
         while let Some(next) = open.pop() {
             for (kind, list) in [("schemas", &self.schemas), ("responses", &self.responses)] {
-                let found = list.iter().find(|(name, _)| next == format!("#/components/{kind}/{name}"));
-                if let Some((_, node)) = found
-                    && used.insert(next.clone())
+                let is_it = |name: &str| {
+                    let rest = next.strip_prefix(&format!("#/components/{kind}/{name}"));
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                };
+                let found = list.iter().find(|(name, _)| is_it(name));
+                if let Some((name, node)) = found
+                    && used.insert(format!("#/components/{kind}/{name}"))
                 {
                     open.extend(references(node));
                 }

@@ -3,6 +3,7 @@
 mod debian;
 mod decoder;
 mod examples;
+mod mock;
 mod openapi;
 pub(crate) mod targets;
 mod wasm_charge;
@@ -29,6 +30,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         }),
         // Before the tests of the workspace: some show the package to a browser.
         Step::new("the decoder for JavaScript, within its budget", || decoder::build(root)),
+        Step::new("a mock server for the tests of docs/openapi.yaml", || {
+            mock::install(root, metadata.target_directory.as_std_path())
+        }),
         Step::new("unit, integration and doc tests of the workspace", || {
             steps::execute(cargo(root).args(["test", "--workspace", "--no-fail-fast"]))
         }),
@@ -45,7 +49,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     all.extend(examples::steps(root, &metadata));
     all.push(Step::new("ten thousand worlds of the simulation", || simulate::test(root)));
     all.extend(targets::steps(root));
-    all.push(Step::new("docs/openapi.yaml against an OpenAPI validator", || {
+    all.push(Step::new("docs/openapi.yaml and its examples against an OpenAPI validator", || {
         openapi::validate(root, metadata.target_directory.as_std_path())
     }));
     steps::run(all, workspace::on_ci())

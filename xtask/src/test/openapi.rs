@@ -1,4 +1,4 @@
-//! The OpenAPI document judged by a validator that knows nothing of this project.
+//! The OpenAPI document, and each example in it, judged by a validator that knows nothing of this project.
 //!
 //! It is Python's `openapi-spec-validator`, kept in a virtual environment under the target folder.
 
@@ -11,6 +11,8 @@ use crate::steps::{self, Outcome};
 
 const VALIDATOR: &str = "openapi-spec-validator";
 const VERSION: &str = "0.9.0";
+/// Holds the examples against their schemas.
+const EXAMPLES: &str = "tests/openapi/examples.py";
 
 /// Validates `docs/openapi.yaml`; left out where the validator cannot be had.
 pub(super) fn validate(root: &Path, target_directory: &Path) -> Result<Outcome> {
@@ -18,14 +20,18 @@ pub(super) fn validate(root: &Path, target_directory: &Path) -> Result<Outcome> 
     if !document.is_file() {
         bail!("docs/openapi.yaml does not exist; run `cargo xtask codegen`");
     }
-    match validator(&target_directory.join("openapi-validator")) {
-        Ok(program) => steps::execute(
-            Command::new(program)
-                .args(["--schema", "3.1", "--validation-errors", "all", "docs/openapi.yaml"])
-                .current_dir(root),
-        ),
-        Err(why) => Ok(Outcome::LeftOut(why)),
-    }
+    let program = match validator(&target_directory.join("openapi-validator")) {
+        Ok(program) => program,
+        Err(why) => return Ok(Outcome::LeftOut(why)),
+    };
+    steps::execute(
+        Command::new(&program)
+            .args(["--schema", "3.1", "--validation-errors", "all", "docs/openapi.yaml"])
+            .current_dir(root),
+    )?;
+    steps::execute(
+        Command::new(program.with_file_name("python")).args([EXAMPLES, "docs/openapi.yaml"]).current_dir(root),
+    )
 }
 
 /// The validator's program, installed on first use.

@@ -88,7 +88,8 @@ fn redirect() -> Node {
             "A page of the merchant, with `formId`, `data` and `iv` added to its query. How the encrypted data is written as text is an assumption (A33).",
         )
         .with("required", true)
-        .with("schema", Node::map().with("type", "string").with("format", "uri"));
+        .with("schema", Node::map().with("type", "string").with("format", "uri"))
+        .with("example", "https://shop.example/next-page?formId=card-form&data=q83vEjRWeJCrze8SNFZ4kA%3D%3D&iv=0123456789abcdef");
     Node::map()
         .with(
             "description",

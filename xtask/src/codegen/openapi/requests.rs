@@ -5,7 +5,7 @@ use super::{
         examples,
         formats::{self, Format, bounds, range_bounds},
         node::Node,
-        tables::{Credentials, Field, Method, Retry, Row, Tables},
+        tables::{Credentials, Field, Group, Method, Retry, Row, Service, Tables},
     },
     reference,
 };
@@ -30,13 +30,11 @@ pub(super) fn body(tables: &Tables, method: &Method) -> Node {
 pub(super) fn schemas(tables: &Tables) -> Vec<(String, Node)> {
     let mut schemas = credentials();
     for group in &tables.groups {
-        schemas.push((group.rust.clone(), schema(tables, &group.doc, &group.source, None, &group.fields)));
+        schemas.push((group.rust.clone(), group_schema(tables, group)));
     }
     for service in &tables.services {
         for method in &service.methods {
-            let doc = format!("Parameters of `{}{}`.", service.info.prefix, method.name);
-            let credentials = credentials_name(method.credentials);
-            schemas.push((method.rust.clone(), schema(tables, &doc, &method.source, credentials, &method.fields)));
+            schemas.push((method.rust.clone(), method_schema(tables, service, method)));
         }
     }
     schemas
@@ -91,33 +89,87 @@ fn credentials() -> Vec<(String, Node)> {
     ]
 }
 
-/// The object that rows make: groups are referred to, fields that stand for several names go by pattern.
-fn schema(tables: &Tables, doc: &str, source: &str, credentials: Option<&str>, rows: &[Row]) -> Node {
-    let mut parts: Vec<Node> = credentials.map(|name| reference("schemas", name)).into_iter().collect();
-    let (mut properties, mut patterns) = (Vec::new(), Vec::new());
-    let mut required = Vec::new();
-    for row in rows {
+/// The object that a group makes, with what it holds of other groups.
+fn group_schema(tables: &Tables, group: &Group) -> Node {
+    let mut object = Object::default();
+    for row in &group.fields {
         match row {
-            Row::Group(row) => parts.extend(tables.group(&row.group).map(|group| reference("schemas", &group.rust))),
-            Row::Field(field) => match names_pattern(field) {
-                Some(pattern) => patterns.push((pattern, property(field))),
-                None => {
-                    properties.push((field.wire.clone(), property(field)));
-                    if field.required {
-                        required.push(field.wire.clone());
-                    }
-                }
-            },
+            Row::Group(row) => {
+                object.parts.extend(tables.group(&row.group).map(|group| reference("schemas", &group.rust)))
+            }
+            Row::Field(field) => object.add(field, property(field)),
         }
     }
-    Node::map()
-        .with("type", "object")
-        .with("description", doc)
-        .with_filled("allOf", parts)
-        .with_filled("properties", Node::Map(properties))
-        .with_filled("patternProperties", Node::Map(patterns))
-        .with_filled("required", required)
-        .with("x-source", source)
+    object.node(&group.doc, &group.source)
+}
+
+/// The form of a method: every parameter by its name, so that tools which do not put objects together see it too. What
+/// several methods share is referred to where it is defined.
+fn method_schema(tables: &Tables, service: &Service, method: &Method) -> Node {
+    let mut object = Object::default();
+    if let Some(name) = credentials_name(method.credentials) {
+        for (wire, _) in credentials_example(method.credentials) {
+            object.properties.push((wire.clone(), property_of(name, &wire)));
+            object.required.push(wire);
+        }
+    }
+    collect(tables, &method.fields, None, &mut object);
+    object.node(&format!("Parameters of `{}{}`.", service.info.prefix, method.name), &method.source)
+}
+
+/// The fields of a method; those of a group are references to it.
+fn collect(tables: &Tables, rows: &[Row], of: Option<&Group>, object: &mut Object) {
+    for row in rows {
+        match (row, of) {
+            (Row::Group(row), _) => match tables.group(&row.group) {
+                // Names that end in a number go by patterns, which are not names to refer to.
+                Some(group) if row.repeat => object.parts.push(reference("schemas", &group.rust)),
+                Some(group) => collect(tables, &group.fields, Some(group), object),
+                None => {}
+            },
+            (Row::Field(field), None) => object.add(field, property(field)),
+            (Row::Field(field), Some(group)) => object.add(field, property_of(&group.rust, &field.wire)),
+        }
+    }
+}
+
+/// A reference to one property of a schema.
+fn property_of(schema: &str, wire: &str) -> Node {
+    reference("schemas", &format!("{schema}/properties/{wire}"))
+}
+
+/// What a schema of an object holds.
+#[derive(Default)]
+struct Object {
+    parts: Vec<Node>,
+    properties: Vec<(String, Node)>,
+    patterns: Vec<(String, Node)>,
+    required: Vec<String>,
+}
+
+impl Object {
+    /// One that stands for several names goes by pattern.
+    fn add(&mut self, field: &Field, node: Node) {
+        if let Some(pattern) = names_pattern(field) {
+            self.patterns.push((pattern, node));
+            return;
+        }
+        self.properties.push((field.wire.clone(), node));
+        if field.required {
+            self.required.push(field.wire.clone());
+        }
+    }
+
+    fn node(self, doc: &str, source: &str) -> Node {
+        Node::map()
+            .with("type", "object")
+            .with("description", doc)
+            .with_filled("allOf", self.parts)
+            .with_filled("properties", Node::Map(self.properties))
+            .with_filled("patternProperties", Node::Map(self.patterns))
+            .with_filled("required", self.required)
+            .with("x-source", source)
+    }
 }
 
 /// The pattern of a field's names, if it has more than one.
