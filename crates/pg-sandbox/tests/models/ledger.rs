@@ -1,0 +1,431 @@
+//! Payments and what is done to them, through both services (spec 2 §3.2, §4.3, §4.4; spec 3 §3.2, §4.2 to §4.5).
+
+use std::collections::BTreeSet;
+
+use proptest::{option, prelude::*, sample::select};
+use proptest_state_machine::ReferenceStateMachine;
+
+use crate::{
+    run::{agree, differ},
+    service::{ANOTHER, APPROVED, DECLINED, POOR, SILENT, Who, before_newest},
+};
+
+mod sandbox;
+
+use sandbox::Beside;
+
+const DAY: u64 = 24 * 60 * 60;
+/// The end of May 2026, counted from the start: a card is good to the last day of its month (assumption 10).
+const END_OF_MAY: u64 = 27 * DAY + 14 * 60 * 60;
+/// The most that one payment may be for (assumption 90).
+const MOST: u64 = 999_999_999_999;
+
+#[test]
+fn the_ledger_is_what_the_documents_say() {
+    agree::<Beside<RIGHT>>();
+}
+
+#[test]
+fn a_wrong_ledger_is_noticed() {
+    differ::<Beside<TEN_DAYS_FOR_ALL>>();
+    differ::<Beside<DECLINES_FREE_REFERENCES>>();
+    differ::<Beside<SILENCE_FREES_REFERENCES>>();
+    differ::<Beside<REFUNDS_ONE_BY_ONE>>();
+    differ::<Beside<CANCELLED_IS_LEFT>>();
+    differ::<Beside<NO_OWNERS>>();
+    differ::<Beside<EVERY_CARD_IS_GOOD>>();
+}
+
+/// What is wrong with a model, for the test that a wrong one is noticed.
+const RIGHT: u8 = 0;
+const TEN_DAYS_FOR_ALL: u8 = 1;
+const DECLINES_FREE_REFERENCES: u8 = 2;
+const SILENCE_FREES_REFERENCES: u8 = 3;
+const REFUNDS_ONE_BY_ONE: u8 = 4;
+const CANCELLED_IS_LEFT: u8 = 5;
+const NO_OWNERS: u8 = 6;
+const EVERY_CARD_IS_GOOD: u8 = 7;
+
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    Pay(Payment),
+    Operate {
+        who: Who,
+        version: Version,
+        what: Kind,
+        which: usize,
+        value: Value,
+    },
+    /// Charges the card of an earlier payment again.
+    Repeat {
+        who: Who,
+        kind: Kind,
+        which: usize,
+        value: u64,
+    },
+    LookUp {
+        who: Who,
+        which: Option<usize>,
+        unique: Option<u8>,
+        reference: Option<u8>,
+    },
+    /// The status in version 5.
+    Status {
+        who: Who,
+        which: usize,
+    },
+    Wait(u64),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Payment {
+    who: Who,
+    kind: Kind,
+    card: Card,
+    price: u64,
+    quantity: u64,
+    currency: &'static str,
+    unique: Option<u8>,
+    reference: Option<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Auth,
+    PreAuth,
+    Capture,
+    Cancel,
+    Refund,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    Three,
+    Five,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Card {
+    Good,
+    /// Good until the end of May.
+    Short,
+    Declined,
+    Poor,
+    Silent,
+}
+
+impl Card {
+    const fn number(self) -> &'static str {
+        match self {
+            Self::Good => APPROVED,
+            Self::Short => ANOTHER,
+            Self::Declined => DECLINED,
+            Self::Poor => POOR,
+            Self::Silent => SILENT,
+        }
+    }
+}
+
+/// How much an operation is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Value {
+    /// Not said, which version 5 has to.
+    All,
+    Left,
+    OneMore,
+    Of(u64),
+}
+
+/// A transaction.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    owner: Who,
+    kind: Kind,
+    status: &'static str,
+    currency: &'static str,
+    amount: u64,
+    ends: u64,
+    captured: u64,
+    cancelled: u64,
+    refunded: u64,
+    card: Card,
+    unique: Option<u8>,
+    reference: Option<u8>,
+    parent: Option<usize>,
+}
+
+/// What the answer to the last step has to be.
+#[derive(Debug, Clone)]
+pub(crate) enum Promise {
+    Nothing,
+    /// An error with one of these codes.
+    Refused(Vec<&'static str>),
+    /// A new transaction, the last one.
+    Recorded,
+    Found(Vec<usize>),
+    Status(&'static str),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Ledger<const WRONG: u8> {
+    now: u64,
+    entries: Vec<Entry>,
+    used: BTreeSet<(Who, u8)>,
+    /// How much the last operation was for.
+    value: Option<u64>,
+    promise: Promise,
+}
+
+impl<const WRONG: u8> ReferenceStateMachine for Ledger<WRONG> {
+    type State = Self;
+    type Transition = Step;
+
+    fn init_state() -> BoxedStrategy<Self> {
+        let none = BTreeSet::new();
+        Just(Self { now: 0, entries: Vec::new(), used: none, value: None, promise: Promise::Nothing }).boxed()
+    }
+
+    fn transitions(model: &Self) -> BoxedStrategy<Step> {
+        // Before the first there is a key that nothing has.
+        let which = || 0..=model.entries.len();
+        let who = || prop_oneof![5 => Just(Who::Main), 1 => Just(Who::Other)];
+        let reference = || option::of(0..3_u8);
+        let charges = || select(vec![Kind::Auth, Kind::PreAuth]);
+        let (version, what) =
+            (select(vec![Version::Three, Version::Five]), select(vec![Kind::Capture, Kind::Cancel, Kind::Refund]));
+        let value = prop_oneof![
+            2 => Just(Value::Left), 2 => Just(Value::All), 2 => Just(Value::OneMore), 6 => (1..60_u64).prop_map(Value::Of),
+            1 => select(vec![0, MOST, MOST + 1, u64::MAX]).prop_map(Value::Of),
+        ];
+        let pay = (who(), charges(), card(), price(), 0..4_u64, currency(), reference(), reference());
+        let pay = pay.prop_map(|(who, kind, card, price, quantity, currency, unique, reference)| {
+            Step::Pay(Payment { who, kind, card, price, quantity, currency, unique, reference })
+        });
+        prop_oneof![
+            6 => pay,
+            9 => (who(), version, what, which(), value)
+                .prop_map(|(who, version, what, which, value)| Step::Operate { who, version, what, which, value }),
+            3 => (who(), charges(), which(), price())
+                .prop_map(|(who, kind, which, value)| Step::Repeat { who, kind, which, value }),
+            3 => (who(), option::of(which()), reference(), reference())
+                .prop_map(|(who, which, unique, reference)| Step::LookUp { who, which, unique, reference }),
+            1 => (who(), which()).prop_map(|(who, which)| Step::Status { who, which }),
+            2 => select(vec![1, DAY, 5 * DAY - 1, 5 * DAY, 10 * DAY - 1, 10 * DAY, END_OF_MAY, END_OF_MAY]).prop_map(Step::Wait),
+        ]
+        .boxed()
+    }
+
+    fn apply(mut model: Self, step: &Step) -> Self {
+        model.value = None;
+        model.promise = match *step {
+            Step::Pay(ref payment) => model.pay(payment),
+            Step::Operate { who, version, what, which, value } => model.operate(who, version, what, which, value),
+            Step::Repeat { who, kind, which, value } => model.repeat(who, kind, which, value),
+            Step::LookUp { who, which, unique, reference } => model.look_up(who, which, unique, reference),
+            Step::Status { who, which } => model.status(who, which),
+            Step::Wait(seconds) => {
+                model.now += seconds;
+                Promise::Nothing
+            }
+        };
+        model
+    }
+}
+
+fn card() -> impl Strategy<Value = Card> {
+    prop_oneof![
+        5 => Just(Card::Good), 4 => Just(Card::Short), 1 => Just(Card::Declined), 1 => Just(Card::Poor), 1 => Just(Card::Silent),
+    ]
+}
+
+fn price() -> impl Strategy<Value = u64> {
+    prop_oneof![9 => 1..120_u64, 1 => select(vec![0, MOST, MOST + 1])]
+}
+
+fn currency() -> impl Strategy<Value = &'static str> {
+    select(vec!["GBP", "JPY", "BHD"])
+}
+
+impl<const WRONG: u8> Ledger<WRONG> {
+    fn pay(&mut self, payment: &Payment) -> Promise {
+        let amount = payment.price.checked_mul(payment.quantity).unwrap_or_default();
+        let reference = payment.unique.map(|unique| (payment.who, unique));
+        let mut codes = Vec::new();
+        if !(1..=MOST).contains(&amount) {
+            codes.push("107");
+        }
+        if self.expired(payment.card) {
+            codes.push("109");
+        }
+        if reference.is_some_and(|reference| self.used.contains(&reference)) {
+            codes.push("950");
+        }
+        if !codes.is_empty() {
+            return Promise::Refused(codes);
+        }
+        let status = match payment.card {
+            Card::Good | Card::Short | Card::Silent => "600",
+            Card::Declined => "901",
+            Card::Poor => "902",
+        };
+        // Whatever reaches the bank uses the reference up (assumption 92).
+        let freed = WRONG == DECLINES_FREE_REFERENCES && status != "600"
+            || WRONG == SILENCE_FREES_REFERENCES && payment.card == Card::Silent;
+        self.used.extend(reference.filter(|_| !freed));
+        if payment.card == Card::Silent {
+            return Promise::Refused(vec!["119"]);
+        }
+        self.record(Entry {
+            owner: payment.who,
+            kind: payment.kind,
+            status,
+            currency: payment.currency,
+            amount,
+            ends: self.now + if WRONG == TEN_DAYS_FOR_ALL { 10 * DAY } else { 5 * DAY },
+            captured: 0,
+            cancelled: 0,
+            refunded: 0,
+            card: payment.card,
+            unique: payment.unique,
+            reference: payment.reference,
+            parent: None,
+        })
+    }
+
+    fn operate(&mut self, who: Who, version: Version, what: Kind, which: usize, value: Value) -> Promise {
+        let at = self.pick(which);
+        let left = at.map_or(0, |at| self.left(at, what));
+        let value = match value {
+            Value::All if version == Version::Three => None,
+            Value::All | Value::Left => Some(left),
+            Value::OneMore => Some(left + 1),
+            Value::Of(value) => Some(value),
+        };
+        self.value = value;
+        let mut codes = Vec::new();
+        if value.is_some_and(|value| !(1..=MOST).contains(&value)) {
+            codes.push("107");
+        }
+        let Some(at) = at.filter(|at| self.owns(who, *at)) else {
+            codes.push("943");
+            return Promise::Refused(codes);
+        };
+        let original = &self.entries[at];
+        let right = if what == Kind::Refund {
+            matches!(original.kind, Kind::Auth | Kind::Capture)
+        } else {
+            original.kind == Kind::PreAuth
+        };
+        if !right || original.status != "600" {
+            codes.push("951");
+        } else if left == 0 {
+            codes.push(if what == Kind::Refund { "953" } else { "952" });
+        } else if value.is_some_and(|value| value > left) {
+            codes.push("107");
+        }
+        if !codes.is_empty() {
+            return Promise::Refused(codes);
+        }
+        let amount = value.unwrap_or(left);
+        let original = &mut self.entries[at];
+        match what {
+            Kind::Capture => original.captured += amount,
+            Kind::Cancel => original.cancelled += amount,
+            _ => original.refunded += amount,
+        }
+        let none = Entry { captured: 0, cancelled: 0, refunded: 0, ..original.clone() };
+        self.record(Entry { owner: who, kind: what, amount, unique: None, parent: Some(at), ..none })
+    }
+
+    fn repeat(&mut self, who: Who, kind: Kind, which: usize, value: u64) -> Promise {
+        let mut codes = Vec::new();
+        if !(1..=MOST).contains(&value) {
+            codes.push("107");
+        }
+        let at = self.pick(which).filter(|at| self.owns(who, *at));
+        let original = at.map(|at| self.entries[at].clone());
+        match &original {
+            None => codes.push("943"),
+            Some(Entry { kind: Kind::Auth | Kind::PreAuth | Kind::Capture, status: "600", .. }) => {}
+            Some(_) => codes.push("951"),
+        }
+        let Some(original) = original.filter(|_| codes.is_empty()) else { return Promise::Refused(codes) };
+        self.record(Entry {
+            owner: who,
+            kind,
+            status: if self.expired(original.card) && WRONG != EVERY_CARD_IS_GOOD { "903" } else { "600" },
+            amount: value,
+            ends: self.now + 10 * DAY,
+            captured: 0,
+            cancelled: 0,
+            refunded: 0,
+            unique: None,
+            parent: at,
+            ..original
+        })
+    }
+
+    fn look_up(&self, who: Who, which: Option<usize>, unique: Option<u8>, reference: Option<u8>) -> Promise {
+        if which.is_none() && unique.is_none() && reference.is_none() {
+            return Promise::Refused(vec!["101"]);
+        }
+        let wanted = which.map(|which| self.pick(which));
+        let found = (0..self.entries.len()).filter(|at| {
+            let entry = &self.entries[*at];
+            self.owns(who, *at)
+                && wanted.is_none_or(|wanted| wanted == Some(*at))
+                && (unique.is_none() || unique == entry.unique)
+                && (reference.is_none() || reference == entry.reference)
+        });
+        Promise::Found(found.collect())
+    }
+
+    fn status(&self, who: Who, which: usize) -> Promise {
+        let Some(at) = self.pick(which).filter(|at| self.owns(who, *at)) else {
+            return Promise::Refused(vec!["943"]);
+        };
+        let entry = &self.entries[at];
+        Promise::Status(match entry.kind {
+            _ if entry.status != "600" => "Failed",
+            Kind::Auth | Kind::Capture if entry.refunded == entry.amount => "Refunded",
+            Kind::PreAuth if entry.cancelled == entry.amount => "Cancelled",
+            Kind::PreAuth if entry.captured == 0 && self.now >= entry.ends => "Voided",
+            _ => "Success",
+        })
+    }
+
+    fn record(&mut self, entry: Entry) -> Promise {
+        self.entries.push(entry);
+        Promise::Recorded
+    }
+
+    /// The transaction that a step names, if there is one.
+    fn pick(&self, which: usize) -> Option<usize> {
+        let at = before_newest(self.entries.len(), which);
+        (at < self.entries.len()).then_some(at)
+    }
+
+    fn owns(&self, who: Who, at: usize) -> bool {
+        WRONG == NO_OWNERS || self.entries[at].owner == who
+    }
+
+    /// What is left of a transaction to capture or cancel, or to refund.
+    fn left(&self, at: usize, what: Kind) -> u64 {
+        let entry = &self.entries[at];
+        match entry.kind {
+            _ if entry.status != "600" => 0,
+            Kind::PreAuth if what != Kind::Refund && self.now < entry.ends => {
+                let gone = if WRONG == CANCELLED_IS_LEFT { entry.captured } else { entry.captured + entry.cancelled };
+                entry.amount.saturating_sub(gone)
+            }
+            Kind::Auth | Kind::Capture if what == Kind::Refund => {
+                entry.amount - if WRONG == REFUNDS_ONE_BY_ONE { 0 } else { entry.refunded }
+            }
+            _ => 0,
+        }
+    }
+
+    fn expired(&self, card: Card) -> bool {
+        card == Card::Short && self.now >= END_OF_MAY
+    }
+}

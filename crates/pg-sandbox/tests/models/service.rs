@@ -1,0 +1,156 @@
+//! Two merchants and their customers' browsers at one sandbox.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use pg_crypto::ShaKey;
+use pg_sandbox::{Sandbox, Timestamp, merchants::Merchant};
+use serde_json::Value;
+
+/// A card that is approved until the end of 2049.
+pub(crate) const APPROVED: &str = "4000000000001000";
+/// Another one, of another scheme.
+pub(crate) const ANOTHER: &str = "5200000000001005";
+pub(crate) const DECLINED: &str = "4000000000002008";
+pub(crate) const POOR: &str = "4000000000003006";
+pub(crate) const SILENT: &str = "4000000000004004";
+/// A key of the right form that nothing has.
+pub(crate) const NO_KEY: &str = "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz";
+/// When a model begins, in Unix seconds: 10:00 on 4 May 2026, UTC.
+pub(crate) const START: u64 = 1_777_888_800;
+
+const NUMBERS: [&str; 5] = [APPROVED, ANOTHER, DECLINED, POOR, SILENT];
+
+/// A merchant: `main` or `other`, which may do the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Who {
+    Main,
+    Other,
+}
+
+impl Who {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Main => "main",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// The index of what was made so many before the newest of a list; one that is in no list when there were not so many.
+/// Steps name things so, because that survives best when a sequence is shrunk.
+pub(crate) fn before_newest(length: usize, before: usize) -> usize {
+    length.checked_sub(before + 1).unwrap_or(usize::MAX)
+}
+
+/// Parameters with values that were made for one call.
+pub(crate) type Pairs = Vec<(&'static str, String)>;
+
+pub(crate) struct Service {
+    sandbox: Sandbox,
+    now: Timestamp,
+}
+
+impl Service {
+    pub(crate) fn open() -> Self {
+        Self { sandbox: Sandbox::in_memory(), now: Timestamp::parse("2026-05-04T10:00:00Z").unwrap() }
+    }
+
+    pub(crate) fn wait(&mut self, seconds: u64) {
+        self.now = self.now.plus(Duration::from_secs(seconds));
+    }
+
+    /// A signed call of version 3: the reply, or the code of the error.
+    pub(crate) fn version_3(&mut self, who: Who, method: &str, pairs: Pairs) -> Result<Value, String> {
+        let merchant = self.merchant(who);
+        let own = [("apiKey", &merchant.api_key), ("apiPassword", &merchant.api_password)];
+        let mut all: Pairs = own.map(|(name, secret)| (name, secret.expose().to_owned())).into();
+        all.extend(pairs);
+        let texts: Vec<(&str, &str)> = all.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let signature = pg_crypto::sign(&texts, &ShaKey::new(merchant.sha_key.expose())).hex().to_string();
+        all.push(("shaSignature", signature));
+        let response = self.send(Method::POST, &format!("/v3/{method}/json"), &all);
+        let body: Value = serde_json::from_slice(response.body()).unwrap();
+        match response.status().as_u16() {
+            200 => Ok(body),
+            400 => Err(body["errorCode"].as_str().unwrap().to_owned()),
+            status => panic!("{method}: {status} {body}"),
+        }
+    }
+
+    /// A call of version 5: the reply, or the code of the error.
+    pub(crate) fn version_5(&mut self, who: Who, method: &str, pairs: Pairs) -> Result<Xml, String> {
+        let own = self.merchant(who).enterprise.unwrap();
+        let mut all: Pairs = vec![
+            ("api_key", own.api_key.expose().to_owned()),
+            ("api_password", own.api_password.expose().to_owned()),
+            ("version", "5".to_owned()),
+        ];
+        all.extend(pairs);
+        let response = self.send(Method::POST, &format!("/enterprise/{method}"), &all);
+        let xml = Xml(String::from_utf8(response.body().to_vec()).unwrap());
+        match response.status().as_u16() {
+            200 => Ok(xml),
+            400 => Err(xml.text("errorcode")),
+            status => panic!("{method}: {status} {}", xml.0),
+        }
+    }
+
+    /// Everything in a list of the control interface, oldest first.
+    pub(crate) fn list(&mut self, name: &str) -> Vec<Value> {
+        let response = self.send(Method::GET, &format!("/_sandbox/{name}?limit=1000"), &Vec::new());
+        let mut list: Vec<Value> = serde_json::from_slice(response.body()).unwrap();
+        list.reverse();
+        list
+    }
+
+    /// Any request with a form.
+    pub(crate) fn send(&mut self, method: Method, path: &str, pairs: &Pairs) -> Response<Bytes> {
+        self.send_often(method, path, pairs, 1).pop().unwrap()
+    }
+
+    /// The same request several times in one go.
+    pub(crate) fn send_often(
+        &mut self,
+        method: Method,
+        path: &str,
+        pairs: &Pairs,
+        times: usize,
+    ) -> Vec<Response<Bytes>> {
+        let body = serde_urlencoded::to_string(pairs).unwrap();
+        let request = || {
+            let form = "application/x-www-form-urlencoded";
+            let request = Request::builder().method(&method).uri(path).header("content-type", form);
+            request.body(Bytes::from(body.clone())).unwrap()
+        };
+        let responses = self.sandbox.handle_group(self.now, (0..times).map(|_| request()).collect());
+        for response in &responses {
+            let shown = format!("{:?} {}", response.headers(), String::from_utf8_lossy(response.body()));
+            assert!(NUMBERS.iter().all(|number| !shown.contains(number)), "{shown}");
+        }
+        responses
+    }
+
+    fn merchant(&self, who: Who) -> Merchant {
+        self.sandbox.settings().merchants.by_name(who.name()).unwrap().clone()
+    }
+}
+
+/// A reply of version 5.
+#[derive(Debug)]
+pub(crate) struct Xml(String);
+
+impl Xml {
+    /// The text of an element without children; empty when it is not there.
+    pub(crate) fn text(&self, name: &str) -> String {
+        let rest = self.0.split_once(&format!("<{name}>")).map(|(_, rest)| rest);
+        let text = rest.and_then(|rest| rest.split_once(&format!("</{name}>")));
+        text.map(|(text, _)| text.to_owned()).unwrap_or_default()
+    }
+}
+
+/// The text of a member; empty when it is not there or null.
+pub(crate) fn text<'a>(record: &'a Value, name: &str) -> &'a str {
+    record[name].as_str().unwrap_or_default()
+}
