@@ -1,8 +1,10 @@
 //! Sans-IO protocol of a card payment service: typed request → `http::Request<Bytes>`, `http::Response<Bytes>` → typed
 //! reply or error.
 //!
-//! What this crate is: two pure functions for every method, with the network between them left to you; the card form
-//! and its redirect; the callback of the account updater. Any runtime and any HTTP library will do.
+//! What this crate is: two pure functions for every method, with the network between them left to you; [`machine`]s for
+//! what takes more than one request, such as a payment that happens once whatever the network does; the card form and
+//! its redirect; the callback of the account updater. Any runtime and any HTTP library will do: `docs/custom-runtime.md`
+//! goes from an empty folder to a payment, and `tests/runtimes` has an example for each.
 //!
 //! What it is not: it opens no connection, reads no clock, throws no dice and starts no thread.
 //!

@@ -7,7 +7,14 @@
 //!
 //! Needs: `pg-hyper`, `tower`, `tracing`, and here `hyper-util` with `hyper-rustls` below.
 
-use std::{error::Error, io, time::Duration};
+use std::{
+    error::Error,
+    fmt::Display,
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -19,7 +26,7 @@ use hyper_util::{
 };
 use pg_hyper::{Client, TowerTransport, TransportError};
 use pg_runtimes::{shop, tls};
-use tower::{ServiceBuilder, service_fn};
+use tower::{Service, ServiceBuilder, layer::layer_fn, service_fn};
 use tracing::Instrument;
 
 const MOST_BYTES: usize = 1 << 20;
@@ -32,28 +39,48 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let pool = Pool::builder(TokioExecutor::new()).retry_canceled_requests(false).build(https);
 
     let stack = ServiceBuilder::new()
-        // No retry layer: it can't know what the machine knows, and every error below would have to be told apart again.
-        // Elapsed is an error that says nothing of what was sent, so the client takes it for maybe sent.
+        .layer(layer_fn(Traced))
+        // No retry layer: it can't know what the machine knows. Elapsed is an error that says nothing of what was sent, so
+        // the client takes it for maybe sent.
         .timeout(Duration::from_secs(10))
-        .service(service_fn(move |request: Request<Bytes>| {
-            // The path tells the method. Headers and body hold credentials and cards, and are nobody's business.
-            let span = tracing::info_span!("request", path = request.uri().path());
-            let pool = pool.clone();
-            async move {
-                let reply = send(pool, request).await;
-                match &reply {
-                    Ok(reply) => tracing::info!(status = reply.status().as_u16(), "a reply"),
-                    Err(error) => tracing::info!(%error, "no reply"),
-                }
-                reply
-            }
-            .instrument(span)
-        }));
+        .service(service_fn(move |request| send(pool.clone(), request)));
 
     let client = Client::with_transport(shop::account()?, TowerTransport::new(stack));
     let charged = client.charge(shop::payment())?.bounds(shop::bounds()).await;
     shop::report(&charged);
     Ok(())
+}
+
+/// A span around each request. Its path tells the method; headers and body hold credentials and cards, and are nobody's
+/// business.
+#[derive(Clone)]
+struct Traced<S>(S);
+
+impl<S> Service<Request<Bytes>> for Traced<S>
+where
+    S: Service<Request<Bytes>, Response = Response<Bytes>, Error: Display, Future: Send + 'static>,
+{
+    type Response = Response<Bytes>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Bytes>, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        let span = tracing::info_span!("request", path = request.uri().path());
+        let reply = self.0.call(request);
+        let told = async {
+            let reply = reply.await;
+            match &reply {
+                Ok(reply) => tracing::info!(status = reply.status().as_u16(), "a reply"),
+                Err(error) => tracing::info!(%error, "no reply"),
+            }
+            reply
+        };
+        Box::pin(told.instrument(span))
+    }
 }
 
 /// Below the layers: what failed while connecting was certainly not sent, all else may have been.

@@ -1,6 +1,6 @@
 //! What every example does, whatever it is built on.
 
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 
 use crate::place::{Place, printed};
 
@@ -52,9 +52,10 @@ async fn a_certificate_of_nobody_means_not_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_port_where_nobody_listens_means_not_sent() {
     let place = Place::new().await;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
+    // Bound, so that nobody else gets the port, and not listening.
+    let silent = TcpSocket::new_v4().unwrap();
+    silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = format!("http://{}", silent.local_addr().unwrap());
     for (name, program) in PROGRAMS {
         let run = place.program(program, &address, name).output().await.unwrap();
         let (out, err) = printed(run);
