@@ -69,8 +69,8 @@ enum Command {
         long_about = "Runs every test: cargo test of the whole workspace, every example, ten thousand worlds of the \
                       simulation, the builds for \
                       wasm32-unknown-unknown and thumbv7em-none-eabihf, the decoder for JavaScript in Node and by \
-                      TypeScript, and an OpenAPI validator over docs/openapi.yaml. Missing rustup targets, the validator, \
-                      TypeScript and, for root on Debian, Chromium and Node are installed; what \
+                      TypeScript, docs/openapi.yaml and its examples by an OpenAPI validator and a mock server. Missing rustup \
+                      targets, the validator, the mock server, TypeScript and, for root on Debian, Chromium and Node are installed; what \
                       cannot be is left out and said so at the end. With CI=true nothing may be left out."
     )]
     Test,

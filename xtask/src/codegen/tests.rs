@@ -88,7 +88,9 @@ fn a_field_of_a_group_reaches_every_method_that_has_the_group() {
     }
     assert!(files[&Path::new(RUST).join("groups/order.rs")].contains("pub fn sales_channel(mut self"));
     assert_eq!(files[&Path::new(REFERENCE).join("transaction.md")].matches("`order.sales_channel`").count(), 6);
-    assert_eq!(files[Path::new("docs/openapi.yaml")].matches("\n        salesChannel:\n").count(), 1);
+    let openapi = &files[Path::new("docs/openapi.yaml")];
+    assert_eq!(openapi.matches("\n        salesChannel:\n          type: string\n").count(), 1);
+    assert_eq!(openapi.matches("\"#/components/schemas/Order/properties/salesChannel\"").count(), 6);
 }
 
 /// Links of the pages lead to files and headings that exist.
