@@ -5,6 +5,8 @@
 //! *not sent*, *maybe sent* and *outcome unknown* apart. [`Client::charge`] and its like drive the machines of
 //! [`proto::machine`], which need more than one request; [`Receiver`] takes the callbacks and returns that they wait for.
 //!
+//! Programs without async have the same in [`blocking`].
+//!
 //! What it is not: it sends no call a second time, follows no redirect, and holds no state but its pool and its throttle.
 //! Only machines send anything twice, each as far as its contract says: a charge only under the same
 //! `uniqueMerchantReference`, which the service takes once, and only after it has looked.
