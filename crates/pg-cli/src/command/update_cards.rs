@@ -41,8 +41,7 @@ use crate::{
     output::Exit,
 };
 
-/// Longest time that is waited for a callback about a batch in doubt: the service takes about a day (spec 1 §6).
-const DOUBT: Duration = Duration::from_secs(26 * 60 * 60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// Refreshes the stored cards of a file through the account updater
 ///
@@ -99,8 +98,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     poll: u64,
     /// How long a batch may take before it counts as lost
-    #[arg(long, value_name = "HOURS", default_value_t = 72, value_parser = clap::value_parser!(u64).range(1..=8_760))]
-    patience: u64,
+    #[arg(long, value_name = "HOURS", default_value_t = 72, value_parser = clap::value_parser!(u32).range(1..=8_760))]
+    patience: u32,
+    /// How long a callback is waited for that settles a batch in doubt; the service takes about a day
+    #[arg(long, value_name = "HOURS", default_value_t = 26, requires = "listen", value_parser = clap::value_parser!(u32).range(..=8_760))]
+    doubt: u32,
     /// How often in a row the service may be out of reach before the run ends; it can be gone on with
     #[arg(long, value_name = "N", default_value_t = 30)]
     attempts: u32,
@@ -186,14 +188,14 @@ impl Arguments {
     fn plan(&self, updater_key: &str, callbacks: &Callbacks) -> UpdatePlan {
         let policy = if self.submit_again { Doubtful::SubmitAgain } else { Doubtful::Report };
         // Callbacks that go elsewhere settle nothing here.
-        let doubt = if callbacks.come_here() { DOUBT } else { Duration::ZERO };
+        let doubt = if callbacks.come_here() { HOUR * self.doubt } else { Duration::ZERO };
         let first = Duration::from_secs(self.poll);
         let plan = UpdatePlan::new(updater_key)
             .batch_size(self.batch_size)
             .outstanding(usize::from(self.batches))
             .doubtful(policy, doubt)
             .polls(first, first * 15)
-            .patience(Duration::from_secs(self.patience * 60 * 60))
+            .patience(HOUR * self.patience)
             .attempts(self.attempts);
         match &callbacks.url {
             Some(url) => plan.callback_url(url.as_str()),
