@@ -1,0 +1,95 @@
+//! A store that fails: at every operation of every request of a tour through the services. Each failure is answered by the
+//! documented error in the shape of its service, nothing is half done, and the same request succeeds when it is sent again.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod failing;
+mod shop;
+mod tour;
+
+use failing::Failure;
+use shop::{Request, Shop};
+
+/// The error of the engine, the disk that is full, a transaction that is gone; and the disk that stays full for a while.
+const FAILURES: [(Failure, bool); 4] =
+    [(Failure::Engine, false), (Failure::Full, false), (Failure::Lost, false), (Failure::Full, true)];
+
+#[test]
+fn a_failure_at_any_operation_is_an_error_and_the_next_attempt_succeeds() {
+    let usual = {
+        let mut shop = Shop::open();
+        tour::walk(&mut shop, |shop, request| shop.send(request));
+        shop.summary()
+    };
+    for (failure, lasting) in FAILURES {
+        let mut shop = Shop::open();
+        let mut failed = 0;
+        tour::walk(&mut shop, |shop, request| {
+            let before = shop.lists();
+            for operation in 0.. {
+                shop.store.fail(failure, operation, lasting);
+                let response = shop.send(request);
+                let met = shop.store.well();
+                // What the journal notes about a request may fail without harm.
+                if !met || !Request::has_failed(&response) {
+                    return response;
+                }
+                let at = format!("{} at operation {operation}, {failure:?}, lasting: {lasting}", request.path);
+                request.assert_failed(&response, &at);
+                assert_eq!(shop.lists(), before, "{at}");
+                failed += 1;
+            }
+            panic!("it fails for ever");
+        });
+        assert_eq!(shop.summary(), usual, "{failure:?}");
+        assert!(failed > 100, "only {failed} operations failed");
+    }
+}
+
+/// The disk takes a write and then does not keep it: nobody knows, nothing more is acknowledged, and after the next start
+/// the reference still makes one payment.
+#[cfg(unix)]
+#[test]
+fn what_the_disk_may_not_have_kept_is_settled_after_the_next_start() {
+    for kept in [true, false] {
+        let mut shop = Shop::open();
+        let payment = shop.payment("order-7");
+        shop.store.lose_sync(kept);
+        for _ in 0..2 {
+            let refused = shop.send(&payment);
+            payment.assert_failed(&refused, "unsynced");
+        }
+        shop.store.well();
+        payment.assert_failed(&shop.send(&payment), "it is not asked again before a start");
+        shop.start_again();
+        let again = shop.send(&payment);
+        let code = if kept { r#""errorCode":"950""# } else { r#""transactionStatusCode":"600""# };
+        assert!(String::from_utf8_lossy(again.body()).contains(code), "{again:?}");
+        assert_eq!(shop.list("transactions").as_array().unwrap().len(), 1);
+    }
+}
+
+/// What the sandbox does by itself fails as well, and is done a little later, once.
+#[test]
+fn a_callback_that_could_not_be_begun_is_sent_later_once() {
+    for failure in [Failure::Engine, Failure::Full, Failure::Lost] {
+        let mut shop = Shop::open();
+        shop.order_callback();
+        let before = shop.lists();
+        for operation in 0.. {
+            shop.wait(2);
+            shop.store.fail(failure, operation, false);
+            let due = shop.sandbox.due(shop.now);
+            if !shop.store.well() {
+                assert_eq!(due.len(), 1, "{operation}");
+                assert!(operation > 3);
+                shop.sandbox.delivered(shop.now, &due[0].id, Ok(http::StatusCode::OK));
+                break;
+            }
+            assert!(due.is_empty() && shop.lists() == before, "{operation} {failure:?}");
+        }
+        shop.wait(2);
+        assert!(shop.sandbox.due(shop.now).is_empty());
+        assert_eq!(shop.list("callbacks")[0]["status"], "delivered", "{}", shop.list("callbacks"));
+    }
+}
