@@ -8,7 +8,10 @@ use std::{
 
 use pg_hyper::{Client, News, Purpose, Receiver, Transport, Update, Updating};
 use pg_model::{CardKey, Encoding, TokeniseTransactionKey};
-use pg_proto::machine::account_update::{BatchEnd, UpdateEnd, UpdatePlan};
+use pg_proto::{
+    UpdaterHint,
+    machine::account_update::{BatchEnd, UpdateEnd, UpdatePlan},
+};
 use pg_tests::shop::Shop;
 
 use crate::{
@@ -123,6 +126,27 @@ async fn dropped_at_every_point_an_update_goes_on_from_what_was_stored() {
         }
         polls += 1;
     }
+}
+
+#[tokio::test]
+async fn callbacks_that_come_in_crowds_repeat_no_result() {
+    let world = World::new();
+    let keys = cards(&world.client, 7).await;
+    let plan = UpdatePlan::new(updater_key()).batch_size(3);
+    let mut updating = world.client.update_accounts(plan, keys.into_iter()).unwrap();
+    let forged = r#"{"batchKey":"b","createdOn":"2026-05-04T10:00:00+00:00","cardKeyDetails":[]}"#;
+    let forged = http::Request::post("/").body(bytes::Bytes::from_static(forged.as_bytes())).unwrap();
+    let forged = UpdaterHint::read(&forged).unwrap();
+    let mut taken = Vec::new();
+    loop {
+        (0..20).for_each(|_| updating.hint(forged.clone()));
+        match updating.next().await.unwrap() {
+            Some(Update::Result(batch)) => taken.push(batch.number),
+            Some(Update::Ended(summary)) => break assert_eq!(summary.end, UpdateEnd::Complete),
+            _ => {}
+        }
+    }
+    assert_eq!(taken, [0, 1, 2]);
 }
 
 #[tokio::test]
