@@ -173,7 +173,6 @@ impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
             }
             match self.drive.turn().await {
                 None => {}
-                Some(Next::Ask(demand)) if self.is_answered(&demand) => {}
                 Some(Next::Ask(UpdateDemand::Keys { from, at_most })) => self.wanted = Some((from, at_most)),
                 Some(Next::Ask(UpdateDemand::Take(result))) => {
                     self.handed = Some(result.number);
@@ -191,15 +190,6 @@ impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
             }
         }
         Ok(None)
-    }
-
-    /// Whether the answer waits behind callbacks: after each of these the machine asks the same again.
-    fn is_answered(&self, demand: &UpdateDemand) -> bool {
-        self.drive.inputs.iter().any(|input| match (demand, input) {
-            (UpdateDemand::Keys { from, .. }, UpdateInput::Keys { from: told, .. }) => from == told,
-            (UpdateDemand::Take(result), UpdateInput::Taken(number)) => result.number == *number,
-            _ => false,
-        })
     }
 
     /// The keys of the source from there on. The machine goes forward, or asks once more for what it could not take.
