@@ -76,6 +76,15 @@ pub(crate) enum Happening {
     Stranger {
         client: usize,
     },
+    /// A customer answers the bank.
+    Visit {
+        task: usize,
+    },
+    /// A merchant decides.
+    Decide {
+        task: usize,
+        turn: u32,
+    },
     /// The service looks after the callbacks that are due.
     Due,
     /// A callback reaches the merchant.

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use pg_model::{
-    Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, CardKey, Currency, Initiate, Item,
-    Order, Outcome, Preauth, Refund, Transaction,
+    Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, CardKey, Currency, Initiate,
+    InitiateThreeDSecureCardKey, Item, Order, Outcome, Preauth, Refund, Transaction,
 };
 use pg_proto::{
     Account,
@@ -13,6 +13,7 @@ use pg_proto::{
         account_update::{AccountUpdate, Doubtful, UpdatePlan},
         charge::{Bounds, Charge},
         retry::{Retry, RetryBounds},
+        three_d_secure::{ThreeDSecure, ThreeDSecurePlan, WithoutShift},
     },
 };
 
@@ -28,6 +29,8 @@ pub(crate) enum Kind {
     Capture,
     Cancel,
     Refund,
+    /// By a stored card whose customer is asked by its bank.
+    ThreeDSecure,
     /// Stored cards are to be refreshed.
     Update,
 }
@@ -35,6 +38,11 @@ pub(crate) enum Kind {
 impl Kind {
     /// Whether it makes a payment, as opposed to changing one.
     pub(crate) const fn pays(self) -> bool {
+        self.charges() || matches!(self, Self::ThreeDSecure)
+    }
+
+    /// Whether it does so with one request.
+    pub(crate) const fn charges(self) -> bool {
         matches!(self, Self::Auth | Self::Preauth | Self::CardKey | Self::Session)
     }
 }
@@ -52,6 +60,8 @@ pub(crate) const CV2: &str = "0357";
 pub(crate) const CALLBACK_PAGE: &str = "https://shop.example/updates";
 /// The account updater key of every merchant.
 pub(crate) const UPDATER_KEY: &str = "simulation-updater-key";
+/// Where customers come back to from their bank.
+pub(crate) const RETURN_PAGE: &str = "https://shop.example/back";
 const ERROR_PAGE: &str = "https://shop.example/error";
 
 /// One thing to be done, as the merchant's own records know it.
@@ -107,6 +117,12 @@ impl Job {
             Kind::Capture => once(Retry::new(account, self.capture(), RetryBounds::default()).expect(right)),
             Kind::Cancel => once(Retry::new(account, self.cancel(), RetryBounds::default()).expect(right)),
             Kind::Refund => once(Retry::new(account, self.refund(), RetryBounds::default()).expect(right)),
+            Kind::ThreeDSecure => {
+                let initiation =
+                    InitiateThreeDSecureCardKey::new(self.key.as_str(), self.order()).return_url(RETURN_PAGE);
+                let machine = ThreeDSecure::new((*account).clone(), initiation, self.three_d_secure());
+                Box::new(machine.expect(right))
+            }
             Kind::Update => {
                 let machine = AccountUpdate::new((*account).clone(), self.plan()).expect(right);
                 Box::new(Updating { machine, source: self.source.clone() })
@@ -131,6 +147,7 @@ impl Job {
             Kind::Capture => once(Retry::resume(saved, account, self.capture()).expect(right)),
             Kind::Cancel => once(Retry::resume(saved, account, self.cancel()).expect(right)),
             Kind::Refund => once(Retry::resume(saved, account, self.refund()).expect(right)),
+            Kind::ThreeDSecure => Box::new(ThreeDSecure::resume(saved, (*account).clone()).expect(right)),
             Kind::Update => {
                 let machine = AccountUpdate::resume(saved, (*account).clone(), self.plan()).expect(right);
                 Box::new(Updating { machine, source: self.source.clone() })
@@ -143,6 +160,16 @@ impl Job {
         let bounds = RetryBounds { again: 6, within: Duration::from_secs(1_200), ..RetryBounds::default() };
         let retry = Retry::new(account, Initiate::new(ERROR_PAGE), bounds).expect("a valid request");
         Box::new(Once { retry, brought: |session| session.session_key.as_str().to_owned() })
+    }
+
+    fn three_d_secure(&self) -> ThreeDSecurePlan {
+        let without_shift = match self.pence % 3 {
+            0 => WithoutShift::Ask,
+            1 => WithoutShift::Proceed,
+            _ => WithoutShift::End,
+        };
+        let Bounds { attempts, lookups, pauses, .. } = self.bounds;
+        ThreeDSecurePlan { without_shift, attempts, lookups, pauses, ..ThreeDSecurePlan::default() }
     }
 
     fn plan(&self) -> UpdatePlan {

@@ -40,6 +40,14 @@ const CARDS: [Card; 9] = [
 /// Cards that are stored: the account updater has something to say of most of them.
 const STORED: [Card; 4] =
     [card("4000000000001000"), card("4000000000008005"), card("4000000000009003"), card("4000000000010001")];
+/// Cards whose bank asks: it believes the customer, never does, or does not take part.
+const ASKED: [Card; 5] = [
+    card("4000000000005001"),
+    card("5200000000005006"),
+    card("4000000000005001"),
+    card("4000000000006009"),
+    card("4000000000007007"),
+];
 /// Fails the check of its digits.
 const MISTYPED: Card = card("4000000000001001");
 
@@ -53,7 +61,15 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
     let count = usize::try_from(dice.between(2, 8)).unwrap_or_default();
     let spread = dice.pick(&[1_000, 120_000, 1_200_000]);
     let all = (0..count).map(|number| {
-        let kind = dice.pick(&[Kind::Auth, Kind::Preauth, Kind::CardKey, Kind::Session, Kind::Session, Kind::Update]);
+        let kind = dice.pick(&[
+            Kind::Auth,
+            Kind::Preauth,
+            Kind::CardKey,
+            Kind::Session,
+            Kind::Session,
+            Kind::Update,
+            Kind::ThreeDSecure,
+        ]);
         let card = if dice.per_mille(40) { MISTYPED } else { dice.pick(&CARDS) };
         let bounds = Bounds {
             attempts: u32::try_from(dice.between(1, 5)).unwrap_or_default(),
@@ -82,7 +98,7 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
 /// What of the orders must appear nowhere.
 pub(crate) fn hide(orders: &[Order], secrets: &mut Secrets) {
     secrets.add_code(CV2);
-    for card in STORED {
+    for card in STORED.iter().chain(&ASKED) {
         secrets.add("a card number", card.number);
     }
     for order in orders {
@@ -93,7 +109,7 @@ pub(crate) fn hide(orders: &[Order], secrets: &mut Secrets) {
 /// Plans the orders, and stores the cards that are to be paid with by card key.
 pub(crate) fn place(world: &mut World<'_>, orders: Vec<Order>) {
     for Order { number, client, at, mut job } in orders {
-        if job.kind == Kind::CardKey {
+        if matches!(job.kind, Kind::CardKey | Kind::ThreeDSecure) {
             job.key = stored_card(world, client, &job);
         }
         if job.kind == Kind::Update {
@@ -109,7 +125,7 @@ fn stored_cards(world: &mut World<'_>, client: usize, job: &Job) -> Vec<CardKey>
     let named = |number| Job { name: format!("{}-{number}", job.name), ..job.clone() };
     let mut keys: Vec<CardKey> =
         (0..2 + job.pence % 5).map(|number| stored_card(world, client, &named(number)).into()).collect();
-    if job.pence % 3 == 0 {
+    if job.pence.is_multiple_of(3) {
         keys.push(keys[0].clone());
     }
     keys
@@ -121,6 +137,9 @@ fn stored_card(world: &mut World<'_>, client: usize, job: &Job) -> String {
     let mut earlier = Job { name: format!("{}-earlier", job.name), pence: 100, ..job.clone() };
     earlier.card = STORED[usize::try_from(world.stored_cards).unwrap_or_default() % STORED.len()];
     // Long before and one after the other, so that it counts for no limit.
+    if job.kind == Kind::ThreeDSecure {
+        earlier.card = ASKED[usize::try_from(world.stored_cards).unwrap_or_default() % ASKED.len()];
+    }
     world.stored_cards += 1;
     let long_before = BEGIN - 24 * 3_600_000 + world.stored_cards * 60_000;
     let paid = world.service.serve_at_once(long_before, account.request(&earlier.auth()).expect("a valid request"));

@@ -4,6 +4,7 @@ use crate::{Played, Scenario, conduct::Conduct, shrink::shrink, world};
 
 mod assumes_nothing_was_sent;
 mod believes_a_callback;
+mod believes_a_return;
 mod believes_an_empty_lookup;
 mod captures_unchecked;
 mod commits_half;
@@ -55,6 +56,7 @@ pub const ALL: &[&Planted] = &[
     &never_gives_up::PLANTED,
     &repeats_captures::PLANTED,
     &believes_a_callback::PLANTED,
+    &believes_a_return::PLANTED,
     &submits_a_batch_again::PLANTED,
     &ignores_the_throttle::PLANTED,
     &ignores_stops::PLANTED,

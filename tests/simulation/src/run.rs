@@ -12,6 +12,7 @@ use pg_proto::{
         account_update::{AccountUpdate, BatchResult, UpdateDemand, UpdateEnd, UpdateInput},
         charge::{Charge, Charged, Standing},
         retry::{Retry, Tried},
+        three_d_secure::{ThreeDSecure, ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecured},
     },
 };
 
@@ -35,6 +36,14 @@ pub(crate) enum Told {
     Hint(UpdaterHint),
     /// The result with this number was stored.
     Taken(u64),
+    /// The customer is back from the bank, or somebody opened the address.
+    Returned,
+    /// The customer has left.
+    Closed,
+    /// The payment is to be made without liability shift.
+    Proceed,
+    /// It is not to be made.
+    Stop,
 }
 
 /// What a machine wants.
@@ -43,6 +52,10 @@ pub(crate) enum Step {
     WaitUntil(Moment),
     /// Store this result, then say that it was taken.
     Take(Arc<BatchResult>),
+    /// Lead the customer there, until then.
+    Challenge(String, Moment),
+    /// Decide whether to pay without liability shift, until then.
+    Decide(Moment),
     Ended(Claim),
 }
 
@@ -184,6 +197,7 @@ impl Run for Updating {
         let input = match what {
             Told::Hint(hint) => UpdateInput::Hint(hint.clone()),
             Told::Taken(number) => UpdateInput::Taken(*number),
+            _ => return None,
         };
         Some(self.with(Event::Input(input), now, random))
     }
@@ -206,4 +220,51 @@ fn without_input<I>(event: Event<Nothing>) -> Event<I> {
         Event::Woken => Event::Woken,
         Event::Input(never) => match never {},
     }
+}
+
+impl Run for ThreeDSecure {
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> Step {
+        secured(Machine::step(self, without_input(event), now, random))
+    }
+
+    fn told(&mut self, what: &Told, now: Moment, random: u64) -> Option<Step> {
+        let input = match what {
+            Told::Returned => ThreeDSecureInput::Returned,
+            Told::Closed => ThreeDSecureInput::Closed,
+            Told::Proceed => ThreeDSecureInput::Proceed,
+            Told::Stop => ThreeDSecureInput::Stop,
+            Told::Hint(_) | Told::Taken(_) => return None,
+        };
+        Some(secured(Machine::step(self, Event::Input(input), now, random)))
+    }
+
+    fn save(&self) -> String {
+        Machine::save(self).text().to_owned()
+    }
+
+    fn shown(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+fn secured(action: Action<ThreeDSecureDemand, ThreeDSecured>) -> Step {
+    let outcome = match action {
+        Action::Send(request) => return Step::Send(request),
+        Action::WaitUntil(until) => return Step::WaitUntil(until),
+        Action::Ask(ThreeDSecureDemand::Challenge { url, until }) => {
+            return Step::Challenge(url.as_str().to_owned(), until);
+        }
+        Action::Ask(ThreeDSecureDemand::Decide { until, .. }) => return Step::Decide(until),
+        Action::Done(outcome) => outcome,
+    };
+    Step::Ended(match outcome {
+        ThreeDSecured::Approved(transaction) => {
+            Claim::Approved { key: transaction.transaction_key.as_str().to_owned() }
+        }
+        ThreeDSecured::Declined(_) => Claim::Declined,
+        ThreeDSecured::Refused(refused) => Claim::Refused { for_good: refused.standing() != Standing::WhileItLasts },
+        ThreeDSecured::Unknown { reconcile, why } => Claim::Unknown { reconcile: Some(reconcile), why: variant(&why) },
+        // Whatever else there is: the payment was never asked for.
+        _ => Claim::NotSent,
+    })
 }

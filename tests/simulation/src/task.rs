@@ -51,6 +51,8 @@ pub(crate) struct Task {
     pub(crate) results: Vec<Arc<BatchResult>>,
     /// The network has doubled one of its requests.
     pub(crate) doubled: bool,
+    /// Where its customer's bank asks.
+    pub(crate) challenge: Option<String>,
     /// How often its customer has posted the card form.
     pub(crate) posts: u32,
 }
@@ -73,6 +75,7 @@ impl Task {
             inbox: VecDeque::new(),
             results: Vec::new(),
             doubled: false,
+            challenge: None,
             posts: 0,
         }
     }

@@ -19,6 +19,7 @@ use crate::{
 };
 
 mod callbacks;
+mod challenges;
 mod crashing;
 mod customers;
 mod driving;
@@ -231,6 +232,8 @@ impl<'a> World<'a> {
             Happening::CredentialsMend { client } => self.mend_credentials(client),
             Happening::Stranger { client } => self.stranger(client),
             Happening::GoOn { task, turn } => self.go_on(task, turn),
+            Happening::Visit { task } => self.visit(task),
+            Happening::Decide { task, turn } => self.decide(task, turn),
             Happening::Due => self.due(),
             Happening::Callback { callback } => self.callback(callback),
             Happening::Forge { client } => self.forge(client),

@@ -18,11 +18,11 @@ struct BelievesAnEmptyLookup;
 
 impl Conduct for BelievesAnEmptyLookup {
     fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
-        if job.kind.pays() { Naive::charge(job, account, Naive::look) } else { job.begin(account) }
+        if job.kind.charges() { Naive::charge(job, account, Naive::look) } else { job.begin(account) }
     }
 
     fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
-        if job.kind.pays() {
+        if job.kind.charges() {
             // What was stored goes on as it should, so that only the belief is wrong.
             return job.begin(account);
         }

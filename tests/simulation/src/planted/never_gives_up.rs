@@ -14,7 +14,7 @@ use crate::{
 pub(super) const PLANTED: Planted = Planted {
     name: "what is unknown is waited for without end",
     check: "every world ends",
-    within: 100,
+    within: 300,
     conduct: &NeverGivesUp,
 };
 
@@ -31,7 +31,7 @@ impl Conduct for NeverGivesUp {
 }
 
 fn wrong(job: &Job, run: Box<dyn Run>) -> Box<dyn Run> {
-    if !job.kind.pays() {
+    if !job.kind.charges() {
         return run;
     }
     Box::new(Twisted { run, before: |_| None, after: wait, also_stored: String::new() })

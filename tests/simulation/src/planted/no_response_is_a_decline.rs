@@ -17,7 +17,7 @@ use crate::{
 pub(super) const PLANTED: Planted = Planted {
     name: "a bank that does not answer is taken for one that declines",
     check: "claims are true",
-    within: 100,
+    within: 300,
     conduct: &NoResponseIsADecline,
 };
 
@@ -34,7 +34,7 @@ impl Conduct for NoResponseIsADecline {
 }
 
 fn wrong(job: &Job, run: Box<dyn Run>) -> Box<dyn Run> {
-    if !job.kind.pays() {
+    if !job.kind.charges() {
         return run;
     }
     Twisted::run(run, |event| refuses_with(event, "119").then_some(Step::Ended(Claim::Declined)))

@@ -26,7 +26,7 @@ struct RepeatsCaptures;
 impl Conduct for RepeatsCaptures {
     fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
         let run = job.begin(Arc::clone(&account));
-        if job.kind.pays() {
+        if job.kind.charges() {
             return run;
         }
         Box::new(Repeating { run, job: job.clone(), account, again: 2 })

@@ -10,7 +10,7 @@ use crate::{conduct::Conduct, job::Job, run::Run};
 pub(super) const PLANTED: Planted = Planted {
     name: "a lost payment is sent again without looking it up",
     check: "claims are true",
-    within: 100,
+    within: 300,
     conduct: &ResendsBlindly,
 };
 
@@ -18,7 +18,7 @@ struct ResendsBlindly;
 
 impl Conduct for ResendsBlindly {
     fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
-        if !job.kind.pays() {
+        if !job.kind.charges() {
             return job.begin(account);
         }
         Naive::charge(
@@ -29,6 +29,6 @@ impl Conduct for ResendsBlindly {
     }
 
     fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
-        if job.kind.pays() { self.begin(job, account) } else { job.resume(saved, account, with_request) }
+        if job.kind.charges() { self.begin(job, account) } else { job.resume(saved, account, with_request) }
     }
 }

@@ -27,7 +27,7 @@ impl Conduct for StoresTheCard {
 }
 
 fn wrong(job: &Job, run: Box<dyn Run>) -> Box<dyn Run> {
-    if !job.kind.pays() {
+    if !job.kind.charges() {
         return run;
     }
     let also_stored = job.card.number.to_owned();

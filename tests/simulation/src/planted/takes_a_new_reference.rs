@@ -10,7 +10,7 @@ use crate::{conduct::Conduct, job::Job, run::Run};
 pub(super) const PLANTED: Planted = Planted {
     name: "a lost payment is sent again under a new reference",
     check: "one payment an intent",
-    within: 100,
+    within: 300,
     conduct: &TakesANewReference,
 };
 
@@ -18,7 +18,7 @@ struct TakesANewReference;
 
 impl Conduct for TakesANewReference {
     fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
-        if !job.kind.pays() {
+        if !job.kind.charges() {
             return job.begin(account);
         }
         Naive::charge(job, account, |naive| {
@@ -31,6 +31,6 @@ impl Conduct for TakesANewReference {
     }
 
     fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
-        if job.kind.pays() { self.begin(job, account) } else { job.resume(saved, account, with_request) }
+        if job.kind.charges() { self.begin(job, account) } else { job.resume(saved, account, with_request) }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 pub(super) const PLANTED: Planted = Planted {
     name: "a reply that cannot be read is taken for a refusal",
     check: "claims are true",
-    within: 100,
+    within: 300,
     conduct: &UnreadableIsADecline,
 };
 
@@ -31,7 +31,7 @@ impl Conduct for UnreadableIsADecline {
 }
 
 fn wrong(job: &Job, run: Box<dyn Run>) -> Box<dyn Run> {
-    if !job.kind.pays() {
+    if !job.kind.charges() {
         return run;
     }
     Twisted::run(run, |event| {

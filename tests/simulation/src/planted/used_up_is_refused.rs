@@ -17,7 +17,7 @@ use crate::{
 pub(super) const PLANTED: Planted = Planted {
     name: "a reference that is used up is taken for a payment that was refused",
     check: "claims are true",
-    within: 100,
+    within: 300,
     conduct: &UsedUpIsRefused,
 };
 
@@ -34,7 +34,7 @@ impl Conduct for UsedUpIsRefused {
 }
 
 fn wrong(job: &Job, run: Box<dyn Run>) -> Box<dyn Run> {
-    if !job.kind.pays() {
+    if !job.kind.charges() {
         return run;
     }
     Twisted::run(run, |event| refuses_with(event, "950").then_some(Step::Ended(Claim::Refused { for_good: true })))

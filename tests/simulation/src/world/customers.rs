@@ -18,7 +18,7 @@ use crate::{
 
 const NEXT_PAGE: &str = "https://shop.example/review";
 const CARD_PAGE: &str = "https://shop.example/card";
-const MOST_POSTS: u32 = 3;
+pub(super) const MOST_POSTS: u32 = 3;
 
 impl World<'_> {
     /// The session is there, or never will be.
@@ -72,7 +72,9 @@ impl World<'_> {
     /// The browser has an answer. Whatever it is, the merchant goes on when the customer comes back or gives up.
     pub(super) fn posted(&mut self, task: usize, response: &Response<Bytes>) {
         let to = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok()).unwrap_or_default();
-        if to.starts_with(NEXT_PAGE) {
+        if self.tasks[task].challenge.is_some() {
+            self.answered(task, to);
+        } else if to.starts_with(NEXT_PAGE) {
             self.come_back(task);
         } else {
             self.not_posted(task);
@@ -80,6 +82,9 @@ impl World<'_> {
     }
 
     pub(super) fn not_posted(&mut self, task: usize) {
+        if self.tasks[task].challenge.is_some() {
+            return self.answered(task, "");
+        }
         if self.tasks[task].posts < MOST_POSTS {
             let pause = self.customers.between(1_000, 20_000);
             self.agenda.plan(self.now + pause, Happening::Post { task, attempt: self.tasks[task].posts });

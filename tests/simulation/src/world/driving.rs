@@ -50,9 +50,15 @@ impl World<'_> {
     /// A machine that had to stop goes on.
     pub(super) fn go_on(&mut self, task: usize, turn: u32) {
         let one = &self.tasks[task];
-        if one.turn == turn && one.run.is_none() && self.clients[one.client].up {
-            self.resume(task);
+        let client = one.client;
+        if one.turn != turn || one.run.is_some() || !self.clients[client].up {
+            return;
         }
+        if self.healed && self.clients[client].throttle.stopped().is_some() {
+            // Whoever looks after it starts the server again, and everything on it goes on.
+            return self.mend_credentials(client);
+        }
+        self.resume(task);
     }
 
     /// After a crash: from what was stored, or from the beginning if nothing was.
@@ -96,8 +102,11 @@ impl World<'_> {
 
     /// Tells a machine what its owner knows, as soon as it may be told.
     pub(super) fn tell(&mut self, task: usize, what: Told) {
-        self.tasks[task].inbox.push_back(what);
-        self.empty_inbox(task);
+        // Nobody is there to be told while the server is down, or before and after the machine.
+        if self.tasks[task].run.is_some() {
+            self.tasks[task].inbox.push_back(what);
+            self.empty_inbox(task);
+        }
     }
 
     fn empty_inbox(&mut self, task: usize) {
@@ -131,6 +140,8 @@ impl World<'_> {
         match step {
             Step::Send(request) => self.submit(task, request),
             Step::WaitUntil(until) => self.sleep(task, now, until),
+            Step::Challenge(url, until) => self.challenge(task, url, until),
+            Step::Decide(until) => self.deciding(task, now, until),
             Step::Take(result) => self.take(task, result),
             Step::Ended(claim) => self.end(task, claim),
         }
@@ -148,7 +159,7 @@ impl World<'_> {
         self.tasks[task].inbox.push_front(Told::Taken(number));
     }
 
-    fn sleep(&mut self, task: usize, now: Moment, until: Moment) {
+    pub(super) fn sleep(&mut self, task: usize, now: Moment, until: Moment) {
         let pause = until.millis().saturating_sub(now.millis());
         let (name, turn) = (self.tasks[task].job.name.clone(), self.tasks[task].turn);
         self.note(format_args!("{name} waits {pause} ms"));
@@ -221,7 +232,7 @@ impl World<'_> {
         }
     }
 
-    fn store(&mut self, task: usize) {
+    pub(super) fn store(&mut self, task: usize) {
         let one = &mut self.tasks[task];
         one.disk = one.run.as_ref().map(|run| run.save());
     }
