@@ -31,7 +31,7 @@
 //! **It does not promise** that the service has each batch once: the network may deliver a request twice, and the service
 //! knows no key for repeats. A second batch costs the merchant new card keys that nobody asks for, nothing else.
 //!
-//! **Memory:** 19 to 39 bytes for each key of the source, plus the keys of the batches that are not over.
+//! **Memory:** 19 to 39 bytes for each key of the source and each batch, plus the keys of the batches that are not over.
 //! **Stored:** a line for each open batch and each batch that did not finish; no card keys. So after a crash the source is
 //! read again from its beginning, and has to be the same as far as it was read.
 //!
@@ -47,7 +47,7 @@ use serde::{Deserialize, Serialize};
 use self::{
     batch::{Batch, Phase},
     intake::{Intake, SourceChanged},
-    key_set::Trail,
+    key_set::{KeySet, Trail, print_of},
     retrieve::Candidate,
 };
 use super::{
@@ -80,6 +80,8 @@ pub struct AccountUpdate {
     state: State,
     intake: Intake,
     flight: Option<Flight>,
+    /// Batch keys of batches that are over: callbacks about these come late, and are no news. Not stored.
+    over: KeySet,
     /// Nothing is sent before.
     hold: Moment,
     /// Requests in a row that brought nothing.
@@ -181,8 +183,8 @@ impl AccountUpdate {
     }
 
     fn with(account: Account, plan: UpdatePlan, state: State) -> Self {
-        let (intake, hold) = (Intake::default(), Moment::default());
-        Self { account, plan, state, intake, flight: None, hold, troubles: 0, stopped: None }
+        let (intake, over, hold) = (Intake::default(), KeySet::default(), Moment::default());
+        Self { account, plan, state, intake, flight: None, over, hold, troubles: 0, stopped: None }
     }
 
     fn hear_event(&mut self, event: Event<UpdateInput>, now: Moment, random: u64) {
@@ -274,6 +276,9 @@ impl AccountUpdate {
         let Some(at) = self.state.open.iter().position(known) else { return };
         let batch = self.state.open.remove(at);
         let Some(result) = &batch.result else { return };
+        if let Some(key) = &result.batch_key {
+            self.over.insert(print_of(key.as_str()));
+        }
         let (counts, length) = (&mut self.state.counts, batch.length as u64);
         match &result.how {
             BatchEnd::Finished => {

@@ -38,6 +38,10 @@ impl KeySet {
     pub(super) fn insert(&mut self, print: u128) -> bool {
         self.0.insert(print)
     }
+
+    pub(super) fn contains(&self, print: u128) -> bool {
+        self.0.contains(&print)
+    }
 }
 
 /// Hashes are spread already: their lower half is taken as it is.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     AccountUpdate, Flight,
     batch::{Batch, Phase},
+    key_set::print_of,
     report::BatchEnd,
 };
 use crate::{
@@ -48,7 +49,8 @@ impl AccountUpdate {
             batch.polls.next = batch.polls.next.min(soon);
             return;
         }
-        let known = self.state.candidates.iter().any(|candidate| candidate.key == key);
+        let known =
+            self.state.candidates.iter().any(|candidate| candidate.key == key) || self.over.contains(print_of(key));
         let right = key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if !known && right && self.state.open.iter().any(in_doubt) && self.state.candidates.len() < CANDIDATES {
             self.state.candidates.push(Candidate { key: key.to_owned(), looks: 0, next: now });

@@ -131,3 +131,23 @@ fn a_late_hint_for_the_first_submission_settles_the_second_too() {
     assert_eq!((summary.progress.finished, summary.progress.submitted, world.now), (2, 2, until));
     assert_eq!(world.results[&0].batch_key.as_ref().unwrap().as_str(), key_of(1));
 }
+
+#[test]
+fn late_callbacks_about_batches_that_are_over_leave_room_for_the_one_in_doubt() {
+    let keys: Vec<String> = (0..40).map(|at| format!("k{at}")).collect();
+    let source: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let mut world = World::new(plan(), &source).with([(0, Fault::LoseReply)]);
+    let mut action = world.step(Event::Begin);
+    while world.results.len() < 19 || !matches!(action, Action::WaitUntil(_)) {
+        let event = world.answer(action).unwrap();
+        action = world.step(event);
+    }
+    // Each of the others was polled before its callback came.
+    for number in (2..=20).chain([1]) {
+        action = world.input(hint(&key_of(number), &[]));
+    }
+    let sent = world.sent.len();
+    let summary = world.go_on(action);
+    assert_eq!((summary.progress.finished, summary.progress.doubtful), (40, 0));
+    assert_eq!(world.sent[sent..], [key_of(1)]);
+}
