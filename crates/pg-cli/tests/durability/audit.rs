@@ -69,7 +69,7 @@ fn may_be(write: &Write, held: &Value) -> bool {
 }
 
 /// All of them, page by page.
-fn transactions(caller: &mut Caller) -> Vec<Value> {
+pub(crate) fn transactions(caller: &mut Caller) -> Vec<Value> {
     let mut all: Vec<Value> = Vec::new();
     loop {
         let before = all.last().map(|last| text(last, "transactionKey")).unwrap_or_default();

@@ -28,6 +28,11 @@ impl Account {
         }
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// The signed body of a call.
     fn body(&self, parameters: &[(&str, String)]) -> String {
         let credentials = self.credentials.iter().map(|(name, value)| (*name, value.as_str()));

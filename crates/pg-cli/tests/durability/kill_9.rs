@@ -74,7 +74,7 @@ fn killed_while_it_starts(store: &Path, dice: &mut Dice) {
     child.wait().unwrap();
 }
 
-fn setting(name: &str, otherwise: u64) -> u64 {
+pub(crate) fn setting(name: &str, otherwise: u64) -> u64 {
     match std::env::var(name) {
         Ok(value) => value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")),
         Err(_) => otherwise,

@@ -11,6 +11,8 @@ mod dice;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod kill_9;
+mod killed_charging;
+mod killing_proxy;
 mod load;
 mod process;
 mod refused_stores;
