@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{
-    super::tables::{Field, Group, Row, Tables},
+    super::{
+        names::snake,
+        tables::{Field, Group, Row, Tables},
+    },
     Unit,
     fields::{Holds, Member, members, statics},
     imports::Imports,
+    visit,
 };
 
 pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
@@ -54,15 +58,24 @@ fn code(tables: &Tables, group: &Group, whole: bool, repeated: bool) -> String {
         } else {
             String::new()
         };
+        let visit = visit::body_of_group(tables, group).map_or_else(String::new, |lines| {
+            format!("pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {{\n{lines}}}\n\n")
+        });
         let more = format!(
-            "pub(crate) fn check(&self, {number}violations: &mut Violations) {{\n{checks}}}\n\n\
+            "{visit}pub(crate) fn check(&self, {number}violations: &mut Violations) {{\n{checks}}}\n\n\
              pub(crate) fn read(reader: &mut Reader<'_>{argument}) -> Self {{\n Self {{ {reads} }} }}\n"
         );
         let doc = format!("{}\n///\n/// Source: spec {}.", group.doc, group.source);
         body += &structure(&group.rust, &doc, &members, [&fields, &more]);
     }
     body += &statics(&group.fields);
-    imports(&body, if whole { &members } else { &[] }, &[]) + &body
+    let others = tables.groups.iter().flat_map(|other| [other.name.clone(), snake(&other.rust)]);
+    let used: BTreeSet<String> = others
+        .filter(|module| body.contains(&format!("&{module}::")))
+        .map(|module| format!("generated::groups::{module}"))
+        .collect();
+    let used: Vec<&str> = used.iter().map(String::as_str).collect();
+    imports(&body, if whole { &members } else { &[] }, &used) + &body
 }
 
 fn references(tables: &Tables, group: &Group) -> String {

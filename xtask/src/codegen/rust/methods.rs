@@ -3,7 +3,7 @@
 use super::{
     super::{
         names::{literal, snake},
-        tables::{Credentials, GroupRow, Method, Retry, Row, Service, Tables},
+        tables::{Credentials, Method, Retry, Row, Service, Tables},
     },
     Unit,
     fields::{members, statics},
@@ -127,16 +127,13 @@ fn field_paths(tables: &Tables, rows: &[Row], module: &str) -> Vec<String> {
         .flat_map(|row| match row {
             Row::Field(field) => vec![format!("&{module}{}", field.static_name())],
             Row::Group(row) => match tables.group(&row.group) {
-                Some(group) => field_paths(tables, &group.fields, &group_module(group, row)),
+                Some(group) => {
+                    field_paths(tables, &group.fields, &format!("groups::{}::", visit::module_of(group, row.inline)))
+                }
                 None => Vec::new(),
             },
         })
         .collect()
-}
-
-fn group_module(group: &super::super::tables::Group, row: &GroupRow) -> String {
-    let module = if row.inline { group.name.clone() } else { snake(&group.rust) };
-    format!("groups::{module}::")
 }
 
 /// The services and the list of all methods.

@@ -1,64 +1,137 @@
 //! The ordered visitor: every field of a request, its groups included, in signing order.
 
-use super::super::{
-    names::literal,
-    tables::{Credentials, Field, Method, Row, Tables},
+use std::collections::BTreeSet;
+
+use super::{
+    super::{
+        names::{literal, snake},
+        tables::{Credentials, Field, Group, Method, Row, Tables},
+    },
+    fields::Holds,
 };
-use super::fields::Holds;
 
 /// One line of the visitor and its place in the order of names.
 struct Step {
     key: String,
     code: String,
+    /// The member that it belongs to, where that is a group that can hand out its parameters by itself.
+    member: Option<Member>,
+}
+
+/// A member that is a group.
+#[derive(Clone, PartialEq, Eq)]
+struct Member {
+    name: String,
+    group: String,
 }
 
 /// Where a field is reached from: the struct, and the items that repeat it.
 struct Access {
     path: String,
     items: Option<String>,
+    member: Option<Member>,
 }
 
 /// The body of `Method::visit`.
 pub(super) fn body(tables: &Tables, method: &Method) -> String {
-    let mut steps = Vec::new();
-    collect(tables, &method.fields, "", &Access { path: "self".to_owned(), items: None }, &mut steps);
+    of_method(tables, method).into_iter().map(|step| step.code + "\n").collect()
+}
+
+/// The body of a group's own `visit`, if a method or another group has any use for it.
+pub(super) fn body_of_group(tables: &Tables, group: &Group) -> Option<String> {
+    let calls = |steps: Vec<Step>| steps.into_iter().filter_map(|step| step.member).map(|member| member.group);
+    let methods = tables.services.iter().flat_map(|service| &service.methods);
+    let mut open: Vec<String> = methods.flat_map(|method| calls(of_method(tables, method))).collect();
+    let mut called = BTreeSet::new();
+    while let Some(next) = open.pop() {
+        if let Some(inner) = tables.group(&next)
+            && called.insert(next)
+        {
+            open.extend(calls(of_group(tables, inner)));
+        }
+    }
+    called.contains(&group.name).then(|| of_group(tables, group).into_iter().map(|step| step.code + "\n").collect())
+}
+
+fn of_method(tables: &Tables, method: &Method) -> Vec<Step> {
+    let mut steps = collected(tables, &method.fields, "groups::");
     match method.credentials {
         Credentials::Signed => steps.push(credentials("apikey")),
         Credentials::Enterprise => steps.push(credentials("api_key")),
         Credentials::Session => {}
     }
+    in_order(steps)
+}
+
+fn of_group(tables: &Tables, group: &Group) -> Vec<Step> {
+    in_order(collected(tables, &group.fields, ""))
+}
+
+/// By name. A group whose names stand together gets one line; one with others in between is taken apart.
+fn in_order(mut steps: Vec<Step>) -> Vec<Step> {
     steps.sort_by(|a, b| a.key.cmp(&b.key));
-    steps.into_iter().map(|step| step.code + "\n").collect()
+    let apart = |member: &Member| {
+        let mine = |step: &Step| step.member.as_ref() == Some(member);
+        let first = steps.iter().position(mine).unwrap_or_default();
+        steps[first..].iter().skip_while(|step| mine(step)).any(mine)
+    };
+    let apart: Vec<bool> = steps.iter().map(|step| step.member.as_ref().is_none_or(apart)).collect();
+    let mut ordered: Vec<Step> = Vec::new();
+    for (step, apart) in steps.into_iter().zip(apart) {
+        match step.member {
+            Some(member) if !apart => {
+                if ordered.last().is_none_or(|last| last.member.as_ref() != Some(&member)) {
+                    let code = format!("self.{}.visit(sink);", member.name);
+                    ordered.push(Step { key: step.key, code, member: Some(member) });
+                }
+            }
+            _ => ordered.push(Step { member: None, ..step }),
+        }
+    }
+    ordered
 }
 
 fn credentials(key: &str) -> Step {
-    Step { key: key.to_owned(), code: "sink.credentials();".to_owned() }
+    Step { key: key.to_owned(), code: "sink.credentials();".to_owned(), member: None }
 }
 
-fn collect(tables: &Tables, rows: &[Row], module: &str, access: &Access, steps: &mut Vec<Step>) {
+/// The steps of all rows; statics of groups are below `root`.
+fn collected(tables: &Tables, rows: &[Row], root: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let access = Access { path: "self".to_owned(), items: None, member: None };
+    collect(tables, rows, (root, ""), &access, &mut steps);
+    steps
+}
+
+fn collect(tables: &Tables, rows: &[Row], (root, module): (&str, &str), access: &Access, steps: &mut Vec<Step>) {
     for row in rows {
         match row {
-            Row::Field(field) => steps.push(Step { key: field.order_key(), code: emit(field, module, access) }),
+            Row::Field(field) => {
+                let member = access.member.clone();
+                steps.push(Step { key: field.order_key(), code: emit(field, module, access), member });
+            }
             Row::Group(row) => {
                 let Some(group) = tables.group(&row.group) else { continue };
                 let name = row.rust.as_ref().unwrap_or(&row.group);
+                let (path, items, member) = (access.path.clone(), access.items.clone(), access.member.clone());
                 let inner = if row.inline {
-                    Access { path: access.path.clone(), items: access.items.clone() }
+                    Access { path, items, member }
                 } else if row.repeat {
-                    Access { path: "item".to_owned(), items: Some(format!("{}.{name}s", access.path)) }
+                    Access { path: "item".to_owned(), items: Some(format!("{path}.{name}s")), member }
                 } else {
-                    Access { path: format!("{}.{name}", access.path), items: access.items.clone() }
+                    let this = Member { name: name.clone(), group: group.name.clone() };
+                    Access { path: format!("{path}.{name}"), items, member: member.or(Some(this)) }
                 };
-                collect(tables, &group.fields, &module_of(group, row.inline), &inner, steps);
+                let module = format!("{root}{}::", module_of(group, row.inline));
+                collect(tables, &group.fields, (root, &module), &inner, steps);
             }
         }
     }
 }
 
-/// The path of a group's statics.
-fn module_of(group: &super::super::tables::Group, inline: bool) -> String {
-    let module = if inline { group.name.clone() } else { super::super::names::snake(&group.rust) };
-    format!("groups::{module}::")
+/// The module of a group's statics.
+pub(super) fn module_of(group: &Group, inline: bool) -> String {
+    if inline { group.name.clone() } else { snake(&group.rust) }
 }
 
 fn emit(field: &Field, module: &str, access: &Access) -> String {

@@ -5,9 +5,10 @@
 use alloc::string::String;
 
 use crate::{
-    CardNumber, Cv2, check,
+    CardNumber, Cv2, check, emit,
     field::{Field, Length},
     format::Format,
+    parameters::ParameterSink,
     read::Reader,
     violation::Violations,
 };
@@ -68,6 +69,14 @@ impl CardDetails {
     pub fn cardholder_name(mut self, cardholder_name: impl Into<String>) -> Self {
         self.cardholder_name = Some(cardholder_name.into());
         self
+    }
+
+    pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
+        emit::optional(sink, &CV2, &self.cv2);
+        emit::text(sink, &EXPIRY_MONTH, &self.expiry_month);
+        emit::text(sink, &EXPIRY_YEAR, &self.expiry_year);
+        emit::optional(sink, &CARDHOLDER_NAME, &self.cardholder_name);
+        emit::text(sink, &NUMBER, &self.number);
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {

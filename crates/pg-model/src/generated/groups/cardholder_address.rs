@@ -5,9 +5,10 @@
 use alloc::string::String;
 
 use crate::{
-    check,
+    check, emit,
     field::{Field, Length},
     format::Format,
+    parameters::ParameterSink,
     read::Reader,
     violation::Violations,
 };
@@ -137,6 +138,17 @@ impl CardholderAddress {
     pub fn country(mut self, country: impl Into<String>) -> Self {
         self.country = Some(country.into());
         self
+    }
+
+    pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
+        emit::optional(sink, &COUNTRY, &self.country);
+        emit::optional(sink, &COUNTY, &self.county);
+        emit::optional(sink, &LINE1, &self.line1);
+        emit::optional(sink, &LINE2, &self.line2);
+        emit::optional(sink, &LINE3, &self.line3);
+        emit::optional(sink, &POSTCODE, &self.postcode);
+        emit::optional(sink, &PROPERTY_NAME, &self.property_name);
+        emit::optional(sink, &TOWN, &self.town);
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {

@@ -3,9 +3,10 @@
 //! Details of the recipient that merchants of category code 6012 must send. (spec 2 §4.3)
 
 use crate::{
-    Secret, check,
+    Secret, check, emit,
     field::{Field, Length},
     format::Format,
+    parameters::ParameterSink,
     read::Reader,
     violation::Violations,
 };
@@ -74,6 +75,13 @@ impl Mcc {
     pub fn date_of_birth(mut self, date_of_birth: impl Into<Secret>) -> Self {
         self.date_of_birth = Some(date_of_birth.into());
         self
+    }
+
+    pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
+        emit::optional(sink, &ACCOUNT_IDENTIFIER, &self.account_identifier);
+        emit::optional(sink, &DATE_OF_BIRTH, &self.date_of_birth);
+        emit::optional(sink, &POSTCODE, &self.postcode);
+        emit::optional(sink, &SURNAME, &self.surname);
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {

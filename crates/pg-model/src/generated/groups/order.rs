@@ -6,9 +6,11 @@ use alloc::vec::Vec;
 
 use crate::{
     Currency, Item, Mcc, MerchantCustomerReference, MerchantReference, TerminalKey, UniqueMerchantReference, check,
+    emit,
     field::{Field, Length},
     format::Format,
-    generated::groups::references,
+    generated::groups::{item, references},
+    parameters::ParameterSink,
     read::Reader,
     violation::Violations,
 };
@@ -118,6 +120,19 @@ impl Order {
     pub fn mcc(mut self, mcc: Mcc) -> Self {
         self.mcc = mcc;
         self
+    }
+
+    pub(crate) fn visit(&self, sink: &mut dyn ParameterSink) {
+        emit::text(sink, &CURRENCY, &self.currency);
+        emit::item_texts(sink, &item::NAME, &self.items, |item| Some(&item.name));
+        emit::item_numbers(sink, &item::PRICE, &self.items, |item| Some(item.price));
+        emit::item_numbers(sink, &item::QUANTITY, &self.items, |item| item.quantity);
+        emit::item_texts(sink, &item::REFERENCE, &self.items, |item| item.reference.as_ref());
+        self.mcc.visit(sink);
+        emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
+        emit::optional(sink, &references::MERCHANT_REFERENCE, &self.merchant_reference);
+        emit::optional(sink, &TERMINAL_KEY, &self.terminal_key);
+        emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
     }
 
     pub(crate) fn check(&self, violations: &mut Violations) {

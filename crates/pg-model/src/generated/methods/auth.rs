@@ -3,7 +3,7 @@
 //! Card auth: `/v3/transaction/auth` (spec 2 §4.4).
 
 use crate::{
-    CardDetails, Order, Transaction, emit,
+    CardDetails, Order, Transaction,
     generated::groups,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
@@ -42,24 +42,8 @@ impl Method for Auth {
 
     fn visit(&self, sink: &mut dyn ParameterSink) {
         sink.credentials();
-        emit::optional(sink, &groups::card_details::CV2, &self.card.cv2);
-        emit::text(sink, &groups::card_details::EXPIRY_MONTH, &self.card.expiry_month);
-        emit::text(sink, &groups::card_details::EXPIRY_YEAR, &self.card.expiry_year);
-        emit::optional(sink, &groups::card_details::CARDHOLDER_NAME, &self.card.cardholder_name);
-        emit::text(sink, &groups::card_details::NUMBER, &self.card.number);
-        emit::text(sink, &groups::order::CURRENCY, &self.order.currency);
-        emit::item_texts(sink, &groups::item::NAME, &self.order.items, |item| Some(&item.name));
-        emit::item_numbers(sink, &groups::item::PRICE, &self.order.items, |item| Some(item.price));
-        emit::item_numbers(sink, &groups::item::QUANTITY, &self.order.items, |item| item.quantity);
-        emit::item_texts(sink, &groups::item::REFERENCE, &self.order.items, |item| item.reference.as_ref());
-        emit::optional(sink, &groups::mcc::ACCOUNT_IDENTIFIER, &self.order.mcc.account_identifier);
-        emit::optional(sink, &groups::mcc::DATE_OF_BIRTH, &self.order.mcc.date_of_birth);
-        emit::optional(sink, &groups::mcc::POSTCODE, &self.order.mcc.postcode);
-        emit::optional(sink, &groups::mcc::SURNAME, &self.order.mcc.surname);
-        emit::optional(sink, &groups::references::MERCHANT_CUSTOMER_REFERENCE, &self.order.merchant_customer_reference);
-        emit::optional(sink, &groups::references::MERCHANT_REFERENCE, &self.order.merchant_reference);
-        emit::optional(sink, &groups::order::TERMINAL_KEY, &self.order.terminal_key);
-        emit::optional(sink, &groups::references::UNIQUE_MERCHANT_REFERENCE, &self.order.unique_merchant_reference);
+        self.card.visit(sink);
+        self.order.visit(sink);
     }
 
     fn check(&self) -> Violations {

@@ -59,19 +59,7 @@ impl Method for AuthCardKey {
         sink.credentials();
         emit::optional(sink, &CARD_CV2, &self.card_cv2);
         emit::text(sink, &CARD_KEY, &self.card_key);
-        emit::text(sink, &groups::order::CURRENCY, &self.order.currency);
-        emit::item_texts(sink, &groups::item::NAME, &self.order.items, |item| Some(&item.name));
-        emit::item_numbers(sink, &groups::item::PRICE, &self.order.items, |item| Some(item.price));
-        emit::item_numbers(sink, &groups::item::QUANTITY, &self.order.items, |item| item.quantity);
-        emit::item_texts(sink, &groups::item::REFERENCE, &self.order.items, |item| item.reference.as_ref());
-        emit::optional(sink, &groups::mcc::ACCOUNT_IDENTIFIER, &self.order.mcc.account_identifier);
-        emit::optional(sink, &groups::mcc::DATE_OF_BIRTH, &self.order.mcc.date_of_birth);
-        emit::optional(sink, &groups::mcc::POSTCODE, &self.order.mcc.postcode);
-        emit::optional(sink, &groups::mcc::SURNAME, &self.order.mcc.surname);
-        emit::optional(sink, &groups::references::MERCHANT_CUSTOMER_REFERENCE, &self.order.merchant_customer_reference);
-        emit::optional(sink, &groups::references::MERCHANT_REFERENCE, &self.order.merchant_reference);
-        emit::optional(sink, &groups::order::TERMINAL_KEY, &self.order.terminal_key);
-        emit::optional(sink, &groups::references::UNIQUE_MERCHANT_REFERENCE, &self.order.unique_merchant_reference);
+        self.order.visit(sink);
     }
 
     fn check(&self) -> Violations {

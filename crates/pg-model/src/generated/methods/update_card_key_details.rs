@@ -161,14 +161,7 @@ impl Method for UpdateCardKeyDetails {
         emit::optional(sink, &CARD_DESCRIPTION, &self.card_description);
         emit::optional(sink, &CARD_EXPIRY_MONTH, &self.card_expiry_month);
         emit::optional(sink, &CARD_EXPIRY_YEAR, &self.card_expiry_year);
-        emit::optional(sink, &groups::cardholder_address::COUNTRY, &self.cardholder_address.country);
-        emit::optional(sink, &groups::cardholder_address::COUNTY, &self.cardholder_address.county);
-        emit::optional(sink, &groups::cardholder_address::LINE1, &self.cardholder_address.line1);
-        emit::optional(sink, &groups::cardholder_address::LINE2, &self.cardholder_address.line2);
-        emit::optional(sink, &groups::cardholder_address::LINE3, &self.cardholder_address.line3);
-        emit::optional(sink, &groups::cardholder_address::POSTCODE, &self.cardholder_address.postcode);
-        emit::optional(sink, &groups::cardholder_address::PROPERTY_NAME, &self.cardholder_address.property_name);
-        emit::optional(sink, &groups::cardholder_address::TOWN, &self.cardholder_address.town);
+        self.cardholder_address.visit(sink);
         emit::optional(sink, &CARDHOLDER_NAME, &self.cardholder_name);
         emit::text(sink, &CARD_KEY, &self.card_key);
         emit::optional(sink, &groups::customer::EMAIL, &self.customer.email);
