@@ -4,6 +4,7 @@
 //! that may end a path is told in each description: as a parameter it would have to be there always.
 
 mod introduction;
+mod property;
 mod replies;
 mod requests;
 
