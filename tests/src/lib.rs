@@ -3,6 +3,7 @@
 pub mod browser;
 pub mod clocks;
 pub mod cutting_proxy;
+pub mod failing_store;
 pub mod ledger;
 pub mod package;
 pub mod shop;

@@ -74,9 +74,7 @@ impl Server {
     /// # Errors
     /// [`StartError`] says whether the store or the address is the reason.
     pub async fn start(config: Config) -> Result<Self, StartError> {
-        let limits = config.settings.limits;
-        let courier = Courier::new(&config.settings.outgoing.certificate_authorities)
-            .map_err(|error| StartError::CertificateAuthority(error.to_string()))?;
+        let courier = courier(&config.settings)?;
         let seed = random_seed().map_err(StartError::Randomness)?;
         let sandbox = match &config.store {
             StoreChoice::Memory => Sandbox::in_memory_with(config.settings, seed)?,
@@ -84,9 +82,23 @@ impl Server {
                 Sandbox::open(path, config.settings, seed).map_err(|error| StartError::Store(path.clone(), error))?
             }
         };
-        let bound = TcpListener::bind(config.listen).await;
-        let listener = bound.map_err(|error| StartError::Address(config.listen, error))?;
-        let address = listener.local_addr().map_err(|error| StartError::Address(config.listen, error))?;
+        Self::run(sandbox, config.listen, courier).await
+    }
+
+    /// Serves a sandbox of your own, for example one over a store of your own, as its settings say.
+    ///
+    /// # Errors
+    /// [`StartError`], when the address is not to be had or a certificate authority is none.
+    pub async fn serve(sandbox: Sandbox, listen: SocketAddr) -> Result<Self, StartError> {
+        let courier = courier(sandbox.settings())?;
+        Self::run(sandbox, listen, courier).await
+    }
+
+    async fn run(sandbox: Sandbox, listen: SocketAddr, courier: Courier) -> Result<Self, StartError> {
+        let limits = sandbox.settings().limits;
+        let bound = TcpListener::bind(listen).await;
+        let listener = bound.map_err(|error| StartError::Address(listen, error))?;
+        let address = listener.local_addr().map_err(|error| StartError::Address(listen, error))?;
         let (due, outgoing) = mpsc::unbounded_channel();
         let (queue, writing) = writer::start(sandbox, due).map_err(StartError::Thread)?;
         let (stop, stopped) = watch::channel(false);
@@ -123,6 +135,11 @@ impl Server {
         let writing = self.writing;
         let _ = tokio::task::spawn_blocking(move || writing.join()).await;
     }
+}
+
+fn courier(settings: &Settings) -> Result<Courier, StartError> {
+    let authorities = &settings.outgoing.certificate_authorities;
+    Courier::new(authorities).map_err(|error| StartError::CertificateAuthority(error.to_string()))
 }
 
 /// Why a server does not start.
