@@ -3,7 +3,7 @@
 use pg_model::{Amount, Currency};
 use serde_json::{Value, json};
 
-use super::{Payment, Timestamp, card, details, optional, text};
+use super::{Payment, Timestamp, card, details, optional};
 use crate::records::{PaymentKind, Service};
 
 pub(super) fn view(payment: &Payment, now: Timestamp) -> Value {
@@ -32,7 +32,7 @@ pub(super) fn view(payment: &Payment, now: Timestamp) -> Value {
         "uniqueMerchantReference": optional(payment.unique_reference.as_ref()),
         "merchantCustomerReference": optional(payment.customer_reference.as_ref()),
         "card": payment.card.as_ref().map(card),
-        "cardKey": payment.card_key.as_deref().map(text),
+        "cardKey": payment.card_key,
         "bank": bank(payment),
         "details": details(&payment.details),
         "created": payment.created.to_string(),
