@@ -13,6 +13,8 @@ pub(crate) enum Failure {
     Full,
     /// The transaction is gone.
     Lost,
+    /// A commit that is said to have failed, and has not: no engine may do that.
+    Lie,
 }
 
 /// A handle; clones share the store.
@@ -72,6 +74,11 @@ impl Failing {
         }
         Err(match failure {
             Failure::Engine => StoreError::Engine("disk I/O error".to_owned()),
+            Failure::Lie => {
+                // Before a transaction has begun there is nothing to keep.
+                drop(shared.engine.commit());
+                StoreError::Lost
+            }
             Failure::Full => {
                 shared.engine.rollback();
                 StoreError::Full

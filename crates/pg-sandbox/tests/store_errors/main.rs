@@ -46,6 +46,20 @@ fn a_failure_at_any_operation_is_an_error_and_the_next_attempt_succeeds() {
     }
 }
 
+/// A check that could not fail would show nothing.
+#[test]
+fn a_write_that_was_said_to_have_failed_and_was_kept_is_noticed() {
+    let kept = (0..).find(|operation| {
+        let mut shop = Shop::open();
+        let (payment, before) = (shop.payment("order-7"), shop.lists());
+        shop.store.fail(Failure::Lie, *operation, false);
+        let response = shop.send(&payment);
+        assert!(Request::has_failed(&response) && shop.store.well(), "{operation}");
+        shop.lists() != before
+    });
+    assert!(kept.is_some_and(|operation| operation > 3), "{kept:?}");
+}
+
 /// The disk takes a write and then does not keep it: nobody knows, nothing more is acknowledged, and after the next start
 /// the reference still makes one payment.
 #[cfg(unix)]
