@@ -19,7 +19,8 @@
 //!    nobody was sent to charges nobody, and expires.
 //! 3. *A token is good for one payment*, unless the request says otherwise, and is withdrawn at the end. So the end is one:
 //!    nothing can be paid later.
-//! 4. *Lapsed is said only with evidence*: the token can't be paid any more, by cancelling or by expiry; time was given
+//! 4. *Lapsed is said only with evidence*: the token can't be paid any more, since the service has cancelled it, or does
+//!    not when its time is over, which no clock of this side decides; time was given
 //!    for late news; a search by the request's `trans_reference` found no payment of this token; and no transaction is
 //!    left that could be one. No document says that version 5 payments are found so: it is assumption A100, and without
 //!    a `trans_reference` of at most 32 characters there is no search.
@@ -127,6 +128,9 @@ struct State {
     searched: bool,
     /// Transactions that somebody named and nobody looked up.
     news: Vec<String>,
+    /// It was to expire, and after that the service would not cancel it.
+    #[serde(default)]
+    expired: bool,
     /// A transaction of this token that is neither paid nor failed, or one that could not be looked up.
     unclear: Option<String>,
 }
@@ -138,6 +142,8 @@ enum Phase {
     Waiting,
     Cancelling,
     Lingering,
+    /// By the clock the token has expired; the service is asked, since clocks jump.
+    Closing,
     Searching,
     /// Everything was tried.
     Concluding,
@@ -208,7 +214,7 @@ impl Checkout {
     fn told(&mut self, key: String) {
         let news = &mut self.state.news;
         // Afterwards it is too late: a search finds what there is.
-        let open = matches!(self.state.phase, Phase::Waiting | Phase::Cancelling | Phase::Lingering);
+        let open = matches!(self.state.phase, Phase::Waiting | Phase::Cancelling | Phase::Lingering | Phase::Closing);
         let right = !key.is_empty() && key.len() <= 32 && key.bytes().all(|byte| byte.is_ascii_graphic());
         if open && right && news.len() < NEWS && !news.contains(&key) {
             news.push(key);
@@ -220,7 +226,7 @@ impl Checkout {
             self.withdraw();
         }
         if self.state.phase == Phase::Lingering && now >= self.state.linger {
-            self.enter(Phase::Searching);
+            self.enter(if self.state.cancelled { Phase::Searching } else { Phase::Closing });
         }
     }
 
@@ -253,7 +259,7 @@ impl Checkout {
         }
         match self.state.phase {
             Phase::Opening => self.open(),
-            Phase::Cancelling => self.cancel(),
+            Phase::Cancelling | Phase::Closing => self.cancel(),
             _ if !self.state.news.is_empty() => self.check(),
             Phase::Searching => self.search(),
             Phase::Concluding => self.conclude(),
@@ -295,6 +301,7 @@ impl State {
             linger: Moment::default(),
             cancelled: false,
             searched: false,
+            expired: false,
             news: Vec::new(),
             unclear: None,
         }

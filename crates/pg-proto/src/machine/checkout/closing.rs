@@ -29,7 +29,9 @@ impl Checkout {
     pub(super) fn cancelled(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
         let again = match heard::<CancelToken, _>(&self.account, event) {
             Heard::Answer(answer) => {
-                self.state.cancelled = answer.status == Flag::YES;
+                let state = &mut self.state;
+                state.cancelled = answer.status == Flag::YES;
+                state.expired = state.phase == Phase::Closing && answer.status == Flag::NO && state.expiry.is_some();
                 false
             }
             Heard::Refused(_) | Heard::Shut(_) | Heard::HeldBack => false,
@@ -37,7 +39,10 @@ impl Checkout {
             // A token that is cancelled twice stays cancelled.
             Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
         };
-        if !again {
+        if !again && self.state.phase == Phase::Closing {
+            self.hold = Moment::default();
+            self.enter(Phase::Searching);
+        } else if !again {
             // A token that was not cancelled may be paid until it expires.
             let closed = if self.state.cancelled { now } else { self.state.expiry.unwrap_or(now).max(now) };
             self.state.linger = closed.after(self.plan.linger);
@@ -84,7 +89,7 @@ impl Checkout {
         let state = &self.state;
         self.end(if let Some(key) = &state.unclear {
             unknown(Some(key.clone()), NotKnown::Unclear)
-        } else if !state.cancelled && state.expiry.is_none() {
+        } else if !state.cancelled && !state.expired {
             unknown(None, NotKnown::StillOpen)
         } else if state.searched {
             CheckedOut::Lapsed { cancelled: state.cancelled }

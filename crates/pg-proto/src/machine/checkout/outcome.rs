@@ -55,7 +55,7 @@ pub enum NotKnown {
     /// knows. Or it could not be looked up.
     #[error("a transaction that may be the payment is neither paid nor failed, or could not be looked up")]
     Unclear,
-    /// The token may still be paid: it could not be cancelled, and nobody knows when it expires.
+    /// The token may still be paid: it could not be cancelled, and the service has not said that it is closed.
     #[error("the token could not be cancelled and may still be paid")]
     StillOpen,
     /// The service refuses the credentials.

@@ -32,7 +32,41 @@ fn it_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
     let mut run = Run::waiting(Some("order-7"));
     withdraw(&mut run).say(&cancelled("0")).wait();
     assert!(run.now >= NOON.after(HOUR).after(Duration::from_secs(1200)));
+    assert_eq!(run.say(&cancelled("0")).method(), "lookup");
     assert_eq!(*run.say(&found(&[])).ended(), CheckedOut::Lapsed { cancelled: false });
+}
+
+/// The customer may still be paying: only the clock says that the token has expired.
+#[test]
+fn a_clock_that_jumps_makes_no_token_lapse() {
+    let jumped = || {
+        let mut run = Run::waiting(Some("order-7"));
+        withdraw(&mut run);
+        for _ in 0..8 {
+            assert_eq!(run.wait().method(), "canceltoken");
+            run.fail(Failure::MaybeSent);
+        }
+        run.at(NOON.after(2 * HOUR));
+        run
+    };
+    let mut run = jumped();
+    for _ in 0..8 {
+        assert_eq!(run.wait().method(), "canceltoken");
+        run.fail(Failure::MaybeSent);
+    }
+    assert_eq!(run.wait().method(), "lookup");
+    let open = CheckedOut::Unknown { trans_key: None, why: NotKnown::StillOpen };
+    assert_eq!(*run.say(&found(&[])).ended(), open);
+
+    let mut run = jumped();
+    assert_eq!(run.method(), "canceltoken");
+    assert_eq!(run.say(&cancelled("1")).crash().method(), "lookup");
+    assert_eq!(*run.say(&found(&[])).ended(), CheckedOut::Lapsed { cancelled: true });
+
+    let mut run = jumped();
+    run.say(&cancelled("1")).say(&found(&["key-1"]));
+    assert_eq!(run.method(), "transaction_lookup");
+    assert_eq!(*run.say(&paid()).ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
 }
 
 #[test]
@@ -70,7 +104,8 @@ fn a_token_that_could_not_be_cancelled_and_never_expires_is_still_open() {
         assert_eq!(run.wait().method(), "canceltoken");
         run.fail(Failure::MaybeSent);
     }
-    run.wait().say(&found(&[]));
+    assert_eq!(run.wait().method(), "canceltoken");
+    run.say(&cancelled("0")).say(&found(&[]));
     assert_eq!(*run.ended(), CheckedOut::Unknown { trans_key: None, why: NotKnown::StillOpen });
 }
 
