@@ -85,6 +85,14 @@ pub(crate) enum Happening {
         task: usize,
         turn: u32,
     },
+    /// A tab of a customer's browser sends its request.
+    Browse {
+        tab: usize,
+    },
+    /// Something about a checkout reaches its merchant.
+    News {
+        news: usize,
+    },
     /// The service looks after the callbacks that are due.
     Due,
     /// A callback reaches the merchant.

@@ -4,6 +4,7 @@ use crate::world::World;
 
 mod acknowledged;
 mod amounts;
+mod checkouts;
 mod claims;
 mod ends;
 mod follow_ups;
@@ -17,18 +18,21 @@ mod updates;
 /// A check, and its name.
 type Check = (&'static str, fn(&mut World<'_>) -> Result<(), String>);
 
-const AFTER_EACH: [Check; 7] = [
+const AFTER_EACH: [Check; 9] = [
     ("one payment an intent", one_payment::after_each),
     ("amounts fit", amounts::after_each),
     ("claims are true", claims::after_each),
+    ("a token is paid as often as it may be", checkouts::paid_once),
+    ("checkouts are what they claim", checkouts::after_each),
     ("nobody is locked out", lockout::after_each),
     ("the throttle holds", throttle::after_each),
     ("machines keep their bounds", ends::after_each),
     ("secrets stay secret", secrets::after_each),
 ];
 
-const AT_THE_END: [Check; 7] = [
+const AT_THE_END: [Check; 8] = [
     ("claims stay true", claims::at_the_end),
+    ("checkouts stay what they claim", checkouts::at_the_end),
     ("what is acknowledged stays", acknowledged::at_the_end),
     ("every machine ends", ends::at_the_end),
     ("unknowns can be reconciled", reconciled::at_the_end),

@@ -4,7 +4,7 @@ use std::{net::IpAddr, sync::Arc};
 
 use pg_model::Encoding;
 use pg_proto::{
-    Account, BaseUrl, Credentials,
+    Account, BaseUrl, Credentials, EnterpriseCredentials,
     machine::{
         Moment, Saved,
         throttle::{Limits, Throttle},
@@ -42,18 +42,26 @@ impl Client {
         let (key, password, sha) =
             (merchant.api_key.expose(), merchant.api_password.expose(), merchant.sha_key.expose());
         let wrong = format!("wrong-{password}");
+        let hosted = merchant.enterprise.as_ref().expect("an account with the hosted pages");
+        let (hosted_key, hosted_password) = (hosted.api_key.expose(), hosted.api_password.expose());
+        for (what, secret) in [("a version 5 API key", hosted_key), ("a version 5 password", hosted_password)] {
+            secrets.add(what, secret);
+        }
+        let hosted_base = BaseUrl::parse("http://localhost/enterprise").expect("an address");
         for (what, secret) in [("an API key", key), ("a password", password), ("a SHA key", sha)] {
             secrets.add(what, secret);
         }
         let encoding = if number == 0 { Encoding::Json } else { Encoding::Xml };
-        let account = |password: &str| {
-            Arc::new(Account::new(base.clone(), Credentials::new(key, password, sha)).encoding(encoding))
+        let account = |password: &str, hosted_password: &str| {
+            let account = Account::new(base.clone(), Credentials::new(key, password, sha)).encoding(encoding);
+            let hosted = EnterpriseCredentials::new(hosted_key, hosted_password);
+            Arc::new(account.enterprise(hosted_base.clone(), hosted))
         };
         let limit = merchant.requests_per_minute;
         let limits = Limits { per_minute: if limit.is_some() { PER_MINUTE } else { 100 }, ..Limits::default() };
         Self {
-            account: account(password),
-            wrong_account: account(&wrong),
+            account: account(password, hosted_password),
+            wrong_account: account(&wrong, &wrong),
             misconfigured: false,
             throttle: Throttle::new(limits),
             disk: Throttle::new(limits).save().text().to_owned(),

@@ -24,6 +24,11 @@ pub(crate) trait Conduct: Sync {
         true
     }
 
+    /// Whether a machine is stored before a customer is led where it says.
+    fn stores_before_leading(&self) -> bool {
+        self.stores_first()
+    }
+
     /// Whether the throttle is asked before anything is sent.
     fn asks_throttle(&self) -> bool {
         true

@@ -12,12 +12,16 @@ use pg_proto::{
         Saved,
         account_update::{AccountUpdate, Doubtful, UpdatePlan},
         charge::{Bounds, Charge},
+        checkout::Checkout,
         retry::{Retry, RetryBounds},
         three_d_secure::{ThreeDSecure, ThreeDSecurePlan, WithoutShift},
     },
 };
 
-use crate::run::{Once, Run, Updating};
+use crate::{
+    hosted,
+    run::{Once, Run, Updating},
+};
 
 /// How an order is paid, or what is done with a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub(crate) enum Kind {
     ThreeDSecure,
     /// Stored cards are to be refreshed.
     Update,
+    /// On the hosted payment page.
+    Checkout,
 }
 
 impl Kind {
@@ -79,9 +85,16 @@ pub(crate) struct Job {
     pub(crate) source: Vec<CardKey>,
     /// Card keys of one batch.
     pub(crate) batch_size: usize,
+    /// When its token expires, in seconds since 1970, if the merchant says so.
+    pub(crate) expires: Option<u64>,
 }
 
 impl Job {
+    /// Whether an amount is reserved, to be captured later.
+    pub(crate) fn reserves(&self) -> bool {
+        self.kind == Kind::Preauth || (self.kind == Kind::Checkout && self.pence.is_multiple_of(4))
+    }
+
     fn order(&self) -> Order {
         Order::new(Currency::GBP).item(Item::new("Tea", self.pence)).unique_merchant_reference(self.name.as_str())
     }
@@ -123,6 +136,10 @@ impl Job {
                 let machine = ThreeDSecure::new((*account).clone(), initiation, self.three_d_secure());
                 Box::new(machine.expect(right))
             }
+            Kind::Checkout => {
+                let machine = Checkout::new((*account).clone(), hosted::token(self), hosted::plan(self));
+                Box::new(machine.expect(right))
+            }
             Kind::Update => {
                 let machine = AccountUpdate::new((*account).clone(), self.plan()).expect(right);
                 Box::new(Updating { machine, source: self.source.clone() })
@@ -148,6 +165,7 @@ impl Job {
             Kind::Cancel => once(Retry::resume(saved, account, self.cancel()).expect(right)),
             Kind::Refund => once(Retry::resume(saved, account, self.refund()).expect(right)),
             Kind::ThreeDSecure => Box::new(ThreeDSecure::resume(saved, (*account).clone()).expect(right)),
+            Kind::Checkout => Box::new(Checkout::resume(saved, (*account).clone(), hosted::plan(self)).expect(right)),
             Kind::Update => {
                 let machine = AccountUpdate::resume(saved, (*account).clone(), self.plan()).expect(right);
                 Box::new(Updating { machine, source: self.source.clone() })

@@ -13,6 +13,8 @@ pub(crate) struct Ledger {
     by_reference: BTreeMap<String, BTreeSet<String>>,
     /// Keys of payments by the payment that they belong to.
     by_parent: BTreeMap<String, BTreeSet<String>>,
+    /// Keys of payments by the checkout token that was paid.
+    by_token: BTreeMap<String, BTreeSet<String>>,
     /// What was committed since somebody looked last.
     pub(crate) fresh: Vec<String>,
 }
@@ -26,6 +28,10 @@ impl Ledger {
         }
         if let Some(parent) = &payment.parent {
             self.by_parent.entry(parent.clone()).or_default().insert(key.clone());
+        }
+        // What follows a payment takes its details over.
+        if let (None, Some(token)) = (&payment.parent, payment.details.get(Payment::TOKEN_ID)) {
+            self.by_token.entry(token.clone()).or_default().insert(key.clone());
         }
         self.payments.insert(key.clone(), payment);
         self.fresh.push(key);
@@ -41,6 +47,12 @@ impl Ledger {
     /// The approved one, if any.
     pub(crate) fn paid(&self, reference: &str) -> Option<&Payment> {
         self.charges(reference).find(|payment| payment.approved())
+    }
+
+    /// The approved payments and reservations of a checkout token.
+    pub(crate) fn paid_by_token(&self, token: &str) -> impl Iterator<Item = &Payment> {
+        let found = self.by_token.get(token).into_iter().flatten().filter_map(|key| self.payments.get(key));
+        found.filter(|payment| matches!(payment.kind, PaymentKind::Auth | PaymentKind::PreAuth) && payment.approved())
     }
 
     /// What captures, cancels or refunds a payment.

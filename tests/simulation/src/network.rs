@@ -39,6 +39,10 @@ pub(crate) enum Caller {
     Customer {
         task: usize,
     },
+    /// A tab of a customer's browser on the payment page.
+    Tab {
+        tab: usize,
+    },
     Stranger,
 }
 

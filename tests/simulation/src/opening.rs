@@ -14,7 +14,7 @@ use crate::{
     scenario::{Scenario, Trouble},
     secrets::Secrets,
     task::Task,
-    world::{BEGIN, TROUBLED, World},
+    world::{BEGIN, OTHER_CARDS, TROUBLED, World},
 };
 
 /// An order that will be placed.
@@ -69,6 +69,8 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
             Kind::Session,
             Kind::Update,
             Kind::ThreeDSecure,
+            Kind::Checkout,
+            Kind::Checkout,
         ]);
         let card = if dice.per_mille(40) { MISTYPED } else { dice.pick(&CARDS) };
         let bounds = Bounds {
@@ -85,10 +87,14 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
             key: String::new(),
             source: Vec::new(),
             batch_size: usize::try_from(dice.between(1, 4)).unwrap_or(1),
+            expires: None,
             bounds,
         };
         let client = usize::from(dice.per_mille(300));
-        Order { number, client, at: BEGIN + 1_000 + dice.below(spread), job }
+        let at = BEGIN + 1_000 + dice.below(spread);
+        let lives = dice.pick(&[None, Some(900), Some(2_700), Some(7_200)]);
+        let job = Job { expires: lives.map(|seconds| at / 1_000 + seconds), ..job };
+        Order { number, client, at, job }
     });
     // All of the dice are thrown, so that the orders that are left stay what they were.
     let all: Vec<Order> = all.collect();
@@ -99,6 +105,9 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
 pub(crate) fn hide(orders: &[Order], secrets: &mut Secrets) {
     secrets.add_code(CV2);
     for card in STORED.iter().chain(&ASKED) {
+        secrets.add("a card number", card.number);
+    }
+    for card in &OTHER_CARDS {
         secrets.add("a card number", card.number);
     }
     for order in orders {

@@ -5,14 +5,18 @@ use crate::{Played, Scenario, conduct::Conduct, shrink::shrink, world};
 mod assumes_nothing_was_sent;
 mod believes_a_callback;
 mod believes_a_return;
+mod believes_a_success_page;
 mod believes_an_empty_lookup;
 mod captures_unchecked;
 mod commits_half;
 mod counts_approved_references_only;
 mod finds_nothing;
 mod forgets_references;
+mod hasty;
 mod ignores_stops;
 mod ignores_the_throttle;
+mod leads_unstored;
+mod leaves_a_token_open;
 mod logs_the_card;
 mod naive;
 mod never_gives_up;
@@ -21,12 +25,14 @@ mod refunds_unchecked;
 mod repeats_captures;
 mod replies_before_commit;
 mod resends_blindly;
+mod searches_for_nothing;
 mod stores_after_sending;
 mod stores_the_card;
 mod submits_a_batch_again;
 mod takes_a_new_reference;
 mod takes_lost_for_unsent;
 mod tampered;
+mod tokens_last;
 mod twisted;
 mod unreadable_is_a_decline;
 mod used_up_is_refused;
@@ -57,6 +63,10 @@ pub const ALL: &[&Planted] = &[
     &repeats_captures::PLANTED,
     &believes_a_callback::PLANTED,
     &believes_a_return::PLANTED,
+    &believes_a_success_page::PLANTED,
+    &leaves_a_token_open::PLANTED,
+    &searches_for_nothing::PLANTED,
+    &leads_unstored::PLANTED,
     &submits_a_batch_again::PLANTED,
     &ignores_the_throttle::PLANTED,
     &ignores_stops::PLANTED,
@@ -67,6 +77,7 @@ pub const ALL: &[&Planted] = &[
     &counts_approved_references_only::PLANTED,
     &forgets_references::PLANTED,
     &finds_nothing::PLANTED,
+    &tokens_last::PLANTED,
     &captures_unchecked::PLANTED,
     &refunds_unchecked::PLANTED,
 ];

@@ -44,6 +44,10 @@ pub(crate) enum Told {
     Proceed,
     /// It is not to be made.
     Stop,
+    /// A callback or a customer's browser names this payment of a checkout.
+    Paid(String),
+    /// A checkout is not to be paid any more.
+    Withdrawn,
 }
 
 /// What a machine wants.
@@ -54,6 +58,8 @@ pub(crate) enum Step {
     Take(Arc<BatchResult>),
     /// Lead the customer there, until then.
     Challenge(String, Moment),
+    /// Store the machine, and lead the customer to this page, until then.
+    Redirect(String, Moment),
     /// Decide whether to pay without liability shift, until then.
     Decide(Moment),
     Ended(Claim),
@@ -70,6 +76,10 @@ pub(crate) enum Claim {
     Refused { for_good: bool },
     /// Nothing left.
     NotSent,
+    /// Nobody was given an address to pay at.
+    NotOpened,
+    /// It was not paid, and cannot be any more.
+    Lapsed,
     /// Nobody knows; the lookup that will tell.
     Unknown { reconcile: Option<TransactionLookup>, why: String },
     /// A step before or after a payment is done, or a batch job; what it brought.
@@ -86,6 +96,8 @@ impl Claim {
             Self::Declined => "declined",
             Self::Refused { .. } => "refused",
             Self::NotSent => "not sent",
+            Self::NotOpened => "not opened",
+            Self::Lapsed => "lapsed",
             Self::Unknown { .. } => "unknown",
             Self::Done { .. } => "done",
             Self::Stopped => "stopped",
@@ -123,7 +135,7 @@ fn claim(outcome: Charged) -> Claim {
 }
 
 /// The name of a variant, without what it holds.
-fn variant(value: &impl fmt::Debug) -> String {
+pub(crate) fn variant(value: &impl fmt::Debug) -> String {
     let shown = format!("{value:?}");
     shown.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
@@ -212,7 +224,7 @@ impl Run for Updating {
 }
 
 /// The same event for a machine that takes inputs.
-fn without_input<I>(event: Event<Nothing>) -> Event<I> {
+pub(crate) fn without_input<I>(event: Event<Nothing>) -> Event<I> {
     match event {
         Event::Begin => Event::Begin,
         Event::Reply(reply) => Event::Reply(reply),
@@ -233,7 +245,7 @@ impl Run for ThreeDSecure {
             Told::Closed => ThreeDSecureInput::Closed,
             Told::Proceed => ThreeDSecureInput::Proceed,
             Told::Stop => ThreeDSecureInput::Stop,
-            Told::Hint(_) | Told::Taken(_) => return None,
+            _ => return None,
         };
         Some(secured(Machine::step(self, Event::Input(input), now, random)))
     }

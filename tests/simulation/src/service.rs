@@ -4,7 +4,12 @@ use std::{net::IpAddr, sync::OnceLock};
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
-use pg_sandbox::{Outgoing, Peer, Sandbox, Settings, Timestamp, merchants::Merchants, secret::Secret, store::Sqlite};
+use pg_sandbox::{
+    Outgoing, Peer, Sandbox, Settings, Timestamp,
+    merchants::{EnterpriseCredentials, Merchants},
+    secret::Secret,
+    store::Sqlite,
+};
 
 use crate::{agenda::Millis, conduct::Conduct, dice, job::UPDATER_KEY, secrets::Secrets, store::CrashingStore};
 
@@ -121,7 +126,10 @@ pub(crate) fn settings() -> &'static Settings {
             merchant.sha_key = Secret::new(format!("simulation-sha-key-{number}"));
             merchant.requests_per_minute = (number == 0).then_some(PER_MINUTE);
             merchant.account_updater_key = Some(Secret::new(UPDATER_KEY));
-            merchant.enterprise = None;
+            merchant.enterprise = Some(EnterpriseCredentials {
+                api_key: Secret::new(format!("SimulationV5ApiKeyOfShopNumber_0{number}")),
+                api_password: Secret::new(format!("SimulationV5PasswordOfShopNumb_0{number}")),
+            });
             merchant
         });
         let merchants = Merchants::with(merchants.collect()).expect("accounts with keys of their own");

@@ -53,6 +53,8 @@ pub(crate) struct Task {
     pub(crate) doubled: bool,
     /// Where its customer's bank asks.
     pub(crate) challenge: Option<String>,
+    /// The payment pages that its customer was led to.
+    pub(crate) pages: Vec<String>,
     /// How often its customer has posted the card form.
     pub(crate) posts: u32,
 }
@@ -76,6 +78,7 @@ impl Task {
             results: Vec::new(),
             doubled: false,
             challenge: None,
+            pages: Vec::new(),
             posts: 0,
         }
     }

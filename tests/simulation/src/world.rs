@@ -11,6 +11,7 @@ use crate::{
     log::Log,
     network::{Call, Network},
     opening,
+    run::Told,
     scenario::{Scenario, Trouble},
     secrets::Secrets,
     service::Service,
@@ -18,6 +19,7 @@ use crate::{
     weather::Weather,
 };
 
+mod browsing;
 mod callbacks;
 mod challenges;
 mod crashing;
@@ -26,6 +28,8 @@ mod driving;
 mod following_up;
 mod serving;
 
+pub(crate) use browsing::OTHER_CARDS;
+use browsing::Tab;
 use callbacks::Sent;
 
 /// 2026-05-04T10:00:00Z.
@@ -104,6 +108,10 @@ pub(crate) struct World<'a> {
     waiting: Vec<(usize, u32)>,
     /// Callbacks on their way, and for whom.
     callbacks: Vec<Sent>,
+    /// Tabs of customers on the payment page.
+    tabs: Vec<Tab>,
+    /// What will reach merchants of their checkouts.
+    news: Vec<(usize, Told)>,
     /// When the service looks after callbacks next.
     looks_at: Option<Millis>,
     /// Cards that were stored before the world began.
@@ -166,6 +174,8 @@ impl<'a> World<'a> {
             calls: Vec::new(),
             waiting: Vec::new(),
             callbacks: Vec::new(),
+            tabs: Vec::new(),
+            news: Vec::new(),
             looks_at: None,
             stored_cards: 0,
             mute: false,
@@ -234,6 +244,8 @@ impl<'a> World<'a> {
             Happening::GoOn { task, turn } => self.go_on(task, turn),
             Happening::Visit { task } => self.visit(task),
             Happening::Decide { task, turn } => self.decide(task, turn),
+            Happening::Browse { tab } => self.browse(tab),
+            Happening::News { news } => self.news(news),
             Happening::Due => self.due(),
             Happening::Callback { callback } => self.callback(callback),
             Happening::Forge { client } => self.forge(client),

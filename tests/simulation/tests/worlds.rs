@@ -27,16 +27,19 @@ fn the_same_seed_is_the_same_world_to_the_last_byte_on_every_thread() {
 /// To say "unknown" is always allowed, so it could be the cheap way out.
 #[test]
 fn most_payments_end_known() {
-    let tally = many(1_000, 100, &|_| {}).tally;
-    let (payments, unknown) = payments(&tally);
+    let tally = many(1_000, 120, &|_| {}).tally;
+    let (payments, unknown) = ended(&tally, &["Auth ", "Preauth ", "CardKey ", "Session "]);
     assert!(payments > 300, "{payments}");
     // With what these worlds do to requests, about one in five; a bank that does not answer is one in nine.
     assert!(unknown * 100 < payments * 25, "{unknown} of {payments}: {:?}", tally.claims);
+    let (checkouts, unknown) = ended(&tally, &["Checkout "]);
+    assert!(checkouts > 80, "{checkouts}");
+    // One in eight names no reference to search by.
+    assert!(unknown * 100 < checkouts * 20, "{unknown} of {checkouts}: {:?}", tally.claims);
 }
 
-/// Payments that have ended, and how many of these as unknown.
-fn payments(tally: &Tally) -> (u64, u64) {
-    let kinds = ["Auth ", "Preauth ", "CardKey ", "Session "];
+/// Machines of these kinds that have ended, and how many of these as unknown.
+fn ended(tally: &Tally, kinds: &[&str]) -> (u64, u64) {
     let all = tally.claims.iter().filter(|(name, _)| kinds.iter().any(|kind| name.starts_with(kind)));
     all.fold((0, 0), |(all, unknown), (name, times)| {
         (all + times, unknown + if name.contains("unknown") { *times } else { 0 })

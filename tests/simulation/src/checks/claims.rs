@@ -1,6 +1,7 @@
 //! What a machine claims is what the ledger holds: when it claims it, and still when every stray copy has arrived.
 
 use crate::{
+    job::Kind,
     run::Claim,
     task::{Stage, Task},
     world::World,
@@ -26,6 +27,10 @@ pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
 }
 
 fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
+    // Its payments are found by its token, and have a check of their own.
+    if task.job.kind == Kind::Checkout {
+        return Ok(());
+    }
     let name = &task.job.name;
     let paid = paid(world, task);
     match (&task.claim, paid) {

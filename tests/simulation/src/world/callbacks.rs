@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 use super::World;
 use crate::{
     agenda::Happening,
+    hosted::PAID_PAGE,
     job::{CALLBACK_PAGE, Kind},
     run::Told,
     service::MERCHANTS,
+    task::Task,
 };
 
 /// A callback on its way.
@@ -44,8 +46,7 @@ impl World<'_> {
             return self.after_crash();
         };
         for outgoing in due {
-            let claimed = UpdaterHint::read(&outgoing.request).ok().map(|hint| hint.claimed().batch_key.clone());
-            let client = claimed.and_then(|key| self.owner_of(key.as_str()));
+            let client = self.addressee(&outgoing.request);
             let times = self.network.carry_callback();
             self.note(format_args!("the service sends callback {}, which comes {} times", outgoing.id, times.len()));
             if times.is_empty() {
@@ -69,6 +70,14 @@ impl World<'_> {
         }
     }
 
+    fn addressee(&self, request: &Request<Bytes>) -> Option<usize> {
+        if let Some(task) = self.checkout_of(request) {
+            return Some(self.tasks[task].client);
+        }
+        let hint = UpdaterHint::read(request).ok()?;
+        self.owner_of(hint.claimed().batch_key.as_str())
+    }
+
     /// The client that a batch belongs to.
     fn owner_of(&self, batch: &str) -> Option<usize> {
         let merchant = self.service.store.batch(batch)?.merchant().to_owned();
@@ -84,6 +93,9 @@ impl World<'_> {
         if let Some(id) = id {
             self.delivered(&id, up);
         }
+        if let Some(task) = self.checkout_of(&self.callbacks[callback].request) {
+            return self.tell_of_payment(task, callback);
+        }
         let Ok(hint) = UpdaterHint::read(&self.callbacks[callback].request) else { return };
         if up {
             let updates = |task: &usize| {
@@ -97,10 +109,39 @@ impl World<'_> {
         }
     }
 
+    /// A callback names a payment; whoever reads it takes the key and nothing else.
+    fn tell_of_payment(&mut self, task: usize, callback: usize) {
+        let body = self.callbacks[callback].request.body();
+        let key = form_urlencoded::parse(body).find(|(name, _)| name == "trans_key");
+        if let Some((_, key)) = key {
+            let what = Told::Paid(key.into_owned());
+            self.tell(task, what);
+        }
+    }
+
+    /// A callback that the service never sent, of a payment that is not, or is another one's.
+    fn forge_payment(&mut self, client: usize, task: usize) {
+        let keys: Vec<String> = self.service.store.ledger(|ledger| ledger.payments.keys().cloned().collect());
+        let key = if keys.is_empty() || self.chance.per_mille(300) {
+            "f".repeat(32)
+        } else {
+            keys[usize::try_from(self.chance.below(keys.len() as u64)).unwrap_or_default()].clone()
+        };
+        let url = format!("{PAID_PAGE}?order={}", self.tasks[task].job.name);
+        let body = format!("trans_key={key}&status=1");
+        let Ok(request) = Request::post(url).body(Bytes::from(body)) else { return };
+        self.callbacks.push(Sent { id: None, request, client });
+        self.agenda.plan(self.now, Happening::Callback { callback: self.callbacks.len() - 1 });
+    }
+
     /// A callback that the service never sent: of a batch that is not, or with a result that is not.
     pub(super) fn forge(&mut self, client: usize) {
         if self.healed {
             return;
+        }
+        let open = |task: &Task| task.client == client && task.job.kind == Kind::Checkout && task.run.is_some();
+        if let Some(task) = self.tasks.iter().position(open) {
+            self.forge_payment(client, task);
         }
         let of_client = self.tasks.iter().filter(|task| task.client == client);
         let keys = of_client.flat_map(|task| task.job.source.iter());

@@ -141,6 +141,7 @@ impl World<'_> {
             Step::Send(request) => self.submit(task, request),
             Step::WaitUntil(until) => self.sleep(task, now, until),
             Step::Challenge(url, until) => self.challenge(task, url, until),
+            Step::Redirect(url, until) => self.lead(task, url, now, until),
             Step::Decide(until) => self.deciding(task, now, until),
             Step::Take(result) => self.take(task, result),
             Step::Ended(claim) => self.end(task, claim),
@@ -153,7 +154,7 @@ impl World<'_> {
         let name = self.tasks[task].job.name.clone();
         self.note(format_args!("{name} brings the result of batch {number}: {:?}", result.how));
         self.tasks[task].results.push(result);
-        if self.crashes_at_sends && !self.healed && self.chance.per_mille(50) {
+        if self.may_crash(50) {
             return self.crash_client(self.tasks[task].client);
         }
         self.tasks[task].inbox.push_front(Told::Taken(number));
@@ -195,7 +196,7 @@ impl World<'_> {
         self.store_throttle(client);
         if self.conduct.stores_first() {
             self.store(task);
-            if self.crashes_at_sends && !self.healed && self.chance.per_mille(20) {
+            if self.may_crash(20) {
                 return self.crash_client(client);
             }
         }
@@ -204,7 +205,7 @@ impl World<'_> {
         let caller = Caller::Task { task, turn: one.turn };
         let from = self.clients[client].address;
         self.send(Call { ticket, ..Call::new(caller, request, from, self.now) });
-        if self.crashes_at_sends && !self.healed && self.chance.per_mille(30) {
+        if self.may_crash(30) {
             return self.crash_client(client);
         }
         if !self.conduct.stores_first() {
@@ -230,6 +231,11 @@ impl World<'_> {
         {
             self.submit(task, request);
         }
+    }
+
+    /// Whether the server crashes here, so many times in a thousand.
+    pub(super) fn may_crash(&mut self, times: u64) -> bool {
+        self.crashes_at_sends && !self.healed && self.chance.per_mille(times)
     }
 
     pub(super) fn store(&mut self, task: usize) {
@@ -264,7 +270,8 @@ impl World<'_> {
             return;
         }
         one.stage = Stage::Ended;
-        let (kind, pays) = (one.job.kind, one.job.kind.pays());
+        let kind = one.job.kind;
+        let pays = kind.pays() || kind == Kind::Checkout;
         one.claim = Some(claim.clone());
         self.ended.push(task);
         let extra = self.conduct.also_logs(&self.tasks[task].job);

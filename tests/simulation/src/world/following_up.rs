@@ -13,7 +13,7 @@ impl World<'_> {
         let Task { client, order, job, .. } = &self.tasks[task];
         let (client, order, job) = (*client, *order, job.clone());
         let kinds: &[Kind] =
-            if job.kind == Kind::Preauth { &[Kind::Capture, Kind::Capture, Kind::Cancel] } else { &[Kind::Refund] };
+            if job.reserves() { &[Kind::Capture, Kind::Capture, Kind::Cancel] } else { &[Kind::Refund] };
         let times = self.chance.below(4);
         for number in 0..times {
             let kind = self.chance.pick(kinds);

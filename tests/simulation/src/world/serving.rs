@@ -113,7 +113,7 @@ impl World<'_> {
     fn client_of(&self, call: usize) -> Option<usize> {
         match self.calls[call].caller {
             Caller::Task { task, .. } => Some(self.tasks[task].client),
-            Caller::Customer { .. } | Caller::Stranger => None,
+            Caller::Customer { .. } | Caller::Tab { .. } | Caller::Stranger => None,
         }
     }
 
@@ -128,6 +128,7 @@ impl World<'_> {
         match self.calls[call].caller {
             Caller::Stranger => {}
             Caller::Customer { task } => self.posted(task, &response),
+            Caller::Tab { tab } => self.shows(tab, call, &response),
             Caller::Task { task, turn } => {
                 let client = self.tasks[task].client;
                 let now = self.clients[client].clock(self.now);
@@ -147,6 +148,7 @@ impl World<'_> {
         match self.calls[call].caller {
             Caller::Stranger => {}
             Caller::Customer { task } => self.not_posted(task),
+            Caller::Tab { tab } => self.shows_nothing(tab, call),
             Caller::Task { task, turn } => {
                 let client = self.tasks[task].client;
                 let now = self.clients[client].clock(self.now);
@@ -167,6 +169,7 @@ impl World<'_> {
                 format!("client {} for {}", self.tasks[task].client, self.tasks[task].job.name)
             }
             Caller::Customer { task } => format!("the customer of {}", self.tasks[task].job.name),
+            Caller::Tab { tab } => format!("the customer of {} in tab {tab}", self.name_of_tab(tab)),
             Caller::Stranger => "a stranger".to_owned(),
         }
     }

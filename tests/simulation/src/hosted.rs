@@ -1,0 +1,106 @@
+//! A checkout on the hosted pages as merchants set it up, and the machine that does it.
+
+use std::time::Duration;
+
+use pg_model::{CheckoutItem, Currency, EnterpriseTransactionType, Flag, GetToken};
+use pg_proto::machine::{
+    Action, Event, Machine, Moment,
+    charge::Bounds,
+    checkout::{CheckedOut, Checkout, CheckoutDemand, CheckoutInput, CheckoutPlan},
+};
+
+use crate::{
+    job::Job,
+    run::{Claim, Run, Step, Told, variant, without_input},
+};
+
+/// Where customers come back to who have paid.
+const THANKS_PAGE: &str = "https://shop.example/thanks";
+/// Where customers come back to who press the button for that.
+const CANCEL_PAGE: &str = "https://shop.example/cart";
+/// Where the service tells of payments.
+pub(crate) const PAID_PAGE: &str = "https://shop.example/paid";
+
+/// The request for a token: some merchants name no reference, or the same one for many orders.
+pub(crate) fn token(job: &Job) -> GetToken {
+    let price = format!("{}.{:02}", job.pence / 100, job.pence % 100);
+    let kind = if job.reserves() {
+        EnterpriseTransactionType::REQUEST_PRE_AUTH
+    } else {
+        EnterpriseTransactionType::REQUEST_AUTH
+    };
+    let mut request = GetToken::new()
+        .currency(Currency::GBP)
+        .item(CheckoutItem::new("Tea", price))
+        .trans_type(kind)
+        .success_url(format!("{THANKS_PAGE}?order={}", job.name))
+        .cancel_url(format!("{CANCEL_PAGE}?order={}", job.name))
+        .callback_url(format!("{PAID_PAGE}?order={}", job.name))
+        .auto_redirect(if job.pence.is_multiple_of(2) { Flag::YES } else { Flag::NO })
+        .three_d_secure(if job.pence.is_multiple_of(7) { Flag::YES } else { Flag::NO });
+    request.trans_reference = match job.pence % 8 {
+        0 => None,
+        1 => Some("everyday".into()),
+        _ => Some(job.name.as_str().into()),
+    };
+    request.token_expiry = job.expires;
+    request.token_uses = (payments(job) > 1).then_some(2);
+    request
+}
+
+/// How many payments its token is good for.
+pub(crate) const fn payments(job: &Job) -> usize {
+    if job.pence.is_multiple_of(11) { 2 } else { 1 }
+}
+
+/// How long customers have, where the token does not expire before.
+pub(crate) fn plan(job: &Job) -> CheckoutPlan {
+    let minute = Duration::from_secs(60);
+    let wait = match job.pence % 3 {
+        0 => 20 * minute,
+        1 => 90 * minute,
+        _ => 7 * 24 * 60 * minute,
+    };
+    let Bounds { attempts, lookups, pauses, .. } = job.bounds;
+    CheckoutPlan { wait, linger: 20 * minute, attempts: attempts + lookups / 2, pauses }
+}
+
+impl Run for Checkout {
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> Step {
+        next(Machine::step(self, without_input(event), now, random))
+    }
+
+    fn told(&mut self, what: &Told, now: Moment, random: u64) -> Option<Step> {
+        let input = match what {
+            Told::Paid(key) => CheckoutInput::Told(key.clone()),
+            Told::Withdrawn => CheckoutInput::Cancel,
+            _ => return None,
+        };
+        Some(next(Machine::step(self, Event::Input(input), now, random)))
+    }
+
+    fn save(&self) -> String {
+        Machine::save(self).text().to_owned()
+    }
+
+    fn shown(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+fn next(action: Action<CheckoutDemand, CheckedOut>) -> Step {
+    let outcome = match action {
+        Action::Send(request) => return Step::Send(request),
+        Action::WaitUntil(until) => return Step::WaitUntil(until),
+        Action::Ask(CheckoutDemand::Redirect { url, until }) => return Step::Redirect(url.as_str().to_owned(), until),
+        Action::Done(outcome) => outcome,
+    };
+    Step::Ended(match outcome {
+        CheckedOut::Paid { trans_key } => Claim::Approved { key: trans_key },
+        CheckedOut::Lapsed { .. } => Claim::Lapsed,
+        CheckedOut::NotOpened(_) => Claim::NotOpened,
+        CheckedOut::Unknown { why, .. } => Claim::Unknown { reconcile: None, why: variant(&why) },
+        // The type may grow; what it grows by has to be sorted here.
+        other => Claim::Unknown { reconcile: None, why: variant(&other) },
+    })
+}

@@ -1,0 +1,19 @@
+//! A customer is led to the payment page before the machine is stored: a crash in between forgets the token.
+
+use super::Planted;
+use crate::conduct::Conduct;
+
+pub(super) const PLANTED: Planted = Planted {
+    name: "a customer is led to pay before the machine is stored",
+    check: "checkouts stay what they claim",
+    within: 1_000,
+    conduct: &LeadsUnstored,
+};
+
+struct LeadsUnstored;
+
+impl Conduct for LeadsUnstored {
+    fn stores_before_leading(&self) -> bool {
+        false
+    }
+}
