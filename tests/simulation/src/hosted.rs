@@ -98,7 +98,7 @@ fn next(action: Action<CheckoutDemand, CheckedOut>) -> Step {
     Step::Ended(match outcome {
         CheckedOut::Paid { trans_key } => Claim::Approved { key: trans_key },
         CheckedOut::Lapsed { .. } => Claim::Lapsed,
-        CheckedOut::NotOpened(_) => Claim::NotOpened,
+        CheckedOut::NotOpened(why) => Claim::NotOpened { why: variant(&why) },
         CheckedOut::Unknown { why, .. } => Claim::Unknown { reconcile: None, why: variant(&why) },
         // The type may grow; what it grows by has to be sorted here.
         other => Claim::Unknown { reconcile: None, why: variant(&other) },

@@ -77,7 +77,7 @@ pub(crate) enum Claim {
     /// Nothing left.
     NotSent,
     /// Nobody was given an address to pay at.
-    NotOpened,
+    NotOpened { why: String },
     /// It was not paid, and cannot be any more.
     Lapsed,
     /// Nobody knows; the lookup that will tell.
@@ -96,7 +96,7 @@ impl Claim {
             Self::Declined => "declined",
             Self::Refused { .. } => "refused",
             Self::NotSent => "not sent",
-            Self::NotOpened => "not opened",
+            Self::NotOpened { .. } => "not opened",
             Self::Lapsed => "lapsed",
             Self::Unknown { .. } => "unknown",
             Self::Done { .. } => "done",

@@ -50,7 +50,7 @@ fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
             Some(_) => Err(format!("{name} claims {key}, which is not what was to be paid")),
             None => Err(format!("{name} claims {key}, the ledger holds {} other payments", paid.len())),
         },
-        Some(claim @ (Claim::Lapsed | Claim::NotOpened)) => match paid.first() {
+        Some(claim @ (Claim::Lapsed | Claim::NotOpened { .. })) => match paid.first() {
             Some(payment) => Err(format!("{name} claims to be {}, and is paid: {}", claim.word(), payment.key)),
             None => Ok(()),
         },

@@ -278,6 +278,7 @@ impl World<'_> {
         self.note(format_args!("{name} ends: {}{}", claim.word(), extra.unwrap_or_default()));
         let counted = match &claim {
             Claim::Unknown { why, .. } => format!("{kind:?} unknown: {why}"),
+            Claim::NotOpened { why } => format!("{kind:?} not opened: {why}"),
             known => format!("{kind:?} {}", known.word()),
         };
         *self.tally.claims.entry(counted).or_default() += 1;
