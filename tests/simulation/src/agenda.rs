@@ -5,6 +5,14 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 /// Milliseconds of virtual time since 1970.
 pub(crate) type Millis = u64;
 
+/// What is done to a stored card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum CardKeyChange {
+    Disable,
+    Enable,
+    Delete,
+}
+
 /// Something that will happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Happening {
@@ -75,6 +83,11 @@ pub(crate) enum Happening {
     /// Somebody else behind the client's address tries credentials that are wrong.
     Stranger {
         client: usize,
+    },
+    /// Somebody disables, enables or deletes the stored card of a task.
+    CardKey {
+        task: usize,
+        what: CardKeyChange,
     },
     /// A customer answers the bank.
     Visit {

@@ -8,7 +8,7 @@ use pg_model::{CardKey, Method, TokeniseTransactionKey};
 use pg_proto::machine::{Pauses, charge::Bounds};
 
 use crate::{
-    agenda::{Happening, Millis},
+    agenda::{CardKeyChange, Happening, Millis},
     dice::Dice,
     job::{CV2, Card, Job, Kind},
     scenario::{Scenario, Trouble},
@@ -195,5 +195,24 @@ pub(crate) fn plan_troubles(world: &mut World<'_>) {
             world.agenda.plan(BEGIN + minutes * 60_000, Happening::CredentialsMend { client });
         }
     }
+    change_card_keys(world);
     world.agenda.plan(BEGIN + TROUBLED, Happening::Heal);
+}
+
+/// Some stored cards are disabled or deleted about when they are paid with; most of the disabled ones are enabled again.
+fn change_card_keys(world: &mut World<'_>) {
+    let mut dice = Dice::new(world.scenario.seed, "card keys");
+    for task in 0..world.tasks.len() {
+        let (present, deleted, again) = (dice.per_mille(350), dice.per_mille(250), dice.per_mille(700));
+        let within = dice.pick(&[3_000, 180_000, 1_500_000]);
+        let (at, pause) = (BEGIN + 1_000 + dice.below(within), dice.between(500, 600_000));
+        if !present || world.tasks[task].job.kind != Kind::CardKey || !world.scenario.has(Trouble::CardKeys) {
+            continue;
+        }
+        let what = if deleted { CardKeyChange::Delete } else { CardKeyChange::Disable };
+        world.agenda.plan(at, Happening::CardKey { task, what });
+        if again {
+            world.agenda.plan(at + pause, Happening::CardKey { task, what: CardKeyChange::Enable });
+        }
+    }
 }

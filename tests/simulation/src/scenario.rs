@@ -34,10 +34,12 @@ pub(crate) enum Trouble {
     Forgeries,
     /// Customers think too long, post twice, or in two tabs.
     Customers,
+    /// Stored cards are disabled, enabled and deleted while they are paid with.
+    CardKeys,
 }
 
 impl Trouble {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::LostRequests,
         Self::LostReplies,
         Self::LongDelays,
@@ -52,6 +54,7 @@ impl Trouble {
         Self::Strangers,
         Self::Forgeries,
         Self::Customers,
+        Self::CardKeys,
     ];
 }
 

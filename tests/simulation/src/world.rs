@@ -242,6 +242,7 @@ impl<'a> World<'a> {
             Happening::CredentialsMend { client } => self.mend_credentials(client),
             Happening::Stranger { client } => self.stranger(client),
             Happening::GoOn { task, turn } => self.go_on(task, turn),
+            Happening::CardKey { task, what } => self.change_card_key(task, what),
             Happening::Visit { task } => self.visit(task),
             Happening::Decide { task, turn } => self.decide(task, turn),
             Happening::Browse { tab } => self.browse(tab),

@@ -2,13 +2,13 @@
 
 use bytes::Bytes;
 use http::Request;
-use pg_model::{Encoding, TransactionLookup};
+use pg_model::{DeleteToken, DisableToken, EnableToken, Encoding, TransactionLookup};
 
 use super::World;
 use crate::{
-    agenda::{Happening, Millis},
+    agenda::{CardKeyChange, Happening, Millis},
     network::{Call, Caller},
-    task::Stage,
+    task::{Stage, Task},
     weather::Weather,
 };
 
@@ -128,6 +128,23 @@ impl World<'_> {
         let request: Request<Bytes> = account.request(&lookup).expect("a valid request");
         let from = self.clients[client].address;
         self.send(Call { open: false, ..Call::new(Caller::Stranger, request, from, self.now) });
+    }
+
+    /// Another program of the merchant changes what may be paid with, and does not wait for the answer.
+    pub(super) fn change_card_key(&mut self, task: usize, what: CardKeyChange) {
+        let Task { client, job, .. } = &self.tasks[task];
+        let (client, key) = (&self.clients[*client], job.key.as_str());
+        let account = client.right_account();
+        let request = match what {
+            CardKeyChange::Disable => account.request(&DisableToken::new(key)),
+            CardKeyChange::Enable => account.request(&EnableToken::new(key)),
+            CardKeyChange::Delete => account.request(&DeleteToken::new(key)),
+        };
+        let request = request.expect("a valid request");
+        let call = Call { open: false, ..Call::new(Caller::Stranger, request, client.address, self.now) };
+        let name = job.name.clone();
+        self.note(format_args!("the stored card of {name} is changed: {what:?}"));
+        self.send(call);
     }
 
     /// From now on nothing fails any more. What is on its way still arrives.
