@@ -1138,7 +1138,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Unknown, ended and cancelled tokens (spec 3 §4.9).",
         chosen: "Status 0 for an unknown or expired one, 1 for an active one and for one that is cancelled already.",
         why: "Repeating must be harmless.",
-        change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        change: "The rule lives in the sandbox. The checkout machine takes 0 after the expiry for word that the token can no longer be paid; where that is not so, let it end as unknown instead.",
     },
     Assumption {
         number: 127,

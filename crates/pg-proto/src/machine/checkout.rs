@@ -19,10 +19,10 @@
 //!    nobody was sent to charges nobody, and expires.
 //! 3. *A token is good for one payment*, unless the request says otherwise, and is withdrawn at the end. So the end is one:
 //!    nothing can be paid later.
-//! 4. *Lapsed is said only with evidence*: the token can't be paid any more, since the service has cancelled it, or does
-//!    not when its time is over, which no clock of this side decides; time was given
-//!    for late news; a search by the request's `trans_reference` found no payment of this token; and no transaction is
-//!    left that could be one. No document says that version 5 payments are found so: it is assumption A100, and without
+//! 4. *Lapsed is said only with evidence*: the token can't be paid any more, since the service has cancelled it, or says
+//!    after its time that there is nothing left to cancel (assumption A126), which no clock of this side decides; time was
+//!    given for late news; a search by the request's `trans_reference` found no payment of this token; and no transaction
+//!    is left that could be one. No document says that version 5 payments are found so: it is assumption A100, and without
 //!    a `trans_reference` of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown*: there is no lookup by token, the service calls back once, and a customer need not
 //!    come back. A payment of which nobody told cannot be excluded then, and is not.
