@@ -31,7 +31,8 @@
 //!    after a lookup that found nothing, and when every request was answered. For a reason that may pass it rests on the
 //!    network not delivering a second copy later: see [`Refused::standing`].
 //! 6. *Nothing found proves nothing*: else it ends as Unknown, with the lookup to make later.
-//! 7. It ends: attempts, lookups and the time of customer and merchant are bounded.
+//! 7. It ends: attempts, lookups and the time of customer and merchant are bounded. A crash grants new lookups and new
+//!    questions for the status, no new attempts to pay.
 //!
 //! **It does not promise** that an initiation succeeds after a lost reply: its authentication key can't be had again, so
 //! that it has to begin anew, under another reference. No money has moved then.
@@ -82,8 +83,6 @@ pub struct ThreeDSecure {
     in_flight: bool,
     /// Nothing is sent before.
     hold: Moment,
-    /// Attempts of this step.
-    tries: u32,
     /// When the customer's status was asked for last.
     checked: Moment,
     /// What is to be decided about, and until when.
@@ -174,7 +173,6 @@ impl ThreeDSecure {
             initiation,
             in_flight: false,
             hold: Moment::default(),
-            tries: 0,
             checked: Moment::default(),
             status: None,
             refusal: None,
@@ -240,15 +238,16 @@ impl ThreeDSecure {
     }
 
     fn enter(&mut self, phase: Phase) {
-        (self.state.phase, self.tries, self.hold) = (phase, 0, Moment::default());
+        self.state.enter(phase);
+        self.hold = Moment::default();
     }
 
     /// Waits before this step is tried again; false when it was tried often enough.
     fn try_again(&mut self, at_most: u32, now: Moment, random: u64) -> bool {
-        self.tries = self.tries.saturating_add(1);
-        let pauses = self.state.plan.pauses;
-        self.hold = pause(pauses.first, pauses.longest, self.tries - 1, now, random);
-        self.tries < at_most
+        let (pauses, earlier) = (self.state.plan.pauses, self.state.tries);
+        self.hold = pause(pauses.first, pauses.longest, earlier, now, random);
+        self.state.tries = earlier.saturating_add(1);
+        self.state.tries < at_most
     }
 
     /// The same, when the service said for how long to wait.

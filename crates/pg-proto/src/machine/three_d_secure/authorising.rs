@@ -20,11 +20,11 @@ impl ThreeDSecure {
             Pay::Preauth => self.account.request_unchecked(&PreauthThreeDSecure::new(key)),
         };
         match request {
-            Ok(request) => {
+            Ok(request) if self.state.tries < self.state.plan.attempts => {
                 self.state.sending = true;
                 self.send(request)
             }
-            Err(_) => {
+            _ => {
                 self.not_authorised(NotSent::Unreachable, Doubt::NoRequest);
                 self.go_on(self.hold)
             }

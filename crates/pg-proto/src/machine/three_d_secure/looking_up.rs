@@ -12,7 +12,7 @@ use crate::machine::{
 impl ThreeDSecure {
     pub(super) fn look_up(&mut self) -> Next {
         match self.account.request_unchecked(&self.state.lookup()) {
-            Ok(request) if self.tries < self.state.plan.lookups => self.send(request),
+            Ok(request) if self.state.tries < self.state.plan.lookups => self.send(request),
             _ => {
                 self.lookups_over();
                 // Just ended, so it says how.

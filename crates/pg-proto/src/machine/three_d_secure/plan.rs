@@ -27,7 +27,8 @@ pub struct ThreeDSecurePlan {
     pub challenge: Duration,
     /// How long the merchant has to decide. Default: 10 minutes.
     pub decision: Duration,
-    /// How often each step is tried at most while it certainly does nothing. Default: 8.
+    /// How often each step is tried at most while it certainly does nothing; the question for the status anew after a
+    /// crash. Default: 8.
     pub attempts: u32,
     /// How often the payment is looked up at most, anew after a crash. Default: 8.
     pub lookups: u32,

@@ -15,6 +15,9 @@ pub(super) struct State {
     pub(super) reference: String,
     pub(super) currency: String,
     pub(super) phase: Phase,
+    /// Attempts of this phase. Earlier writers did not store them.
+    #[serde(default)]
+    pub(super) tries: u32,
     pub(super) authentication_key: String,
     pub(super) authentication_url: String,
     /// Until when the customer may take.
@@ -47,6 +50,7 @@ impl State {
             reference: reference.to_owned(),
             currency: currency.to_owned(),
             phase: Phase::Initiating,
+            tries: 0,
             authentication_key: String::new(),
             authentication_url: String::new(),
             until: Moment::default(),
@@ -57,16 +61,21 @@ impl State {
         }
     }
 
-    /// After a crash: what was to be sent counts as sent.
+    /// After a crash: what was to be sent counts as sent, and only what asks begins anew.
     pub(super) fn resumed(mut self) -> Self {
         if self.exposed || self.sending {
-            (self.phase, self.sending, self.exposed, self.open) = (Phase::LookingUp, false, true, true);
+            self.enter(Phase::LookingUp);
+            (self.sending, self.exposed, self.open) = (false, true, true);
         }
-        if self.phase == Phase::Deciding {
-            // What there is to decide about is fetched again.
-            self.phase = Phase::Checking;
+        // What there is to decide about is fetched again.
+        if matches!(self.phase, Phase::Checking | Phase::Deciding) {
+            self.enter(Phase::Checking);
         }
         self
+    }
+
+    pub(super) fn enter(&mut self, phase: Phase) {
+        (self.phase, self.tries) = (phase, 0);
     }
 
     /// The lookup that finds the payment: it takes over the references of its initiation (assumption A109).

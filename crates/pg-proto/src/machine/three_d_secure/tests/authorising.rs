@@ -60,6 +60,34 @@ fn it_is_sent_again_only_after_it_certainly_did_nothing() {
 }
 
 #[test]
+fn a_crash_grants_no_new_attempts_and_questions_begin_anew() {
+    let twice = ThreeDSecurePlan { attempts: 2, lookups: 2, ..plan() };
+    let mut run = Run::at(Phase::Authorising, twice);
+    run.fail(Failure::NotSent).crash();
+    assert_eq!((run.method(), run.payments), ("auth3DSecure", 2));
+    assert_eq!(*run.fail(Failure::NotSent).ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
+    // Nothing was granted by ending, either.
+    assert_eq!(*run.crash().ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
+    assert_eq!(run.payments, 2);
+
+    let mut run = Run::at(Phase::Checking, twice);
+    run.fail(Failure::NotSent).crash().fail(Failure::NotSent).wait();
+    assert_eq!(run.method(), "getAuthenticationStatus");
+    let mut run = Run::at(Phase::LookingUp, twice);
+    run.fail(Failure::NotSent).crash().fail(Failure::NotSent).wait();
+    assert_eq!(run.method(), "lookup");
+}
+
+#[test]
+fn what_was_stored_before_attempts_were_goes_on() {
+    let mut run = Run::at(Phase::Authorising, plan());
+    let saved = run.fail(Failure::NotSent).machine.save().text().replace(r#","tries":1"#, "");
+    assert!(!saved.contains("tries"), "{saved}");
+    let mut run = Run::with(ThreeDSecure::resume(&Saved::from_text(saved), account()).unwrap());
+    assert_eq!(run.step(Event::Begin).method(), "auth3DSecure");
+}
+
+#[test]
 fn held_back_is_not_sent_unless_something_left_before() {
     let mut run = Run::at(Phase::Authorising, plan());
     assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecured::NotSent(NotSent::HeldBack));
