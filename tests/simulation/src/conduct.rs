@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pg_proto::{Account, machine::Event};
+use pg_proto::Account;
 use pg_sandbox::store::Store;
 
 use crate::{job::Job, run::Run};
@@ -11,12 +11,17 @@ use crate::{job::Job, run::Run};
 pub(crate) trait Conduct: Sync {
     /// The machine for a job.
     fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
-        job.begin(account)
+        self.drive(job, job.begin(account))
     }
 
     /// The machine for a job that was begun before a crash.
     fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
-        job.resume(saved, account, with_request)
+        self.drive(job, job.resume(saved, account, with_request))
+    }
+
+    /// What is driven in a machine's place, new or resumed.
+    fn drive(&self, _: &Job, run: Box<dyn Run>) -> Box<dyn Run> {
+        run
     }
 
     /// Whether a machine is stored before what it wants sent is sent.
@@ -37,11 +42,6 @@ pub(crate) trait Conduct: Sync {
     /// Whether nothing is sent while the throttle has stopped.
     fn heeds_stops(&self) -> bool {
         true
-    }
-
-    /// What a machine is told of what happened.
-    fn tells(&self, event: Event) -> Event {
-        event
     }
 
     /// The service's store.

@@ -10,7 +10,7 @@ use crate::{conduct::Conduct, job::Job, run::Run};
 pub(super) const PLANTED: Planted = Planted {
     name: "a machine is resumed as if nothing had been sent",
     check: "claims are true",
-    within: 3000,
+    within: 300,
     conduct: &AssumesNothingWasSent,
 };
 

@@ -1,61 +1,21 @@
 //! A customer who comes back from the bank is taken for one who has paid.
 
-use std::sync::Arc;
-
-use pg_proto::{
-    Account,
-    machine::{Event, Moment},
-};
-
-use super::Planted;
+use super::{Planted, twist::Twist};
 use crate::{
-    conduct::Conduct,
-    job::{Job, Kind},
-    run::{Claim, Run, Step, Told},
+    job::Kind,
+    run::{Claim, Step, Told},
 };
 
 pub(super) const PLANTED: Planted = Planted {
     name: "a customer who comes back is taken for one who has paid",
     check: "claims are true",
     within: 300,
-    conduct: &BelievesAReturn,
+    conduct: &Twist {
+        of: |kind| kind == Kind::ThreeDSecure,
+        told: |_, what| {
+            let claim = Claim::Approved { key: "as the address said".to_owned() };
+            matches!(what, Told::Returned).then_some(Step::Ended(claim))
+        },
+        ..Twist::NONE
+    },
 };
-
-struct BelievesAReturn;
-
-impl Conduct for BelievesAReturn {
-    fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
-        believing(job, job.begin(account))
-    }
-
-    fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
-        believing(job, job.resume(saved, account, with_request))
-    }
-}
-
-fn believing(job: &Job, run: Box<dyn Run>) -> Box<dyn Run> {
-    if job.kind == Kind::ThreeDSecure { Box::new(Believing(run)) } else { run }
-}
-
-struct Believing(Box<dyn Run>);
-
-impl Run for Believing {
-    fn step(&mut self, event: Event, now: Moment, random: u64) -> Step {
-        self.0.step(event, now, random)
-    }
-
-    fn told(&mut self, what: &Told, now: Moment, random: u64) -> Option<Step> {
-        match what {
-            Told::Returned => Some(Step::Ended(Claim::Approved { key: "as the address said".to_owned() })),
-            _ => self.0.told(what, now, random),
-        }
-    }
-
-    fn save(&self) -> String {
-        self.0.save()
-    }
-
-    fn shown(&self) -> String {
-        self.0.shown()
-    }
-}

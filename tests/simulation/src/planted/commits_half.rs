@@ -4,25 +4,17 @@ use pg_sandbox::store::Store;
 
 use super::{
     Planted,
-    tampered::{Tamper, Tampered},
+    tamper::{Tamper, Tampered},
 };
-use crate::conduct::Conduct;
 
 pub(super) const PLANTED: Planted = Planted {
     name: "a crash leaves half of what a request has written",
     check: "what is acknowledged stays",
     within: 500,
-    conduct: &CommitsHalf,
+    conduct: &Tampered(Wrong),
 };
 
-struct CommitsHalf;
-
-impl Conduct for CommitsHalf {
-    fn engine(&self, sqlite: Box<dyn Store>) -> Box<dyn Store> {
-        Tampered::store(sqlite, Wrong)
-    }
-}
-
+#[derive(Clone, Copy)]
 struct Wrong;
 
 impl Tamper for Wrong {

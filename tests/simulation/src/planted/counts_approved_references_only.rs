@@ -7,25 +7,17 @@ use pg_sandbox::{
 
 use super::{
     Planted,
-    tampered::{Tamper, Tampered},
+    tamper::{Tamper, Tampered},
 };
-use crate::conduct::Conduct;
 
 pub(super) const PLANTED: Planted = Planted {
     name: "only approved payments use their reference up",
     check: "one payment an intent",
     within: 500,
-    conduct: &CountsApprovedReferencesOnly,
+    conduct: &Tampered(Wrong),
 };
 
-struct CountsApprovedReferencesOnly;
-
-impl Conduct for CountsApprovedReferencesOnly {
-    fn engine(&self, sqlite: Box<dyn Store>) -> Box<dyn Store> {
-        Tampered::store(sqlite, Wrong)
-    }
-}
-
+#[derive(Clone, Copy)]
 struct Wrong;
 
 impl Tamper for Wrong {

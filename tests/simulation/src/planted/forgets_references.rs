@@ -7,25 +7,17 @@ use pg_sandbox::{
 
 use super::{
     Planted,
-    tampered::{Tamper, Tampered},
+    tamper::{Tamper, Tampered},
 };
-use crate::conduct::Conduct;
 
 pub(super) const PLANTED: Planted = Planted {
     name: "references are not remembered",
     check: "one payment an intent",
     within: 200,
-    conduct: &ForgetsReferences,
+    conduct: &Tampered(Wrong),
 };
 
-struct ForgetsReferences;
-
-impl Conduct for ForgetsReferences {
-    fn engine(&self, sqlite: Box<dyn Store>) -> Box<dyn Store> {
-        Tampered::store(sqlite, Wrong)
-    }
-}
-
+#[derive(Clone, Copy)]
 struct Wrong;
 
 impl Tamper for Wrong {

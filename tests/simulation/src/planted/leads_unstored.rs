@@ -6,7 +6,7 @@ use crate::conduct::Conduct;
 pub(super) const PLANTED: Planted = Planted {
     name: "a customer is led to pay before the machine is stored",
     check: "checkouts stay what they claim",
-    within: 1_000,
+    within: 2_000,
     conduct: &LeadsUnstored,
 };
 

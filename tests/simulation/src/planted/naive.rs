@@ -11,12 +11,29 @@ use pg_proto::{
 };
 
 use crate::{
+    conduct::Conduct,
     job::{Job, Kind},
     run::{Claim, Run, Step},
 };
 
 /// What to do when no reply came, or none that can be read.
 pub(super) type Lost = fn(&mut Naive) -> Step;
+
+/// Every charge is done so, and from the beginning after a crash.
+pub(super) struct Naively(pub(super) Lost);
+
+impl Conduct for Naively {
+    fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
+        if !job.kind.charges() {
+            return job.begin(account);
+        }
+        Box::new(Naive { job: job.clone(), account, lost: self.0, sent: 0, looking: false })
+    }
+
+    fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
+        if job.kind.charges() { self.begin(job, account) } else { job.resume(saved, account, with_request) }
+    }
+}
 
 pub(super) struct Naive {
     pub(super) job: Job,
@@ -27,10 +44,6 @@ pub(super) struct Naive {
 }
 
 impl Naive {
-    pub(super) fn charge(job: &Job, account: Arc<Account>, lost: Lost) -> Box<dyn Run> {
-        Box::new(Self { job: job.clone(), account, lost, sent: 0, looking: false })
-    }
-
     pub(super) fn pay(&mut self) -> Step {
         self.sent += 1;
         self.looking = false;

@@ -1,36 +1,15 @@
 //! A refund does not see the refunds before it.
 
-use pg_sandbox::{
-    records::Payment,
-    store::{Kind, Record as _, Store, StoreError},
-};
+use pg_sandbox::{records::Payment, store::Record as _};
 
 use super::{
     Planted,
-    tampered::{Tamper, Tampered, with_nought},
+    tamper::{Misread, Tampered, with_number},
 };
-use crate::conduct::Conduct;
 
 pub(super) const PLANTED: Planted = Planted {
     name: "refunds are not checked against what was refunded before",
     check: "amounts fit",
     within: 500,
-    conduct: &RefundsUnchecked,
+    conduct: &Tampered(Misread { kind: Payment::KIND, read: |body| Some(with_number(&body, "refunded", 0)) }),
 };
-
-struct RefundsUnchecked;
-
-impl Conduct for RefundsUnchecked {
-    fn engine(&self, sqlite: Box<dyn Store>) -> Box<dyn Store> {
-        Tampered::store(sqlite, Wrong)
-    }
-}
-
-struct Wrong;
-
-impl Tamper for Wrong {
-    fn get(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
-        let found = store.get(kind, key)?;
-        Ok(if kind.table == Payment::KIND.table { found.map(|body| with_nought(&body, "refunded")) } else { found })
-    }
-}

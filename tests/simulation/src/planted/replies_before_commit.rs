@@ -4,26 +4,18 @@ use pg_sandbox::store::{Store, StoreError};
 
 use super::{
     Planted,
-    tampered::{Tamper, Tampered},
+    tamper::{Tamper, Tampered},
 };
-use crate::conduct::Conduct;
 
 pub(super) const PLANTED: Planted = Planted {
     name: "replies go out before the commit",
     check: "what is acknowledged stays",
     within: 500,
-    conduct: &RepliesBeforeCommit,
+    conduct: &Tampered(Wrong { open: false }),
 };
 
-struct RepliesBeforeCommit;
-
-impl Conduct for RepliesBeforeCommit {
-    fn engine(&self, sqlite: Box<dyn Store>) -> Box<dyn Store> {
-        Tampered::store(sqlite, Wrong { open: false })
-    }
-}
-
 /// The transaction that was said to be committed is still open.
+#[derive(Clone, Copy)]
 struct Wrong {
     open: bool,
 }

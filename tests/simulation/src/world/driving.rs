@@ -91,7 +91,6 @@ impl World<'_> {
             return;
         }
         let (now, random) = (self.clients[client].clock(self.now), self.random.next());
-        let event = self.conduct.tells(event);
         let one = &mut self.tasks[task];
         let Some(run) = one.run.as_mut() else { return };
         one.busy = false;

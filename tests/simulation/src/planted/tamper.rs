@@ -1,15 +1,17 @@
-//! A store that does one thing wrong.
+//! A service whose store does one thing wrong.
 
 use pg_sandbox::store::{Kind, Query, Row, Store, StoreError};
 
+use crate::conduct::Conduct;
+
 /// What may be wrong with a store; what is not overridden is right.
 pub(super) trait Tamper: Send {
-    fn commit(&mut self, store: &mut dyn Store) -> Result<(), StoreError> {
-        store.commit()
-    }
-
     fn begin(&mut self, store: &mut dyn Store) -> Result<(), StoreError> {
         store.begin()
+    }
+
+    fn commit(&mut self, store: &mut dyn Store) -> Result<(), StoreError> {
+        store.commit()
     }
 
     fn rollback(&mut self, store: &mut dyn Store) {
@@ -23,20 +25,41 @@ pub(super) trait Tamper: Send {
     fn insert(&mut self, store: &mut dyn Store, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
         store.insert(kind, row)
     }
-}
 
-pub(super) struct Tampered<T> {
-    pub(super) store: Box<dyn Store>,
-    pub(super) with: T,
-}
-
-impl<T: Tamper + 'static> Tampered<T> {
-    pub(super) fn store(store: Box<dyn Store>, with: T) -> Box<dyn Store> {
-        Box::new(Self { store, with })
+    fn remove(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        store.remove(kind, key)
     }
 }
 
-impl<T: Tamper> Store for Tampered<T> {
+/// Records of this kind are read as something else, or as if they were not there.
+#[derive(Clone, Copy)]
+pub(super) struct Misread {
+    pub(super) kind: &'static Kind,
+    pub(super) read: fn(String) -> Option<String>,
+}
+
+impl Tamper for Misread {
+    fn get(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        let found = store.get(kind, key)?;
+        Ok(if kind.table == self.kind.table { found.and_then(self.read) } else { found })
+    }
+}
+
+/// The service has a store with which this is wrong.
+pub(super) struct Tampered<T>(pub(super) T);
+
+impl<T: Tamper + Copy + Sync + 'static> Conduct for Tampered<T> {
+    fn engine(&self, sqlite: Box<dyn Store>) -> Box<dyn Store> {
+        Box::new(Tampering { store: sqlite, with: self.0 })
+    }
+}
+
+struct Tampering<T> {
+    store: Box<dyn Store>,
+    with: T,
+}
+
+impl<T: Tamper> Store for Tampering<T> {
     fn begin(&mut self) -> Result<(), StoreError> {
         self.with.begin(&mut *self.store)
     }
@@ -78,7 +101,7 @@ impl<T: Tamper> Store for Tampered<T> {
     }
 
     fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        self.store.remove(kind, key)
+        self.with.remove(&mut *self.store, kind, key)
     }
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
@@ -86,11 +109,11 @@ impl<T: Tamper> Store for Tampered<T> {
     }
 }
 
-/// A record with one member set to 0.
-pub(super) fn with_nought(body: &str, member: &str) -> String {
+/// A record with one number in it changed.
+pub(super) fn with_number(body: &str, member: &str, number: u64) -> String {
     let Ok(mut record) = serde_json::from_str::<serde_json::Value>(body) else { return body.to_owned() };
     if let Some(held) = record.get_mut(member) {
-        *held = 0.into();
+        *held = number.into();
     }
     record.to_string()
 }
