@@ -34,6 +34,8 @@ pub mod checkout;
 mod exchange;
 mod pauses;
 pub mod retry;
+#[cfg(test)]
+mod run;
 mod saved;
 pub mod three_d_secure;
 pub mod throttle;

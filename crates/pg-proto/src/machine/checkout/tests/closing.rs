@@ -14,7 +14,7 @@ fn at_its_end_the_token_is_withdrawn_and_late_news_still_count() {
 #[test]
 fn a_payment_of_which_nobody_told_is_searched_for() {
     let mut run = Run::waiting(Some("order-7"));
-    withdraw(&mut run).say(&cancelled("1")).wait();
+    run.withdraw().say(&cancelled("1")).wait();
     assert_eq!(run.method(), "lookup");
     // One of another checkout with the same reference, and the payment.
     run.say(&found(&["key-1", "key-2"]));
@@ -26,11 +26,11 @@ fn a_payment_of_which_nobody_told_is_searched_for() {
 #[test]
 fn it_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
     let mut run = Run::waiting(Some("order-7"));
-    withdraw(&mut run).say(&cancelled("1")).wait().say(&found(&[]));
+    run.withdraw().say(&cancelled("1")).wait().say(&found(&[]));
     assert_eq!(*run.ended(), CheckedOut::Lapsed { cancelled: true });
     // Not cancelled: it waits for the expiry.
     let mut run = Run::waiting(Some("order-7"));
-    withdraw(&mut run).say(&cancelled("0")).wait();
+    run.withdraw().say(&cancelled("0")).wait();
     assert!(run.now >= NOON.after(HOUR).after(Duration::from_secs(1200)));
     assert_eq!(run.say(&cancelled("0")).method(), "lookup");
     assert_eq!(*run.say(&found(&[])).ended(), CheckedOut::Lapsed { cancelled: false });
@@ -41,7 +41,7 @@ fn it_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
 fn a_clock_that_jumps_makes_no_token_lapse() {
     let jumped = || {
         let mut run = Run::waiting(Some("order-7"));
-        withdraw(&mut run);
+        run.withdraw();
         for _ in 0..8 {
             assert_eq!(run.wait().method(), "canceltoken");
             run.fail(Failure::MaybeSent);
@@ -74,10 +74,10 @@ fn without_a_search_that_saw_everything_nobody_knows() {
     let unknown = CheckedOut::Unknown { trans_key: None, why: NotKnown::NobodyTold };
     for reference in [None, Some("a-reference-of-more-than-32-characters")] {
         let mut run = Run::waiting(reference);
-        assert_eq!(*withdraw(&mut run).say(&cancelled("1")).wait().ended(), unknown);
+        assert_eq!(*run.withdraw().say(&cancelled("1")).wait().ended(), unknown);
     }
     let mut run = Run::waiting(Some("order-7"));
-    withdraw(&mut run).say(&cancelled("1")).wait();
+    run.withdraw().say(&cancelled("1")).wait();
     for _ in 0..8 {
         assert_eq!(run.wait().method(), "lookup");
         run.fail(Failure::MaybeSent);
@@ -85,7 +85,7 @@ fn without_a_search_that_saw_everything_nobody_knows() {
     assert_eq!(*run.wait().ended(), unknown);
     // Too many to look at.
     let mut run = Run::waiting(Some("order-7"));
-    withdraw(&mut run).say(&cancelled("1")).wait();
+    run.withdraw().say(&cancelled("1")).wait();
     let many: Vec<String> = (0..17).map(|number| format!("key-{number}")).collect();
     run.say(&found(&many.iter().map(String::as_str).collect::<Vec<_>>()));
     for _ in 0..16 {
@@ -97,9 +97,9 @@ fn without_a_search_that_saw_everything_nobody_knows() {
 
 #[test]
 fn a_token_that_could_not_be_cancelled_and_never_expires_is_still_open() {
-    let mut run = Run::of(Some("order-7"));
+    let mut run = Run::new(Some("order-7"));
     run.step(Event::Begin).say(&token().replace("2024-05-01T13:00:00Z", ""));
-    withdraw(&mut run);
+    run.withdraw();
     for _ in 0..8 {
         assert_eq!(run.wait().method(), "canceltoken");
         run.fail(Failure::MaybeSent);
@@ -113,7 +113,7 @@ fn a_token_that_could_not_be_cancelled_and_never_expires_is_still_open() {
 fn a_crash_at_each_place_goes_on_from_there() {
     let mut run = Run::waiting(Some("order-7"));
     assert_eq!(run.crash().redirect().1, NOON.after(HOUR));
-    assert_eq!(withdraw(&mut run).crash().method(), "canceltoken");
+    assert_eq!(run.withdraw().crash().method(), "canceltoken");
     run.say(&cancelled("1")).crash();
     assert!(matches!(run.last, Some(Action::WaitUntil(_))));
     assert_eq!(run.wait().crash().method(), "lookup");

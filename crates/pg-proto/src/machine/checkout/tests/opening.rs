@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_token_leads_to_the_payment_page_until_it_expires() {
-    let mut run = Run::new();
+    let mut run = Run::new(Some("order-7"));
     assert_eq!(run.step(Event::Begin).method(), "gettoken");
     let Some(Action::Send(sent)) = &run.last else { panic!() };
     let body = String::from_utf8(sent.body().to_vec()).unwrap();
@@ -14,12 +14,12 @@ fn a_token_leads_to_the_payment_page_until_it_expires() {
 
 #[test]
 fn a_token_is_asked_for_again_and_not_for_ever() {
-    let mut run = Run::new();
+    let mut run = Run::new(Some("order-7"));
     run.step(Event::Begin).fail(Failure::MaybeSent).wait().fail(Failure::NotSent).wait().say("<html>").wait();
     assert_eq!(run.say_with(503, "").wait().method(), "gettoken");
     run.say(&token());
     assert!(!run.redirect().0.is_empty());
-    let mut run = Run::new();
+    let mut run = Run::new(Some("order-7"));
     run.step(Event::Begin);
     for _ in 0..7 {
         assert_eq!(run.fail(Failure::MaybeSent).wait().method(), "gettoken");
@@ -29,15 +29,15 @@ fn a_token_is_asked_for_again_and_not_for_ever() {
 
 #[test]
 fn a_refusal_and_a_crash_end_it_before_anybody_has_an_address() {
-    let mut run = Run::new();
+    let mut run = Run::new(Some("order-7"));
     assert!(matches!(run.step(Event::Begin).refuse("3").ended(), CheckedOut::NotOpened(NotOpened::Refused(_))));
-    let mut run = Run::new();
+    let mut run = Run::new(Some("order-7"));
     let end = run.step(Event::Begin).fail(Failure::HeldBack).ended();
     assert_eq!(*end, CheckedOut::NotOpened(NotOpened::HeldBack));
-    let mut run = Run::new();
+    let mut run = Run::new(Some("order-7"));
     assert_eq!(*run.step(Event::Begin).crash().ended(), CheckedOut::NotOpened(NotOpened::Interrupted));
-    let mut run = Run::new();
-    assert_eq!(*withdraw(&mut run).ended(), CheckedOut::NotOpened(NotOpened::Withdrawn));
+    let mut run = Run::new(Some("order-7"));
+    assert_eq!(*run.withdraw().ended(), CheckedOut::NotOpened(NotOpened::Withdrawn));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn what_is_to_be_paid_has_to_be_known() {
 
 #[test]
 fn a_token_that_does_not_say_when_it_expires_is_waited_for_as_long_as_the_plan_says() {
-    let mut run = Run::new();
+    let mut run = Run::new(Some("order-7"));
     run.step(Event::Begin).say(&token().replace("2024-05-01T13:00:00Z", "soon"));
     assert_eq!(run.redirect().1, NOON.after(7 * 24 * HOUR));
 }

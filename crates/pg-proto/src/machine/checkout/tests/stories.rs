@@ -5,7 +5,7 @@ use super::*;
 /// Whether it was paid in the end, and what the machine claims. The customer pays while the token is open, or never;
 /// news of it come in, or others do.
 fn story(seed: u64) -> (bool, CheckedOut) {
-    let mut run = Run::of((!seed.is_multiple_of(3)).then_some("order-7"));
+    let mut run = Run::new((!seed.is_multiple_of(3)).then_some("order-7"));
     let (mut choices, mut was_paid) = (seed, false);
     run.step(Event::Begin);
     for step in 0..600 {
@@ -20,7 +20,7 @@ fn story(seed: u64) -> (bool, CheckedOut) {
                     was_paid = true;
                     run.tell(if choice == 0 { "key-1" } else { "made-up" })
                 }
-                2 => withdraw(&mut run),
+                2 => run.withdraw(),
                 _ => run.at(NOON.after(HOUR)),
             },
             Some(Action::WaitUntil(until)) => {

@@ -33,7 +33,7 @@ fn what_is_neither_paid_nor_failed_is_never_taken_for_either() {
         let mut run = Run::waiting(Some("order-7"));
         run.tell("key-1").say(&odd).wait();
         assert!(!run.redirect().0.is_empty());
-        withdraw(&mut run).say(&cancelled("1")).wait().say(&found(&[])).wait();
+        run.withdraw().say(&cancelled("1")).wait().say(&found(&[])).wait();
         let expected = CheckedOut::Unknown { trans_key: Some("key-1".to_owned()), why: NotKnown::Unclear };
         assert_eq!(*run.ended(), expected);
     }
@@ -98,7 +98,7 @@ fn lookups_are_tried_again_and_a_key_that_cannot_be_looked_up_is_not_forgotten()
         run.fail(Failure::MaybeSent).wait();
     }
     assert!(!run.redirect().0.is_empty());
-    withdraw(&mut run).say(&cancelled("1")).wait();
+    run.withdraw().say(&cancelled("1")).wait();
     assert!(
         matches!(run.ended(), CheckedOut::Unknown { trans_key: Some(key), why: NotKnown::Unclear } if key == "key-1")
     );
@@ -120,6 +120,6 @@ fn events_that_do_not_fit_change_nothing() {
     assert!(matches!(run.last, Some(Action::WaitUntil(UNTIL_THE_REPLY))));
     run.step(Event::Reply(http::Response::new(Bytes::from(paid()))));
     let end = run.ended().clone();
-    withdraw(run.tell("key-2").step(Event::Woken));
+    run.tell("key-2").step(Event::Woken).withdraw();
     assert_eq!(*run.ended(), end);
 }

@@ -31,7 +31,7 @@ fn after_any_doubt_there_are_lookups_only() {
         doubt(&mut run);
         for _ in 0..8 {
             assert_eq!(run.wait().method(), "lookup", "{at}");
-            assert_eq!(run.payments, 1);
+            assert_eq!(run.payments(), 1);
             run.say(&found(&[]));
         }
         assert!(matches!(run.ended(), ThreeDSecured::Unknown { .. }), "{at}");
@@ -56,7 +56,7 @@ fn it_is_sent_again_only_after_it_certainly_did_nothing() {
     for _ in 0..8 {
         run.refuse("121").wait();
     }
-    assert_eq!((run.method(), run.payments), ("lookup", 8));
+    assert_eq!((run.method(), run.payments()), ("lookup", 8));
 }
 
 #[test]
@@ -64,11 +64,11 @@ fn a_crash_grants_no_new_attempts_and_questions_begin_anew() {
     let twice = ThreeDSecurePlan { attempts: 2, lookups: 2, ..plan() };
     let mut run = Run::at(Phase::Authorising, twice);
     run.fail(Failure::NotSent).crash();
-    assert_eq!((run.method(), run.payments), ("auth3DSecure", 2));
+    assert_eq!((run.method(), run.payments()), ("auth3DSecure", 2));
     assert_eq!(*run.fail(Failure::NotSent).ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
     // Nothing was granted by ending, either.
     assert_eq!(*run.crash().ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
-    assert_eq!(run.payments, 2);
+    assert_eq!(run.payments(), 2);
 
     let mut run = Run::at(Phase::Checking, twice);
     run.fail(Failure::NotSent).crash().fail(Failure::NotSent).wait();
@@ -83,7 +83,7 @@ fn what_was_stored_before_attempts_were_goes_on() {
     let mut run = Run::at(Phase::Authorising, plan());
     let saved = run.fail(Failure::NotSent).machine.save().text().replace(r#","tries":1"#, "");
     assert!(!saved.contains("tries"), "{saved}");
-    let mut run = Run::with(ThreeDSecure::resume(&Saved::from_text(saved), account()).unwrap());
+    let mut run = Run::of(ThreeDSecure::resume(&Saved::from_text(saved), account()).unwrap());
     assert_eq!(run.step(Event::Begin).method(), "auth3DSecure");
 }
 
@@ -124,5 +124,5 @@ fn no_return_sends_it_again() {
         run.input(input).step(Event::Woken).step(Event::Begin);
         assert!(matches!(run.last, Some(Action::WaitUntil(UNTIL_THE_REPLY))));
     }
-    assert_eq!(run.payments, 1);
+    assert_eq!(run.payments(), 1);
 }

@@ -9,7 +9,7 @@ fn every_end_of_a_challenge_is_told_apart_and_none_of_them_pays() {
         for shift in ["N", "Y"] {
             let mut run = Run::at(Phase::Checking, with(WithoutShift::Proceed));
             assert_eq!(*run.say(&status(code, shift)).ended(), expected);
-            assert_eq!(run.payments, 0);
+            assert_eq!(run.payments(), 0);
         }
     }
 }

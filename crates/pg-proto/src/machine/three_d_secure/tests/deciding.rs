@@ -8,7 +8,7 @@ fn the_merchant_decides() {
     assert_eq!(run.input(ThreeDSecureInput::Proceed).method(), "auth3DSecure");
     let mut run = Run::at(Phase::Deciding, plan());
     assert_eq!(*run.input(ThreeDSecureInput::Stop).ended(), ThreeDSecured::NotShifted(seen));
-    assert_eq!(run.payments, 0);
+    assert_eq!(run.payments(), 0);
 }
 
 #[test]

@@ -9,10 +9,10 @@ fn both_ways_lead_to_the_challenge() {
 
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
     let request = InitiateThreeDSecureCardKey::new("canary-card-key", order).card_cv2("739");
-    let mut run = Run::with(ThreeDSecure::new(account(), request.clone(), plan()).unwrap());
+    let mut run = Run::of(ThreeDSecure::new(account(), request.clone(), plan()).unwrap());
     assert_eq!(run.step(Event::Begin).method(), "initiate3DSecureCardKey");
     let shown = format!("{:?}", Initiation::from(request));
-    assert!(CANARIES.iter().all(|canary| !shown.contains(canary)));
+    assert!(ThreeDSecure::CANARIES.iter().all(|canary| !shown.contains(canary)));
 }
 
 #[test]

@@ -75,5 +75,5 @@ fn what_cannot_be_is_unknown() {
 fn after_a_crash_it_looks_again() {
     let mut run = Run::at(Phase::LookingUp, plan());
     assert_eq!(run.crash().method(), "lookup");
-    assert_eq!(run.payments, 1);
+    assert_eq!(run.payments(), 1);
 }

@@ -79,7 +79,7 @@ fn after_the_end_nothing_changes() {
         assert_eq!(*run.input(input).step(Event::Woken).step(Event::Begin).ended(), end);
     }
     assert_eq!(*run.step(Event::Failed(Failure::MaybeSent)).ended(), end);
-    assert_eq!(run.payments, 1);
+    assert_eq!(run.payments(), 1);
 }
 
 #[test]
