@@ -1,7 +1,7 @@
 //! What is refused, with its code, and how each service says so.
 
 use http::StatusCode;
-use pg_model::{Encoding, ErrorCode, SandboxErrorCode, ServiceError, Value};
+use pg_model::{Encoding, EnterpriseError, ErrorCode, SandboxErrorCode, ServiceError};
 use serde_json::json;
 
 use super::{basis::Basis, page, reply::Reply};
@@ -84,7 +84,8 @@ impl Refusal {
                 if !matches!(&*self.code, "1" | "3") {
                     self.basis.assume(112);
                 }
-                Reply::encoded(status, Encoding::Xml, enterprise_error(&self.code))
+                let record = EnterpriseError { error_code: self.code.clone().into(), ..EnterpriseError::default() };
+                Reply::encoded(status, Encoding::Xml, pg_model::encode(&record, Encoding::Xml))
             }
             Voice::Control => return Reply::json(status, &json!({ "error": self.message })),
             Voice::Page => Reply::page(status, page::failure(&self.code, &self.message)),
@@ -92,13 +93,6 @@ impl Refusal {
         };
         reply.refused_with(self.code).resting_on(self.basis)
     }
-}
-
-/// Version 5 spells the element in small letters and gives nothing else (spec 3 §7).
-fn enterprise_error(code: &str) -> String {
-    let mut record = pg_model::Acknowledgement::default();
-    record.extra.push("errorcode", Value::Text(code.to_owned()));
-    pg_model::encode(&record, Encoding::Xml)
 }
 
 /// In whose shape a request has to be answered.

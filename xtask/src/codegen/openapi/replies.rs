@@ -141,16 +141,6 @@ pub(super) fn schemas(tables: &Tables) -> Vec<(String, Node)> {
             schemas.push((format!("{}Xml", record.name), schema(record, true)));
         }
     }
-    let errorcode = Node::map().with("errorcode", reference("schemas", "ErrorCode"));
-    schemas.push((
-        "EnterpriseError".to_owned(),
-        Node::map()
-            .with("type", "object")
-            .with("description", "Body of an error reply of version 5.")
-            .with("properties", errorcode)
-            .with("required", vec!["errorcode"])
-            .with("x-source", "3 §7"),
-    ));
     for newtype in &tables.types {
         let node =
             Node::map().with("type", "string").with("description", &newtype.doc).with("x-source", &newtype.source);
