@@ -20,6 +20,11 @@ impl Basis {
         Self { clause, assumptions: Vec::new() }
     }
 
+    /// Another clause with the same assumptions.
+    pub(crate) fn citing(self, clause: &'static str) -> Self {
+        Self { clause, ..self }
+    }
+
     /// Adds the number of an assumption, once.
     pub(crate) fn assume(&mut self, number: u16) {
         if let Err(at) = self.assumptions.binary_search(&number) {

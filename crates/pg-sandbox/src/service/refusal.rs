@@ -79,6 +79,7 @@ impl Refusal {
                 Reply::encoded(status, encoding, pg_model::encode(&self.record(trace_code), encoding))
             }
             Voice::V5 => {
+                self.basis = self.basis.citing("3 §7");
                 self.basis.assume(39);
                 // The documents show two codes of version 5; the others are those of version 3 and of the sandbox.
                 if !matches!(&*self.code, "1" | "3") {
@@ -199,6 +200,13 @@ mod tests {
         let response = refusal.reply(Voice::V3(Encoding::Xml), String::new()).into_response();
         assert_eq!(response.headers()["pg-basis"].as_bytes(), "2 §7, A20, A38, A40, A45".as_bytes());
         assert_eq!(response.status(), 400);
+        for (code, wanted) in [
+            (ErrorCode::CURRENCY_NOT_SUPPORTED, "3 §7, A39, A40, A112"),
+            (ErrorCode::ENTERPRISE_NO_MERCHANT_KEY, "3 §7, A39, A40"),
+        ] {
+            let response = Refusal::from(code).reply(Voice::V5, String::new()).into_response();
+            assert_eq!(response.headers()["pg-basis"].as_bytes(), wanted.as_bytes());
+        }
     }
 
     #[test]
