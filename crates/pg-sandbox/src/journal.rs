@@ -3,7 +3,7 @@
 //! In memory, and bounded: a restart forgets it. It shows what refused requests said, and that is
 //! never stored. What it holds of a request is masked before it gets here.
 
-use std::{collections::VecDeque, net::IpAddr};
+use std::{collections::VecDeque, net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Response, header};
@@ -54,7 +54,7 @@ pub(crate) struct Entry {
     /// The account that it said it comes from, whether or not its credentials were right.
     pub(crate) merchant: Option<String>,
     /// Its parameters, masked.
-    pub(crate) parameters: Parameters,
+    pub(crate) parameters: Arc<Parameters>,
     /// The fault that it met.
     pub(crate) fault: Option<FaultKind>,
     /// What was answered, also when a fault kept it from arriving; nothing when nothing was carried out.
@@ -184,7 +184,7 @@ mod tests {
             path: "/".to_owned(),
             info: None,
             merchant: None,
-            parameters: Parameters::default(),
+            parameters: Arc::default(),
             fault: None,
             reply: Some(Answered::of(&response)),
         }

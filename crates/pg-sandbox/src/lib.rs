@@ -59,6 +59,7 @@ mod expiry;
 mod faults;
 pub mod form;
 mod in_process;
+mod inbound;
 mod journal;
 pub mod key;
 pub mod merchants;

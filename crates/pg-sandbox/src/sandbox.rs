@@ -4,6 +4,7 @@ use std::{
     net::{IpAddr, Ipv4Addr},
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
+    sync::Arc,
 };
 
 use bytes::Bytes;
@@ -15,6 +16,7 @@ use crate::{
     agenda::Agenda,
     clock::Clock,
     faults::Faults,
+    inbound::Inbound,
     journal::Journal,
     key::{Dice as _, Keys, SeededDice},
     records::Meta,
@@ -46,7 +48,7 @@ impl Peer {
 /// [`Sandbox::delivered`] is told what came of them.
 pub struct Sandbox {
     store: Box<dyn Store>,
-    settings: Settings,
+    settings: Arc<Settings>,
     vault: Vault,
     keys: Keys,
     cv2: Cv2Memory,
@@ -126,7 +128,7 @@ impl Sandbox {
     ) -> Result<Self, OpenError> {
         let mut sandbox = Self {
             store,
-            settings,
+            settings: Arc::new(settings),
             vault: Vault::new(key),
             keys: Keys::new(Box::new(dice)),
             cv2: Cv2Memory::default(),
@@ -147,8 +149,13 @@ impl Sandbox {
 
     /// What the sandbox was told when it was made.
     #[must_use]
-    pub const fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The same, for those who look at requests before these get here.
+    pub(crate) fn shared_settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings)
     }
 
     /// Answers one request. What it changed is durable when this returns.
@@ -164,7 +171,9 @@ impl Sandbox {
     /// Each one succeeds or fails by itself. If the write fails, every answer becomes the error 999 in
     /// the shape of its service, and nothing has happened.
     pub fn handle_group(&mut self, real_now: Timestamp, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
-        let responses = self.handle_ahead(real_now, &requests);
+        let settings = &self.settings;
+        let mut requests: Vec<_> = requests.into_iter().map(|request| Inbound::new(settings, request)).collect();
+        let responses = self.handle_ahead(real_now, &mut requests);
         match self.sync() {
             Ok(()) => responses,
             Err(error) => requests.iter().map(|request| self.failure(real_now, request, &error)).collect(),
@@ -173,7 +182,7 @@ impl Sandbox {
 
     /// As [`handle_group`](Self::handle_group), but does not wait for the disk: **no answer may go out** before the
     /// [`Syncer`] has returned after it.
-    pub(crate) fn handle_ahead(&mut self, real_now: Timestamp, requests: &[Request<Bytes>]) -> Vec<Response<Bytes>> {
+    pub(crate) fn handle_ahead(&mut self, real_now: Timestamp, requests: &mut [Inbound]) -> Vec<Response<Bytes>> {
         self.sweep(real_now);
         let journaled = self.journal.last();
         match self.try_group(real_now, requests) {
@@ -194,11 +203,7 @@ impl Sandbox {
         }
     }
 
-    fn try_group(
-        &mut self,
-        real_now: Timestamp,
-        requests: &[Request<Bytes>],
-    ) -> Result<Vec<Response<Bytes>>, StoreError> {
+    fn try_group(&mut self, real_now: Timestamp, requests: &mut [Inbound]) -> Result<Vec<Response<Bytes>>, StoreError> {
         self.begin()?;
         let mut responses = Vec::with_capacity(requests.len());
         for request in requests {
@@ -238,17 +243,14 @@ impl Sandbox {
     }
 
     /// Fails only when the store has lost the transaction, and with it every request of the group.
-    fn carry_out(
-        &mut self,
-        real_now: Timestamp,
-        route: Route<'_>,
-        request: &Request<Bytes>,
-    ) -> Result<Response<Bytes>, StoreError> {
+    fn carry_out(&mut self, real_now: Timestamp, inbound: &mut Inbound) -> Result<Response<Bytes>, StoreError> {
+        let Inbound { request, call, .. } = inbound;
+        let route = Route::of(request.uri().path());
         let peer = Peer::of(request);
         let host = request.headers().get(http::header::HOST);
         let mut context = Context { host, ..self.context(real_now, peer) };
         // A defect in one method must not take the others down; its changes are undone below.
-        let answer = catch_unwind(AssertUnwindSafe(|| service::answer(&mut context, route, request)));
+        let answer = catch_unwind(AssertUnwindSafe(|| service::answer(&mut context, route, request, call.take())));
         let settled = match &answer {
             Ok(Ok(_)) => context.records.keep(),
             _ => context.records.undo(),
@@ -288,11 +290,11 @@ impl Sandbox {
         }
     }
 
-    fn failure(&mut self, real_now: Timestamp, request: &Request<Bytes>, error: &StoreError) -> Response<Bytes> {
-        let route = Route::of(request.uri().path());
+    fn failure(&mut self, real_now: Timestamp, inbound: &Inbound, error: &StoreError) -> Response<Bytes> {
+        let route = Route::of(inbound.request.uri().path());
         let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
         let response = refusal.reply(route.voice(), self.keys.digits(9)).into_response();
-        self.note(real_now, route, request, None, Some(&response));
+        self.note(real_now, inbound, None, Some(&response));
         response
     }
 

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{Response, StatusCode};
 use pg_model::SandboxErrorCode;
 
 use super::Sandbox;
 use crate::{
     disposition::Disposition,
+    inbound::Inbound,
     records::FaultKind,
     service::{Refusal, Route, Voice},
     store::{StoreError, Transaction},
@@ -23,21 +24,22 @@ impl Sandbox {
     pub(super) fn handle_one(
         &mut self,
         real_now: Timestamp,
-        request: &Request<Bytes>,
+        inbound: &mut Inbound,
     ) -> Result<Response<Bytes>, StoreError> {
-        let route = Route::of(request.uri().path());
-        let fault = self.fault(route)?;
+        let fault = self.fault(Route::of(inbound.request.uri().path()))?;
         let response = match fault {
             Some(FaultKind::DropRequest) => None,
-            Some(FaultKind::Status { status }) => Some(self.injected(status, route.voice())),
-            Some(FaultKind::Duplicate) => {
-                let first = self.carry_out(real_now, route, request)?;
-                self.note(real_now, route, request, fault, Some(&first));
-                Some(self.carry_out(real_now, route, request)?)
+            Some(FaultKind::Status { status }) => {
+                Some(self.injected(status, Route::of(inbound.request.uri().path()).voice()))
             }
-            _ => Some(self.carry_out(real_now, route, request)?),
+            Some(FaultKind::Duplicate) => {
+                let first = self.carry_out(real_now, inbound)?;
+                self.note(real_now, inbound, fault, Some(&first));
+                Some(self.carry_out(real_now, inbound)?)
+            }
+            _ => Some(self.carry_out(real_now, inbound)?),
         };
-        self.note(real_now, route, request, fault, response.as_ref());
+        self.note(real_now, inbound, fault, response.as_ref());
         let response = response.unwrap_or_default();
         Ok(match fault {
             Some(FaultKind::DropRequest | FaultKind::DropReply) => closed(),

@@ -4,7 +4,10 @@
 
 use std::{
     io,
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
     thread,
     time::Duration,
 };
@@ -14,7 +17,7 @@ use http::{Request, Response, StatusCode};
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 
 use super::{release::Release, system};
-use crate::{Outgoing, Sandbox};
+use crate::{Outgoing, Sandbox, Settings, inbound::Inbound};
 
 /// The most requests that share one write.
 const GROUP: usize = 64;
@@ -24,7 +27,7 @@ const NAP: Duration = Duration::from_secs(60);
 #[expect(clippy::large_enum_variant, reason = "nearly every job is a request, and a box for each would cost more")]
 enum Job {
     /// A request and where its answer goes.
-    Answer(Request<Bytes>, oneshot::Sender<Response<Bytes>>),
+    Answer(Inbound, oneshot::Sender<Response<Bytes>>),
     /// What came of a callback.
     Report(String, Result<StatusCode, String>),
 }
@@ -32,30 +35,35 @@ enum Job {
 /// Hands requests and reports to the thread that owns the sandbox. There is at most one of each
 /// connection and of each callback on its way in the queue, so their numbers bound it.
 #[derive(Clone)]
-pub(super) struct Queue(Sender<Job>);
+pub(super) struct Queue {
+    jobs: Sender<Job>,
+    settings: Arc<Settings>,
+}
 
 impl Queue {
     /// The answer to a request, once it is durable; nothing when the thread has ended.
     pub(super) async fn answer(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
         let (answer, answered) = oneshot::channel();
-        self.0.send(Job::Answer(request, answer)).ok()?;
+        let inbound = Inbound::new(&self.settings, request);
+        self.jobs.send(Job::Answer(inbound, answer)).ok()?;
         answered.await.ok()
     }
 
     /// Tells what came of a callback.
     pub(super) fn report(&self, id: String, result: Result<StatusCode, String>) {
         // When the thread has ended, the callback counts as not sent.
-        let _ = self.0.send(Job::Report(id, result));
+        let _ = self.jobs.send(Job::Report(id, result));
     }
 }
 
 /// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is gone.
 pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, thread::JoinHandle<()>)> {
-    let (sender, receiver) = channel();
+    let (jobs, receiver) = channel();
+    let settings = sandbox.shared_settings();
     let release = Release::start(sandbox.syncer())?;
     let thread = thread::Builder::new().name("sandbox-writer".to_owned());
     let handle = thread.spawn(move || run(sandbox, &receiver, &due, release))?;
-    Ok((Queue(sender), handle))
+    Ok((Queue { jobs, settings }, handle))
 }
 
 fn run(mut sandbox: Sandbox, jobs: &Receiver<Job>, due: &UnboundedSender<Outgoing>, release: Release) {
@@ -86,7 +94,7 @@ fn run(mut sandbox: Sandbox, jobs: &Receiver<Job>, due: &UnboundedSender<Outgoin
         if let Some(error) = release.failure() {
             sandbox.give_up(error);
         }
-        let responses = sandbox.handle_ahead(system::now(), &requests);
+        let responses = sandbox.handle_ahead(system::now(), &mut requests);
         requests.clear();
         release.after_sync(answers.into_iter().zip(responses).collect());
     }

@@ -6,7 +6,7 @@ use pg_model::{ErrorCode, SandboxErrorCode, method::Credentials};
 use super::{context::Context, refusal::Refusal};
 use crate::{
     form::Form,
-    merchants::Merchant,
+    merchants::{Merchant, Merchants},
     records::{Block, FailedAttempts},
 };
 
@@ -39,11 +39,14 @@ pub(crate) fn signed<'a>(
     context: &mut Context<'a>,
     form: &Form,
     signature: Signature,
+    is_signed: bool,
 ) -> Result<&'a Merchant, Refusal> {
     let merchant = account(context, form)?;
-    if form.get("shaSignature").is_some() || signature == Signature::Required {
-        verify(form, merchant)?;
-    } else {
+    let demanded = form.get("shaSignature").is_some() || signature == Signature::Required;
+    if demanded && !is_signed {
+        return Err(Refusal::from(ErrorCode::SIGNATURE_NOT_VERIFIED).assuming(52));
+    }
+    if !demanded {
         context.basis.assume(28);
     }
     if let Some(limit) = merchant.requests_per_minute
@@ -89,10 +92,10 @@ fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
     Ok(context.records.keep()?)
 }
 
-fn verify(form: &Form, merchant: &Merchant) -> Result<(), Refusal> {
-    let given = form.get("shaSignature");
+/// Whether the version 3 account that a form names has signed it.
+pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
+    let merchant = form.given("apiKey").and_then(|key| merchants.by_api_key(key));
+    let Some((merchant, given)) = merchant.zip(form.get("shaSignature")) else { return false };
     let parameters: Vec<(&str, &str)> = form.iter().collect();
-    let key = ShaKey::new(merchant.sha_key.expose());
-    pg_crypto::verify(&parameters, &key, given.unwrap_or_default())
-        .map_err(|_| Refusal::from(ErrorCode::SIGNATURE_NOT_VERIFIED).assuming(52))
+    pg_crypto::verify(&parameters, &ShaKey::new(merchant.sha_key.expose()), given).is_ok()
 }

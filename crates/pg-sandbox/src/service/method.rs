@@ -18,6 +18,7 @@ use super::{
 use crate::{
     form::{Form, FormError},
     merchants::Merchant,
+    settings::Settings,
 };
 
 /// A method that the sandbox carries out: one file each, beside the method's service.
@@ -48,26 +49,68 @@ pub(crate) struct Entry {
     info: &'static MethodInfo,
     permission: Permission,
     signature: Signature,
-    run: Run,
+    read: fn(&Form) -> Result<Box<dyn Served>, Refusal>,
 }
 
-type Run = fn(&mut Context<'_>, &Merchant, &Form, Encoding) -> Result<Reply, Refusal>;
-
 /// The table entry of a method.
-pub(crate) const fn entry<M: Serve>() -> Entry {
-    Entry { info: M::INFO, permission: M::PERMISSION, signature: M::SIGNATURE, run: run::<M> }
+pub(crate) const fn entry<M: Serve + Send + 'static>() -> Entry {
+    Entry { info: M::INFO, permission: M::PERMISSION, signature: M::SIGNATURE, read: read::<M> }
+}
+
+/// A typed request, of whichever method.
+trait Served: Send {
+    fn serve(self: Box<Self>, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal>;
+}
+
+/// A call as far as it can be judged without the records.
+pub(crate) struct Call {
+    form: Result<Form, FormError>,
+    /// Nothing when there are no parameters, or the sandbox does not carry the method out.
+    judged: Option<Judged>,
+}
+
+struct Judged {
+    /// Why the form can be read in two ways.
+    ambiguous: Option<Refusal>,
+    /// Whether the account that the form names has signed it.
+    signed: bool,
+    /// The typed request, or which rules it breaks.
+    request: Result<Box<dyn Served>, Refusal>,
+}
+
+impl Call {
+    pub(crate) fn new(settings: &Settings, info: &MethodInfo, request: &Request<bytes::Bytes>) -> Self {
+        let form = form(settings, request);
+        let given = form.as_ref().ok().filter(|form| !form.is_empty());
+        let judged = given.zip(find(info)).map(|(form, entry)| Judged {
+            ambiguous: violation::two_spellings(info, form.parameters()),
+            signed: gate::is_signed(&settings.merchants, form),
+            request: (entry.read)(form),
+        });
+        Self { form, judged }
+    }
+
+    /// The parameters, or why there are none.
+    pub(crate) const fn form(&self) -> Result<&Form, &FormError> {
+        self.form.as_ref()
+    }
+
+    /// The parameters, or why there are none.
+    pub(crate) fn into_form(self) -> Result<Form, FormError> {
+        self.form
+    }
 }
 
 /// Answers a call of a method, checking in the order of assumption 51.
 pub(crate) fn call(
     context: &mut Context<'_>,
     request: &Request<bytes::Bytes>,
+    call: Call,
     info: &'static MethodInfo,
     encoding: Option<Encoding>,
 ) -> Result<Reply, Refusal> {
     context.basis = Basis::new(info.source);
-    let entry = super::TABLES.iter().copied().flatten().find(|entry| std::ptr::eq(entry.info, info));
-    let entry = entry.ok_or_else(|| {
+    let entry = find(info).ok_or_else(|| {
         Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).about("this sandbox does not carry it out").assuming(49)
     })?;
     if request.method() != http::Method::POST {
@@ -75,14 +118,14 @@ pub(crate) fn call(
     }
     let encoding = encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(37))?;
     gate::refuse_blocked(context, info.credentials)?;
-    let form = form(context, request)?;
-    if let Some(refusal) = violation::two_spellings(info, form.parameters()) {
+    let form = call.form?;
+    let judged = call.judged.ok_or_else(|| no_data(info))?;
+    if let Some(refusal) = judged.ambiguous {
         return Err(refusal);
     }
     let merchant = match info.credentials {
-        _ if form.is_empty() => return Err(no_data(info)),
         Credentials::Enterprise => gate::enterprise(context, &form)?,
-        Credentials::Signed | Credentials::Session => gate::signed(context, &form, entry.signature)?,
+        Credentials::Signed | Credentials::Session => gate::signed(context, &form, entry.signature, judged.signed)?,
     };
     let allowed = match entry.permission {
         Permission::Open => true,
@@ -92,15 +135,21 @@ pub(crate) fn call(
     if !allowed {
         return Err(Refusal::from(ErrorCode::PERMISSION_DENIED).assuming(102));
     }
-    (entry.run)(context, merchant, &form, encoding)
+    let request = judged.request?;
+    context.encoding = encoding;
+    request.serve(context, merchant)
 }
 
-/// The parameters of a body; a body that the server could not read carries the reason with it.
-pub(crate) fn form(context: &Context<'_>, request: &Request<bytes::Bytes>) -> Result<Form, FormError> {
+/// The parameters of a body; one that the server could not read carries the reason with it.
+pub(crate) fn form(settings: &Settings, request: &Request<bytes::Bytes>) -> Result<Form, FormError> {
     match request.extensions().get::<FormError>() {
         Some(error) => Err(error.clone()),
-        None => Form::read(request.headers(), request.body(), &context.settings.limits),
+        None => Form::read(request.headers(), request.body(), &settings.limits),
     }
+}
+
+fn find(info: &MethodInfo) -> Option<&'static Entry> {
+    super::TABLES.iter().copied().flatten().find(|entry| std::ptr::eq(entry.info, info))
 }
 
 fn no_data(info: &MethodInfo) -> Refusal {
@@ -111,21 +160,18 @@ fn no_data(info: &MethodInfo) -> Refusal {
 }
 
 /// Parameters that the method does not have are left alone (assumption 55).
-fn run<M: Serve>(
-    context: &mut Context<'_>,
-    merchant: &Merchant,
-    form: &Form,
-    encoding: Encoding,
-) -> Result<Reply, Refusal> {
+fn read<M: Serve + Send + 'static>(form: &Form) -> Result<Box<dyn Served>, Refusal> {
     let request = M::from_parameters(form.parameters()).map_err(|violations| broken(M::INFO, &violations))?;
     let violations = request.check();
-    if !violations.is_empty() {
-        return Err(broken(M::INFO, &violations));
+    if violations.is_empty() { Ok(Box::new(request)) } else { Err(broken(M::INFO, &violations)) }
+}
+
+impl<M: Serve + Send> Served for M {
+    fn serve(self: Box<Self>, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
+        let record = Serve::serve(*self, context, merchant)?;
+        context.basis.assume(41);
+        Ok(Reply::record(&record, context.encoding).resting_on(std::mem::take(&mut context.basis)))
     }
-    context.encoding = encoding;
-    let record = request.serve(context, merchant)?;
-    context.basis.assume(41);
-    Ok(Reply::record(&record, encoding).resting_on(std::mem::take(&mut context.basis)))
 }
 
 fn broken(info: &MethodInfo, violations: &Violations) -> Refusal {

@@ -29,6 +29,7 @@ mod violation;
 
 pub(crate) use basis::{Basis, HEADER as BASIS_HEADER};
 pub(crate) use context::Context;
+pub(crate) use method::Call;
 pub(crate) use refusal::{Refusal, Voice};
 pub(crate) use reply::{RefusedWith, Reply};
 pub(crate) use route::Route;
@@ -52,14 +53,23 @@ pub(crate) fn catch_up(context: &mut Context<'_>) -> Result<(), StoreError> {
 }
 
 /// Answers a request, or says why not.
-pub(crate) fn answer(context: &mut Context<'_>, route: Route<'_>, request: &Request<Bytes>) -> Result<Reply, Refusal> {
+pub(crate) fn answer(
+    context: &mut Context<'_>,
+    route: Route<'_>,
+    request: &Request<Bytes>,
+    call: Option<Call>,
+) -> Result<Reply, Refusal> {
     catch_up(context)?;
     context.records.keep()?;
     match route {
         Route::Method(info, encoding) if info.credentials == Credentials::Session => {
-            session::postform(context, request, encoding)
+            let call = call.unwrap_or_else(|| Call::new(context.settings, info, request));
+            session::postform(context, request, call, encoding)
         }
-        Route::Method(info, encoding) => method::call(context, request, info, encoding),
+        Route::Method(info, encoding) => {
+            let call = call.unwrap_or_else(|| Call::new(context.settings, info, request));
+            method::call(context, request, call, info, encoding)
+        }
         Route::NoMethod(_) => Err(Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(49)),
         Route::Control(path) => control::answer(context, path, request),
         Route::Inspector(path) => inspector::answer(context, path, request),

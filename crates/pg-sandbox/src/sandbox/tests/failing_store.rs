@@ -140,7 +140,10 @@ fn what_the_disk_did_not_keep_is_not_acknowledged_and_nothing_is_built_upon_it()
     let syncer = sandbox.syncer().unwrap();
 
     // The server answers ahead of the disk, and asks before it lets the answers go.
-    assert_eq!(sandbox.handle_ahead(now(), &[disable(&key, "json")])[0].status(), 400);
+    assert_eq!(
+        sandbox.handle_ahead(now(), &mut [Inbound::new(&Settings::default(), disable(&key, "json"))])[0].status(),
+        400
+    );
     assert!(matches!(syncer.sync(), Err(StoreError::Unsynced(_))));
     // Who has no thread for that waits.
     let refused = text(&sandbox.handle(now(), disable(&key, "json")));

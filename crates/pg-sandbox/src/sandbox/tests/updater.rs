@@ -99,7 +99,7 @@ fn a_callback_whose_address_is_no_longer_allowed_fails() {
     let mut sandbox = Sandbox::in_memory();
     let key = token(&mut sandbox, "main");
     request_batch(&mut sandbox, &[key]);
-    sandbox.settings.outgoing.this_machine = false;
+    Arc::make_mut(&mut sandbox.settings).outgoing.this_machine = false;
     assert!(sandbox.due(after(120)).is_empty());
     assert_eq!(sandbox.next_due(), None);
     let (_, callbacks) = get(&mut sandbox, "/_sandbox/callbacks");

@@ -77,7 +77,7 @@ fn show(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) 
 }
 
 fn act(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) -> Result<Reply, Refusal> {
-    let form = match method::form(context, request) {
+    let form = match method::form(context.settings, request) {
         Ok(form) => form,
         Err(error) => return Ok(problem(context, StatusCode::BAD_REQUEST, &error.to_string())),
     };

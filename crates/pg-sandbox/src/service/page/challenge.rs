@@ -50,7 +50,7 @@ fn answered(
 
 /// The button that was pressed; nothing for a form that this page does not send.
 fn answer_in(context: &Context<'_>, request: &Request<Bytes>) -> Option<CustomerAnswer> {
-    match method::form(context, request).ok()?.get("outcome")? {
+    match method::form(context.settings, request).ok()?.get("outcome")? {
         "authenticate" => Some(CustomerAnswer::Authenticate),
         "fail" => Some(CustomerAnswer::Fail),
         "abandon" => Some(CustomerAnswer::Abandon),

@@ -79,7 +79,7 @@ fn new_visit(context: &mut Context<'_>, token: &CheckoutToken) -> Result<Checkou
 /// A form is brought to the bank once. Posting it again shows what came of it (assumption 136).
 fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
-    let form = method::form(context, request)?;
+    let form = method::form(context.settings, request)?;
     context.basis.assume(136);
     let Some(visit) = visit_of(context, &token, &form)? else { return to_page(&token) };
     let entered = Entered::of(&form);

@@ -11,7 +11,7 @@ use crate::{
     merchants::Merchant,
     records::Session,
     secret::Secret,
-    service::{Basis, Reply, method, page_url::PageUrl, violation},
+    service::{Basis, Call, Reply, page_url::PageUrl, violation},
 };
 
 mod entered;
@@ -28,13 +28,14 @@ use redirect::Redirect;
 pub(in super::super) fn postform(
     context: &mut Context<'_>,
     request: &Request<Bytes>,
+    call: Call,
     encoding: Option<Encoding>,
 ) -> Result<Reply, Refusal> {
     context.basis = Basis::new(PostForm::INFO.source);
     if request.method() != Method::POST {
         return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into());
     }
-    let form = method::form(context, request);
+    let form = call.into_form();
     let location = match find(context, request, &form)? {
         Some((session, merchant)) => {
             let redirect = Redirect::new(merchant, encoding.unwrap_or_default(), form.as_ref().ok());

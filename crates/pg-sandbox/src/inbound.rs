@@ -1,0 +1,108 @@
+//! A request with all that can be said of it without the records. That is said on the connection's side of the queue, so
+//! that the one thread which owns the records has no more to do than it must.
+
+use std::{
+    borrow::Cow,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use http::Request;
+use pg_model::method::Credentials;
+
+use crate::{
+    form,
+    journal::Parameters,
+    service::{Call, Route},
+    settings::Settings,
+};
+
+/// A request that waits for its turn.
+pub(crate) struct Inbound {
+    /// As it came.
+    pub(crate) request: Request<Bytes>,
+    /// The call of a method that it makes, until it is carried out.
+    pub(crate) call: Option<Call>,
+    /// What the journal will say of it; nothing of the control interface and the inspector, which only look on.
+    pub(crate) noted: Option<Noted>,
+}
+
+/// A request as the journal may hold it.
+pub(crate) struct Noted {
+    /// Its path, masked.
+    pub(crate) path: String,
+    /// Its parameters, masked.
+    pub(crate) parameters: Arc<Parameters>,
+    /// Who says that it comes from them.
+    pub(crate) caller: Caller,
+}
+
+/// Who says that a request comes from them.
+pub(crate) enum Caller {
+    /// Nobody who is known.
+    Unknown,
+    /// The account of this name.
+    Merchant(String),
+    /// The owner of the session with this key.
+    Session(String),
+}
+
+impl Inbound {
+    /// Looks at a request as far as that can be done without the records.
+    pub(crate) fn new(settings: &Settings, request: Request<Bytes>) -> Self {
+        let route = Route::of(request.uri().path());
+        let call = match route {
+            // A defect shows, and is answered, when the call is carried out.
+            Route::Method(info, _) => catch_unwind(AssertUnwindSafe(|| Call::new(settings, info, &request))).ok(),
+            _ => None,
+        };
+        let noted = match route {
+            Route::Control(_) | Route::Inspector(_) => None,
+            _ => Some(Noted::new(settings, route, &request, call.as_ref())),
+        };
+        Self { request, call, noted }
+    }
+}
+
+impl Noted {
+    fn new(settings: &Settings, route: Route<'_>, request: &Request<Bytes>, call: Option<&Call>) -> Self {
+        let query = request.uri().query().unwrap_or_default().as_bytes();
+        // A form that is wrong is noted as far as it can be read, and so is a query without a body.
+        let form: Vec<(Cow<'_, str>, Cow<'_, str>)> = match call.map(Call::form) {
+            Some(Ok(form)) if !form.is_empty() => {
+                form.iter().map(|(name, value)| (name.into(), value.into())).collect()
+            }
+            _ => {
+                let form = if request.body().is_empty() { query } else { &request.body()[..] };
+                form::read_as_can_be(form).take(settings.limits.parameters).collect()
+            }
+        };
+        let credentials = match route {
+            Route::Method(info, _) => Some(info.credentials),
+            _ => None,
+        };
+        Self {
+            path: Parameters::masked(request.uri().path()),
+            parameters: Arc::new(Parameters::of(&form)),
+            caller: Caller::of(settings, credentials, |name| {
+                form.iter().find(|pair| pair.0 == name).map(|pair| &*pair.1)
+            }),
+        }
+    }
+}
+
+impl Caller {
+    fn of<'a>(settings: &Settings, credentials: Option<Credentials>, given: impl Fn(&str) -> Option<&'a str>) -> Self {
+        let merchants = &settings.merchants;
+        let merchant = match credentials {
+            None => None,
+            Some(Credentials::Signed) => given("apiKey").and_then(|key| merchants.by_api_key(key)),
+            Some(Credentials::Enterprise) => given("api_key").and_then(|key| merchants.by_enterprise_key(key)),
+            Some(Credentials::Session) => {
+                return given("sessionKey").map_or(Self::Unknown, |key| Self::Session(key.to_owned()));
+            }
+        };
+        merchant.map_or(Self::Unknown, |merchant| Self::Merchant(merchant.name.clone()))
+    }
+}
