@@ -125,21 +125,19 @@ fn every_list_is_there_and_takes_get_only() {
     }
 }
 
-/// A key of hexadecimal digits has twelve decimal ones in a row now and then, as some card numbers have.
+/// A key of hexadecimal digits would have twelve decimal ones in a row now and then, as some card numbers have.
 #[test]
-fn a_card_key_that_looks_like_a_card_number_is_shown_whole() {
+fn card_keys_are_shown_whole_everywhere() {
     let mut shop = Shop::new();
     let paid = text(&shop.pay(499, "order-1").json()["transactionKey"]);
-    let key = (0..5_000).find_map(|customer| {
+    for customer in 0..200 {
         let customer = customer.to_string();
         let pairs = [("transactionKey", &*paid), ("merchantCustomerReference", &customer)];
         let made = shop.call("token/tokeniseTransactionKey", &pairs).json();
         let key = text(&made["cardKeyDetails"]["0"]["cardKey"]);
-        (pg_model::mask::text(&key) != key).then_some(key)
-    });
-    let key = key.expect("one of so many keys looks like a card number");
-    let order = [("cardKey", &*key), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
-    assert_eq!(shop.call("transaction/authCardKey", &order).status, 200);
-    assert_eq!(list(&mut shop, "transactions?limit=1")[0]["cardKey"], key);
-    assert_eq!(shop.control(&format!("tokens/{key}"), "").json()["cardKey"], key);
+        let stored = shop.control(&format!("tokens/{key}"), "").json();
+        assert_eq!(stored["cardKey"], key);
+        let noted = &list(&mut shop, "requests?limit=1")[0];
+        assert!(text(&noted["reply"]).contains(&key), "{noted}");
+    }
 }
