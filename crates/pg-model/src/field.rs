@@ -118,6 +118,15 @@ impl Field {
             Some(around) => number_between(around, name).is_some(),
         })
     }
+
+    /// Whether a name is that of a numbered field but for the way in which its number is written, such as
+    /// `itemName01`.
+    pub(crate) fn is_numbered_otherwise(&self, name: &str) -> bool {
+        let digits = around_number(self.wire)
+            .and_then(|(before, after)| name.strip_prefix(before)?.strip_suffix(after))
+            .filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+        digits.is_some_and(|digits| item_number(digits).is_none())
+    }
 }
 
 fn in_range(value: &str, (least, most): (i64, i64)) -> bool {

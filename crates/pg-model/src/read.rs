@@ -70,13 +70,20 @@ impl<'a> Reader<'a> {
         Err(all)
     }
 
-    /// Items are numbered from 0 without a gap (assumption A14).
+    /// Items are numbered from 0 without a gap, each number as it is usually written (assumption A14). An item that
+    /// were passed over would make the amount another one.
     fn gap(&self, items: &[&'static Field]) -> Option<Violation> {
         let numbers = self.parameters.item_numbers(items);
-        let (_, &number) = numbers.iter().enumerate().find(|(expected, number)| expected != *number)?;
-        let (field, value) = items.iter().find_map(|field| Some((*field, self.value(field, Some(number))?)))?;
-        let rule = Rule::Together("belongs to an item whose number follows a gap; items are numbered from 0");
-        Some(Violation::new(field, &item_name(field, number), rule, value))
+        if let Some((_, &number)) = numbers.iter().enumerate().find(|(expected, number)| expected != *number) {
+            let (field, value) = items.iter().find_map(|field| Some((*field, self.value(field, Some(number))?)))?;
+            let rule = Rule::Together("belongs to an item whose number follows a gap; items are numbered from 0");
+            return Some(Violation::new(field, &item_name(field, number), rule, value));
+        }
+        self.values.iter().find_map(|(name, value)| {
+            let field = items.iter().find(|field| field.is_numbered_otherwise(name))?;
+            let rule = Rule::Together("has leading zeros or too many digits; items are numbered from 0");
+            Some(Violation::new(field, name, rule, value))
+        })
     }
 
     /// A required text; a missing one is noted.

@@ -18,9 +18,9 @@ pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refu
     with_place.min_by_key(place).or_else(|| violations.iter().next()).map(of)
 }
 
-/// The one rule about items together is that no number is left out (assumption 14).
+/// The one rule about items together is how they are numbered (assumption 14).
 fn is_gap(violation: &Violation) -> bool {
-    matches!(violation.rule, Rule::Together(rule) if rule.contains("follows a gap"))
+    matches!(violation.rule, Rule::Together(rule) if rule.ends_with("items are numbered from 0"))
 }
 
 /// The refusal for a parameter that was sent under two of its spellings: it counts as sent twice

@@ -10,7 +10,7 @@ use crate::{merchants::Merchant, records::PaymentKind};
 
 impl Serve for Refund {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Transaction, Refusal> {
-        let portion = Portion::asked(self.transaction_value)?;
+        let portion = Portion::asked(self.transaction_value).map_err(|refusal| refusal.assuming(97))?;
         let mut debit = operation::find(context, merchant, &self.transaction_key)?;
         operation::refuse_unless_refundable(context, &debit)?;
         let amount = portion.of(debit.refundable())?;

@@ -111,6 +111,27 @@ fn the_amount_is_the_sum_of_price_times_quantity() {
     assert_eq!((answer.code(), answer.rests_on("A90")), ("107", true));
 }
 
+/// Left out of the sum, such an item would make the customer pay less than was asked for.
+#[test]
+fn an_item_whose_number_is_written_otherwise_is_not_left_out_of_the_sum() {
+    let mut shop = Shop::open();
+    for (name, value) in [
+        ("itemName01", "Cake"),
+        ("itemPrice00", "1"),
+        ("itemQuantity1000000", "2"),
+        ("itemReference18446744073709551616", "C-1"),
+    ] {
+        let answer = shop.call("auth", &raw(PAN, &[(name, value)]));
+        assert_eq!((answer.code(), answer.rests_on("A14")), ("937", true), "{name} {answer:?}");
+        assert_eq!(answer.text("errorMessage"), format!("Invalid parameter: {name}"));
+    }
+    assert!(shop.payments().is_empty());
+    // These are no items: nobody knows them, and they are left alone (assumption 55).
+    for name in ["itemName", "itemNames1", "itemname1", "itemPrice1x", "item01"] {
+        assert_eq!(shop.call("auth", &raw(PAN, &[(name, "1")])).code(), "600", "{name}");
+    }
+}
+
 #[test]
 fn an_expiry_counts_to_the_end_of_its_month() {
     let mut shop = Shop::open();

@@ -84,3 +84,16 @@ fn a_refused_operation_changes_nothing() {
     shop.operate("cancelpreauth", &auth, None);
     assert_eq!(shop.payments(), before);
 }
+
+/// A value of nothing is the sandbox's to judge (assumptions 96 and 97): the reply says so.
+#[test]
+fn a_value_of_zero_is_refused_with_its_assumption() {
+    let mut shop = Shop::open();
+    let (auth, preauth) = (pay(&mut shop, 1000), reserve(&mut shop, 1000));
+    for (method, key, assumption) in
+        [("capturepreauth", &preauth, "A96"), ("cancelpreauth", &preauth, "A96"), ("refund", &auth, "A97")]
+    {
+        let answer = shop.operate(method, key, Some(0));
+        assert_eq!((answer.code(), answer.rests_on(assumption)), ("107", true), "{method} {answer:?}");
+    }
+}

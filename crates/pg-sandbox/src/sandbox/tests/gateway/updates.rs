@@ -80,3 +80,15 @@ fn what_cannot_be_set_is_refused() {
     assert_eq!(update(&mut shop, "", Some("order 7"), None).code(), "938");
     assert_eq!(update(&mut shop, &key, Some(&long[1..]), Some(&longer[1..])).status, 200);
 }
+
+#[test]
+fn one_field_that_is_wrong_refuses_both() {
+    let mut shop = Shop::open();
+    let key = pay(&mut shop, 100);
+    let (long, longer) = ("r".repeat(33), "c".repeat(46));
+    for (reference, customer) in [(long.as_str(), "customer-7"), ("order 7", longer.as_str())] {
+        assert_eq!(update(&mut shop, &key, Some(reference), Some(customer)).code(), "125");
+    }
+    let payment = shop.payment(&key);
+    assert_eq!((payment.merchant_reference, payment.customer_reference), (None, None));
+}
