@@ -1,6 +1,7 @@
 //! `kill -9` of the sandbox in the middle of a charge of `pg-hyper`: one payment in the end, and a true claim.
 
 use std::{
+    net::TcpStream,
     pin::Pin,
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
@@ -73,6 +74,10 @@ fn a_charge_whose_server_is_killed_is_one_payment_and_a_true_claim() {
         proxy.killed()
     );
     assert!(found > 0 && sent_again > 0, "it died before the payment, and after it");
+    // Nobody is left behind.
+    let last = proxy.account();
+    drop(proxy);
+    assert!(TcpStream::connect(last.address()).is_err());
 }
 
 /// The key of what the client says it has paid.

@@ -5,7 +5,7 @@ use std::{
     io::{Read, Write},
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     path::{Path, PathBuf},
-    sync::{Arc, Condvar, Mutex},
+    sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
 };
 
@@ -37,7 +37,8 @@ struct Open {
 }
 
 struct Shared {
-    sandbox: Sandbox,
+    /// None once the proxy is gone: the thread that waits for connections keeps the rest until the process ends.
+    sandbox: Option<Sandbox>,
     store: PathBuf,
     /// One for each of the next connections.
     kills: VecDeque<Kill>,
@@ -52,6 +53,7 @@ impl KillingProxy {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (store, kills) = (store.to_owned(), VecDeque::new());
+        let sandbox = Some(sandbox);
         let shared = Arc::new(Mutex::new(Shared { sandbox, store, kills, killed: 0, connections: 0, passed: [0, 0] }));
         let open = Arc::<Open>::default();
         let (shared_by_all, counted) = (Arc::clone(&shared), Arc::clone(&open));
@@ -99,8 +101,15 @@ impl KillingProxy {
         Caller::new(&self.account()).unwrap()
     }
 
-    fn account(&self) -> Account {
-        self.shared.lock().unwrap().sandbox.account.clone()
+    /// The sandbox that lives now.
+    pub(crate) fn account(&self) -> Account {
+        self.shared.lock().unwrap().sandbox.as_ref().unwrap().account.clone()
+    }
+}
+
+impl Drop for KillingProxy {
+    fn drop(&mut self) {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).sandbox = None;
     }
 }
 
@@ -114,9 +123,10 @@ impl Open {
 
 impl Shared {
     fn kill_and_start_again(&mut self) {
-        self.sandbox.kill();
+        let Some(sandbox) = &mut self.sandbox else { return };
+        sandbox.kill();
         self.killed += 1;
-        self.sandbox = Sandbox::start(&self.store);
+        *sandbox = Sandbox::start(&self.store);
     }
 }
 
@@ -124,9 +134,10 @@ impl Shared {
 fn carry(client: TcpStream, shared: &Mutex<Shared>) {
     let (server, kill) = {
         let mut shared = shared.lock().unwrap();
+        let Some(address) = shared.sandbox.as_ref().map(|sandbox| sandbox.account.address().to_owned()) else { return };
         shared.passed = [0, 0];
         shared.connections += 1;
-        (TcpStream::connect(shared.sandbox.account.address()).unwrap(), shared.kills.pop_front())
+        (TcpStream::connect(address).unwrap(), shared.kills.pop_front())
     };
     let (client, server) = (&client, &server);
     let (request, reply) = match kill {
