@@ -65,6 +65,11 @@ fn the_reply_says_everything_that_was_set_up() {
     assert_eq!(line(1), ["Spoon", "1", "", "SP-1"]);
     assert_eq!(reply.items.len(), 2);
     assert!(reply.extra.is_empty() && token.extra.is_empty() && user.extra.is_empty());
+    let names = answer.names();
+    let place = |name: &str| names.iter().position(|&other| other == name);
+    let order =
+        ["token", "cancel_url", "callback_url", "trans_type", "user", "date_of_birth", "country", "items", "item"];
+    assert!(order.map(place).is_sorted() && order.iter().all(|name| place(name).is_some()), "{names:?}");
     assert_eq!(answer.basis, "3 §4.1, A41, A114, A115, A116, A122");
 }
 
@@ -80,8 +85,25 @@ fn what_is_not_said_has_its_default() {
     assert_eq!(token.cancel_url.as_str(), "http://127.0.0.1:8480/pay/cancelled");
     assert_eq!((token.currency.as_str(), token.applet.as_str()), ("GBP", "default"));
     assert_eq!((token.trans_type.as_str(), token.trans_cat.as_str()), ("auth", "purchase"));
-    let names = answer.names();
-    assert!(!names.contains(&"user") && !names.contains(&"callback_url") && !names.contains(&"quantity"), "{names:?}");
+    let token = [
+        "tokenid",
+        "merchant",
+        "applet",
+        "redemption_url",
+        "token_start",
+        "token_expiry",
+        "creation",
+        "uses",
+        "redemptions",
+        "success_url",
+        "cancel_url",
+        "trans_type",
+        "trans_cat",
+        "currency",
+    ];
+    let (before, after) = (["serviceResponse", "token"], ["user", "items", "item", "name", "price"]);
+    assert_eq!(answer.names(), [&before[..], &token, &after].concat());
+    assert_eq!(answer.text("user"), "");
     for name in ["success", "cancelled"] {
         assert_eq!(shop.visit(name).status, 200);
     }

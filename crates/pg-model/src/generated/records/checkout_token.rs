@@ -18,7 +18,7 @@ use crate::{
 pub struct CheckoutToken {
     /// The token. `token` (spec 3 §2.1).
     pub token: Token,
-    /// The customer. `user` (spec 3 §2.1).
+    /// The customer; empty where none was told. `user` (spec 3 §2.1).
     pub user: CheckoutUser,
     /// What is sold. `items` (spec 3 §2.1).
     pub items: Vec<CheckoutItemLine>,
@@ -44,9 +44,7 @@ impl Record for CheckoutToken {
         if self.token != Default::default() {
             out.record("token", &self.token);
         }
-        if self.user != Default::default() {
-            out.record("user", &self.user);
-        }
+        out.record("user", &self.user);
         if !self.items.is_empty() {
             write::list(out, "items", "item", ListShape::Array, &self.items);
         }
