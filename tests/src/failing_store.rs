@@ -1,8 +1,21 @@
-//! A store whose operations fail when they are told to.
+//! A store that fails at an operation of one's choice, and outlives the sandbox over it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pg_sandbox::store::{Kind, Query, Row, Sqlite, Store, StoreError};
+use pg_sandbox::store::{Kind, Query, Row, Sqlite, Store, StoreError, Syncer};
+
+/// How an operation fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The engine reports an error, and the transaction stays open.
+    Engine,
+    /// The disk is full, and the engine gives the transaction up by itself.
+    Full,
+    /// The transaction is gone.
+    Lost,
+    /// A commit that is said to have failed, and has not: no engine may do that.
+    Lie,
+}
 
 /// SQLite in memory; clones share it.
 #[derive(Clone)]
@@ -10,34 +23,47 @@ pub struct FailingStore(Arc<Mutex<Shared>>);
 
 struct Shared {
     engine: Sqlite,
-    /// How many operations are still well, and how many after them are not.
-    plan: Option<(usize, usize)>,
+    plan: Option<Plan>,
     failed: bool,
-    /// Whether the engine gives the transaction up when it fails.
-    gives_up: bool,
+    /// Commits reach the disk and are not synced; whether the disk has kept them all the same.
+    unsynced: Option<bool>,
+}
+
+struct Plan {
+    failure: Failure,
+    /// How many operations are still well, and how many after them are not.
+    after: usize,
+    times: usize,
 }
 
 impl FailingStore {
-    /// One that fails nowhere yet, and either gives its transaction up when it does or leaves it open.
+    /// One that fails nowhere yet.
     ///
     /// # Panics
     /// When SQLite cannot make a store in memory.
     #[must_use]
-    pub fn new(gives_up: bool) -> Self {
+    #[expect(clippy::new_without_default, reason = "it takes an engine, and may panic")]
+    pub fn new() -> Self {
         let engine = Sqlite::in_memory().expect("an empty store");
-        Self(Arc::new(Mutex::new(Shared { engine, plan: None, failed: false, gives_up })))
+        Self(Arc::new(Mutex::new(Shared { engine, plan: None, failed: false, unsynced: None })))
     }
 
     /// After so many operations so many fail.
-    pub fn fail(&self, after: usize, times: usize) {
-        self.lock().plan = Some((after, times));
+    pub fn fail(&self, failure: Failure, after: usize, times: usize) {
+        self.lock().plan = Some(Plan { failure, after, times });
     }
 
-    /// From now on none fails. Says whether any did since the last time.
+    /// From now on no sync succeeds; whether the disk keeps what it was given is said here.
+    pub fn lose_sync(&self, kept: bool) {
+        self.lock().unsynced = Some(kept);
+    }
+
+    /// From now on nothing fails. Says whether anything did since the last time.
     #[must_use]
     pub fn well(&self) -> bool {
         let mut shared = self.lock();
         shared.plan = None;
+        shared.unsynced = None;
         std::mem::take(&mut shared.failed)
     }
 
@@ -47,20 +73,37 @@ impl FailingStore {
 
     fn operate<T>(&self, work: impl FnOnce(&mut Sqlite) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut shared = self.lock();
-        match &mut shared.plan {
-            Some((after, _)) if *after > 0 => *after -= 1,
-            Some((_, times)) if *times > 0 => {
-                *times -= 1;
+        match shared.plan.as_mut().and_then(Plan::next) {
+            Some(failure) => {
                 shared.failed = true;
-                if !shared.gives_up {
-                    return Err(StoreError::Engine("disk I/O error".to_owned()));
-                }
-                shared.engine.rollback();
-                return Err(StoreError::Full);
+                Err(failure.meet(&mut shared.engine))
             }
-            _ => {}
+            None => work(&mut shared.engine),
         }
-        work(&mut shared.engine)
+    }
+}
+
+impl Plan {
+    /// How the next operation fails, if it does.
+    fn next(&mut self) -> Option<Failure> {
+        if self.after > 0 {
+            self.after -= 1;
+            return None;
+        }
+        self.times = self.times.checked_sub(1)?;
+        Some(self.failure)
+    }
+}
+
+impl Failure {
+    fn meet(self, engine: &mut Sqlite) -> StoreError {
+        match self {
+            Self::Engine => return StoreError::Engine("disk I/O error".to_owned()),
+            // Before a transaction has begun there is nothing to keep.
+            Self::Lie => drop(engine.commit()),
+            Self::Full | Self::Lost => engine.rollback(),
+        }
+        if self == Self::Full { StoreError::Full } else { StoreError::Lost }
     }
 }
 
@@ -70,11 +113,25 @@ impl Store for FailingStore {
     }
 
     fn commit(&mut self) -> Result<(), StoreError> {
+        if self.lock().unsynced == Some(false) {
+            // It looks well, and the disk forgets it.
+            self.rollback();
+            return Ok(());
+        }
         let done = self.operate(Store::commit);
         if done.is_err() {
             self.rollback();
         }
         done
+    }
+
+    /// A pipe takes what is written and cannot be synced.
+    #[cfg(unix)]
+    fn syncer(&self) -> Option<Syncer> {
+        self.lock().unsynced.map(|_| {
+            let (_, writer) = std::io::pipe().expect("a pipe");
+            Syncer::new(std::fs::File::from(std::os::fd::OwnedFd::from(writer)))
+        })
     }
 
     fn rollback(&mut self) {

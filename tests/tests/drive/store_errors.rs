@@ -12,7 +12,7 @@ use pg_proto::machine::{
 use pg_sandbox::{InProcess, Sandbox, Server, Settings, Timestamp};
 use pg_tests::{
     clocks::{Leaping, SandboxClock},
-    failing_store::FailingStore,
+    failing_store::{FailingStore, Failure},
     ledger,
     shop::account_at,
 };
@@ -23,8 +23,8 @@ use crate::world::{APPROVED, payment};
 /// How many operations fail at a time: one, and all until the store is well again.
 const TIMES: [usize; 2] = [1, usize::MAX];
 
-async fn open(gives_up: bool) -> (FailingStore, Server, Client) {
-    let store = FailingStore::new(gives_up);
+async fn open() -> (FailingStore, Server, Client) {
+    let store = FailingStore::new();
     let sandbox = Sandbox::over(Box::new(store.clone()), Settings::default(), &[3; 32], [1; 32]).unwrap();
     let server = Server::serve(sandbox, ([127, 0, 0, 1], 0).into()).await.unwrap();
     let account = account_at(&server.base_url(), "main").encoding(Encoding::Json);
@@ -35,16 +35,16 @@ async fn open(gives_up: bool) -> (FailingStore, Server, Client) {
 
 #[tokio::test]
 async fn a_charge_is_one_payment_wherever_the_store_fails() {
-    for gives_up in [false, true] {
-        let (store, server, client) = open(gives_up).await;
+    for failure in [Failure::Engine, Failure::Full] {
+        let (store, server, client) = open().await;
         for times in TIMES {
             for after in 0.. {
                 let reference = format!("order-{after}-{}", times == 1);
-                store.fail(after, times);
+                store.fail(failure, after, times);
                 let charged = client.charge(payment(APPROVED, &reference)).unwrap().await;
                 let failed = store.well();
                 let held = ledger::under(&client, &reference).await;
-                let at = format!("{after} of {times}, gives up: {gives_up}");
+                let at = format!("{after} of {times}, {failure:?}");
                 ledger::contradiction(&charged, &held).unwrap_or_else(|wrong| panic!("{at}: {wrong}"));
                 assert!(!format!("{charged:?}").contains(APPROVED), "{at}");
                 if times == 1 {
@@ -69,7 +69,7 @@ async fn a_charge_is_one_payment_wherever_the_store_fails() {
 /// A refund has no reference of its own, so nobody sends it again unasked: one that failed has not happened.
 #[tokio::test]
 async fn a_refund_that_failed_has_not_happened() {
-    let (store, server, client) = open(true).await;
+    let (store, server, client) = open().await;
     let paid = client.call(&payment(APPROVED, "order-1")).await.unwrap();
     let refund = Refund::new(&paid.record().transaction_key);
     let transactions = async || {
@@ -79,7 +79,7 @@ async fn a_refund_that_failed_has_not_happened() {
     };
     let mut failures = 0;
     for after in 0.. {
-        store.fail(after, 1);
+        store.fail(Failure::Full, after, 1);
         let answer = client.call(&refund).await;
         let _ = store.well();
         match answer {
@@ -99,7 +99,7 @@ async fn a_refund_that_failed_has_not_happened() {
 /// On the sandbox's own clock, so that a batch takes its two minutes.
 #[tokio::test]
 async fn an_update_of_cards_is_complete_wherever_the_store_fails() {
-    let store = FailingStore::new(true);
+    let store = FailingStore::new();
     let sandbox = Sandbox::over(Box::new(store.clone()), Settings::default(), &[3; 32], [1; 32]).unwrap();
     let sandbox = InProcess::new(sandbox, Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
     let account = account_at(InProcess::BASE_URL, "main").encoding(Encoding::Json);
@@ -120,7 +120,7 @@ async fn an_update_of_cards_is_complete_wherever_the_store_fails() {
     };
     for after in 0.. {
         let before = batches();
-        store.fail(after, 1);
+        store.fail(Failure::Full, after, 1);
         let plan = UpdatePlan::new(&*updater);
         let mut updating = client.update_accounts(plan, keys.clone().into_iter()).unwrap();
         let mut found = Vec::new();

@@ -3,16 +3,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod failing;
 mod shop;
 mod tour;
 
-use failing::Failure;
+use pg_tests::failing_store::Failure;
 use shop::{Request, Shop};
 
 /// The error of the engine, the disk that is full, a transaction that is gone; and the disk that stays full for a while.
-const FAILURES: [(Failure, bool); 4] =
-    [(Failure::Engine, false), (Failure::Full, false), (Failure::Lost, false), (Failure::Full, true)];
+const FAILURES: [(Failure, usize); 4] =
+    [(Failure::Engine, 1), (Failure::Full, 1), (Failure::Lost, 1), (Failure::Full, usize::MAX)];
 
 #[test]
 fn a_failure_at_any_operation_is_an_error_and_the_next_attempt_succeeds() {
@@ -21,20 +20,20 @@ fn a_failure_at_any_operation_is_an_error_and_the_next_attempt_succeeds() {
         tour::walk(&mut shop, |shop, request| shop.send(request));
         shop.summary()
     };
-    for (failure, lasting) in FAILURES {
+    for (failure, times) in FAILURES {
         let mut shop = Shop::open();
         let mut failed = 0;
         tour::walk(&mut shop, |shop, request| {
             let before = shop.lists();
             for operation in 0.. {
-                shop.store.fail(failure, operation, lasting);
+                shop.store.fail(failure, operation, times);
                 let response = shop.send(request);
                 let met = shop.store.well();
                 // What the journal notes about a request may fail without harm.
                 if !met || !Request::has_failed(&response) {
                     return response;
                 }
-                let at = format!("{} at operation {operation}, {failure:?}, lasting: {lasting}", request.path);
+                let at = format!("{} at operation {operation}, {failure:?}, {times} times", request.path);
                 request.assert_failed(&response, &at);
                 assert_eq!(shop.lists(), before, "{at}");
                 failed += 1;
@@ -52,7 +51,7 @@ fn a_write_that_was_said_to_have_failed_and_was_kept_is_noticed() {
     let kept = (0..).find(|operation| {
         let mut shop = Shop::open();
         let (payment, before) = (shop.payment("order-7"), shop.lists());
-        shop.store.fail(Failure::Lie, *operation, false);
+        shop.store.fail(Failure::Lie, *operation, 1);
         let response = shop.send(&payment);
         assert!(Request::has_failed(&response) && shop.store.well(), "{operation}");
         shop.lists() != before
@@ -73,7 +72,7 @@ fn what_the_disk_may_not_have_kept_is_settled_after_the_next_start() {
             let refused = shop.send(&payment);
             payment.assert_failed(&refused, "unsynced");
         }
-        shop.store.well();
+        let _ = shop.store.well();
         payment.assert_failed(&shop.send(&payment), "it is not asked again before a start");
         shop.start_again();
         let again = shop.send(&payment);
@@ -92,7 +91,7 @@ fn a_callback_that_could_not_be_begun_is_sent_later_once() {
         let before = shop.lists();
         for operation in 0.. {
             shop.wait(2);
-            shop.store.fail(failure, operation, false);
+            shop.store.fail(failure, operation, 1);
             let due = shop.sandbox.due(shop.now);
             if !shop.store.well() {
                 assert_eq!(due.len(), 1, "{operation}");
