@@ -28,6 +28,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 pub mod account_update;
+mod attempts;
 mod calendar;
 pub mod charge;
 pub mod checkout;

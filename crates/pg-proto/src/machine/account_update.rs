@@ -24,6 +24,8 @@
 //!   cost a request at most, and no more than one in five seconds for a batch.
 //! - The result of every batch goes out until it was taken, with every key of the batch named either in an answer or as
 //!   unanswered. After a crash between the two it may go out once more, with the same number.
+//! - A crash cuts no pause short that the service asked for. What has finished, or a callback told of, while nobody was there
+//!   is found, however late: no batch ends as overdue or doubtful before it was looked for after its time.
 //! - It stops when the service refuses everything; then it can be stored, and resumed when that was mended.
 //! - It ends when the source does and every batch has finished, or its patience is over: no pause and no number of
 //!   attempts is without a bound.
@@ -38,7 +40,7 @@
 //! A driver stores the machine before each send. It does well to store it after each step: then a crash between a
 //! submission's reply and the next send leaves no doubt either. For that the step that hears of the reply sends nothing.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use pg_model::CardKey;
@@ -52,7 +54,8 @@ use self::{
 };
 use super::{
     Action, Event, Machine, Moment, ResumeError, Saved,
-    exchange::{Heard, UNTIL_THE_REPLY, as_told, missed, pause},
+    attempts::Attempts,
+    exchange::{Heard, UNTIL_THE_REPLY, missed},
 };
 use crate::{Account, Misuse, UpdaterHint};
 
@@ -82,10 +85,6 @@ pub struct AccountUpdate {
     flight: Option<Flight>,
     /// Batch keys of batches that are over: callbacks about these come late, and are no news. Not stored.
     over: KeySet,
-    /// Nothing is sent before.
-    hold: Moment,
-    /// Requests in a row that brought nothing.
-    troubles: u32,
     stopped: Option<UpdateEnd>,
 }
 
@@ -132,6 +131,9 @@ struct State {
     open: Vec<Batch>,
     unfinished: Vec<EndedBatch>,
     candidates: Vec<Candidate>,
+    /// Requests in a row that brought nothing, and until when nothing is sent.
+    #[serde(default)]
+    troubles: Attempts,
 }
 
 /// Which reply is awaited.
@@ -159,6 +161,7 @@ impl AccountUpdate {
     pub fn resume(saved: &Saved, account: Account, plan: UpdatePlan) -> Result<Self, ResumeError> {
         plan.check().map_err(|_| ResumeError::Mismatch("account updater"))?;
         let mut state: State = saved.open(NAME, VERSION)?;
+        state.troubles.begin_anew();
         for batch in &mut state.open {
             // It was stored to be sent, so it may have been.
             if let Phase::Sending { since } = batch.phase {
@@ -183,8 +186,8 @@ impl AccountUpdate {
     }
 
     fn with(account: Account, plan: UpdatePlan, state: State) -> Self {
-        let (intake, over, hold) = (Intake::default(), KeySet::default(), Moment::default());
-        Self { account, plan, state, intake, flight: None, over, hold, troubles: 0, stopped: None }
+        let (intake, over) = (Intake::default(), KeySet::default());
+        Self { account, plan, state, intake, flight: None, over, stopped: None }
     }
 
     fn hear_event(&mut self, event: Event<UpdateInput>, now: Moment, random: u64) {
@@ -246,24 +249,25 @@ impl AccountUpdate {
         if self.state.open.is_empty() {
             return Action::Done(self.summary(UpdateEnd::Complete));
         }
-        Action::WaitUntil(self.next_moment())
+        Action::WaitUntil(self.next_moment(now))
     }
 
     fn next_request(&mut self, now: Moment) -> Option<http::Request<Bytes>> {
-        if self.hold > now {
+        if self.state.troubles.held(now).is_some() {
             return None;
         }
         self.retrieve_due(now).or_else(|| self.probe_due(now)).or_else(|| self.submit_next(now))
     }
 
-    fn request_is_due(&self, now: Moment) -> bool {
+    fn request_is_due(&mut self, now: Moment) -> bool {
         let of_batch = |batch: &Batch| match batch.phase {
             Phase::Ready => true,
             Phase::Submitted { .. } => batch.result.is_none() && batch.polls.next <= now,
             _ => false,
         };
         let of_candidate = |candidate: &Candidate| candidate.next <= now;
-        self.hold <= now && (self.state.open.iter().any(of_batch) || self.state.candidates.iter().any(of_candidate))
+        self.state.troubles.held(now).is_none()
+            && (self.state.open.iter().any(of_batch) || self.state.candidates.iter().any(of_candidate))
     }
 
     fn wants_keys(&self) -> bool {
@@ -302,14 +306,12 @@ impl AccountUpdate {
 
     /// The service is there, and answers.
     fn reached(&mut self) {
-        self.troubles = 0;
+        self.state.troubles.begin_anew();
     }
 
-    /// Nothing is sent for so long, and at all no more when that was too often.
-    fn hold_back(&mut self, until: Moment) {
-        self.hold = self.hold.max(until);
-        self.troubles += 1;
-        if self.troubles > self.plan.attempts {
+    /// Nothing is sent for a while, and at all no more when that was too often.
+    fn hold_back(&mut self, told: Option<Duration>, now: Moment, random: u64) {
+        if self.state.troubles.failed(told, waiting::TROUBLE, now, random) > self.plan.attempts {
             self.stopped = Some(UpdateEnd::Unreachable);
         }
     }
@@ -317,10 +319,8 @@ impl AccountUpdate {
     /// What all requests have in common when they bring nothing.
     fn brought_nothing<T>(&mut self, heard: Heard<T>, now: Moment, random: u64) {
         match heard {
-            Heard::Later(wait) => self.hold_back(as_told(wait, now, random)),
-            Heard::NotSent | Heard::InDoubt => {
-                self.hold_back(pause(waiting::AFTER_TROUBLE, waiting::LONGEST_TROUBLE, self.troubles, now, random));
-            }
+            Heard::Later(wait) => self.hold_back(Some(wait), now, random),
+            Heard::NotSent | Heard::InDoubt => self.hold_back(None, now, random),
             Heard::HeldBack => self.stopped = Some(UpdateEnd::HeldBack),
             Heard::Shut(refused) | Heard::Refused(refused) => self.stopped = Some(UpdateEnd::Refused(refused)),
             Heard::Answer(_) => {}

@@ -26,7 +26,8 @@
 //!    a `trans_reference` of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown*: there is no lookup by token, the service calls back once, and a customer need not
 //!    come back. A payment of which nobody told cannot be excluded then, and is not.
-//! 6. It ends: attempts, and all times, are bounded. Forged news cost a lookup a second at most.
+//! 6. It ends: attempts, and all times, are bounded; a crash grants no new attempts, and cuts no pause short that the service
+//!    asked for. Forged news cost a lookup a second at most.
 //!
 //! **Stored:** token and address, amount and reference, news that were not looked up yet; no customer's details. So a crash
 //! before the reply with the token was stored ends it as NotOpened. A driver stores the machine before each send, and
@@ -38,8 +39,7 @@ use pg_model::{Amount, GetToken, Method, Url};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, Event, Machine, Moment, Pauses, ResumeError, Saved,
-    exchange::{UNTIL_THE_REPLY, as_told, pause},
+    Action, Event, Machine, Moment, Pauses, ResumeError, Saved, attempts::Attempts, exchange::UNTIL_THE_REPLY,
 };
 use crate::{Account, Misuse};
 
@@ -65,10 +65,6 @@ pub struct Checkout {
     state: State,
     request: Option<GetToken>,
     flight: Option<Flight>,
-    /// Nothing is sent before.
-    hold: Moment,
-    /// Attempts of this step.
-    tries: u32,
     ended: Option<Box<CheckedOut>>,
 }
 
@@ -133,6 +129,9 @@ struct State {
     expired: bool,
     /// A transaction of this token that is neither paid nor failed, or one that could not be looked up.
     unclear: Option<String>,
+    /// Attempts of this step.
+    #[serde(default)]
+    attempts: Attempts,
 }
 
 /// Where a checkout is.
@@ -193,7 +192,7 @@ impl Checkout {
     }
 
     fn with(account: Account, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
-        Self { account, plan, state, request, flight: None, hold: Moment::default(), tries: 0, ended: None }
+        Self { account, plan, state, request, flight: None, ended: None }
     }
 
     fn hear(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
@@ -222,12 +221,21 @@ impl Checkout {
     }
 
     fn time_passed(&mut self, now: Moment) {
+        self.no_longer(now);
         if self.state.phase == Phase::Waiting && now >= self.state.until {
             self.withdraw();
         }
         if self.state.phase == Phase::Lingering && now >= self.state.linger {
             self.enter(if self.state.cancelled { Phase::Searching } else { Phase::Closing });
         }
+    }
+
+    /// A clock that was set back gives nobody more time than they had.
+    fn no_longer(&mut self, now: Moment) {
+        let (state, plan) = (&mut self.state, &self.plan);
+        let open = if state.cancelled { Duration::ZERO } else { plan.wait };
+        state.until = state.until.min(now.after(plan.wait));
+        state.linger = state.linger.min(now.after(open).after(plan.linger));
     }
 
     /// Says what it waits for, or sends what is to be sent.
@@ -241,8 +249,8 @@ impl Checkout {
         if self.flight.is_some() {
             return Action::WaitUntil(UNTIL_THE_REPLY);
         }
-        if self.hold > now {
-            return Action::WaitUntil(self.hold);
+        if let Some(until) = self.state.attempts.held(now) {
+            return Action::WaitUntil(until);
         }
         match self.state.phase {
             Phase::Waiting => {
@@ -254,7 +262,7 @@ impl Checkout {
     }
 
     fn next_request(&mut self, now: Moment) -> Option<http::Request<bytes::Bytes>> {
-        if self.ended.is_some() || self.flight.is_some() || self.hold > now {
+        if self.ended.is_some() || self.flight.is_some() || self.state.attempts.held(now).is_some() {
             return None;
         }
         match self.state.phase {
@@ -268,18 +276,13 @@ impl Checkout {
     }
 
     fn enter(&mut self, phase: Phase) {
-        (self.state.phase, self.tries) = (phase, 0);
+        self.state.phase = phase;
+        self.state.attempts.begin_anew();
     }
 
     /// Waits before this step is tried again; false when it was tried often enough.
     fn try_again(&mut self, told: Option<Duration>, now: Moment, random: u64) -> bool {
-        let pauses = self.plan.pauses;
-        self.hold = match told {
-            Some(wait) => as_told(wait, now, random),
-            None => pause(pauses.first, pauses.longest, self.tries, now, random),
-        };
-        self.tries = self.tries.saturating_add(1);
-        self.tries < self.plan.attempts
+        self.state.attempts.failed(told, self.plan.pauses, now, random) < self.plan.attempts
     }
 
     fn end(&mut self, outcome: CheckedOut) {
@@ -304,6 +307,7 @@ impl State {
             expired: false,
             news: Vec::new(),
             unclear: None,
+            attempts: Attempts::default(),
         }
     }
 }

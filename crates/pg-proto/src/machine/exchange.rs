@@ -64,10 +64,5 @@ pub(super) fn pause(first: Duration, longest: Duration, earlier: u32, now: Momen
     now.after(Pauses { first, longest }.next(earlier, random))
 }
 
-/// Until when to wait when the service asks for it: no less, and a little more at random.
-pub(super) fn as_told(wait: Duration, now: Moment, random: u64) -> Moment {
-    pause(wait / 8, wait / 8, 0, now.after(wait), random)
-}
-
 /// While a reply is awaited nothing else is to be done, however long that takes.
 pub(super) const UNTIL_THE_REPLY: Moment = Moment::from_millis(u64::MAX);

@@ -26,13 +26,14 @@
 //! 3. *Approved and Declined are what the ledger holds*: the reply to the payment, or the payment that a lookup finds under
 //!    the reference, which the initiation had for itself (assumption A109).
 //! 4. *Abandoned, Failed, TimedOut, NotShifted, NotInitiated and NotSent are for ever*: no request for the payment left.
-//!    Initiations and status requests charge nobody, however often and late their copies arrive.
+//!    Initiations and status requests charge nobody, however often and late their copies arrive. Nor does a machine that is
+//!    resumed although it had ended so, if its end was stored.
 //! 5. *Refused, of the payment*, is said at once for a reason that lies in the request or the credentials; for any other
 //!    after a lookup that found nothing, and when every request was answered. For a reason that may pass it rests on the
 //!    network not delivering a second copy later: see [`Refused::standing`].
 //! 6. *Nothing found proves nothing*: else it ends as Unknown, with the lookup to make later.
 //! 7. It ends: attempts, lookups and the time of customer and merchant are bounded. A crash grants new lookups and new
-//!    questions for the status, no new attempts to pay.
+//!    questions for the status, no new attempts to pay, and cuts no pause short that the service asked for.
 //!
 //! **It does not promise** that an initiation succeeds after a lost reply: its authentication key can't be had again, so
 //! that it has to begin anew, under another reference. No money has moved then.
@@ -41,7 +42,7 @@
 //! the reply to the initiation was stored ends it as NotSent. A driver stores the machine before each send; if it also
 //! stores it before it leads the customer to the challenge, that crash is harmless too.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use pg_model::{AuthenticationStatus, Method, Transaction, Url};
 
@@ -49,11 +50,7 @@ use self::{
     plan::Initiation as Request,
     state::{Phase, State},
 };
-use super::{
-    Action, Event, Machine, Moment, ResumeError, Saved,
-    charge::Doubt,
-    exchange::{UNTIL_THE_REPLY, as_told, pause},
-};
+use super::{Action, Event, Machine, Moment, ResumeError, Saved, charge::Doubt, exchange::UNTIL_THE_REPLY};
 use crate::{Account, Misuse, Refused};
 
 mod authorising;
@@ -81,8 +78,6 @@ pub struct ThreeDSecure {
     /// Dropped once it was answered: it may hold a security code.
     initiation: Option<Request>,
     in_flight: bool,
-    /// Nothing is sent before.
-    hold: Moment,
     /// When the customer's status was asked for last.
     checked: Moment,
     /// What is to be decided about, and until when.
@@ -157,7 +152,12 @@ impl ThreeDSecure {
     /// When `saved` is not of a 3-D Secure payment.
     pub fn resume(saved: &Saved, account: Account) -> Result<Self, ResumeError> {
         let state: State = saved.open(NAME, VERSION)?;
-        Ok(Self::with(account, state.resumed(), None))
+        let over = state.over && !state.exposed;
+        let mut resumed = Self::with(account, state.resumed(), None);
+        if over {
+            resumed.end(ThreeDSecured::NotSent(NotSent::Over));
+        }
+        Ok(resumed)
     }
 
     /// The reference that it pays under.
@@ -172,7 +172,6 @@ impl ThreeDSecure {
             state,
             initiation,
             in_flight: false,
-            hold: Moment::default(),
             checked: Moment::default(),
             status: None,
             refusal: None,
@@ -189,6 +188,7 @@ impl ThreeDSecure {
             Event::Input(input) => match self.state.phase {
                 Phase::Challenged => self.customer(input, now),
                 Phase::Deciding => self.decided(input),
+                Phase::Checking => self.state.closed |= input == ThreeDSecureInput::Closed,
                 _ => {}
             },
             Event::Reply(_) | Event::Failed(_) if !self.in_flight => {}
@@ -221,14 +221,17 @@ impl ThreeDSecure {
         if self.in_flight {
             return Action::WaitUntil(UNTIL_THE_REPLY);
         }
+        let asks = matches!(self.state.phase, Phase::Challenged | Phase::Deciding);
+        if let Some(until) = self.state.attempts.held(now).filter(|_| !asks) {
+            return Action::WaitUntil(until);
+        }
         match self.state.phase {
-            Phase::Challenged => self.challenge(),
+            Phase::Challenged => self.challenge(now),
             Phase::Deciding => self.decide(now),
-            _ if self.hold > now => Action::WaitUntil(self.hold),
             Phase::Initiating => self.initiate(),
             Phase::Checking => self.check(now),
-            Phase::Authorising => self.authorise(),
-            Phase::LookingUp => self.look_up(),
+            Phase::Authorising => self.authorise(now),
+            Phase::LookingUp => self.look_up(now),
         }
     }
 
@@ -239,26 +242,15 @@ impl ThreeDSecure {
 
     fn enter(&mut self, phase: Phase) {
         self.state.enter(phase);
-        self.hold = Moment::default();
     }
 
-    /// Waits before this step is tried again; false when it was tried often enough.
-    fn try_again(&mut self, at_most: u32, now: Moment, random: u64) -> bool {
-        let (pauses, earlier) = (self.state.plan.pauses, self.state.tries);
-        self.hold = pause(pauses.first, pauses.longest, earlier, now, random);
-        self.state.tries = earlier.saturating_add(1);
-        self.state.tries < at_most
-    }
-
-    /// The same, when the service said for how long to wait.
-    fn try_later(&mut self, wait: std::time::Duration, at_most: u32, now: Moment, random: u64) -> bool {
-        let again = self.try_again(at_most, now, random);
-        self.hold = as_told(wait, now, random);
-        again
+    /// Waits before this step is tried again, as the service wants it or by itself; false when it was tried often enough.
+    fn try_again(&mut self, told: Option<Duration>, at_most: u32, now: Moment, random: u64) -> bool {
+        self.state.attempts.failed(told, self.state.plan.pauses, now, random) < at_most
     }
 
     fn end(&mut self, outcome: ThreeDSecured) {
-        (self.initiation, self.state.sending) = (None, false);
+        (self.initiation, self.state.sending, self.state.over) = (None, false, true);
         self.ended = Some(Box::new(outcome));
     }
 

@@ -1,6 +1,6 @@
 //! One batch on its way.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use pg_model::{CardKey, UpdatedCard};
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,8 @@ pub(super) struct Polls {
     pub(super) made: u32,
     /// Replies that said that the data can't be read.
     pub(super) spoiled: u32,
+    /// Looks without an answer after its time.
+    pub(super) late: u32,
 }
 
 impl Batch {
@@ -82,6 +84,20 @@ impl Batch {
             Phase::Submitted { key, .. } => Some(key),
             _ => None,
         }
+    }
+
+    /// A clock that was set back makes nothing longer.
+    pub(super) fn mind_the_clock(&mut self, now: Moment, longest_pause: Duration) {
+        if let Phase::Doubtful { since } | Phase::Submitted { since, .. } = &mut self.phase {
+            *since = (*since).min(now);
+        }
+        self.polls.last = self.polls.last.min(now);
+        self.polls.next = self.polls.next.min(now.after(longest_pause));
+    }
+
+    /// When it is to be looked for: once more when its time is over, since nobody may have looked for long.
+    pub(super) fn next_look(&self, over: Moment) -> Moment {
+        if self.polls.last < over { self.polls.next.min(over) } else { self.polls.next }
     }
 
     pub(super) fn end_as(&mut self, how: BatchEnd) {

@@ -90,7 +90,8 @@ impl UpdatePlan {
         self
     }
 
-    /// How long a submitted batch may take before it ends as overdue.
+    /// How long a submitted batch may take. After that it is looked for once more, and ends as overdue if it is still
+    /// pending.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;

@@ -83,7 +83,7 @@ pub enum BatchEnd {
         /// The error code.
         code: String,
     },
-    /// The service took it and had no result when the patience was over.
+    /// The service took it and had no result when the patience was over; it was asked once more then.
     Overdue,
 }
 

@@ -52,7 +52,11 @@ impl AccountUpdate {
         let known =
             self.state.candidates.iter().any(|candidate| candidate.key == key) || self.over.contains(print_of(key));
         let right = key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if !known && right && self.state.open.iter().any(in_doubt) && self.state.candidates.len() < CANDIDATES {
+        // One whose time is over is not kept from its end by hints that go on and on.
+        let doubt = self.plan.doubt();
+        let over = |batch: &Batch| matches!(batch.phase, Phase::Doubtful { since } if since.after(doubt) <= now);
+        let wanted = self.state.open.iter().any(|batch| in_doubt(batch) && !over(batch));
+        if !known && right && wanted && self.state.candidates.len() < CANDIDATES {
             self.state.candidates.push(Candidate { key: key.to_owned(), looks: 0, next: now });
         }
     }
@@ -83,8 +87,10 @@ impl AccountUpdate {
     /// What a look for a result brought.
     pub(super) fn retrieved(&mut self, number: u64, heard: Heard<AccountUpdaterBatch>, now: Moment, random: u64) {
         let (first, longest) = (self.plan.first_poll / 4, self.plan.longest_pause);
+        let (patience, attempts) = (self.plan.patience, self.plan.attempts);
         let Some(batch) = self.batch(number) else { return };
         let later = pause(first, longest, batch.polls.made, now, random);
+        let late = matches!(batch.phase, Phase::Submitted { since, .. } if since.after(patience) <= now);
         match heard {
             Heard::Answer(answer) if batch.submitted() == Some(answer.batch_key.as_str()) => {
                 batch.finish(answer.card_key_details);
@@ -92,7 +98,11 @@ impl AccountUpdate {
             }
             Heard::Refused(refused) => {
                 let code = refused.code();
-                if *code != ErrorCode::BATCH_PENDING {
+                if *code == ErrorCode::BATCH_PENDING {
+                    if late {
+                        batch.end_as(BatchEnd::Overdue);
+                    }
+                } else {
                     batch.polls.spoiled += 1;
                     if refused.remedy() != Remedy::Retry || batch.polls.spoiled > SPOILED {
                         batch.end_as(BatchEnd::Failed { code: code.to_string() });
@@ -106,6 +116,10 @@ impl AccountUpdate {
             Heard::Answer(_) | Heard::InDoubt => {
                 batch.polls.made += 1;
                 batch.polls.next = later;
+                batch.polls.late += u32::from(late);
+                if batch.polls.late >= attempts.max(1) {
+                    batch.end_as(BatchEnd::Overdue);
+                }
                 self.brought_nothing(Heard::<()>::InDoubt, now, random);
             }
             nothing => self.brought_nothing(nothing, now, random),

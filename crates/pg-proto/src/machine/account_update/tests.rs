@@ -5,6 +5,7 @@ use pg_model::CardKey;
 use super::*;
 use crate::{BaseUrl, Credentials, machine::Failure};
 
+mod clocks;
 mod crashes;
 mod doubts;
 mod ends;

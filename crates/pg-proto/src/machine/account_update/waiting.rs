@@ -7,22 +7,28 @@ use super::{
     batch::{Batch, Phase},
     report::BatchEnd,
 };
-use crate::machine::Moment;
+use crate::machine::{Moment, Pauses};
 
 /// Pauses after requests that brought nothing.
-pub(super) const AFTER_TROUBLE: Duration = Duration::from_secs(1);
-pub(super) const LONGEST_TROUBLE: Duration = Duration::from_secs(60);
+pub(super) const TROUBLE: Pauses = Pauses { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 /// How often a batch is submitted again after doubts.
 const AGAIN_AT_MOST: u32 = 3;
 
 impl AccountUpdate {
-    /// Ends doubts and patience that are over, and makes results of what ended.
+    /// Ends doubts that are over, brings last looks forward, and makes results of what ended.
     pub(super) fn let_time_pass(&mut self, now: Moment) {
         let (doubt, patience) = (self.plan.doubt(), self.plan.patience);
+        let longest_look = self.plan.first_poll.max(self.plan.longest_pause);
         let again = self.plan.doubtful == Doubtful::SubmitAgain;
+        // What a callback has told of may settle it.
+        let hope = !self.state.candidates.is_empty();
+        for candidate in &mut self.state.candidates {
+            candidate.next = candidate.next.min(now.after(longest_look));
+        }
         for batch in self.state.open.iter_mut().filter(|batch| batch.result.is_none()) {
+            batch.mind_the_clock(now, longest_look);
             match batch.phase {
-                Phase::Doubtful { since } if since.after(doubt) <= now => {
+                Phase::Doubtful { since } if since.after(doubt) <= now && !hope => {
                     if again && batch.submitted_again < AGAIN_AT_MOST {
                         batch.submitted_again += 1;
                         batch.phase = Phase::Ready;
@@ -30,7 +36,7 @@ impl AccountUpdate {
                         batch.end_as(BatchEnd::Doubtful);
                     }
                 }
-                Phase::Submitted { since, .. } if since.after(patience) <= now => batch.end_as(BatchEnd::Overdue),
+                Phase::Submitted { since, .. } => batch.polls.next = batch.next_look(since.after(patience)),
                 _ => {}
             }
             batch.conclude();
@@ -38,17 +44,21 @@ impl AccountUpdate {
     }
 
     /// When there is something to do again, nothing being due now.
-    pub(super) fn next_moment(&self) -> Moment {
-        let (doubt, patience) = (self.plan.doubt(), self.plan.patience);
+    pub(super) fn next_moment(&mut self, now: Moment) -> Moment {
+        let doubt = self.plan.doubt();
+        let hold = self.state.troubles.held(now).unwrap_or_default();
+        let hope = !self.state.candidates.is_empty();
         let of_batch = |batch: &Batch| match batch.phase {
-            Phase::Ready => self.hold,
+            Phase::Ready => hold,
+            // Its candidates are what is waited for.
+            Phase::Doubtful { .. } if hope => Moment::from_millis(u64::MAX),
             Phase::Doubtful { since } => since.after(doubt),
-            Phase::Submitted { since, .. } => batch.polls.next.max(self.hold).min(since.after(patience)),
+            Phase::Submitted { .. } => batch.polls.next.max(hold),
             // Neither is ever waited for: one awaits its reply, the other is offered until it was taken.
-            Phase::Sending { .. } | Phase::Ended { .. } => self.hold,
+            Phase::Sending { .. } | Phase::Ended { .. } => hold,
         };
         let batches = self.state.open.iter().map(of_batch);
-        let candidates = self.state.candidates.iter().map(|candidate| candidate.next.max(self.hold));
-        batches.chain(candidates).min().unwrap_or(self.hold)
+        let candidates = self.state.candidates.iter().map(|candidate| candidate.next.max(hold));
+        batches.chain(candidates).min().unwrap_or(hold)
     }
 }

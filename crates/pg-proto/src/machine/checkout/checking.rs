@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, Remedy};
+use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, ErrorCode, Remedy, SandboxErrorCode};
 
-use super::{CheckedOut, Checkout, CheckoutInput, Flight, NotKnown, amount};
+use super::{CheckedOut, Checkout, CheckoutInput, Flight, NotKnown, Phase, amount};
 use crate::machine::{
     Event, Moment,
     exchange::{Heard, heard},
@@ -43,8 +43,12 @@ impl Checkout {
             }
             Heard::Shut(refused) => return self.not_known(key, NotKnown::Refused(refused)),
             Heard::HeldBack => return self.not_known(key, NotKnown::HeldBack),
-            // No such transaction: somebody made it up.
-            Heard::Refused(refused) if refused.remedy() != Remedy::Retry => return self.done_with(&key, now),
+            Heard::Refused(refused) if refused.remedy() != Remedy::Retry => {
+                if !self.is_made_up(refused.code()) {
+                    self.state.unclear = Some(key.clone());
+                }
+                return self.done_with(&key, now);
+            }
             Heard::Later(wait) => self.try_again(Some(wait), now, random),
             Heard::Refused(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
         };
@@ -65,9 +69,16 @@ impl Checkout {
         if fits && transaction.status == "Success" { Finding::Payment } else { Finding::Unclear }
     }
 
+    /// Whether a refusal says that there is no such transaction. The documents show no code for that, and anybody can make
+    /// up news; but what a search has found is there, and may be the payment.
+    fn is_made_up(&self, code: &ErrorCode) -> bool {
+        self.state.phase != Phase::Concluding || SandboxErrorCode::UNKNOWN_TRANSACTION_KEY == code.as_str()
+    }
+
     fn done_with(&mut self, key: &str, now: Moment) {
         self.state.news.retain(|news| news != key);
-        (self.tries, self.hold) = (0, now.after(BETWEEN_LOOKS));
+        self.state.attempts.begin_anew();
+        self.state.attempts.hold_back(BETWEEN_LOOKS, now);
     }
 
     fn not_known(&mut self, key: String, why: NotKnown) {

@@ -31,7 +31,8 @@ impl Checkout {
             Heard::Answer(answer) => {
                 let state = &mut self.state;
                 state.cancelled = answer.status == Flag::YES;
-                state.expired = state.phase == Phase::Closing && answer.status == Flag::NO && state.expiry.is_some();
+                let past = state.phase == Phase::Closing && state.expiry.is_some_and(|expiry| expiry <= now);
+                state.expired = past && answer.status == Flag::NO;
                 false
             }
             Heard::Refused(_) | Heard::Shut(_) | Heard::HeldBack => false,
@@ -39,16 +40,17 @@ impl Checkout {
             // A token that is cancelled twice stays cancelled.
             Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
         };
-        if !again && self.state.phase == Phase::Closing {
-            self.hold = Moment::default();
-            self.enter(Phase::Searching);
-        } else if !again {
-            // A token that was not cancelled may be paid until it expires.
-            let closed = if self.state.cancelled { now } else { self.state.expiry.unwrap_or(now).max(now) };
-            self.state.linger = closed.after(self.plan.linger);
-            self.hold = Moment::default();
-            self.enter(Phase::Lingering);
+        if again {
+            return;
         }
+        if self.state.phase == Phase::Closing && !self.state.cancelled {
+            return self.enter(Phase::Searching);
+        }
+        // A token that was not cancelled may be paid until it expires; whether it has is asked for after the plan's time.
+        let closed = if self.state.cancelled { now } else { self.state.expiry.unwrap_or(now).max(now) };
+        self.state.linger = closed.after(self.plan.linger);
+        self.no_longer(now);
+        self.enter(Phase::Lingering);
     }
 
     /// The search, or what follows it when there is nothing to search by.

@@ -12,6 +12,7 @@ use crate::{
     },
 };
 
+mod clocks;
 mod closing;
 mod opening;
 mod stories;

@@ -13,20 +13,20 @@ use crate::{
 };
 
 impl ThreeDSecure {
-    pub(super) fn authorise(&mut self) -> Next {
+    pub(super) fn authorise(&mut self, now: Moment) -> Next {
         let key = self.state.authentication_key.as_str();
         let request = match self.state.plan.pay {
             Pay::Auth => self.account.request_unchecked(&AuthThreeDSecure::new(key)),
             Pay::Preauth => self.account.request_unchecked(&PreauthThreeDSecure::new(key)),
         };
         match request {
-            Ok(request) if self.state.tries < self.state.plan.attempts => {
+            Ok(request) if self.state.attempts.made() < self.state.plan.attempts => {
                 self.state.sending = true;
                 self.send(request)
             }
             _ => {
                 self.not_authorised(NotSent::Unreachable, Doubt::NoRequest);
-                self.go_on(self.hold)
+                self.go_on(now)
             }
         }
     }
@@ -51,12 +51,12 @@ impl ThreeDSecure {
             Heard::InDoubt => self.doubt(),
             Heard::HeldBack => self.not_authorised(NotSent::HeldBack, Doubt::HeldBack),
             Heard::NotSent => {
-                if !self.try_again(attempts, now, random) {
+                if !self.try_again(None, attempts, now, random) {
                     self.not_authorised(NotSent::Unreachable, Doubt::NotLookedUp);
                 }
             }
             Heard::Later(wait) => {
-                if !self.try_later(wait, attempts, now, random) {
+                if !self.try_again(Some(wait), attempts, now, random) {
                     self.doubt();
                 }
             }
@@ -65,6 +65,8 @@ impl ThreeDSecure {
 
     fn paid(&mut self, outcome: Outcome<Transaction>) {
         match outcome {
+            // The reply to something else.
+            other if !self.state.bears_reference(other.record()) => self.doubt(),
             Outcome::Approved(transaction) => self.end(ThreeDSecured::Approved(transaction)),
             Outcome::Declined(transaction) => self.end(ThreeDSecured::Declined(transaction)),
             Outcome::Other(transaction) => {

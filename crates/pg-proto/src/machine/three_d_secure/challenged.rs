@@ -9,7 +9,9 @@ use crate::machine::{Action, Moment};
 const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 impl ThreeDSecure {
-    pub(super) fn challenge(&self) -> Next {
+    pub(super) fn challenge(&mut self, now: Moment) -> Next {
+        // A clock that was set back gives nobody more time.
+        self.state.until = self.state.until.min(now.after(self.state.plan.challenge));
         let url = self.state.authentication_url.as_str().into();
         Action::Ask(ThreeDSecureDemand::Challenge { url, until: self.state.until })
     }
@@ -33,9 +35,8 @@ impl ThreeDSecure {
 
     fn ask_for_status(&mut self, now: Moment) {
         self.enter(Phase::Checking);
-        let soonest = self.checked.after(BETWEEN_LOOKS);
-        if soonest > now {
-            self.hold = soonest;
+        if let Some(left) = BETWEEN_LOOKS.checked_sub(now.since(self.checked)) {
+            self.state.attempts.hold_back(left, now);
         }
     }
 }

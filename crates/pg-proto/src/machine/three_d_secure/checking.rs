@@ -38,9 +38,9 @@ impl ThreeDSecure {
             Heard::Answer(status) => return self.take_status(status, now),
             Heard::Refused(refused) | Heard::Shut(refused) => return self.end(ThreeDSecured::Refused(refused)),
             Heard::HeldBack => return self.end(ThreeDSecured::NotSent(NotSent::HeldBack)),
-            Heard::Later(wait) => self.try_later(wait, attempts, now, random),
+            Heard::Later(wait) => self.try_again(Some(wait), attempts, now, random),
             // It only reads, so that it does not matter whether it arrived.
-            Heard::NotSent | Heard::InDoubt => self.try_again(attempts, now, random),
+            Heard::NotSent | Heard::InDoubt => self.try_again(None, attempts, now, random),
         };
         if !again {
             self.end(ThreeDSecured::NotSent(NotSent::Unreachable));

@@ -5,12 +5,16 @@ use crate::machine::{Action, Moment};
 
 impl ThreeDSecure {
     pub(super) fn decide(&mut self, now: Moment) -> Next {
-        match &self.status {
-            Some((status, until)) => Action::Ask(ThreeDSecureDemand::Decide { status: status.clone(), until: *until }),
+        match &mut self.status {
+            Some((status, until)) => {
+                // A clock that was set back gives nobody more time.
+                *until = (*until).min(now.after(self.state.plan.decision));
+                Action::Ask(ThreeDSecureDemand::Decide { status: status.clone(), until: *until })
+            }
             // What there is to decide about is fetched again.
             None => {
                 self.enter(Phase::Checking);
-                self.check(now)
+                self.go_on(now)
             }
         }
     }

@@ -29,8 +29,8 @@ impl ThreeDSecure {
             // Both ways to initiate have the same reply.
             Heard::Answer(record) => self.take(record, now),
             Heard::Refused(refused) | Heard::Shut(refused) => Some(ThreeDSecured::Refused(refused)),
-            Heard::Later(wait) => unreachable(self.try_later(wait, attempts, now, random)),
-            Heard::NotSent => unreachable(self.try_again(attempts, now, random)),
+            Heard::Later(wait) => unreachable(self.try_again(Some(wait), attempts, now, random)),
+            Heard::NotSent => unreachable(self.try_again(None, attempts, now, random)),
             Heard::HeldBack => Some(ThreeDSecured::NotSent(NotSent::HeldBack)),
             // Sent again it could meet itself, and the first key would be lost: its retry class is never.
             Heard::InDoubt => Some(ThreeDSecured::NotSent(NotSent::InitiationUnclear)),

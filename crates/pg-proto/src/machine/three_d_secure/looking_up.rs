@@ -4,19 +4,18 @@ use pg_model::{ErrorCode, Outcome, SandboxErrorCode, Transaction, TransactionLoo
 
 use super::{Next, Pay, ThreeDSecure, ThreeDSecureInput, ThreeDSecured};
 use crate::machine::{
-    Action, Event, Moment,
+    Event, Moment,
     charge::{Doubt, Standing},
     exchange::{Heard, heard},
 };
 
 impl ThreeDSecure {
-    pub(super) fn look_up(&mut self) -> Next {
+    pub(super) fn look_up(&mut self, now: Moment) -> Next {
         match self.account.request_unchecked(&self.state.lookup()) {
-            Ok(request) if self.state.tries < self.state.plan.lookups => self.send(request),
+            Ok(request) if self.state.attempts.made() < self.state.plan.lookups => self.send(request),
             _ => {
                 self.lookups_over();
-                // Just ended, so it says how.
-                self.ended.as_deref().cloned().map_or(Action::WaitUntil(self.hold), Action::Done)
+                self.go_on(now)
             }
         }
     }
@@ -28,15 +27,15 @@ impl ThreeDSecure {
                 if self.found(found.transactions) {
                     return;
                 }
-                self.try_again(lookups, now, random)
+                self.try_again(None, lookups, now, random)
             }
             Heard::Refused(refused) if !is_nothing(refused.code()) => {
                 return self.unknown(Doubt::LookupRefused(refused));
             }
             Heard::Shut(refused) => return self.unknown(Doubt::Credentials(refused)),
             Heard::HeldBack => return self.unknown(Doubt::HeldBack),
-            Heard::Later(wait) => self.try_later(wait, lookups, now, random),
-            Heard::Refused(_) | Heard::NotSent | Heard::InDoubt => self.try_again(lookups, now, random),
+            Heard::Later(wait) => self.try_again(Some(wait), lookups, now, random),
+            Heard::Refused(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, lookups, now, random),
         };
         if !again {
             self.lookups_over();
@@ -105,8 +104,7 @@ impl ThreeDSecure {
             Pay::Auth => TransactionType::AUTH,
             Pay::Preauth => TransactionType::PRE_AUTH,
         };
-        let reference = &found.unique_merchant_reference;
-        found.transaction_type == kind && (reference.is_empty() || *reference == self.state.reference.as_str())
+        found.transaction_type == kind && self.state.bears_reference(found)
     }
 }
 

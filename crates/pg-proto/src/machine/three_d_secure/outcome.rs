@@ -54,4 +54,6 @@ pub enum NotSent {
     /// Nobody knows whether the initiation arrived, and its authentication key can't be had again. Begin anew; if it
     /// arrived, its reference is used up.
     InitiationUnclear,
+    /// It had ended without a payment before it was resumed.
+    Over,
 }

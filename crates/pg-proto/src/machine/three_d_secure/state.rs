@@ -1,10 +1,10 @@
 //! What is stored of a 3-D Secure payment.
 
-use pg_model::TransactionLookup;
+use pg_model::{Transaction, TransactionLookup};
 use serde::{Deserialize, Serialize};
 
 use super::plan::ThreeDSecurePlan;
-use crate::machine::Moment;
+use crate::machine::{Moment, attempts::Attempts};
 
 /// What is stored. The authentication key is: without it the status can't be asked for and the payment not be made, and it
 /// can't be had again. It is no secret worth stealing: it stands in the address that the customer's browser opens, is
@@ -15,9 +15,9 @@ pub(super) struct State {
     pub(super) reference: String,
     pub(super) currency: String,
     pub(super) phase: Phase,
-    /// Attempts of this phase. Earlier writers did not store them.
-    #[serde(default)]
-    pub(super) tries: u32,
+    /// Attempts of this phase.
+    #[serde(flatten)]
+    pub(super) attempts: Attempts,
     pub(super) authentication_key: String,
     pub(super) authentication_url: String,
     /// Until when the customer may take.
@@ -30,6 +30,9 @@ pub(super) struct State {
     pub(super) exposed: bool,
     /// What became of one is not known.
     pub(super) open: bool,
+    /// It has ended. Earlier versions did not store that.
+    #[serde(default)]
+    pub(super) over: bool,
 }
 
 /// Where a 3-D Secure payment is: a file each.
@@ -50,7 +53,7 @@ impl State {
             reference: reference.to_owned(),
             currency: currency.to_owned(),
             phase: Phase::Initiating,
-            tries: 0,
+            attempts: Attempts::default(),
             authentication_key: String::new(),
             authentication_url: String::new(),
             until: Moment::default(),
@@ -58,6 +61,7 @@ impl State {
             sending: false,
             exposed: false,
             open: false,
+            over: false,
         }
     }
 
@@ -75,7 +79,14 @@ impl State {
     }
 
     pub(super) fn enter(&mut self, phase: Phase) {
-        (self.phase, self.tries) = (phase, 0);
+        self.phase = phase;
+        self.attempts.begin_anew();
+    }
+
+    /// Whether a transaction can be of this reference: those that do not say which they have, do.
+    pub(super) fn bears_reference(&self, found: &Transaction) -> bool {
+        let reference = &found.unique_merchant_reference;
+        reference.is_empty() || *reference == self.reference.as_str()
     }
 
     /// The lookup that finds the payment: it takes over the references of its initiation (assumption A109).

@@ -15,6 +15,7 @@ use crate::{
 mod authorising;
 mod challenged;
 mod checking;
+mod clocks;
 mod deciding;
 mod initiating;
 mod looking_up;
@@ -27,7 +28,7 @@ type Run = run::Run<ThreeDSecure>;
 
 impl Tested for ThreeDSecure {
     const CANARIES: &'static [&'static str] =
-        &["canary-api-key", "canary-password", "canary-sha-key", "canary-session-key", "canary-card-key", "739"];
+        &["canary-api-key", "canary-password", "canary-sha-key", "canary-session-key", "canary-card-key", "\"739\""];
 
     fn resumed(saved: &Saved) -> Self {
         Self::resume(saved, account()).unwrap()

@@ -60,11 +60,11 @@ fn a_clock_that_jumps_makes_no_token_lapse() {
 
     let mut run = jumped();
     assert_eq!(run.method(), "canceltoken");
-    assert_eq!(run.say(&cancelled("1")).crash().method(), "lookup");
+    assert_eq!(run.say(&cancelled("1")).crash().wait().method(), "lookup");
     assert_eq!(*run.say(&found(&[])).ended(), CheckedOut::Lapsed { cancelled: true });
 
     let mut run = jumped();
-    run.say(&cancelled("1")).say(&found(&["key-1"]));
+    run.say(&cancelled("1")).wait().say(&found(&["key-1"]));
     assert_eq!(run.method(), "transaction_lookup");
     assert_eq!(*run.say(&paid()).ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
 }
@@ -122,4 +122,31 @@ fn a_crash_at_each_place_goes_on_from_there() {
     run.refuse("943").wait();
     assert_eq!(*run.ended(), CheckedOut::Lapsed { cancelled: true });
     assert_eq!(*run.crash().ended(), CheckedOut::Lapsed { cancelled: true });
+}
+
+/// The service itself named it, under the reference of this checkout.
+#[test]
+fn what_the_search_found_and_nobody_can_look_up_may_be_the_payment() {
+    for (code, unclear) in [("943", false), ("777", true), ("950", true)] {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait().say(&found(&["key-1"]));
+        run.refuse(code).wait();
+        let expected = if unclear {
+            CheckedOut::Unknown { trans_key: Some("key-1".to_owned()), why: NotKnown::Unclear }
+        } else {
+            CheckedOut::Lapsed { cancelled: true }
+        };
+        assert_eq!(*run.ended(), expected, "{code}");
+    }
+}
+
+#[test]
+fn late_news_are_waited_for_whenever_the_token_was_cancelled() {
+    let mut run = Run::waiting(None);
+    run.withdraw().say(&cancelled("0")).wait();
+    // It was not closed before: the customer may have paid just now.
+    run.say(&cancelled("1"));
+    assert_eq!(run.waits(), CheckoutPlan::default().linger);
+    run.tell("key-1").say(&paid());
+    assert_eq!(*run.ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
 }

@@ -62,3 +62,10 @@ fn while_a_reply_is_awaited_nothing_is_sent() {
     run.step(Event::Woken).step(Event::Begin);
     assert!(matches!(run.last, Some(Action::WaitUntil(UNTIL_THE_REPLY))));
 }
+
+#[test]
+fn who_leaves_while_the_service_is_to_be_waited_for_has_left() {
+    let mut run = Run::at(Phase::Checking, plan());
+    run.refuse("121").input(ThreeDSecureInput::Closed).wait().say(&status("920", "N"));
+    assert_eq!(*run.ended(), ThreeDSecured::Abandoned);
+}

@@ -87,3 +87,33 @@ fn foreign_states_are_refused() {
     let other = Saved::from_text(r#"{"machine":"charge","version":1,"state":{}}"#);
     assert!(matches!(ThreeDSecure::resume(&other, account()), Err(ResumeError::OtherMachine { .. })));
 }
+
+/// Its owner may have acted on the end, and crashed before throwing away what was stored.
+#[test]
+fn what_ended_without_a_payment_is_never_paid_by_resuming_it() {
+    let ends: [fn() -> Run; 7] = [
+        || Run::at(Phase::Initiating, plan()),
+        || Run::at(Phase::Checking, plan()),
+        || Run::at(Phase::Checking, plan()),
+        || Run::at(Phase::Checking, plan()),
+        || Run::at(Phase::Deciding, plan()),
+        || Run::at(Phase::Authorising, plan()),
+        || Run::at(Phase::Authorising, plan()),
+    ];
+    for (at, run) in ends.into_iter().enumerate() {
+        let mut run = run();
+        match at {
+            0 => run.refuse("106"),
+            1 => run.say(&status("608", "N")),
+            2 => run.say(&status("921", "N")),
+            3 => run.fail(Failure::HeldBack),
+            4 => run.input(ThreeDSecureInput::Stop),
+            5 => run.fail(Failure::HeldBack),
+            _ => (0..8).fold(&mut run, |run, _| run.wait().fail(Failure::NotSent)),
+        };
+        let (end, before) = (run.ended().clone(), run.payments());
+        let again = run.crash().ended();
+        assert!(matches!(again, ThreeDSecured::NotSent(_)), "{at}: {end:?}, {again:?}");
+        assert_eq!(run.payments(), before, "{at}");
+    }
+}

@@ -1,0 +1,104 @@
+//! How often a step was tried, and until when nothing is sent. Stored with its machine: a crash grants no new attempts,
+//! and cuts no pause short that the service asked for.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Moment, Pauses};
+
+/// The attempts of one step. Whatever an earlier version did not store of it counts as none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Attempts {
+    #[serde(default)]
+    tries: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hold: Option<Hold>,
+}
+
+/// A time in which nothing is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Hold {
+    until: Moment,
+    /// How long it is: no clock that is set back makes it longer.
+    length: Duration,
+}
+
+impl Attempts {
+    pub(super) const fn made(&self) -> u32 {
+        self.tries
+    }
+
+    /// One more came to nothing, and a pause follows: as long as the service wants, and a little more at random, or else a
+    /// longer one each time. Returns how many there were.
+    pub(super) fn failed(&mut self, told: Option<Duration>, pauses: Pauses, now: Moment, random: u64) -> u32 {
+        let spread = |wait: Duration| Pauses { first: wait / 8, longest: wait / 8 }.next(0, random);
+        let length = told.map_or_else(|| pauses.next(self.tries, random), |wait| wait.saturating_add(spread(wait)));
+        self.hold_back(length, now);
+        self.tries = self.tries.saturating_add(1);
+        self.tries
+    }
+
+    /// Nothing is sent for so long.
+    pub(super) fn hold_back(&mut self, length: Duration, now: Moment) {
+        self.hold = Some(Hold { until: now.after(length), length });
+    }
+
+    /// Until when nothing is sent, if that is so.
+    pub(super) fn held(&mut self, now: Moment) -> Option<Moment> {
+        self.hold = self.hold.filter(|hold| hold.until > now).map(|hold| Hold { until: hold.ends(now), ..hold });
+        self.hold.map(|hold| hold.until)
+    }
+
+    /// Another step begins, or this one anew. What the service wants to be waited for holds for every step.
+    pub(super) fn begin_anew(&mut self) {
+        self.tries = 0;
+    }
+}
+
+impl Hold {
+    fn ends(&self, now: Moment) -> Moment {
+        self.until.min(now.after(self.length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Moment = Moment::from_millis(1_700_000_000_000);
+
+    #[test]
+    fn pauses_grow_and_what_the_service_wants_is_waited_for_in_full() {
+        let mut attempts = Attempts::default();
+        let mut failed = |told| {
+            let made = attempts.failed(told, Pauses::default(), NOW, 0);
+            (made, attempts.held(NOW).unwrap().since(NOW).as_millis())
+        };
+        assert_eq!([failed(None), failed(None), failed(None)], [(1, 500), (2, 1_000), (3, 2_000)]);
+        assert_eq!(failed(Some(Duration::from_secs(60))), (4, 63_750));
+        attempts.begin_anew();
+        assert_eq!((attempts.made(), attempts.held(NOW)), (0, Some(NOW.after(Duration::from_millis(63_750)))));
+        assert_eq!(attempts.held(NOW.after(Duration::from_millis(63_750))), None);
+        assert_eq!(attempts, Attempts::default());
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_makes_no_pause_longer() {
+        let mut attempts = Attempts::default();
+        attempts.hold_back(Duration::from_secs(300), NOW);
+        let earlier = Moment::from_millis(NOW.millis() - 86_400_000);
+        assert_eq!(attempts.held(earlier), Some(earlier.after(Duration::from_secs(300))));
+        assert_eq!(attempts.held(NOW), None);
+    }
+
+    #[test]
+    fn it_survives_a_crash_and_what_was_not_stored_counts_as_none() {
+        let mut attempts = Attempts::default();
+        attempts.failed(Some(Duration::from_secs(60)), Pauses::default(), NOW, 7);
+        let stored = serde_json::to_string(&attempts).unwrap();
+        assert_eq!(serde_json::from_str::<Attempts>(&stored).unwrap(), attempts);
+        assert_eq!(serde_json::from_str::<Attempts>("{}").unwrap(), Attempts::default());
+        assert_eq!(serde_json::from_str::<Attempts>(r#"{"tries":3}"#).unwrap().made(), 3);
+    }
+}
