@@ -14,6 +14,11 @@ pub(crate) fn filled(out: &mut dyn RecordWriter, name: &str, value: &dyn Text) {
     }
 }
 
+/// A scalar that is left out where it is empty, unless another one is given.
+pub(crate) fn beside(out: &mut dyn RecordWriter, name: &str, value: &dyn Text, other: &dyn Text) {
+    if other.text().is_empty() { filled(out, name, value) } else { out.text(name, value.text()) }
+}
+
 /// Unknown fields, as they came.
 pub(crate) fn extra(out: &mut dyn RecordWriter, extra: &Extra) {
     for (name, value) in extra.iter() {

@@ -143,6 +143,8 @@ pub(super) struct Part {
     pub(super) json: Option<String>,
     /// Where the field differs from its record.
     pub(super) empty: Option<Empty>,
+    /// The field beside which this one is written, also without a value.
+    pub(super) beside: Option<String>,
     pub(super) assumption: Option<u16>,
     pub(super) aliases: Vec<String>,
     pub(super) source: String,

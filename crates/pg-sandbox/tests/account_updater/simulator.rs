@@ -73,6 +73,22 @@ fn the_new_token_has_everything_of_the_old_one_and_pays() {
 }
 
 #[test]
+fn a_new_card_is_shown_with_its_empty_fields_and_no_others_are() {
+    let mut desk = Desk::new();
+    let (new, unchanged) = (desk.token(MONTH, ""), desk.token(PLAIN, ""));
+    let batch = desk.request(&[&new, &unchanged], "");
+    desk.wait(120);
+    let entries = desk.retrieve(&batch)["cardKeyDetails"].clone();
+    assert_eq!(entries[0]["merchantCustomerReference"], json!(""), "{entries}");
+    assert_eq!(entries[0]["card"]["cardDescription"], json!(""), "{entries}");
+    assert_eq!(entries[1], json!({ "oldCardKey": unchanged, "response": "706" }));
+    let (_, xml) = desk.call("token/retrieveAccountUpdater", &[("batchKey", &batch)], true);
+    let (first, second) = xml.split_once("</cardKeyDetail>").unwrap();
+    assert!(first.contains("</cardUniqueIdentifier><merchantCustomerReference></merchantCustomerReference>"), "{xml}");
+    assert!(!second.contains("merchantCustomerReference"), "{xml}");
+}
+
+#[test]
 fn a_batch_shows_what_it_found_also_when_the_new_token_has_gone() {
     let mut desk = Desk::new();
     let old = desk.token(MONTH, "c");

@@ -3,7 +3,7 @@
 use super::{
     super::{
         place::allowed,
-        tables::{Part, Record},
+        tables::{Empty, Part, Record},
     },
     Checker,
 };
@@ -20,6 +20,7 @@ impl Checker<'_> {
         self.source_and_doc(&record.places, &record.source, &record.doc);
         for part in &record.fields {
             self.part(part);
+            self.beside(record, part);
         }
         self.part_names(&record.fields);
         self.part_wire_names(&record.fields);
@@ -70,6 +71,22 @@ impl Checker<'_> {
         }
         if let Some(number) = part.assumption {
             self.assumption(places.of("assumption"), number);
+        }
+    }
+
+    /// A field is written beside another one where both are texts, and where nothing else says what becomes of it.
+    fn beside(&mut self, record: &Record, part: &Part) {
+        let Some(other) = &part.beside else { return };
+        let place = part.places.of("beside");
+        if part.kind.is_none() || part.json.as_deref() == Some("number") {
+            self.problem(place, "beside goes with a field that is one text");
+        } else if part.empty.unwrap_or(record.empty) == Empty::Keep {
+            self.problem(place, "the field is written without a value anyway: leave beside out");
+        }
+        let texts = record.fields.iter().filter(|field| field.kind.is_some() && field.wire != part.wire);
+        if !texts.clone().any(|field| field.wire == *other) {
+            let hint = allowed(other, texts.map(|field| field.wire.as_str()));
+            self.problem(place, format!("beside {other:?} is no other field of one text{hint}"));
         }
     }
 

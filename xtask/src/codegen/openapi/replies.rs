@@ -212,7 +212,8 @@ fn property(record: &Record, part: &Part, in_xml: bool) -> Node {
     } else {
         let kind = part.kind.as_deref().unwrap_or("String");
         let known = kind != "String";
-        let empty = record.empty == Empty::Keep && !record.essential.contains(&part.wire);
+        let kept = record.empty == Empty::Keep || part.beside.is_some();
+        let empty = kept && !record.essential.contains(&part.wire);
         match (part.json.as_deref() == Some("number"), known, empty) {
             (true, ..) => Node::map().with("type", vec!["integer", "string", "null"]),
             (_, true, false) => reference("schemas", kind),

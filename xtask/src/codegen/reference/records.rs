@@ -72,6 +72,9 @@ fn row(tables: &Tables, part: &Part) -> Vec<String> {
         let aliases: Vec<String> = part.aliases.iter().map(|alias| code(alias)).collect();
         meaning += &format!(" Readers also take {}.", aliases.join(", "));
     }
+    if let Some(other) = &part.beside {
+        meaning += &format!(" Written empty where there is a {}.", code(other));
+    }
     if let Some(number) = part.assumption {
         meaning += &format!(" Rests on {}.", assumption(number));
     }

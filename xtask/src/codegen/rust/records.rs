@@ -25,7 +25,7 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
 fn code(record: &Record) -> String {
     let fields: String = record.fields.iter().map(declaration).collect();
     let slots: String = record.fields.iter().map(slot).collect();
-    let writes: String = record.fields.iter().map(|part| write(part, part.empty.unwrap_or(record.empty))).collect();
+    let writes: String = record.fields.iter().map(|part| write(record, part)).collect();
     let missing = missing(record);
     let body = format!(
         "/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\npub struct {name} {{\n{fields}\
@@ -69,10 +69,13 @@ fn slot(part: &Part) -> String {
     format!("{} => Slot::{variant}(&mut self.{name}),\n", names.join(" | "))
 }
 
-fn write(part: &Part, empty: Empty) -> String {
+fn write(record: &Record, part: &Part) -> String {
     let name = part.rust_name();
     let wire = literal(&part.wire);
-    let keep = empty == Empty::Keep;
+    let keep = part.empty.unwrap_or(record.empty) == Empty::Keep;
+    if let Some(other) = record.fields.iter().find(|field| part.beside.as_ref() == Some(&field.wire)) {
+        return format!("write::beside(out, {wire}, &self.{name}, &self.{});\n", other.rust_name());
+    }
     if part.prefix.is_some() {
         return format!("write::named(out, &self.{name});\n");
     }

@@ -136,6 +136,7 @@ impl Part {
             prefix: row.maybe_text("prefix"),
             json: row.maybe_text("json"),
             empty: row.maybe_choice("empty", EMPTY),
+            beside: row.maybe_text("beside"),
             assumption: row.maybe_number("assumption"),
             aliases: row.texts("aliases"),
             source: row.text("source"),

@@ -55,7 +55,7 @@ impl Record for UpdatedCard {
         write::filled(out, "response", &self.response);
         write::filled(out, "cardKey", &self.card_key);
         write::filled(out, "cardUniqueIdentifier", &self.card_unique_identifier);
-        write::filled(out, "merchantCustomerReference", &self.merchant_customer_reference);
+        write::beside(out, "merchantCustomerReference", &self.merchant_customer_reference, &self.card_key);
         write::filled(out, "enabled", &self.enabled);
         if self.card != Default::default() {
             out.record("card", &self.card);

@@ -40,10 +40,10 @@ pub(super) fn new_card(response: &str, number: &str, (month, year): (&str, &str)
     })
 }
 
-/// December is followed by January of the next year; what is no date stays.
+/// December is followed by January of the next year; what is no date stays, and so does the last month of four digits.
 fn one_month_later(month: &str, year: &str) -> (String, String) {
     match (month.parse::<u8>(), year.parse::<u16>()) {
-        (Ok(12), Ok(number)) => ("01".to_owned(), format!("{:04}", number.saturating_add(1))),
+        (Ok(12), Ok(number @ ..9999)) => ("01".to_owned(), format!("{:04}", number + 1)),
         (Ok(number @ 1..=11), Ok(_)) => (format!("{:02}", number + 1), year.to_owned()),
         _ => (month.to_owned(), year.to_owned()),
     }
@@ -115,6 +115,8 @@ mod tests {
         assert_eq!(told("700", B, ("05", "2030")), format!("{A} 05/2030"));
         assert_eq!(told("702", MONTH, ("05", "2030")), format!("{MONTH} 06/2030"));
         assert_eq!(told("702", MONTH, ("12", "2029")), format!("{MONTH} 01/2030"));
+        // A year has four digits (spec 1 §2.1), so the last of them has no later month.
+        assert_eq!(told("702", MONTH, ("12", "9999")), format!("{MONTH} 12/9999"));
         assert_eq!(told("702", MONTH, ("??", "2029")), format!("{MONTH} ??/2029"));
     }
 
