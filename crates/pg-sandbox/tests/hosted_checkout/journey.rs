@@ -61,3 +61,37 @@ fn a_hosted_payment_becomes_a_stored_card() {
     ];
     assert_eq!(shop.done("repeat", &repeated).text("status"), "1");
 }
+
+/// A checkout takes longer texts (spec 3 §4.1) than a token record has room for (spec 1 §2.1).
+#[test]
+fn a_text_that_a_token_has_no_room_for_loses_its_end() {
+    let mut shop = Shop::new();
+    let long = |length: usize| "é".repeat(length);
+    let (line, town, county, postcode) = (long(150), long(100), long(50), long(15));
+    let token = shop.token(&[
+        ("auto_redirect", "1"),
+        ("email", &format!("{}@shop.example", "a".repeat(50))),
+        ("mobile_phone", "447700900123456"),
+        ("address_1", &line),
+        ("town", &town),
+        ("county", &county),
+        ("postcode", &postcode),
+    ]);
+    let page = shop.visit(&token);
+    let name = long(60);
+    let paid = shop.submit(&token, &page, &with(CARD, &[("cardholderName", &name)])).trans_key();
+    let made = shop.version_3("token/tokeniseTransactionKey", &[("transactionKey", &paid)]);
+    let stored = &made["cardKeyDetails"]["0"];
+    for (pointer, wanted) in [
+        ("/customer/customerEmail", "a".repeat(50)),
+        ("/customer/customerMobile", "44770090012345".to_owned()),
+        ("/cardholderAddress/cardholderAddressLine1", long(50)),
+        ("/cardholderAddress/cardholderAddressTown", long(50)),
+        ("/cardholderAddress/cardholderAddressCounty", long(50)),
+        ("/cardholderAddress/cardholderAddressPostcode", long(8)),
+        // The record gives no length for the name.
+        ("/card/cardholderName", name),
+    ] {
+        assert_eq!(stored.pointer(pointer).and_then(|text| text.as_str()), Some(&*wanted), "{pointer} {stored}");
+    }
+}

@@ -1,6 +1,9 @@
 //! `token/tokeniseTransactionKey` (spec 1 §4.7).
 
-use pg_model::{CardKey, CardKeyDetails, MerchantCustomerReference, SandboxErrorCode, TokeniseTransactionKey};
+use pg_model::{
+    CardKey, CardKeyDetails, MerchantCustomerReference, Method as _, SandboxErrorCode, TokeniseTransactionKey,
+    UpdateCardKeyDetails, field::Length,
+};
 
 use super::{super::method::Serve, Context, Merchant, Refusal, detail, find, fits};
 use crate::{
@@ -105,14 +108,28 @@ fn identifier(context: &Context<'_>, payment: &Payment, card: &HeldCard) -> Resu
 fn details(recorded: &Details) -> Details {
     let text = |(name, value): (&String, &String)| {
         let name = if name == "customerLandline" { "customerTelephone" } else { name };
-        is_kept(name).then(|| (name.to_owned(), value.clone()))
+        is_kept(name).then(|| (name.to_owned(), fitting(name, value)))
     };
     recorded.iter().filter_map(text).collect()
 }
 
 fn is_kept(name: &str) -> bool {
     let customer = name.starts_with("customer") && !name.starts_with("customerAddress");
-    matches!(name, "cardholderName" | "cardDescription") || customer || name.starts_with("cardholderAddress")
+    is_of_card(name) || customer || name.starts_with("cardholderAddress")
+}
+
+fn is_of_card(name: &str) -> bool {
+    matches!(name, "cardholderName" | "cardDescription")
+}
+
+/// A text as far as the record has room for it: the hosted service takes longer ones (assumption 65). Of the card's own
+/// texts no length is given (spec 1 §2.1).
+fn fitting(name: &str, text: &str) -> String {
+    let field = UpdateCardKeyDetails::INFO.fields.iter().find(|field| field.is_named(name));
+    match field.map(|field| field.length) {
+        Some(Length::Between(_, most)) if !is_of_card(name) => text.chars().take(most.into()).collect(),
+        _ => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -137,6 +154,8 @@ mod tests {
         let wanted =
             ["cardDescription", "cardholderAddressTown", "cardholderName", "customerEmail", "customerTelephone"];
         assert_eq!(names, wanted);
-        assert_eq!(kept["customerTelephone"], "customerLandline");
+        assert_eq!(kept["cardholderAddressTown"], "cardholderAddressTown");
+        // Fourteen characters (spec 1 §2.1).
+        assert_eq!(kept["customerTelephone"], "customerLandli");
     }
 }
