@@ -26,6 +26,9 @@ pub struct CheckoutToken {
     pub uses: i64,
     /// Visits that are left; [`UNLIMITED`] for any number.
     pub redemptions: i64,
+    /// Whether a transaction was approved.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paid: bool,
     /// Where the customer goes after approval.
     pub success_url: String,
     /// Where a customer who gives up may go.
@@ -101,7 +104,7 @@ pub enum TokenEnd {
     NotStarted,
     /// Its time is over.
     Expired,
-    /// It was paid as often as it may be.
+    /// It was paid as often as it may be, which may be never.
     UsedUp,
 }
 
@@ -129,6 +132,7 @@ impl CheckoutToken {
 
     /// Counts an approved transaction.
     pub fn pay(&mut self) {
+        self.paid = true;
         count_down(&mut self.uses);
     }
 }

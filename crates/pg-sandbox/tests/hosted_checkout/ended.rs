@@ -82,7 +82,14 @@ fn approvals_are_counted_and_declines_are_not() {
         assert_eq!(paid, wanted);
         let used_up = shop.visit(&token);
         assert!(used_up.status == 410 && used_up.says("has expired"), "{}", used_up.html);
+        // Who has paid is told so, and not sent where a payment that was given up leads.
+        assert_eq!(used_up.says("has been made"), wanted > 0, "{}", used_up.html);
+        assert_eq!(used_up.says(CANCEL), wanted == 0, "{}", used_up.html);
     }
+    let token = shop.token(&[("token_redemptions", "1")]);
+    shop.pay(&token, PAN);
+    let over = shop.visit(&token);
+    assert!(over.status == 410 && over.says("link has expired") && !over.says(CANCEL), "{}", over.html);
     let token = shop.token(&[("token_uses", "-1")]);
     assert!((0..130).all(|_| shop.pay(&token, PAN).says("Payment complete")));
 }

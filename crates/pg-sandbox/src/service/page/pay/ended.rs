@@ -8,19 +8,26 @@ use crate::records::{CheckoutToken, TokenEnd};
 /// The page of a token that has ended, or has not begun.
 pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     let (title, text) = match end {
-        TokenEnd::Expired => ("This payment link has expired", "The payment can no longer be made here."),
         TokenEnd::Cancelled => ("This payment link has expired", "The shop has withdrawn it."),
         TokenEnd::NotStarted => ("This payment link cannot be used yet", "Please open it again later."),
-        TokenEnd::UsedUp => {
+        TokenEnd::UsedUp if token.paid => {
             ("This payment has been made", "The link has expired with it, and nothing more will be charged.")
         }
+        TokenEnd::UsedUp | TokenEnd::Expired => {
+            ("This payment link has expired", "The payment can no longer be made here.")
+        }
+    };
+    // `cancel_url` is for customers who give up: one who has paid would be taken for one of them.
+    let back = if token.paid {
+        String::new()
+    } else {
+        let cancel = html::text(&token.cancel_url);
+        format!("<p class=\"after\"><a class=\"button\" href=\"{cancel}\">Go back to the shop</a></p>\n")
     };
     let body = format!(
         "<p class=\"shop\"><bdi>{shop}</bdi></p>\n<h1>{title}</h1>\n<p>{text}</p>\n\
-         <p>Please ask the shop if you did not expect this.</p>\n\
-         <p class=\"after\"><a class=\"button\" href=\"{back}\">Go back to the shop</a></p>\n{footer}",
+         <p>Please ask the shop if you did not expect this.</p>\n{back}{footer}",
         shop = html::text(&token.merchant),
-        back = html::text(&token.cancel_url),
         footer = html::SANDBOX_NOTE,
     );
     Reply::page(StatusCode::GONE, html::page(title, &body))
