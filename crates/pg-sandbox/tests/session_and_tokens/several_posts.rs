@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::shop::{CV2, GOOD, Shop, with};
+use crate::shop::{CV2, ERROR_PAGE, GOOD, Shop, with};
 
 /// The token that a payment with the session leaves.
 fn tokenised(shop: &mut Shop, session: &str) -> Value {
@@ -81,6 +81,36 @@ fn a_form_that_is_wrong_changes_nothing() {
         (&token["customer"]["customerFirstName"], &token["card"]["cardExpiryYear"]),
         (&"Anna".into(), &"2030".into())
     );
+}
+
+/// Spec 2 §3.1: where a required field is missing, the session is as it was.
+#[test]
+fn a_form_that_lacks_something_changes_nothing() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    shop.post(&session, &with(GOOD, &[("customerFirstName", "Anna"), ("collectSize", "M")]));
+    let changes = [("customerFirstName", "Berta"), ("collectSize", "L"), ("cardExpiryYear", "31")];
+    for name in ["nextPageUrl", "currentPageUrl", "cardNumber", "cardExpiryMonth"] {
+        let landing = shop.post(&session, &with(&with(GOOD, &changes), &[(name, "")]));
+        assert_eq!(landing.page(), ERROR_PAGE, "{name}");
+    }
+    let token = tokenised(&mut shop, &session);
+    assert_eq!(
+        (&token["customer"]["customerFirstName"], &token["card"]["cardExpiryYear"]),
+        (&"Anna".into(), &"2030".into())
+    );
+    assert_eq!(shop.post(&session, GOOD).shown().collect.get("collectSize"), Some("M"));
+}
+
+/// A first form that lacks something, or is wrong, leaves nothing to pay with.
+#[test]
+fn a_form_that_was_not_accepted_pays_nothing() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    shop.post(&session, &with(GOOD, &[("nextPageUrl", "")]));
+    shop.post(&session, &with(GOOD, &[("cardCV2", "1")]));
+    let order = [("sessionKey", session.as_str()), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+    assert_eq!(shop.refused("transaction/authSessionKey", &order), "956");
 }
 
 #[test]

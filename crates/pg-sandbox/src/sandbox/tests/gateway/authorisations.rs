@@ -150,7 +150,11 @@ fn raw_cards_need_their_permission() {
         let answer = shop.call_as("strict", method, &raw(PAN, &[]));
         assert_eq!((answer.status, answer.code()), (403, "106"));
         assert!(answer.rests_on("A102"), "{answer:?}");
+        // Before anything is said about the parameters (assumption 51).
+        assert_eq!(shop.call_as("strict", method, &[("cardNumber", "1")]).code(), "106");
+        assert_eq!(shop.call("auth", &[("cardNumber", "1")]).code(), "108");
     }
+    assert!(shop.payments().is_empty());
 }
 
 #[test]

@@ -97,3 +97,22 @@ fn a_value_of_zero_is_refused_with_its_assumption() {
         assert_eq!((answer.code(), answer.rests_on(assumption)), ("107", true), "{method} {answer:?}");
     }
 }
+
+/// Spec 2 §4.4: the currency is taken from the original; one that is sent changes nothing.
+#[test]
+fn what_follows_a_payment_is_in_its_currency() {
+    let mut shop = Shop::open();
+    for currency in ["EUR", "JPY", "BHD"] {
+        let preauth = shop.call("preauth", &raw(PAN, &[("currency", currency)])).key();
+        let mut operate = |method, key: &str| {
+            shop.call(method, &[("transactionKey", key), ("transactionValue", "10"), ("currency", "GBP")]).key()
+        };
+        let capture = operate("capturepreauth", &preauth);
+        let cancellation = operate("cancelpreauth", &preauth);
+        let refund = operate("refund", &capture);
+        for key in [capture, cancellation, refund] {
+            let row = &shop.find(&[("transactionKey", &key)])[0];
+            assert_eq!((&row["currency"], &row["transactionValue"]), (&json!(currency), &json!("10")), "{row}");
+        }
+    }
+}

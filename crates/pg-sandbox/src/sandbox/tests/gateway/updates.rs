@@ -56,7 +56,14 @@ fn both_fields_of_any_transaction_are_set_at_once() {
     let refund = shop.operate("refund", &capture, Some(10)).key();
     let declined = shop.call("auth", &raw(DECLINED, &[])).text("transactionKey").to_owned();
     for key in [preauth, capture, cancellation, refund, declined] {
+        let before = shop.payment(&key);
         assert_eq!(update(&mut shop, &key, Some("order 7"), Some("customer-7")).status, 200);
+        let after = shop.payment(&key);
+        assert_eq!(after.merchant_reference.as_deref(), Some("order 7"));
+        assert_eq!(after.customer_reference.as_deref(), Some("customer-7"));
+        let unset =
+            Payment { merchant_reference: None, customer_reference: None, reference_added: false, ..after.clone() };
+        assert_eq!(unset, before, "nothing else has changed");
         assert_eq!(update(&mut shop, &key, Some("order 7"), Some("customer-7")).code(), "954");
     }
 }

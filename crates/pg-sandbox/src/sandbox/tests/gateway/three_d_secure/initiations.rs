@@ -212,6 +212,23 @@ fn a_check_is_no_payment() {
     assert!(rows[0].get("originalTransactionKey").is_none());
 }
 
+/// Spec 2 §3.2: any transaction may be updated, and it changes no state.
+#[test]
+fn a_check_takes_references_and_is_otherwise_as_it_was() {
+    let mut shop = Shop::open();
+    let key = open(&mut shop, CHALLENGE, &[]);
+    let check = shop.stored::<Authentication>(&key).unwrap().check;
+    let before = shop.payment(&check);
+    let pairs = [("transactionKey", check.as_str()), ("merchantReference", "order 7")];
+    assert_eq!(shop.call("update", &pairs).body, json!({"result": "OK"}));
+    let after = Payment { merchant_reference: None, reference_added: false, ..shop.payment(&check) };
+    assert_eq!(after, before);
+    assert_eq!(shop.find(&[("transactionKey", &check)])[0]["merchantReference"], "order 7");
+    press(&mut shop, &key, "authenticate");
+    let paid = pay_with(&mut shop, "auth3DSecure", &key).key();
+    assert_eq!(shop.find(&[("transactionKey", &paid)])[0]["merchantReference"], "order 7");
+}
+
 #[test]
 fn no_permission_is_needed() {
     let mut shop = Shop::open();
