@@ -12,4 +12,5 @@ mod checkout;
 mod ledger;
 mod run;
 mod service;
+mod sessions;
 mod tokens;

@@ -50,11 +50,19 @@ pub(crate) type Pairs = Vec<(&'static str, String)>;
 pub(crate) struct Service {
     sandbox: Sandbox,
     now: Timestamp,
+    /// What the last answer rests on.
+    basis: String,
 }
 
 impl Service {
     pub(crate) fn open() -> Self {
-        Self { sandbox: Sandbox::in_memory(), now: Timestamp::parse("2026-05-04T10:00:00Z").unwrap() }
+        let now = Timestamp::parse("2026-05-04T10:00:00Z").unwrap();
+        Self { sandbox: Sandbox::in_memory(), now, basis: String::new() }
+    }
+
+    /// Whether the last answer rests on this assumption.
+    pub(crate) fn rests_on(&self, assumption: &str) -> bool {
+        self.basis.split(", ").any(|one| one == assumption)
     }
 
     pub(crate) fn wait(&mut self, seconds: u64) {
@@ -128,11 +136,13 @@ impl Service {
         for response in &responses {
             let shown = format!("{:?} {}", response.headers(), String::from_utf8_lossy(response.body()));
             assert!(NUMBERS.iter().all(|number| !shown.contains(number)), "{shown}");
+            let basis = response.headers().get("pg-basis").map_or(&[][..], |basis| basis.as_bytes());
+            self.basis = String::from_utf8_lossy(basis).into_owned();
         }
         responses
     }
 
-    fn merchant(&self, who: Who) -> Merchant {
+    pub(crate) fn merchant(&self, who: Who) -> Merchant {
         self.sandbox.settings().merchants.by_name(who.name()).unwrap().clone()
     }
 }
