@@ -1,8 +1,8 @@
-//! Drives machines: sends what they ask for, waits until when they say, and stores them before each request.
+//! Drives machines: sends what they ask for, waits until when they say, and stores them before each request and each wait.
 
 use std::{collections::VecDeque, fmt, future::IntoFuture, pin::Pin};
 
-use pg_proto::machine::{Action, Event, Machine, Moment, Nothing, Saved};
+use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Nothing, Saved};
 
 use crate::{Client, Hyper, Transport};
 
@@ -48,7 +48,7 @@ pub struct Drive<M: Machine, T = Hyper> {
     machine: M,
     client: Client<T>,
     store: Option<Store>,
-    /// Whether the machine is stored after replies too, not only before requests.
+    /// Whether the machine is stored after each reply and input, not only before requests and waits.
     eager: bool,
     inputs: VecDeque<M::Input>,
     position: Position<M::Demand, M::Outcome>,
@@ -99,10 +99,15 @@ where
     }
 
     /// Stores the machine before each request, durably: the request leaves only when the future of `store` has ended
-    /// well. When it fails, nothing is sent, and the machine takes that for [`Failure::HeldBack`](pg_proto::machine::Failure::HeldBack); the reason is the
+    /// well. When it fails, nothing is sent, and the machine takes that for [`Failure::HeldBack`]; the reason is the
     /// [`trouble`](Self::trouble).
     ///
-    /// The same state may be stored twice, and a later one replaces those before.
+    /// It is stored before each wait that follows a reply, too, and when it fails then, it waits all the same: what the
+    /// service said last, and for how long it wants no request, survives a crash then.
+    ///
+    /// The same state may be stored twice, and a later one replaces those before. Once the machine is over, note its
+    /// outcome durably, then throw away what was stored, and resume nothing of which an outcome was noted: a machine that
+    /// is resumed goes on, and may pay.
     ///
     /// Without a store a crash loses the machine, though never more than one payment's reference can tell.
     #[must_use]
@@ -116,7 +121,7 @@ where
         self
     }
 
-    /// Stores the machine after replies and inputs as well.
+    /// Stores the machine after every reply and input as well.
     fn eager(mut self) -> Self {
         self.eager = true;
         self
@@ -169,16 +174,21 @@ where
     /// One step of the machine, and the wait before it.
     pub(crate) async fn turn(&mut self) -> Option<Next<M::Demand, M::Outcome>> {
         if let Position::Keeping(keeping, _) = &mut self.position {
-            if let Err(error) = keeping.as_mut().await {
-                self.note(Trouble::Store(error));
-            }
+            let kept = keeping.as_mut().await;
             let Position::Keeping(_, decided) = std::mem::replace(&mut self.position, Position::Idle) else {
                 return None;
             };
+            let Err(error) = kept else { return self.decided(decided) };
+            self.note(Trouble::Store(error));
+            if let Decided::Tell(Next::Ask(_)) = decided {
+                // Whether that matters is for the machine to say: it asks again, or ends.
+                return self.step(Event::Failed(Failure::HeldBack), false);
+            }
             return self.decided(decided);
         }
         let event = self.event().await;
-        self.step(event)
+        let news = !matches!(event, Event::Begin | Event::Woken);
+        self.step(event, news)
     }
 
     /// What happens next. Nothing is awaited after anything was taken out of `self`.
@@ -208,8 +218,8 @@ where
         }
     }
 
-    fn step(&mut self, event: Event<M::Input>) -> Option<Next<M::Demand, M::Outcome>> {
-        let news = !matches!(event, Event::Begin | Event::Woken);
+    /// `news`: worth storing.
+    fn step(&mut self, event: Event<M::Input>, news: bool) -> Option<Next<M::Demand, M::Outcome>> {
         let decided = match self.machine.step(event, self.client.pace().now(), random::number()) {
             Action::Send(request) => {
                 let store = self.store.clone().map(|store| (store, self.machine.save()));
@@ -220,7 +230,8 @@ where
             Action::Ask(demand) => Decided::Tell(Next::Ask(demand)),
             Action::Done(outcome) => Decided::Tell(Next::Done(outcome)),
         };
-        let Some(store) = self.store.as_ref().filter(|_| self.eager && news) else { return self.decided(decided) };
+        let worth_it = news && (self.eager || matches!(decided, Decided::Wait(_)));
+        let Some(store) = self.store.as_ref().filter(|_| worth_it) else { return self.decided(decided) };
         self.position = Position::Keeping(Box::pin(store.put(self.machine.save())), decided);
         None
     }

@@ -9,12 +9,14 @@
 //! - **before it sends** what [`Action::Send`] says, it stores what [`Machine::save`] returns, durably. Then no crash loses
 //!   anything: the machine that is resumed from it takes that request for sent. A machine that asks its owner something
 //!   is stored before each [`Action::Ask`] too, and one that submits batches after each reply, since what the reply said
-//!   can't be asked for again;
+//!   can't be asked for again. Stored before each wait as well, it does not forget for how long the service wants no
+//!   request. What can't be stored is not sent, and not asked before the machine was told [`Failure::HeldBack`];
 //! - it sends that request at most once, and answers with one [`Event::Reply`] or [`Event::Failed`]. Inputs that come
 //!   meanwhile wait until then;
 //! - after [`Action::WaitUntil`] it comes back with [`Event::Woken`] at that time or later, or with an input before;
 //! - after [`Action::Ask`] it comes back with an input;
-//! - after [`Action::Done`] it is finished.
+//! - after [`Action::Done`] it is finished. Its outcome is noted durably before anybody acts on it, and no machine of which
+//!   an outcome was noted is resumed, since one that is resumed goes on, and may pay.
 //!
 //! What a machine promises: it ends, within the bounds that it was given; it never panics, and an event that does not fit
 //! changes nothing: it says again what it waits for. What else it promises stands at the top of its file.
@@ -118,7 +120,8 @@ pub enum Failure {
     NotSent,
     /// It may have arrived, or may still arrive.
     MaybeSent,
-    /// It was held back, because nothing may be sent until somebody has put the credentials right.
+    /// It was held back: the machine could not be stored, or nothing may be sent until somebody has put the credentials
+    /// right. Of a question, too: it was not asked, since the machine could not be stored.
     HeldBack,
 }
 

@@ -1,22 +1,34 @@
 //! What keeps a machine from sending: a store that fails, the throttle, credentials that are wrong.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
 };
 
-use pg_hyper::{Client, TowerTransport, Trouble};
+use bytes::Bytes;
+use http::{Request, Response};
+use pg_hyper::{Client, Clock, Next, TowerTransport, Transport, Trouble};
+use pg_model::{CheckoutItem, GetToken};
 use pg_proto::{
     Account, BaseUrl, Credentials,
     machine::{
+        Moment,
         charge::{Charged, Doubt},
+        checkout::{CheckedOut, CheckoutDemand, CheckoutInput, CheckoutPlan, NotOpened},
         throttle::{Limits, Stop},
     },
 };
 use pg_sandbox::InProcess;
-use pg_tests::clocks::SandboxClock;
+use pg_tests::clocks::{Leaping, SandboxClock};
 
-use crate::world::{APPROVED, World, payment};
+use crate::{
+    cancelled::{Shelf, polled},
+    world::{APPROVED, World, payment},
+};
 
 #[tokio::test]
 async fn nothing_is_sent_when_the_machine_cannot_be_stored() {
@@ -48,6 +60,72 @@ async fn a_store_that_fails_after_the_payment_was_sent_leaves_it_unknown() {
     let charged = charging.run().await;
     assert!(matches!(charged, Charged::Unknown { why: Doubt::HeldBack, .. }), "{charged:?}");
     world.check("order-1", &charged, "not stored").await;
+}
+
+/// The customer could pay, and nobody would know after a crash.
+#[tokio::test]
+async fn no_customer_is_led_to_a_checkout_that_cannot_be_stored() {
+    let world = World::new();
+    let stored = Arc::new(AtomicU32::new(0));
+    let request = || GetToken::new().item(CheckoutItem::new("Tea", "4.99")).currency("GBP");
+    let counted = Arc::clone(&stored);
+    let mut checkout = world.client.checkout(request(), CheckoutPlan::default()).unwrap().store(move |_| {
+        let before_the_request = counted.fetch_add(1, Ordering::SeqCst) == 0;
+        async move { if before_the_request { Ok(()) } else { Err("the disk is full") } }
+    });
+    let Next::Done(outcome) = checkout.next().await else { panic!("an address was handed out") };
+    assert_eq!(outcome, CheckedOut::NotOpened(NotOpened::HeldBack));
+    assert!(matches!(checkout.trouble(), Some(Trouble::Store(_))));
+    assert!(stored.load(Ordering::SeqCst) >= 2);
+
+    // Once it is stored with its address, later troubles take nothing back.
+    let stored = Arc::new(AtomicU32::new(0));
+    let mut checkout = world.client.checkout(request(), CheckoutPlan::default()).unwrap().store(move |_| {
+        let well = stored.fetch_add(1, Ordering::SeqCst) < 2;
+        async move { if well { Ok(()) } else { Err("the disk is full") } }
+    });
+    for _ in 0..3 {
+        let Next::Ask(CheckoutDemand::Redirect { .. }) = checkout.next().await else { panic!("it was stored") };
+        checkout.tell(CheckoutInput::Told("no key".to_owned()));
+    }
+}
+
+/// Says that the address is locked out, and notes when it was asked.
+fn locked_out(clock: &Leaping) -> (Arc<Mutex<Vec<Moment>>>, Client<impl Transport + Clone + 'static>) {
+    let asked = Arc::<Mutex<Vec<Moment>>>::default();
+    let (noted, time) = (Arc::clone(&asked), clock.clone());
+    let transport = move |_: Request<Bytes>| {
+        noted.lock().unwrap().push(time.now());
+        let body = "<serviceResponse><errorCode>122</errorCode></serviceResponse>";
+        let reply = Response::builder().status(403).body(Bytes::from_static(body.as_bytes())).unwrap();
+        async move { Ok::<_, Infallible>(reply) }
+    };
+    let account =
+        Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "password", "sha key"));
+    (asked, Client::with_transport(account, transport).clock(clock.clone()))
+}
+
+#[tokio::test]
+async fn a_charge_that_crashes_while_the_address_is_locked_out_still_waits() {
+    for polls in 0..50 {
+        let clock = Leaping::default();
+        let (asked, client) = locked_out(&clock);
+        let shelf = Shelf::default();
+        let keep = shelf.clone();
+        let mut charging = client.charge(payment(APPROVED, "order-1")).unwrap().store(move |saved| keep.put(saved));
+        let ended = polled(polls, charging.run()).await;
+        drop(charging);
+        let Some(saved) = shelf.last().filter(|_| ended.is_none() && asked.lock().unwrap().len() == 1) else { continue };
+        // The reply was heard, and stored. Another process has another throttle.
+        if saved.text().contains("resting") {
+            let start = asked.lock().unwrap()[0];
+            let (asked, another) = locked_out(&clock);
+            let _ = another.resume_charge(&saved, Some(payment(APPROVED, "order-1"))).unwrap().await;
+            assert!(asked.lock().unwrap()[0] >= start.after(Duration::from_secs(300)));
+            return;
+        }
+    }
+    panic!("what the service said was never stored");
 }
 
 #[tokio::test]

@@ -26,8 +26,8 @@ where
         Self { inner, background }
     }
 
-    /// Stores the machine before each request, durably: the request leaves only when `store` has returned. When it
-    /// fails, nothing is sent; see [`crate::Drive::store`].
+    /// Stores the machine before each request and each wait, durably: the request leaves only when `store` has returned.
+    /// When it fails, nothing is sent; see [`crate::Drive::store`].
     #[must_use]
     pub fn store<E: Into<StoreError>>(self, store: impl Fn(Saved) -> Result<(), E> + Send + Sync + 'static) -> Self {
         Self { inner: self.inner.store(move |saved| ready(store(saved).map_err(Into::into))), ..self }

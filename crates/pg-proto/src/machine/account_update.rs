@@ -136,6 +136,20 @@ struct State {
     troubles: Attempts,
 }
 
+/// No source has as many keys, and no sum of such counts overflows.
+const COUNTLESS: u64 = 1 << 40;
+
+impl State {
+    /// Whether a machine can have stored it. A damaged count would overflow much later.
+    fn can_be(&self) -> bool {
+        let Progress { read, duplicates, invalid, submitted, pending, finished, .. } = self.counts;
+        let Progress { updated, unanswered, refused, doubtful, failed, .. } = self.counts;
+        let keys = [read, duplicates, invalid, submitted, pending, finished, updated, unanswered, refused, doubtful, failed];
+        let lengths = self.open.iter().map(|batch| batch.length as u64);
+        keys.into_iter().chain([self.taken, self.next_number]).chain(lengths).all(|count| count < COUNTLESS)
+    }
+}
+
 /// Which reply is awaited.
 enum Flight {
     Submit(u64),
@@ -161,6 +175,9 @@ impl AccountUpdate {
     pub fn resume(saved: &Saved, account: Account, plan: UpdatePlan) -> Result<Self, ResumeError> {
         plan.check().map_err(|_| ResumeError::Mismatch("account updater"))?;
         let mut state: State = saved.open(NAME, VERSION)?;
+        if !state.can_be() {
+            return Err(ResumeError::Unreadable("it counts more keys than there can be".to_owned()));
+        }
         state.troubles.begin_anew();
         for batch in &mut state.open {
             // It was stored to be sent, so it may have been.

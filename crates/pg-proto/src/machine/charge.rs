@@ -60,7 +60,8 @@
 //! - A payment that is half executed when it is looked up, for instance while the bank thinks, counts as not executed: the
 //!   documents do not say when it can be found. Only [`Standing::FromNowOn`] and [`Standing::WhileItLasts`] depend on it.
 //! - It does not find out by itself what became of an Unknown. That is a lookup, later, until something is found.
-//! - A machine that has ended and is resumed all the same asks again, and may know less than before.
+//! - A machine that has ended and is resumed all the same asks again, and may know less than before. Resumed with its request
+//!   from what was stored before it ended as *NotSent*, it may pay.
 
 use std::{fmt, sync::Arc};
 
@@ -176,7 +177,12 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
                 }
             }
         }
-        Ok(Self::with(account, request, state.resumed()))
+        let not_sent = state.phase == Phase::Ended && state.exposure == Exposure::Never;
+        let mut resumed = Self::with(account, request, state.resumed());
+        if not_sent {
+            let _ = resumed.done(Charged::NotSent);
+        }
+        Ok(resumed)
     }
 
     /// Other bounds. A deadline that was set when it began stays as it is.

@@ -31,7 +31,8 @@
 //!
 //! **Stored:** token and address, amount and reference, news that were not looked up yet; no customer's details. So a crash
 //! before the reply with the token was stored ends it as NotOpened. A driver stores the machine before each send, and
-//! **also before it hands out the address**: a customer who was led to a token that nobody remembers could pay unseen.
+//! **also before it hands out the address**: a customer who was led to a token that nobody remembers could pay unseen. When
+//! that fails, it says so with [`Failure::HeldBack`], and the machine ends as NotOpened.
 
 use std::{fmt, time::Duration};
 
@@ -39,7 +40,7 @@ use pg_model::{Amount, GetToken, Method, Url};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, Event, Machine, Moment, Pauses, ResumeError, Saved, attempts::Attempts, exchange::UNTIL_THE_REPLY,
+    Action, Event, Failure, Machine, Moment, Pauses, ResumeError, Saved, attempts::Attempts, exchange::UNTIL_THE_REPLY,
 };
 use crate::{Account, Misuse};
 
@@ -65,6 +66,8 @@ pub struct Checkout {
     state: State,
     request: Option<GetToken>,
     flight: Option<Flight>,
+    /// The token is new: nobody was led to it until it is stored.
+    untold: bool,
     ended: Option<Box<CheckedOut>>,
 }
 
@@ -192,10 +195,11 @@ impl Checkout {
     }
 
     fn with(account: Account, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
-        Self { account, plan, state, request, flight: None, ended: None }
+        Self { account, plan, state, request, flight: None, untold: false, ended: None }
     }
 
     fn hear(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
+        let untold = std::mem::take(&mut self.untold);
         match event {
             Event::Begin | Event::Woken => {}
             Event::Input(CheckoutInput::Told(key)) => self.told(key),
@@ -205,6 +209,9 @@ impl Checkout {
                 Some(Flight::Check(key)) => self.checked(key, event, now, random),
                 Some(Flight::Cancel) => self.cancelled(event, now, random),
                 Some(Flight::Search) => self.found(event, now, random),
+                None if untold && matches!(event, Event::Failed(Failure::HeldBack)) => {
+                    self.end(CheckedOut::NotOpened(NotOpened::HeldBack));
+                }
                 None => {}
             },
         }

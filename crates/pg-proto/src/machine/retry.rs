@@ -150,7 +150,7 @@ impl<M: Method<Output: Clone>> Retry<M> {
         }
         match self.account.request_unchecked(&self.request) {
             Ok(request) => {
-                self.state.sends += 1;
+                self.state.sends = self.state.sends.saturating_add(1);
                 self.state.phase = Phase::Sending;
                 self.in_flight = true;
                 Action::Send(request)

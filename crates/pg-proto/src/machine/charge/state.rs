@@ -152,7 +152,7 @@ impl State {
         }
         self.earlier_run = self.exposure != Exposure::Never;
         if self.phase == Phase::Ended {
-            self.phase = if self.earlier_run { Phase::Looking } else { Phase::Ready };
+            self.phase = Phase::Looking;
         }
         Self { lookups: 0, looked: false, last_lookup: false, ..self }
     }

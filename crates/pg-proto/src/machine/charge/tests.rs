@@ -415,3 +415,9 @@ fn every_run_ends() {
         assert_eq!(outcome == Charged::NotSent, failure == Failure::NotSent);
     }
 }
+
+#[test]
+fn what_was_not_sent_is_not_sent_by_resuming_it() {
+    let drive = Drive::begin(Bounds::default()).sends("auth").then(Event::Failed(Failure::HeldBack));
+    assert_eq!(drive.crash(Some(request())).ends(), Charged::NotSent);
+}

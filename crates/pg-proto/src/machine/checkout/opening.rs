@@ -45,6 +45,7 @@ impl Checkout {
         state.expiry = calendar::moment(&answer.token.token_expiry);
         let longest = now.after(self.plan.wait);
         state.until = state.expiry.map_or(longest, |expiry| expiry.min(longest));
+        self.untold = true;
         self.enter(Phase::Waiting);
     }
 }

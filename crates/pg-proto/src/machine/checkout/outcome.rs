@@ -36,7 +36,7 @@ pub enum NotOpened {
     Refused(Refused),
     /// The service could not be reached.
     Unreachable,
-    /// Nothing may be sent at the moment.
+    /// Nothing may be sent at the moment, or the machine could not be stored.
     HeldBack,
     /// It was resumed from before there was a token. Begin anew.
     Interrupted,

@@ -66,3 +66,16 @@ fn a_token_that_does_not_say_when_it_expires_is_waited_for_as_long_as_the_plan_s
     run.step(Event::Begin).say(&token().replace("2024-05-01T13:00:00Z", "soon"));
     assert_eq!(run.redirect().1, NOON.after(7 * 24 * HOUR));
 }
+
+#[test]
+fn an_address_that_could_not_be_stored_is_given_to_nobody() {
+    let mut run = Run::waiting(Some("order-7"));
+    let end = CheckedOut::NotOpened(NotOpened::HeldBack);
+    assert_eq!(*run.step(Event::Failed(Failure::HeldBack)).ended(), end);
+    // Somebody may have been led there.
+    let mut run = Run::waiting(Some("order-7"));
+    run.step(Event::Woken).step(Event::Failed(Failure::HeldBack));
+    assert!(!run.redirect().0.is_empty());
+    run.crash().step(Event::Failed(Failure::HeldBack));
+    assert!(!run.redirect().0.is_empty());
+}
