@@ -125,15 +125,29 @@ fn a_cv2_has_three_or_four_digits_or_is_left_out() {
 
 #[test]
 fn every_other_field_is_named_when_it_is_too_long_or_no_text() {
+    // Spec 2 §2.6 and §4.2, by hand.
     for (name, most) in [
         ("customerTitle", 12),
         ("customerFirstName", 50),
+        ("customerSurname", 50),
         ("customerEmail", 50),
         ("customerMobile", 14),
         ("customerLandline", 14),
-        ("customerAddressPostcode", 8),
+        ("customerAddressPropertyName", 50),
+        ("customerAddressLine1", 50),
+        ("customerAddressLine2", 50),
+        ("customerAddressLine3", 50),
         ("customerAddressTown", 50),
+        ("customerAddressCounty", 50),
+        ("customerAddressCountry", 50),
+        ("customerAddressPostcode", 8),
+        ("cardholderAddressPropertyName", 50),
         ("cardholderAddressLine1", 50),
+        ("cardholderAddressLine2", 50),
+        ("cardholderAddressLine3", 50),
+        ("cardholderAddressTown", 50),
+        ("cardholderAddressCounty", 50),
+        ("cardholderAddressCountry", 50),
         ("cardholderAddressPostcode", 8),
         ("formId", 32),
     ] {
