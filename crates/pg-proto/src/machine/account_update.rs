@@ -144,7 +144,8 @@ impl State {
     fn can_be(&self) -> bool {
         let Progress { read, duplicates, invalid, submitted, pending, finished, .. } = self.counts;
         let Progress { updated, unanswered, refused, doubtful, failed, .. } = self.counts;
-        let keys = [read, duplicates, invalid, submitted, pending, finished, updated, unanswered, refused, doubtful, failed];
+        let keys =
+            [read, duplicates, invalid, submitted, pending, finished, updated, unanswered, refused, doubtful, failed];
         let lengths = self.open.iter().map(|batch| batch.length as u64);
         keys.into_iter().chain([self.taken, self.next_number]).chain(lengths).all(|count| count < COUNTLESS)
     }
