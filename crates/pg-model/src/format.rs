@@ -8,6 +8,8 @@ use core::fmt;
 pub enum Format {
     /// Any characters but control characters.
     Text,
+    /// [`Text`](Self::Text) that may have line breaks.
+    Lines,
     /// ASCII letters and digits.
     Alphanumeric,
     /// ASCII digits.
@@ -66,6 +68,7 @@ impl Format {
         let bytes = value.as_bytes();
         match self {
             Self::Text => is_text(value),
+            Self::Lines => value.split(['\r', '\n']).all(is_text),
             Self::Alphanumeric => bytes.iter().all(u8::is_ascii_alphanumeric),
             Self::Digits | Self::UnixTime | Self::CardNumber => are_digits(bytes),
             Self::Minor => are_digits(bytes) && value.parse::<u64>().is_ok(),
@@ -99,6 +102,7 @@ impl Format {
     pub const fn description(self) -> &'static str {
         match self {
             Self::Text => "text without control characters",
+            Self::Lines => "text without control characters but line breaks",
             Self::Alphanumeric => "letters and digits only",
             Self::Digits => "digits only",
             Self::Integer => "a whole number",
@@ -193,6 +197,7 @@ mod tests {
     fn each_format_takes_what_it_names_and_nothing_else() {
         let cases: &[(Format, &[&str], &[&str])] = &[
             (Format::Text, &["O'Neill", "Grüße 7"], &["a\nb", "a\u{85}b", "\0"]),
+            (Format::Lines, &["two\nlines", "\r\n", "one"], &["a\tb", "a\u{85}b", "\n\0"]),
             (Format::Alphanumeric, &["aZ09"], &["a-b", "é", "a b"]),
             (Format::Integer, &["0", "-1", "127", "18446744073709551615"], &["+1", "1.0", "x", "18446744073709551616"]),
             (Format::Minor, &["0", "499"], &["4.99", "-1", "18446744073709551616", "1e3"]),

@@ -20,7 +20,7 @@ fn good(field: &Field) -> String {
         Length::Between(least, most) => usize::from(least.max(1).max(most.min(8))),
     };
     match field.format {
-        Format::Text | Format::Alphanumeric => "a1".repeat(length)[..length].to_owned(),
+        Format::Text | Format::Lines | Format::Alphanumeric => "a1".repeat(length)[..length].to_owned(),
         Format::Digits | Format::Minor => "1".repeat(length),
         Format::Integer | Format::Flag => "1".to_owned(),
         Format::Decimal => "5.95".to_owned(),
@@ -60,7 +60,7 @@ fn bad(field: &Field) -> Vec<(String, bool)> {
         values.extend([(least - 1).to_string(), (most + 1).to_string()].map(|value| (value, false)));
     }
     let broken = match field.format {
-        Format::Text | Format::Email => "a\u{7}@b",
+        Format::Text | Format::Lines | Format::Email => "a\u{7}@b",
         Format::Alphanumeric => "é",
         Format::OneOf => "none",
         Format::Flag => "2",

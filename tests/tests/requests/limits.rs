@@ -122,7 +122,7 @@ fn five_thousand_card_keys_and_no_more() {
 #[test]
 fn every_length_is_kept_at_its_edges() {
     for method in METHODS {
-        for field in method.fields.iter().filter(|field| field.format == Format::Text) {
+        for field in method.fields.iter().filter(|field| matches!(field.format, Format::Text | Format::Lines)) {
             let Length::Between(least, most) = field.length else { continue };
             let name = &names(field, 1)[0];
             let path = format!("{}/{}", method.service.name, method.name);

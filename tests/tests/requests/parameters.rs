@@ -103,6 +103,7 @@ fn valid_value(field: &'static Field) -> BoxedStrategy<String> {
         |class: &str| proptest::string::string_regex(&format!("{class}{{{least},{most}}}")).expect("a pattern").boxed();
     match field.format {
         Format::Text => of_length("[a-zA-Z0-9 .,'&+%=éß€😀-]"),
+        Format::Lines => of_length("[a-zA-Z0-9 .,'&+%=éß€😀\n\r-]"),
         Format::Alphanumeric => of_length("[a-zA-Z0-9]"),
         Format::Digits | Format::CardNumber | Format::Cv2 => of_length("[0-9]"),
         Format::Integer => whole(field).boxed(),

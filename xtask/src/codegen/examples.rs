@@ -124,7 +124,7 @@ pub(super) fn of_field(tables: &Tables, field: &Field) -> Node {
     if let Some(value) = field.values.first() {
         return value.into();
     }
-    let text = if example.is_empty() || matches!(field.format.as_str(), "text" | "alphanumeric" | "url") {
+    let text = if example.is_empty() || matches!(field.format.as_str(), "text" | "lines" | "alphanumeric" | "url") {
         named(tables, &field.kind, field.prefix.as_deref().unwrap_or(&field.wire)).unwrap_or_else(|| example.to_owned())
     } else {
         example.to_owned()

@@ -21,12 +21,14 @@ pub(super) struct Format {
 }
 
 const TEXT: &str = r"[^\u0000-\u001F\u007F-\u009F]*";
+const LINES: &str = r"[^\u0000-\u0009\u000B\u000C\u000E-\u001F\u007F-\u009F]*";
 const NUMBERS: &[&str] = &["u64", "i64"];
 const NATURAL: &[&str] = &["u64"];
 
 /// Every format, in the order of `pg_model::format::Format`.
 pub(super) const FORMATS: &[Format] = &[
     format("text", "Text", "text without control characters", TEXT, "Example"),
+    format("lines", "Lines", "text without control characters but line breaks", LINES, "Example"),
     format("alphanumeric", "Alphanumeric", "letters and digits", "[A-Za-z0-9]+", "A1"),
     format("digits", "Digits", "digits", "[0-9]+", "12345"),
     Format { types: NUMBERS, ..format("integer", "Integer", "a whole number", "", "1") },

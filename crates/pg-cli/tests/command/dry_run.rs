@@ -22,7 +22,7 @@ fn sample(field: &Field) -> String {
     };
     match field.format {
         Format::Text | Format::Alphanumeric if field.sensitive => "canary".to_owned(),
-        Format::Text | Format::Alphanumeric => "a1".repeat(length)[..length].to_owned(),
+        Format::Text | Format::Lines | Format::Alphanumeric => "a1".repeat(length)[..length].to_owned(),
         Format::Digits | Format::Minor => "1".repeat(length),
         Format::Integer | Format::Flag => "1".to_owned(),
         Format::Decimal => "5.95".to_owned(),

@@ -55,7 +55,7 @@ fn of(violation: &Violation) -> Refusal {
         "sessionKey" => ErrorCode::INVALID_SESSION_KEY,
         "errorPageUrl" => ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED,
         "accountUpdaterKey" => ErrorCode::INVALID_ACCOUNT_UPDATER_KEY,
-        "batchKey" => ErrorCode::INVALID_BATCH_KEY,
+        "batchKey" => return Refusal::from(ErrorCode::INVALID_BATCH_KEY).assuming(45).assuming(72),
         // The list of an account updater request (assumption 70).
         "cardKey" if matches!(violation.rule, Rule::Together(rule) if rule.contains("at most")) => {
             return SandboxErrorCode::TOO_MANY_CARD_KEYS.into();
@@ -67,7 +67,8 @@ fn of(violation: &Violation) -> Refusal {
         name if is_amount(name) => ErrorCode::INVALID_TRANSACTION_VALUE,
         name => {
             let code = if missing { SandboxErrorCode::MISSING_PARAMETER } else { SandboxErrorCode::INVALID_PARAMETER };
-            return Refusal::from(code).about(name);
+            let refusal = Refusal::from(code).about(name);
+            return if matches!(violation.rule, Rule::OneOf(_)) { refusal.assuming(143) } else { refusal };
         }
     };
     Refusal::from(code).assuming(45)

@@ -265,6 +265,13 @@ fn options_have_their_codes() {
     ] {
         assert_eq!(shop.refused("gettoken", &with(ORDER, &[(name, value)])), wanted, "{name} {value}");
     }
+    for (name, word) in [("trans_type", "preauth"), ("trans_cat", "Debt"), ("payment_source", "MOTO")] {
+        let answer = shop.call("gettoken", &with(ORDER, &[(name, word)]));
+        assert!(answer.code() == "937" && answer.basis.ends_with(", A143"), "{answer:?}");
+    }
+    for country in ["gb", "ZZ"] {
+        assert_eq!(shop.done("gettoken", &with(ORDER, &[("country", country)])).text("country"), country);
+    }
     let long = format!("https://shop.example/{}", "a".repeat(9_000));
     assert_eq!(shop.refused("gettoken", &with(ORDER, &[("success_url", &long)])), "937");
     for callback in ["https://shop.example/", "http://127.0.0.1:9999/callback", "http://localhost:3000"] {

@@ -27,6 +27,16 @@ fn a_message_is_listed_and_not_sent() {
 }
 
 #[test]
+fn a_message_may_have_lines() {
+    let mut shop = Shop::new();
+    let message = "Order 7\nis ready.\r\n\r\nThank you\r";
+    let answer = shop.done("sms", &[("msisdn", "447700900123"), ("message", message)]);
+    assert_eq!(answer.record::<SmsReply>().sms.message, message);
+    assert!(answer.xml.contains("7\nis ready.&#13;\n&#13;\nThank you&#13;</message>"), "{}", answer.xml);
+    assert_eq!(shop.control("sms")[0]["message"], message);
+}
+
+#[test]
 fn a_number_that_cannot_be_reached_fails() {
     let mut shop = Shop::new();
     let answer = shop.done("sms", &[("msisdn", "+447700900000"), ("message", "Hello")]);
@@ -49,7 +59,8 @@ fn length_and_form_are_checked() {
         ("+", "x"),
         ("00", "x"),
         ("nobody", "x"),
-        ("447700900123", "two\nlines"),
+        ("447700900123", "a\u{7}b"),
+        ("447700900123", "a\tb"),
     ] {
         assert_eq!(shop.refused("sms", &[("msisdn", number), ("message", message)]), "937", "{number}");
     }

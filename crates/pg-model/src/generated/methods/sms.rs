@@ -97,7 +97,7 @@ pub(crate) static MSISDN: Field = Field {
 pub(crate) static MESSAGE: Field = Field {
     wire: "message",
     rust: "message",
-    format: Format::Text,
+    format: Format::Lines,
     length: Length::Between(0, 160),
     required: true,
     spec: "Char 160",

@@ -91,7 +91,7 @@ fn instant(seconds: Option<u64>, name: &str) -> Result<Option<Timestamp>, Refusa
     let millis = i64::try_from(seconds).ok().and_then(|seconds| seconds.checked_mul(1000));
     let held = millis.filter(|&millis| millis <= Timestamp::MAX.millis());
     held.map(|millis| Some(Timestamp::from_millis(millis)))
-        .ok_or_else(|| Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name))
+        .ok_or_else(|| Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name).assuming(117))
 }
 
 /// An address that the customer's browser may be sent to.
