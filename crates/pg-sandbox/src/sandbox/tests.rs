@@ -94,9 +94,23 @@ fn a_signed_call_is_carried_out_in_both_encodings() {
 fn a_response_says_what_it_rests_on() {
     let mut sandbox = Sandbox::in_memory();
     let key = token(&mut sandbox, "main");
-    let body = signed(&account("main"), &[("cardKey", &key)]);
-    let response = sandbox.handle(now(), request(Method::POST, "/v3/token/enable", body));
-    assert_eq!(response.headers()["pg-basis"].as_bytes(), "1 §4.3, A41".as_bytes());
+    let card = ("cardKey", key.as_str());
+    for (method, pairs, wanted) in [
+        ("enable", vec![card], "1 §4.3, A41"),
+        ("enable", vec![card, ("merchantCustomerReference", "customer-7")], "1 §4.3, A41"),
+        ("enable", vec![card, ("merchantCustomerReference", "")], "1 §4.3, A41, A58"),
+        ("enable", vec![card, ("nobodyKnowsIt", "x")], "1 §4.3, A41, A55"),
+        ("updateCardKeyDetails", vec![card, ("cardholderName", "x")], "1 §4.6, A41, A67"),
+        ("updateCardKeyDetails", vec![card, ("cardHolderName", "x")], "1 §4.6, A23, A41, A67"),
+        ("lookup", vec![card], "1 §4.2, A41, A42"),
+        ("lookup", vec![("cardKey", "none")], "1 §4.2, A41, A42, A43, A56, A69"),
+        ("retrieveAccountUpdater", vec![("batchKey", "short")], "2 §7, A20, A38, A40, A45, A72"),
+    ] {
+        let body = signed(&account("main"), &pairs);
+        let response = sandbox.handle(now(), request(Method::POST, &format!("/v3/token/{method}"), body));
+        let told = String::from_utf8_lossy(response.headers()["pg-basis"].as_bytes()).into_owned();
+        assert_eq!(told, wanted, "{method} {pairs:?}");
+    }
 }
 
 #[test]

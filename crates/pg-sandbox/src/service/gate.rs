@@ -19,6 +19,14 @@ pub(crate) enum Signature {
     Optional,
 }
 
+/// Whether a parameter of this name says who calls.
+pub(crate) fn is_credential(credentials: Credentials, name: &str) -> bool {
+    match credentials {
+        Credentials::Enterprise => matches!(name, "api_key" | "api_password" | "version"),
+        Credentials::Signed | Credentials::Session => matches!(name, "apiKey" | "apiPassword" | "shaSignature"),
+    }
+}
+
 /// Refuses an address that is blocked at the moment; version 5 blocks nobody (assumption 53).
 pub(crate) fn refuse_blocked(context: &mut Context<'_>, credentials: Credentials) -> Result<(), Refusal> {
     if credentials != Credentials::Signed {

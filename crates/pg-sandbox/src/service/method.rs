@@ -74,6 +74,8 @@ struct Judged {
     ambiguous: Option<Refusal>,
     /// Whether the account that the form names has signed it.
     signed: bool,
+    /// What a reply rests on because of the names that were sent.
+    assumptions: Vec<u16>,
     /// The typed request, or which rules it breaks.
     request: Result<Box<dyn Served>, Refusal>,
 }
@@ -85,6 +87,7 @@ impl Call {
         let judged = given.zip(find(info)).map(|(form, entry)| Judged {
             ambiguous: violation::two_spellings(info, form.parameters()),
             signed: gate::is_signed(&settings.merchants, form),
+            assumptions: form.iter().filter_map(|(name, _)| assumption(info, name)).collect(),
             request: (entry.read)(form),
         });
         Self { form, judged }
@@ -136,6 +139,7 @@ pub(crate) fn call(
         return Err(Refusal::from(ErrorCode::PERMISSION_DENIED).assuming(102));
     }
     let request = judged.request?;
+    judged.assumptions.into_iter().for_each(|number| context.basis.assume(number));
     context.encoding = encoding;
     request.serve(context, merchant)
 }
@@ -159,7 +163,14 @@ fn no_data(info: &MethodInfo) -> Refusal {
     }
 }
 
-/// Parameters that the method does not have are left alone (assumption 55).
+/// Parameters that the method does not have are left alone (assumption 55), and misspelt ones are read (assumption 23).
+fn assumption(info: &MethodInfo, name: &str) -> Option<u16> {
+    match info.fields.iter().find(|field| field.is_named(name)) {
+        Some(field) => field.aliases.contains(&name).then_some(23),
+        None => (!gate::is_credential(info.credentials, name)).then_some(55),
+    }
+}
+
 fn read<M: Serve + Send + 'static>(form: &Form) -> Result<Box<dyn Served>, Refusal> {
     let request = M::from_parameters(form.parameters()).map_err(|violations| broken(M::INFO, &violations))?;
     let violations = request.check();
