@@ -1,0 +1,236 @@
+//! Every machine, with a story that leads it through most of its states, and the events that it may meet.
+
+use bytes::Bytes;
+use http::Response;
+use pg_model::{
+    AuthSessionKey, CheckoutItem, Currency, GetToken, InitiateThreeDSecureSessionKey, Item, Order, TransactionLookup,
+};
+use pg_proto::{
+    Account, BaseUrl, Credentials, EnterpriseCredentials,
+    machine::{
+        Action, Event, Failure, Machine, Moment, Saved,
+        account_update::{AccountUpdate, UpdateInput, UpdatePlan},
+        charge::{Bounds, Charge},
+        checkout::{Checkout, CheckoutInput, CheckoutPlan},
+        retry::{Retry, RetryBounds},
+        three_d_secure::{ThreeDSecure, ThreeDSecureInput, ThreeDSecurePlan},
+        throttle::{Limits, Permit, Throttle},
+    },
+};
+
+const LOST: &str = "lost";
+const NO_RESPONSE: &str = r#"{"errorCode":"119","traceCode":"1","errorMessage":"No response from bank"}"#;
+const PAID: &str = r#"{"transactionStatusCode":"600","transactionStatus":"Success","transactionType":"Auth","transactionKey":"k1","uniqueMerchantReference":"order-7","currency":"GBP","amount":"499"}"#;
+const INITIATED: &str = r#"{"transactionStatusCode":"607","transactionStatus":"Success","transactionKey":"k1","authenticationKey":"a1","authenticationUrl":"https://gateway.example/3ds/a1"}"#;
+const SHIFTED: &str =
+    r#"{"transactionStatusCode":"607","transactionStatus":"Success","bankECIValue":"05","liabilityShift":"Y"}"#;
+const NOT_SHIFTED: &str =
+    r#"{"transactionStatusCode":"607","transactionStatus":"Success","bankECIValue":"07","liabilityShift":"N"}"#;
+const TOKEN: &str = "<serviceResponse><token><tokenid>t1</tokenid><redemption_url>https://gateway.example/pay/t1\
+    </redemption_url><token_expiry>2026-11-21T10:00:00Z</token_expiry></token></serviceResponse>";
+const BATCH: &str = r#"{"result":"OK","batchKey":"0123456789abcdef0123456789abcdef"}"#;
+const FINISHED: &str =
+    r#"{"batchKey":"0123456789abcdef0123456789abcdef","cardKeyDetails":[{"oldCardKey":"k1","response":"706"}]}"#;
+
+/// Texts that a machine stored, and what is done with one that was damaged.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) stored: fn() -> Vec<String>,
+    /// Resumes from the text, and if that can be, lives through all sorts of events.
+    pub(crate) live: fn(&str) -> bool,
+}
+
+pub(crate) const KINDS: [Kind; 6] = [
+    Kind { name: "charge", stored: charges, live: |text| lived(charge(text), |_| None).is_some() },
+    Kind { name: "3-D Secure", stored: three_d_secures, live: |text| lived(three_d_secure(text), customer).is_some() },
+    Kind { name: "checkout", stored: checkouts, live: |text| lived(checkout(text), told).is_some() },
+    Kind { name: "account update", stored: updates, live: updated },
+    Kind { name: "retry", stored: retries, live: |text| lived(retry(text), |_| None).is_some() },
+    Kind { name: "throttle", stored: throttles, live: throttled },
+];
+
+fn account() -> Account {
+    let base = |path| BaseUrl::parse(path).unwrap();
+    let key = "0123456789abcdef0123456789abcdef";
+    Account::new(base("https://gateway.example"), Credentials::new(key, "password", "sha key"))
+        .enterprise(base("https://gateway.example/enterprise"), EnterpriseCredentials::new(key, "password"))
+}
+
+fn order() -> Order {
+    Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7")
+}
+
+fn auth() -> AuthSessionKey {
+    AuthSessionKey::new("0123456789abcdef0123456789abcdef", order())
+}
+
+fn search() -> TransactionLookup {
+    TransactionLookup { unique_merchant_reference: Some("order-7".into()), ..TransactionLookup::default() }
+}
+
+fn charges() -> Vec<String> {
+    let story = |replies| told_by(Charge::new(account(), auth(), Bounds::default()).unwrap(), replies, |_| None);
+    [story(&[LOST, "{}", LOST, NO_RESPONSE, "{}", PAID]), story(&[NO_RESPONSE, "{}", PAID])].concat()
+}
+
+fn three_d_secures() -> Vec<String> {
+    let story = |replies| {
+        let key = "0123456789abcdef0123456789abcdef";
+        let initiation = InitiateThreeDSecureSessionKey::new(key, order(), "https://shop.example/back");
+        told_by(ThreeDSecure::new(account(), initiation, ThreeDSecurePlan::default()).unwrap(), replies, |count| {
+            Some(if count < 2 { ThreeDSecureInput::Returned } else { ThreeDSecureInput::Proceed })
+        })
+    };
+    [story(&[INITIATED, LOST, SHIFTED, LOST, "{}", PAID]), story(&[INITIATED, NOT_SHIFTED, PAID]), story(&[LOST])]
+        .concat()
+}
+
+fn checkouts() -> Vec<String> {
+    let mut request = GetToken::new();
+    request.currency = Some(Currency::GBP);
+    request.items = vec![CheckoutItem::new("Tea", "4.99")];
+    told_by(Checkout::new(account(), request, CheckoutPlan::default()).unwrap(), &[TOKEN, LOST, LOST], told)
+}
+
+fn updates() -> Vec<String> {
+    let machine = AccountUpdate::new(account(), UpdatePlan::new("0123456789abcdef")).unwrap();
+    told_by(machine, &[BATCH, LOST, FINISHED], keys)
+}
+
+fn retries() -> Vec<String> {
+    told_by(Retry::new(account(), search(), RetryBounds::default()).unwrap(), &[LOST, LOST, "{}"], |_| None)
+}
+
+fn throttles() -> Vec<String> {
+    let mut throttle = Throttle::new(Limits::default());
+    let mut stored = Vec::new();
+    for second in 0..4 {
+        let now = Moment::from_millis(1_700_000_000_000 + second * 1_000);
+        let Permit::Go(ticket) = throttle.ask(now) else { break };
+        stored.push(throttle.save().text().to_owned());
+        if second < 2 {
+            throttle.lost(ticket, now)
+        } else {
+            throttle.answered(ticket, &refused(), now)
+        }
+        stored.push(throttle.save().text().to_owned());
+    }
+    stored
+}
+
+fn refused() -> Response<Bytes> {
+    Response::builder().status(401).body(Bytes::from(r#"{"errorCode":"102","errorMessage":""}"#)).unwrap()
+}
+
+/// What a machine stored while it was answered like this.
+fn told_by<M: Machine>(mut machine: M, replies: &[&str], input: impl Fn(usize) -> Option<M::Input>) -> Vec<String> {
+    let (mut now, mut event) = (Moment::from_millis(1_700_000_000_000), Event::Begin);
+    let (mut replies, mut inputs, mut stored) = (replies.iter(), 0, Vec::new());
+    for _ in 0..16 {
+        let action = machine.step(event, now, 7);
+        stored.push(machine.save().text().to_owned());
+        event = match action {
+            Action::Send(_) => match *replies.next().unwrap_or(&LOST) {
+                LOST => Event::Failed(Failure::MaybeSent),
+                reply => Event::Reply(Response::new(Bytes::copy_from_slice(reply.as_bytes()))),
+            },
+            Action::WaitUntil(until) => {
+                now = until;
+                Event::Woken
+            }
+            Action::Ask(_) => {
+                inputs += 1;
+                input(inputs - 1).map_or(Event::Woken, Event::Input)
+            }
+            Action::Done(_) => break,
+        };
+    }
+    stored.sort();
+    stored.dedup();
+    stored
+}
+
+fn charge(text: &str) -> Option<Charge<AuthSessionKey>> {
+    Charge::resume(&Saved::from_text(text), account(), Some(auth())).ok()
+}
+
+fn three_d_secure(text: &str) -> Option<ThreeDSecure> {
+    ThreeDSecure::resume(&Saved::from_text(text), account()).ok()
+}
+
+fn checkout(text: &str) -> Option<Checkout> {
+    Checkout::resume(&Saved::from_text(text), account(), CheckoutPlan::default()).ok()
+}
+
+fn updated(text: &str) -> bool {
+    let machine = AccountUpdate::resume(&Saved::from_text(text), account(), UpdatePlan::new("0123456789abcdef")).ok();
+    lived(machine, keys).is_some_and(|machine| machine.progress().open_batches < 1_000)
+}
+
+fn retry(text: &str) -> Option<Retry<TransactionLookup>> {
+    Retry::resume(&Saved::from_text(text), account(), search()).ok()
+}
+
+fn customer(count: usize) -> Option<ThreeDSecureInput> {
+    use ThreeDSecureInput::{Closed, Proceed, Returned, Stop};
+    [Some(Returned), None, Some(Proceed), Some(Closed), Some(Stop)][count % 5]
+}
+
+fn told(count: usize) -> Option<CheckoutInput> {
+    [None, Some(CheckoutInput::Told("k1".to_owned())), Some(CheckoutInput::Cancel)].into_iter().cycle().nth(count)?
+}
+
+fn keys(count: usize) -> Option<UpdateInput> {
+    Some(match count {
+        0 => UpdateInput::Keys { from: 0, keys: vec!["k1".into(), "k2".into(), "k2".into()] },
+        1 => UpdateInput::Keys { from: 3, keys: Vec::new() },
+        _ => UpdateInput::Taken(0),
+    })
+}
+
+/// The machine, if there is one, after it has met all sorts of replies.
+fn lived<M: Machine>(machine: Option<M>, input: impl Fn(usize) -> Option<M::Input>) -> Option<M> {
+    let mut machine = machine?;
+    let (mut now, mut event) = (Moment::from_millis(1_700_000_000_000), Event::Begin);
+    for count in 0..12 {
+        let action = machine.step(event, now, u64::MAX - 7);
+        Saved::from_text(machine.save().text()).machine().unwrap();
+        event = match action {
+            Action::Send(_) => answer(count),
+            Action::WaitUntil(until) => {
+                now = until.max(now);
+                Event::Woken
+            }
+            Action::Ask(_) => input(count).map_or(Event::Woken, Event::Input),
+            Action::Done(_) => break,
+        };
+    }
+    Some(machine)
+}
+
+fn answer<I>(count: usize) -> Event<I> {
+    const REPLIES: [&str; 10] =
+        [LOST, PAID, INITIATED, SHIFTED, NOT_SHIFTED, TOKEN, BATCH, FINISHED, NO_RESPONSE, "{\"errorCode\":121}"];
+    match REPLIES[count % REPLIES.len()] {
+        LOST => Event::Failed(Failure::NotSent),
+        reply => Event::Reply(Response::new(Bytes::from_static(reply.as_bytes()))),
+    }
+}
+
+fn throttled(text: &str) -> bool {
+    let Ok(mut throttle) = Throttle::resume(&Saved::from_text(text)) else { return false };
+    for count in 0..24 {
+        let now = Moment::from_millis(u64::MAX >> (count * 2));
+        if let Permit::Go(ticket) = throttle.ask(now) {
+            match count % 3 {
+                0 => throttle.lost(ticket, now),
+                1 => throttle.unsent(ticket),
+                _ => throttle.answered(ticket, &refused(), now),
+            }
+        } else {
+            throttle.resume_sending(now);
+        }
+        Saved::from_text(throttle.save().text()).machine().unwrap();
+    }
+    true
+}
