@@ -174,6 +174,9 @@ def lengths_are_limits(sandbox, encoding):
     sandbox.refused(reply, 400, "938", "an item without a name (A05)")
     reply = account.call("transaction/auth", **raw, **order(), itemName2="gap", itemPrice2="1")
     sandbox.refused(reply, 400, "937", "an item after a gap (A14)")
+    for name in ["itemPrice00", "itemName01", "itemQuantity1000000"]:
+        reply = account.call("transaction/auth", **raw, **order(), **{name: "1"})
+        sandbox.refused(reply, 400, "937", f"{name}, which would be left out of the sum (A14)")
     reply = account.call("transaction/auth", **raw, **order(), mccDateOfBirth="31011970")
     sandbox.refused(reply, 400, "937", "a date of birth that is none")
     reply = account.call("transaction/auth", **raw, **order(), terminalKey="nowhere")
