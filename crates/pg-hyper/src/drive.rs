@@ -4,7 +4,7 @@ use std::{collections::VecDeque, fmt, future::IntoFuture, pin::Pin};
 
 use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Nothing, Saved};
 
-use crate::{Client, Hyper, Transport};
+use crate::{Client, Hyper, Receipt, Transport};
 
 mod account_update;
 mod charge;
@@ -13,6 +13,7 @@ mod clock;
 mod exchange;
 mod pace;
 mod random;
+mod receipts;
 mod retry;
 mod store;
 mod three_d_secure;
@@ -30,6 +31,7 @@ pub use trouble::Trouble;
 pub(crate) use pace::Pace;
 
 use exchange::{Exchanged, exchange};
+use receipts::{Held, Receipts};
 use store::Store;
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -50,7 +52,8 @@ pub struct Drive<M: Machine, T = Hyper> {
     store: Option<Store>,
     /// Whether the machine is stored after each reply and input, not only before requests and waits.
     eager: bool,
-    inputs: VecDeque<M::Input>,
+    inputs: VecDeque<(M::Input, Option<Held>)>,
+    receipts: Receipts,
     position: Position<M::Demand, M::Outcome>,
     trouble: Option<Trouble>,
 }
@@ -93,6 +96,7 @@ where
             store: None,
             eager: false,
             inputs: VecDeque::new(),
+            receipts: Receipts::default(),
             position: Position::Begin,
             trouble: None,
         }
@@ -155,7 +159,13 @@ where
     /// Tells the machine what its owner knows. It hears of it once it waits neither for a reply nor for being stored, and
     /// before it asks anything.
     pub fn tell(&mut self, input: M::Input) {
-        self.inputs.push_back(input);
+        self.inputs.push_back((input, None));
+    }
+
+    /// The same, of something that came in. Whoever brought it is answered once the machine was stored with it, or has
+    /// heard of it if there is no [`store`](Self::store); when this is dropped before, they are told to come again.
+    pub fn tell_received(&mut self, input: M::Input, receipt: Receipt) {
+        self.inputs.push_back((input, Some(Held::new(receipt))));
     }
 
     /// Goes on until the machine asks something or is over. Asked again before an answer was told, or after the end, the
@@ -178,7 +188,10 @@ where
             let Position::Keeping(_, decided) = std::mem::replace(&mut self.position, Position::Idle) else {
                 return None;
             };
-            let Err(error) = kept else { return self.decided(decided) };
+            let Err(error) = kept else {
+                self.receipts.give();
+                return self.decided(decided);
+            };
             self.note(Trouble::Store(error));
             if let Decided::Tell(Next::Ask(_)) = decided {
                 // Whether that matters is for the machine to say: it asks again, or ends.
@@ -208,7 +221,9 @@ where
                 }
             }
             Position::Waiting(_) | Position::Idle | Position::Keeping(..) if !self.inputs.is_empty() => {
-                self.inputs.pop_front().map_or(Event::Woken, Event::Input)
+                let Some((input, receipt)) = self.inputs.pop_front() else { return Event::Woken };
+                receipt.into_iter().for_each(|held| self.receipts.add(held));
+                Event::Input(input)
             }
             Position::Waiting(waiting) => {
                 waiting.as_mut().await;
@@ -223,7 +238,8 @@ where
         let decided = match self.machine.step(event, self.client.pace().now(), random::number()) {
             Action::Send(request) => {
                 let store = self.store.clone().map(|store| (store, self.machine.save()));
-                self.position = Position::Exchanging(Box::pin(exchange(self.client.clone(), store, request)));
+                let exchange = exchange(self.client.clone(), store, self.receipts.clone(), request);
+                self.position = Position::Exchanging(Box::pin(exchange));
                 return None;
             }
             Action::WaitUntil(moment) => Decided::Wait(moment),
@@ -231,7 +247,12 @@ where
             Action::Done(outcome) => Decided::Tell(Next::Done(outcome)),
         };
         let worth_it = news && (self.eager || matches!(decided, Decided::Wait(_)));
-        let Some(store) = self.store.as_ref().filter(|_| worth_it) else { return self.decided(decided) };
+        let Some(store) = self.store.as_ref().filter(|_| worth_it) else {
+            if self.store.is_none() {
+                self.receipts.give();
+            }
+            return self.decided(decided);
+        };
         self.position = Position::Keeping(Box::pin(store.put(self.machine.save())), decided);
         None
     }

@@ -125,7 +125,7 @@ pub use error::Error;
 pub use hyper_transport::Hyper;
 pub use insecure::InsecureAddress;
 pub use pg_proto as proto;
-pub use receiver::{Door, News, Purpose, Received, Receiver, ReceiverLimits};
+pub use receiver::{Door, News, Purpose, Receipt, Received, Receiver, ReceiverLimits};
 pub use rustls;
 pub use transport::{TowerTransport, Transport};
 pub use transport_error::{Fault, TransportError};

@@ -12,10 +12,12 @@ use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle};
 mod answer;
 mod door;
 mod news;
+mod receipt;
 mod serve;
 
 pub use door::{Door, Purpose};
 pub use news::{News, Received};
+pub use receipt::Receipt;
 
 use door::Doors;
 
@@ -25,8 +27,12 @@ use door::Doors;
 /// [`public_url`](Self::public_url) says what its addresses begin with there. It answers with a few fixed words and never
 /// with anything that it was sent. Dropped, it stops.
 ///
+/// A browser is answered at once. A callback is answered with 200 when its [`Receipt`] is dropped, since the service calls
+/// back once (spec 1 §6) and has to learn when that was in vain: when nobody takes it in time it is told to come again,
+/// with 503, and when the process is killed it hears nothing.
+///
 /// ```no_run
-/// use pg_hyper::{Client, News, Purpose, Receiver, Update, proto::machine::account_update::UpdatePlan};
+/// use pg_hyper::{Client, Purpose, Receiver, Update, proto::machine::account_update::UpdatePlan};
 ///
 /// # async fn refresh(client: Client, keys: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
 /// let mut receiver = Receiver::bind("127.0.0.1:0".parse()?).await?;
@@ -39,9 +45,7 @@ use door::Doors;
 ///             Some(Update::Ended(summary)) => break println!("{:?}", summary.progress),
 ///             _ => {}
 ///         },
-///         Some(received) = receiver.next() => if let News::Updater(hint) = received.news {
-///             updating.hint(hint);
-///         },
+///         Some(received) = receiver.next() => updating.receive(received),
 ///     }
 /// }
 /// # Ok(())
@@ -66,11 +70,20 @@ pub struct ReceiverLimits {
     pub connections: usize,
     /// News that wait to be taken; while there are so many, more are answered with 503. Default: 256.
     pub waiting: usize,
+    /// How long a callback waits for its receipt; past that it is answered with 503, and its news are handed out all the
+    /// same. Default: 5 seconds.
+    pub receipt: Duration,
 }
 
 impl Default for ReceiverLimits {
     fn default() -> Self {
-        Self { body_bytes: 4 << 20, time: Duration::from_secs(30), connections: 64, waiting: 256 }
+        Self {
+            body_bytes: 4 << 20,
+            time: Duration::from_secs(30),
+            connections: 64,
+            waiting: 256,
+            receipt: Duration::from_secs(5),
+        }
     }
 }
 

@@ -1,11 +1,18 @@
 //! Checkouts over sockets: the customer pays on the hosted page, callback and browser tell of it.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_hyper::{Hyper, News, Next, Purpose, Receiver, Transport};
+use pg_hyper::{CheckingOut, Hyper, News, Next, Purpose, Receiver, ReceiverLimits, Transport};
 use pg_model::{CheckoutItem, Encoding, Flag, GetToken};
-use pg_proto::machine::checkout::{CheckedOut, CheckoutDemand, CheckoutInput, CheckoutPlan};
+use pg_proto::machine::checkout::{CheckedOut, CheckoutDemand, CheckoutInput, CheckoutPlan, NotKnown};
 use pg_tests::{browser, shop::Shop};
+
+use crate::{
+    cancelled::Shelf,
+    world::{Wire, World},
+};
 
 async fn get(url: &str) -> Response<Bytes> {
     Hyper::new().send(Request::get(url).body(Bytes::new()).unwrap()).await.unwrap()
@@ -56,4 +63,54 @@ async fn news_from_callback_and_browser_are_looked_up() {
     };
     assert!(matches!(&outcome, CheckedOut::Paid { trans_key } if trans_key.len() == 32), "{outcome:?}");
     assert!(told > 0);
+}
+
+/// Posts a callback, and says how it was answered.
+fn callback(url: &str, trans_key: &str) -> tokio::task::JoinHandle<u16> {
+    let request = Request::post(url).body(format!("trans_key={trans_key}").into()).unwrap();
+    tokio::spawn(async move { Hyper::new().send(request).await.unwrap().status().as_u16() })
+}
+
+/// The service calls back once: a process that is killed before it has stored the news must not have taken them.
+#[tokio::test]
+async fn a_callback_is_answered_when_the_checkout_is_stored_with_it() {
+    let world = World::new();
+    let limits = ReceiverLimits { receipt: Duration::from_secs(3_600), ..ReceiverLimits::default() };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut receiver = Receiver::on(listener, limits).unwrap();
+    let door = receiver.open(Purpose::CheckoutCallback).unwrap();
+    let told = async |receiver: &mut Receiver, checkout: &mut CheckingOut<Wire>| {
+        let received = receiver.next().await.unwrap();
+        let News::Paid { trans_key } = received.news else { panic!("a payment") };
+        checkout.tell_received(CheckoutInput::Told(trans_key), received.receipt);
+    };
+    let shelf = Shelf::default();
+    let keep = shelf.clone();
+    let request = GetToken::new().item(CheckoutItem::new("Tea", "4.99")).currency("GBP");
+    let checkout = world.client.checkout(request, CheckoutPlan::default()).unwrap();
+    let mut checkout = checkout.store(move |saved| keep.put(saved));
+    let Next::Ask(_) = checkout.next().await else { panic!("a customer is wanted") };
+
+    let answer = callback(door.url(), "made-up-1");
+    told(&mut receiver, &mut checkout).await;
+    assert!(!answer.is_finished() && !shelf.last().unwrap().text().contains("made-up-1"));
+    // It was heard of, stored, and looked up.
+    let Next::Ask(_) = checkout.next().await else { panic!("it is made up") };
+    assert_eq!(answer.await.unwrap(), 200);
+
+    // Told, and not heard of when all is over.
+    let answer = callback(door.url(), "made-up-2");
+    told(&mut receiver, &mut checkout).await;
+    drop(checkout);
+    assert_eq!(answer.await.unwrap(), 503);
+
+    // Heard of, and it can't be stored.
+    let mut checkout = world.client.resume_checkout(&shelf.last().unwrap(), CheckoutPlan::default()).unwrap();
+    checkout = checkout.store(|_| async { Err("the disk is full") });
+    let answer = callback(door.url(), "made-up-3");
+    told(&mut receiver, &mut checkout).await;
+    let Next::Done(CheckedOut::Unknown { why: NotKnown::HeldBack, .. }) = checkout.next().await else { panic!() };
+    assert!(!answer.is_finished());
+    drop(checkout);
+    assert_eq!(answer.await.unwrap(), 503);
 }

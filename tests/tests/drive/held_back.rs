@@ -100,8 +100,10 @@ fn locked_out(clock: &Leaping) -> (Arc<Mutex<Vec<Moment>>>, Client<impl Transpor
         let reply = Response::builder().status(403).body(Bytes::from_static(body.as_bytes())).unwrap();
         async move { Ok::<_, Infallible>(reply) }
     };
-    let account =
-        Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "password", "sha key"));
+    let account = Account::new(
+        BaseUrl::parse("https://gateway.example").unwrap(),
+        Credentials::new("key", "password", "sha key"),
+    );
     (asked, Client::with_transport(account, transport).clock(clock.clone()))
 }
 
@@ -115,7 +117,9 @@ async fn a_charge_that_crashes_while_the_address_is_locked_out_still_waits() {
         let mut charging = client.charge(payment(APPROVED, "order-1")).unwrap().store(move |saved| keep.put(saved));
         let ended = polled(polls, charging.run()).await;
         drop(charging);
-        let Some(saved) = shelf.last().filter(|_| ended.is_none() && asked.lock().unwrap().len() == 1) else { continue };
+        let Some(saved) = shelf.last().filter(|_| ended.is_none() && asked.lock().unwrap().len() == 1) else {
+            continue;
+        };
         // The reply was heard, and stored. Another process has another throttle.
         if saved.text().contains("resting") {
             let start = asked.lock().unwrap()[0];

@@ -12,7 +12,7 @@ use pg_proto::{
 };
 
 use super::{Drive, Next, StoreError, Trouble};
-use crate::{Client, Hyper, Transport};
+use crate::{Client, Hyper, News, Received, Transport};
 
 /// Where the card keys of an account update come from. Every iterator of card keys is one.
 ///
@@ -131,6 +131,14 @@ impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
         self
     }
 
+    /// Something came in at a [`Receiver`](crate::Receiver): a callback is a [hint](Self::hint), whatever else is no news.
+    /// The service is answered once the hint is stored.
+    pub fn receive(&mut self, received: Received) {
+        if let News::Updater(hint) = received.news {
+            self.drive.tell_received(UpdateInput::Hint(hint), received.receipt);
+        }
+    }
+
     /// A callback came in. Nothing in it is believed: it is a reason to look.
     pub fn hint(&mut self, hint: UpdaterHint) {
         self.drive.tell(UpdateInput::Hint(hint));
@@ -157,7 +165,7 @@ impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
     /// Waits for the next update; none after the end. To call it says that the result that it brought before is stored.
     ///
     /// The future may be dropped at any time, and nothing is lost: to take callbacks meanwhile, `select!` between this and
-    /// a [`Receiver`](crate::Receiver), and [pass them on](Self::hint).
+    /// a [`Receiver`](crate::Receiver), and [pass them on](Self::receive).
     ///
     /// # Errors
     /// When the source can't be read. It may be called again.

@@ -5,7 +5,7 @@ use http::{Request, Response};
 use pg_proto::machine::Saved;
 use tracing::{Instrument, field::Empty};
 
-use super::{Trouble, pace::Lane, store::Store};
+use super::{Trouble, pace::Lane, receipts::Receipts, store::Store};
 use crate::{Client, Transport, TransportError};
 
 /// What came of it.
@@ -18,6 +18,7 @@ pub(super) enum Exchanged {
 pub(super) async fn exchange<T: Transport>(
     client: Client<T>,
     store: Option<(Store, Saved)>,
+    receipts: Receipts,
     request: Request<Bytes>,
 ) -> Exchanged {
     let mut admission = match client.pace().admit(Lane::of(&request)).await {
@@ -29,6 +30,7 @@ pub(super) async fn exchange<T: Transport>(
     {
         return Exchanged::Failed(Trouble::Store(error));
     }
+    receipts.give();
     if let Err(stop) = admission.depart() {
         return Exchanged::Failed(Trouble::Stopped(stop));
     }

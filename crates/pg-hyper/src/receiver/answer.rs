@@ -7,14 +7,14 @@ use http_body_util::Full;
 /// What it answers with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// It was passed on.
+    /// Its owner has it.
     Taken,
     NotFound,
     /// With the methods that are allowed.
     WrongMethod(&'static str),
     Unreadable,
     TooLarge,
-    /// Nobody takes the news at present.
+    /// Nobody takes the news at present, or not in time.
     Busy,
 }
 

@@ -1,22 +1,26 @@
 //! What came in.
 
+use std::fmt;
+
 use bytes::Bytes;
 use http::{Method, Request};
 use pg_proto::{Redirect, UpdaterHint};
 
-use super::Purpose;
+use super::{Purpose, Receipt};
 
 /// The longest `trans_key` that is passed on; the service's have 32 characters (spec 3 §4.8).
 const LONGEST_KEY: usize = 64;
 
-/// Something came in at one of the addresses.
-#[derive(Clone, Debug)]
+/// Something came in at one of the addresses. Its `Debug` does not show the token.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Received {
     /// Where: the token of its [`Door`](super::Door).
     pub token: String,
     /// What it says.
     pub news: News,
+    /// What answers whoever brought it, when it is dropped.
+    pub receipt: Receipt,
 }
 
 /// What a callback or a browser says. Nobody vouches for it.
@@ -58,6 +62,11 @@ impl Purpose {
         }
     }
 
+    /// Whether whoever brings news may bring them again when they were not received: browsers do not.
+    pub(super) const fn waits(self) -> bool {
+        matches!(self, Self::UpdaterCallback | Self::CheckoutCallback)
+    }
+
     /// Reads a request that came in for it.
     pub(super) fn read(self, request: &Request<Bytes>) -> Result<News, NoNews> {
         if !self.takes(request.method()) {
@@ -76,6 +85,12 @@ impl Purpose {
 
     fn takes(self, method: &Method) -> bool {
         self.methods().split(", ").any(|allowed| allowed == method.as_str())
+    }
+}
+
+impl fmt::Debug for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Received").field("news", &self.news).finish_non_exhaustive()
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Received, ReceiverLimits, answer::Answer, door::Doors, news::NoNews};
+use super::{Receipt, Received, ReceiverLimits, answer::Answer, door::Doors, news::NoNews};
 
 /// Bytes of a request's head. The data of a card form stands in its address.
 const HEAD_BYTES: usize = 64 << 10;
@@ -41,7 +41,7 @@ pub(super) async fn listen(listener: TcpListener, limits: ReceiverLimits, doors:
 }
 
 async fn serve(stream: TcpStream, limits: ReceiverLimits, doors: &Doors, news: &Sender<Received>) {
-    let service = service_fn(|request| answer(request, limits.body_bytes, doors, news));
+    let service = service_fn(|request| answer(request, limits, doors, news));
     let connection = http1::Builder::new()
         .keep_alive(false)
         .max_buf_size(HEAD_BYTES)
@@ -54,26 +54,40 @@ async fn serve(stream: TcpStream, limits: ReceiverLimits, doors: &Doors, news: &
 
 async fn answer(
     request: Request<Incoming>,
-    body_bytes: usize,
+    limits: ReceiverLimits,
     doors: &Doors,
     news: &Sender<Received>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
-    let answer = take(request, body_bytes, doors, news).await;
+    let answer = take(request, limits, doors, news).await;
     tracing::debug!(target: "pg.receiver", ?answer);
     Ok(answer.response())
 }
 
-async fn take(request: Request<Incoming>, body_bytes: usize, doors: &Doors, news: &Sender<Received>) -> Answer {
+async fn take(request: Request<Incoming>, limits: ReceiverLimits, doors: &Doors, news: &Sender<Received>) -> Answer {
     let Some((token, purpose)) = doors.at(request.uri().path()) else { return Answer::NotFound };
     let (head, body) = request.into_parts();
-    let Ok(body) = Limited::new(body, body_bytes).collect().await else { return Answer::TooLarge };
+    let Ok(body) = Limited::new(body, limits.body_bytes).collect().await else { return Answer::TooLarge };
     match purpose.read(&Request::from_parts(head, body.to_bytes())) {
         Err(NoNews::WrongMethod) => Answer::WrongMethod(purpose.methods()),
         Err(NoNews::Unreadable) => Answer::Unreadable,
-        Ok(said) => match news.try_send(Received { token, news: said }) {
+        Ok(said) if purpose.waits() => {
+            let (receipt, received) = Receipt::awaited();
+            match news.try_send(Received { token, news: said, receipt }) {
+                Ok(()) => in_time(limits.receipt, received).await,
+                Err(_) => Answer::Busy,
+            }
+        }
+        Ok(said) => match news.try_send(Received { token, news: said, receipt: Receipt::none() }) {
             Ok(()) => Answer::Taken,
             Err(_) => Answer::Busy,
         },
+    }
+}
+
+async fn in_time(limit: Duration, received: impl Future<Output = bool>) -> Answer {
+    match tokio::time::timeout(limit, received).await {
+        Ok(true) => Answer::Taken,
+        Ok(false) | Err(_) => Answer::Busy,
     }
 }
 

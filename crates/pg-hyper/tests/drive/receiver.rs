@@ -109,6 +109,48 @@ async fn more_news_than_anybody_takes_are_told_to_come_again() {
 }
 
 #[tokio::test]
+async fn a_callback_is_answered_when_its_owner_has_it() {
+    let mut receiver =
+        receiver(ReceiverLimits { receipt: Duration::from_secs(3_600), ..ReceiverLimits::default() }).await;
+    let door = receiver.open(Purpose::CheckoutCallback).unwrap();
+    for (refuse, expected) in [(false, 200), (true, 503)] {
+        let url = door.url().to_owned();
+        let callback = tokio::spawn(async move { send("POST", &url, "trans_key=abc").await.status().as_u16() });
+        let received = receiver.next().await.unwrap();
+        assert!(!callback.is_finished() && !format!("{received:?}").contains(door.token()));
+        let News::Paid { trans_key } = received.news else { panic!("a payment") };
+        let also = received.receipt.clone();
+        if refuse {
+            received.receipt.refuse();
+        } else {
+            drop(received.receipt);
+        }
+        assert!(trans_key == "abc" && !callback.is_finished());
+        drop(also);
+        assert_eq!(callback.await.unwrap(), expected);
+    }
+    // Whoever is killed meanwhile has not answered.
+    let url = door.url().to_owned();
+    let callback = tokio::spawn(async move {
+        let request = Request::post(url).body("trans_key=abc".into()).unwrap();
+        Hyper::new().send(request).await
+    });
+    let received = receiver.next().await.unwrap();
+    drop(receiver);
+    assert!(callback.await.unwrap().is_err());
+    drop(received);
+}
+
+#[tokio::test]
+async fn a_callback_that_nobody_takes_in_time_is_told_to_come_again() {
+    let mut receiver =
+        receiver(ReceiverLimits { receipt: Duration::from_millis(1), ..ReceiverLimits::default() }).await;
+    let door = receiver.open(Purpose::CheckoutCallback).unwrap();
+    assert_eq!(send("POST", door.url(), "trans_key=abc").await.status().as_u16(), 503);
+    assert!(receiver.next().await.is_some(), "and is handed out all the same");
+}
+
+#[tokio::test]
 async fn behind_a_proxy_its_addresses_begin_as_they_are_known_outside() {
     let base = BaseUrl::parse("https://shop.example/pg/").unwrap();
     let receiver = receiver(ReceiverLimits::default()).await.public_url(&base);
