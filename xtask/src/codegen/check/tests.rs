@@ -7,6 +7,8 @@ use std::{
 
 use super::super::{TABLES, checked};
 
+mod garbage;
+
 /// A mistake in one file of the tables, and what has to be said about it.
 struct Mistake {
     file: String,
@@ -41,14 +43,19 @@ fn path(page: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codegen/check/mistakes").join(format!("{page}.txt"))
 }
 
-/// A copy of the tables with some mistakes in it, and what is said about them.
-fn complaints<'m>(mistakes: impl IntoIterator<Item = &'m Mistake>) -> String {
+fn copy_of_the_tables() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(TABLES);
     for entry in fs::read_dir(tables).unwrap() {
         let path = entry.unwrap().path();
         fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
     }
+    folder
+}
+
+/// A copy of the tables with some mistakes in it, and what is said about them.
+fn complaints<'m>(mistakes: impl IntoIterator<Item = &'m Mistake>) -> String {
+    let folder = copy_of_the_tables();
     for Mistake { file, from, to, .. } in mistakes {
         let path = folder.path().join(file);
         let text = fs::read_to_string(&path).unwrap();
