@@ -110,7 +110,7 @@ def a_token_is_what_was_asked_for(sandbox):
         "trans_class": "C" * 32,
         "applet": "mine",
         "auto_redirect": "1",
-        "three_D_secure": "0",
+        "3D_secure": "0",
         "redemption_redirect_url": "https://shop.example/r",
         "terminal_key": sandbox.merchants["main"]["terminals"][0],
     }

@@ -24,6 +24,9 @@ fn every_method_wants_key_password_and_version() {
             (&[key, ("api_password", "wrong"), version], 401, "3"),
             (&[key, password], 400, "939"),
             (&[key, password, ("version", "3")], 400, "939"),
+            (&[key, password, ("version", "6")], 400, "939"),
+            (&[key, password, ("version", "5.0")], 400, "939"),
+            (&[key, password, ("version", "")], 400, "939"),
             (&[key, ("api_password", "wrong"), ("version", "3")], 401, "3"),
         ] {
             let answer = shop.call_bare(method, pairs);
@@ -46,6 +49,8 @@ fn failures_block_nobody_and_nothing_is_throttled() {
     for _ in 0..20 {
         assert_eq!(shop.call_bare("gettoken", &[("api_key", "wrong")]).code(), "3");
     }
+    // They count for no other service either.
+    assert_eq!(shop.version_3("token/lookup", &[("cardKey", "none")]), serde_json::json!({ "cardKeyDetails": {} }));
     shop.become_merchant("strict");
     for _ in 0..150 {
         shop.done("gettoken", ORDER);
@@ -60,10 +65,12 @@ fn paths_methods_and_bodies_are_refused_in_xml() {
     assert_eq!(shop.call_raw("gettoken", "a=%").code(), "930");
     assert_eq!(shop.call_raw("gettoken", "a=1&a=2").code(), "935");
     assert_eq!(shop.call_raw("gettoken/", "").code(), "1");
-    for method in [Method::GET, Method::PUT, Method::DELETE] {
-        let response = shop.ask(method, "/enterprise/gettoken", "");
-        let body = String::from_utf8(response.body().to_vec()).unwrap();
-        assert!(response.status() == 400 && body.contains("<errorcode>934</errorcode>"), "{body}");
+    for name in METHODS {
+        for method in [Method::GET, Method::PUT, Method::DELETE] {
+            let response = shop.ask(method, &format!("/enterprise/{name}"), "");
+            let body = String::from_utf8(response.body().to_vec()).unwrap();
+            assert!(response.status() == 400 && body.contains("<errorcode>934</errorcode>"), "{body}");
+        }
     }
     let request = http::Request::post("/enterprise/sms").header("content-type", "application/json");
     let response = shop.send(request.body("{}".into()).unwrap());

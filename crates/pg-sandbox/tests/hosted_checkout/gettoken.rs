@@ -4,7 +4,7 @@ use http::{Method, Request};
 use pg_model::CheckoutToken;
 use pg_sandbox::Settings;
 
-use crate::shop::{Answer, ORDER, SUCCESS, Shop, with};
+use crate::shop::{Answer, CANCEL, ORDER, SUCCESS, Shop, with};
 
 #[test]
 fn the_reply_says_everything_that_was_set_up() {
@@ -51,7 +51,8 @@ fn the_reply_says_everything_that_was_set_up() {
     assert_eq!(token.token_expiry, "2026-05-04T11:00:00Z");
     assert_eq!(token.creation, "2026-05-04T10:00:00Z");
     assert_eq!((token.uses.as_str(), token.redemptions.as_str()), ("3", "127"));
-    assert_eq!((token.success_url.as_str(), token.callback_url.as_str()), (SUCCESS, "http://shop.example:80/callback"));
+    assert_eq!((token.success_url.as_str(), token.cancel_url.as_str()), (SUCCESS, CANCEL));
+    assert_eq!(token.callback_url.as_str(), "http://shop.example:80/callback");
     assert_eq!((token.trans_type.as_str(), token.trans_cat.as_str()), ("preauth", "donation"));
     assert_eq!(token.currency.as_str(), "GBP");
     assert_eq!((user.salutation.as_str(), user.surname.as_str()), ("Ms", "O'Neill & Co <x>"));
@@ -164,6 +165,10 @@ fn a_token_ends_after_it_begins() {
         let code = (answer.status != 200).then(|| answer.code());
         assert_eq!(code.as_deref(), wanted, "{start} {expiry}");
     }
+    // The merchant's default is a week after the start, whenever that is.
+    let later = shop.done("gettoken", &with(ORDER, &[("token_start", "1777892400")]));
+    assert_eq!(later.text("token_start"), "2026-05-04T11:00:00Z");
+    assert_eq!(later.text("token_expiry"), "2026-05-11T11:00:00Z");
 }
 
 #[test]

@@ -32,6 +32,8 @@ fn a_card_is_charged_again_with_any_amount() {
         assert_eq!((result.prev_trans_key.as_str(), result.system_action.as_str()), (paid.as_str(), "REPEAT"));
         assert_eq!((result.status.as_str(), result.auth_code.len(), result.trans_class.as_str()), ("1", 6, ""));
         assert_eq!(answer.basis, "3 §4.2, A41, A88, A100, A113, A123, A124");
+        let known = shop.version_3("transaction/lookup", &[("transactionKey", result.trans_key.as_str())]);
+        assert_eq!(known["transactions"]["0"]["bankAuthCode"], result.auth_code.as_str());
     }
     let found = shop.version_3("transaction/lookup", &[("merchantReference", "order-7")]);
     assert_eq!(found["transactions"].as_object().unwrap().len(), 3);
@@ -96,4 +98,6 @@ fn currency_and_terminal_are_those_of_the_original() {
     assert_eq!(again.text("trans_value"), "700");
     let found = shop.done("transaction_lookup", &[("trans_key", &again.text("trans_key"))]);
     assert_eq!((found.text("currency").as_str(), found.text("value").as_str()), ("JPY", "700"));
+    let recorded = shop.control(&format!("transactions/{}", again.text("trans_key")));
+    assert_eq!(recorded["details"]["terminalKey"], "main-web");
 }

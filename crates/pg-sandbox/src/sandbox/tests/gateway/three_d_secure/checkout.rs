@@ -83,6 +83,17 @@ fn the_customer_authenticates_and_pays() {
 }
 
 #[test]
+fn who_does_not_ask_for_it_gets_no_challenge() {
+    for asked in ["0", ""] {
+        let mut shop = Shop::open();
+        let page = page_of_token(&mut shop, &[("3D_secure", asked)]);
+        let (response, _) = submit(&mut shop, &page, CHALLENGE);
+        assert!(location(&response).starts_with(SUCCESS), "{response:?}");
+        assert_eq!(charges(&mut shop), [("Auth".to_owned(), "600".to_owned())]);
+    }
+}
+
+#[test]
 fn a_card_without_3d_secure_pays_without_a_question() {
     let mut shop = Shop::open();
     let page = page_of_token(&mut shop, &[("auto_redirect", "0")]);
