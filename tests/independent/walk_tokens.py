@@ -121,6 +121,11 @@ def what_is_not_known_is_empty(sandbox, encoding):
     for name in ADDRESS:
         sandbox.same(record["cardholderAddress"][name] or "", "", name)
     sandbox.same(record["merchantCustomerReference"] or "", "", "merchantCustomerReference")
+    # No scheme has numbers that begin with a nine.
+    payment = account.call("transaction/auth", **card("9000000000000001"), **order())["transactionKey"]
+    (record,) = account.call(TOKENISE, transactionKey=payment).list("cardKeyDetails", "cardKeyDetail")
+    for name in ["cardDescription", "cardholderName", "cardType", "cardScheme", "cardBank"]:
+        sandbox.same(record["card"][name] or "", "", name)
 
 
 @walk.in_both

@@ -183,6 +183,23 @@ fn a_right_value_of_every_parameter_is_not_refused_for_its_form() {
     }
 }
 
+/// Lengths are counted in characters (assumption 1); one more is refused, above.
+#[test]
+fn a_text_may_have_as_many_characters_as_its_table_says() {
+    let mut sandbox = Sandbox::in_memory();
+    let mut lengths = 0;
+    for &method in METHODS.iter().filter(|method| method.credentials != Credentials::Session) {
+        for &field in method.fields.iter().filter(|field| matches!(field.format, Format::Text | Format::Lines)) {
+            let Length::Between(_, most) = field.length else { continue };
+            let mut told = |value: &str| call(&mut sandbox, method, &parameters(method, field, value)).1;
+            let (long, short) = (told(&"é".repeat(most.into())), told(&good(field)));
+            assert_eq!(long.error_code, short.error_code, "{method:?} {}: {long:?}", field.wire);
+            lengths += 1;
+        }
+    }
+    assert!(lengths > 60, "only {lengths} lengths");
+}
+
 #[test]
 fn every_listed_value_is_taken() {
     let mut sandbox = Sandbox::in_memory();

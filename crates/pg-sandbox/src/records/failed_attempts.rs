@@ -106,6 +106,13 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_counts_until_a_day_has_passed() {
+        let mut attempts = failed(9);
+        attempts.count(at(86_399));
+        assert_eq!(attempts.block(at(86_399)), Some(Block::FiveMinutes));
+    }
+
+    #[test]
     fn a_day_later_the_count_starts_again() {
         let mut attempts = failed(10);
         attempts.count(at(86_400));

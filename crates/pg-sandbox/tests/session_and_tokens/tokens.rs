@@ -119,6 +119,25 @@ fn a_record_has_every_field_in_both_encodings() {
 }
 
 #[test]
+fn what_nobody_knows_of_a_card_is_empty() {
+    let mut shop = Shop::new();
+    for (number, scheme, bank) in [
+        ("9000000000000001", "", ""),
+        ("6011000000001002", "DISCOVER", ""),
+        ("5200000000001005", "MASTERCARD", "Third Test Bank"),
+    ] {
+        let made = token(&mut shop, "a", &[("cardNumber", number)]);
+        let kind = if scheme.is_empty() { "" } else { "CREDIT" };
+        let card = &made["card"];
+        assert_eq!([&card["cardType"], &card["cardScheme"], &card["cardBank"]], [kind, scheme, bank], "{number}");
+        let xml = shop.xml("token/lookup", &[("cardKey", &key(&made))]);
+        let shown =
+            format!("<cardType>{kind}</cardType><cardScheme>{scheme}</cardScheme><cardBank>{bank}</cardBank></card>");
+        assert!(xml.contains(&shown), "{xml}");
+    }
+}
+
+#[test]
 fn details_that_are_sent_are_written_and_others_stay() {
     let mut shop = Shop::new();
     let form = [("cardholderName", "A"), ("customerEmail", "a@b.example"), ("cardholderAddressLine1", "1 High Street")];
