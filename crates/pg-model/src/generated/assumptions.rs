@@ -1206,9 +1206,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
     Assumption {
         number: 134,
         area: "sandbox",
-        title: "Merchant pages without TLS",
-        open: "Whether the card form refuses http addresses (spec 2 §1.1).",
-        chosen: "http and https are both accepted for all pages of the merchant.",
+        title: "Merchant pages",
+        open: "Whether the card form refuses http addresses, and what makes an address valid (spec 2 §1.1, §4.1, §4.2).",
+        chosen: "http and https are both accepted for all pages of the merchant. Valid is an absolute address with a host, and with a port from 0 to 65535 if it names one.",
         why: "A developer's pages are local.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
     },

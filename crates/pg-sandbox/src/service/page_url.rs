@@ -1,5 +1,7 @@
 //! Addresses of a merchant that a browser may be sent to.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use http::HeaderValue;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use pg_model::format::Format;
@@ -10,14 +12,15 @@ const LONGEST: usize = 8 << 10;
 /// What stands unchanged in a query: the unreserved characters of RFC 3986.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// An absolute http or https address without blanks and control characters (assumption 134).
+/// An absolute http or https address without blanks and control characters (assumption 134), of a host and a port that
+/// a browser can go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageUrl(String);
 
 impl PageUrl {
     /// The address, if it is one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        (text.len() <= LONGEST && Format::Url.admits(text)).then(|| Self(text.to_owned()))
+        (text.len() <= LONGEST && Format::Url.admits(text) && leads_somewhere(text)).then(|| Self(text.to_owned()))
     }
 
     /// The address with these parameters behind those that it has, and before its fragment
@@ -40,6 +43,38 @@ impl PageUrl {
         location.extend(utf8_percent_encode(fragment, CONTROLS));
         Ok(HeaderValue::try_from(location)?)
     }
+}
+
+/// Whether there is a host, and a port that is none or one.
+fn leads_somewhere(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+    let end = place.rfind(']').map(|bracket| bracket + 1).or_else(|| place.find(':')).unwrap_or(place.len());
+    let (host, port) = place.split_at(end);
+    is_host(host) && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+}
+
+fn is_host(host: &str) -> bool {
+    if let Some(address) = host.strip_prefix('[') {
+        return address.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
+    }
+    let name = host.strip_suffix('.').unwrap_or(host);
+    // Browsers take a name that ends in a number for an address.
+    if name.rsplit('.').next().is_some_and(are_digits) {
+        return name.parse::<Ipv4Addr>().is_ok();
+    }
+    let known = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    name.split('.').all(|label| !label.is_empty() && label.chars().all(known))
+}
+
+/// An empty one is that of the scheme (RFC 3986 §3.2.3).
+fn is_port(port: &str) -> bool {
+    port.is_empty() || (are_digits(port) && port.parse::<u16>().is_ok())
+}
+
+fn are_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -80,8 +115,38 @@ mod tests {
             "https://shop.example\\@other.example/",
             " https://shop.example/",
             "https://shop.example/a b",
+            // No browser goes there.
+            "https://@/",
+            "https://customer@:80/",
+            "https://shop.example:port/",
+            "https://shop.example:80:80/",
+            "https://shop.example:65536/",
+            "https://shop.example:-1/",
+            "https://[::1/",
+            "https://::1/",
+            "https://[::g]/",
+            "https://[::1]x/",
+            "https://256.1.1.1/",
+            "https://127.1/",
+            "https://.",
+            "https://shop..example/",
+            "https://shop%2eexample/",
+            "https://shop.example%2f@/",
+            "https://shop|example/",
         ] {
             assert_eq!(PageUrl::parse(address), None, "{address}");
+        }
+        for address in [
+            "HTTPS://SHOP.example:65535",
+            "https://shop.example:/",
+            "https://shop.example.:443/a:b@c",
+            "http://localhost:3000/",
+            "http://127.0.0.1?a=b",
+            "http://[::1]:8080#top",
+            "https://customer:word@shop_1.xn--caf-dma.example/",
+            "https://caf\u{e9}.example/",
+        ] {
+            assert!(PageUrl::parse(address).is_some(), "{address}");
         }
         assert!(PageUrl::parse(&format!("https://shop.example/{}", "a".repeat(LONGEST))).is_none());
     }

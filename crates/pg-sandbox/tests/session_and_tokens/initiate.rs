@@ -18,9 +18,16 @@ fn the_error_page_has_to_be_a_page_of_the_web() {
     let mut shop = Shop::new();
     assert_eq!(shop.refused("session/initiate", &[("merchantCustomerReference", "c")]), "133");
     let long = format!("https://shop.example/{}", "a".repeat(8 << 10));
-    for page in
-        ["", "/error", "javascript:alert(1)", "ftp://shop.example/", "https://", "https://shop.example/a b", &long]
-    {
+    for page in [
+        "",
+        "/error",
+        "javascript:alert(1)",
+        "ftp://shop.example/",
+        "https://",
+        "https://shop.example/a b",
+        "https://shop.example:80port/",
+        &long,
+    ] {
         assert_eq!(shop.refused("session/initiate", &[("errorPageUrl", page)]), "133", "{page}");
     }
     for page in ["http://localhost:3000/error", "https://shop.example/?a=b#c", "HTTPS://SHOP.EXAMPLE"] {
