@@ -80,7 +80,7 @@ pub(crate) fn compared(text: &str) -> String {
 }
 
 /// Whether a text without blanks and in capitals has the form of a UK postcode (BS 7666): `A9`, `A99`,
-/// `AA9`, `AA99`, `A9A` or `AA9A`, then a digit and two letters.
+/// `AA9`, `AA99`, `A9A` or `AA9A`, then a digit and two letters; or `GIR 0AA`, the one that has no such form.
 pub(crate) fn is_postcode(text: &str) -> bool {
     let Some((outward, inward)) =
         text.is_ascii().then(|| text.split_at_checked(text.len().saturating_sub(3))).flatten()
@@ -95,7 +95,8 @@ pub(crate) fn is_postcode(text: &str) -> bool {
         };
         part.chars().map(class).collect()
     };
-    matches!(shape(outward).as_str(), "A9" | "A99" | "AA9" | "AA99" | "A9A" | "AA9A") && shape(inward) == "9AA"
+    text == "GIR0AA"
+        || matches!(shape(outward).as_str(), "A9" | "A99" | "AA9" | "AA99" | "A9A" | "AA9A") && shape(inward) == "9AA"
 }
 
 #[cfg(test)]
@@ -107,10 +108,10 @@ mod tests {
         for known in KNOWN {
             assert!(is_postcode(&compared(known.postcode)), "{}", known.postcode);
         }
-        for text in ["M11AE", "m601nw", "CR2 6XH", "w1a 0ax", "EC1A1BB"] {
+        for text in ["M11AE", "m601nw", "CR2 6XH", "w1a 0ax", "EC1A1BB", "GIR 0AA"] {
             assert!(is_postcode(&compared(text)), "{text}");
         }
-        for text in ["", "A", "1AA", "12345", "ZZ1 1A", "ZZ1 AAA", "ZZZ1 1AA", "Z\u{e9}1 1AA", "ZZ111 1AA", "ZZ1-1AA"] {
+        for text in ["", "1AA", "12345", "ZZ1 1A", "ZZ1 AAA", "GIR 1AA", "Z\u{e9}1 1AA", "ZZ111 1AA", "ZZ1-1AA"] {
             assert!(!is_postcode(&compared(text)), "{text}");
         }
     }
