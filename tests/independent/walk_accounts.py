@@ -64,7 +64,14 @@ def strict_has_a_hundred_requests_a_minute(sandbox, encoding):
     sandbox.service.advance(30)
     for number in range(50):
         sandbox.refused(strict.call("session/initiate"), 400, "133", f"request {50 + number}, refused ones count")
-    for method in ["session/initiate", "token/lookup", "transaction/lookup"]:
+    # transaction/auth and the updater are not allowed either (106): the limit comes first (A51).
+    for method in [
+        "session/initiate",
+        "token/lookup",
+        "transaction/lookup",
+        "transaction/auth",
+        "token/retrieveAccountUpdater",
+    ]:
         sandbox.refused(strict.call(method, errorPageUrl=ERROR, cardKey="a"), 403, "936", f"one more: {method} (A54)")
     main = sandbox.account("main", encoding)
     for _ in range(150):

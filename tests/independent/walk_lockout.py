@@ -97,6 +97,9 @@ def the_block_lies_on_calls_with_credentials(sandbox):
     fails(sandbox, account, 6)
     for method in ["token/lookup", "transaction/lookup", "transaction/auth", "token/retrieveAccountUpdater"]:
         sandbox.refused(account.call(method, cardKey="a"), 403, "121", method)
+    broken = account.service.send("POST", account.url("token/lookup"), b"a=%", {"Content-Type": FORM}, "json")
+    sandbox.refused(broken, 403, "121", "a body that cannot be read is not read (A51)")
+    sandbox.refused(account.call("token/nothing"), 400, "103", "a path that names no method comes first (A51)")
     sandbox.same(post(account, form(key, sandbox.card("approved"))).status, 303, "postform from a blocked address")
     lookup = account.checkout("transaction_lookup", trans_key="0" * 32)
     sandbox.same(lookup.error, (400, "943"), "version 5 from a blocked address")

@@ -98,7 +98,7 @@ fn errors_and_acknowledgements_have_their_shape() {
 }
 
 #[test]
-fn every_reply_reads_back_as_its_record() {
+fn a_payment_reads_back_as_its_record() {
     let mut shop = Shop::open();
     for path in ["auth/xml", "auth/json"] {
         let response = shop.response("main", path, &raw(PAN, &[]));
