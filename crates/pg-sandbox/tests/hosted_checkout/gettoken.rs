@@ -71,7 +71,7 @@ fn the_reply_says_everything_that_was_set_up() {
     let order =
         ["token", "cancel_url", "callback_url", "trans_type", "user", "date_of_birth", "country", "items", "item"];
     assert!(order.map(place).is_sorted() && order.iter().all(|name| place(name).is_some()), "{names:?}");
-    assert_eq!(answer.basis, "3 §4.1, A41, A114, A115, A116, A122");
+    assert_eq!(answer.basis, "3 §4.1, A14, A41, A42, A114, A115, A116, A122");
 }
 
 #[test]
@@ -140,7 +140,8 @@ fn counts_are_from_minus_one_to_127() {
     let mut shop = Shop::new();
     for name in ["token_uses", "token_redemptions"] {
         for value in ["-1", "0", "1", "127"] {
-            shop.done("gettoken", &with(ORDER, &[(name, value)]));
+            let answer = shop.done("gettoken", &with(ORDER, &[(name, value)]));
+            assert_eq!(answer.basis.contains("A117"), value == "0", "{answer:?}");
         }
         for value in ["-2", "128", "1.0", "x", "99999999999999999999"] {
             assert_eq!(shop.refused("gettoken", &with(ORDER, &[(name, value)])), "937", "{name} {value}");
@@ -231,8 +232,9 @@ fn sums_follow_the_currency() {
     ] {
         let items = [("item_name[0]", "Tea"), ("item_price[0]", price), ("item_quantity[0]", quantity)];
         let order = with(&items, &[("currency", currency), ("item_quantity[0]", quantity)]);
-        let token = shop.done("gettoken", &order).text("tokenid");
-        assert!(shop.visit(&token).says(wanted), "{currency} {price} {quantity}");
+        let answer = shop.done("gettoken", &order);
+        assert_eq!(answer.basis.contains("A90"), quantity == "0", "{answer:?}");
+        assert!(shop.visit(&answer.text("tokenid")).says(wanted), "{currency} {price} {quantity}");
     }
     for (currency, price) in [("JPY", "1500.5"), ("BHD", "1.2345"), ("GBP", "4.995")] {
         let order = with(ORDER, &[("currency", currency), ("item_price[0]", price)]);

@@ -20,6 +20,9 @@ impl Serve for AddressLookup {
             addresses::compared(known.property) == property && addresses::compared(known.postcode) == postcode
         });
         let known = found.ok_or_else(|| Refusal::from(SandboxErrorCode::ADDRESS_NOT_FOUND))?;
+        if known.address_2.is_empty() || known.county.is_empty() {
+            context.basis.assume(42);
+        }
         let address = AddressResult {
             status: Flag::YES,
             address_1: known.address_1.to_owned(),

@@ -1,4 +1,4 @@
-//! `gettoken` (spec 3 §4.1; assumptions 114 to 118).
+//! `gettoken` (spec 3 §4.1; assumptions 14, 42, 90, 114 to 118).
 
 use std::time::Duration;
 
@@ -20,12 +20,18 @@ const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl Serve for GetToken {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
-        [114, 115, 116, 122].into_iter().for_each(|number| context.basis.assume(number));
+        [14, 42, 114, 115, 116, 122].into_iter().for_each(|number| context.basis.assume(number));
+        if [self.token_uses, self.token_redemptions].contains(&Some(0)) {
+            context.basis.assume(117);
+        }
         let (start, expires) = times(&self, context.now)?;
         let success_url = page(self.success_url.as_ref(), "success_url")?;
         let cancel_url = page(self.cancel_url.as_ref(), "cancel_url")?;
         let currency = currency(given(self.currency.as_ref()), merchant)?;
         let items: Vec<CheckoutItem> = self.items.iter().map(item).collect();
+        if items.iter().any(|item| item.quantity == Some(0)) {
+            context.basis.assume(90);
+        }
         let amount = total(&items, &currency)?;
         let callback_url = given(self.callback_url.as_ref());
         if let Some(url) = &callback_url {

@@ -7,7 +7,7 @@ use crate::records::{Details, Payment, PaymentKind};
 
 /// The reply of repeat, refund, capture and cancel; a decline has no `auth_code` (assumption 113).
 pub(super) fn of(context: &mut Context<'_>, payment: &Payment, action: SystemAction) -> EnterpriseResult {
-    [113, 124].into_iter().for_each(|number| context.basis.assume(number));
+    [15, 113, 124].into_iter().for_each(|number| context.basis.assume(number));
     let auth_code = payment.bank.iter().find(|(name, _)| name == "bankAuthCode");
     EnterpriseResult {
         trans_type: trans_type(payment.kind),

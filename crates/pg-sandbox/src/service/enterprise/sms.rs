@@ -14,6 +14,9 @@ impl Serve for Sms {
         let msisdn = international(&self.msisdn)
             .ok_or_else(|| Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("msisdn").assuming(127))?;
         let message_id = (!msisdn.ends_with(UNREACHABLE)).then(|| context.keys.digits(16));
+        if message_id.is_none() {
+            context.basis.assume(113);
+        }
         let message = TextMessage {
             key: context.keys.record(context.now),
             merchant: merchant.name.clone(),
