@@ -2,10 +2,7 @@
 
 use std::net::SocketAddr;
 
-use pg_hyper::{
-    News, Purpose, Receiver,
-    proto::{BaseUrl, UpdaterHint},
-};
+use pg_hyper::{Purpose, Received, Receiver, proto::BaseUrl};
 
 use super::state::State;
 use crate::failure::Failure;
@@ -33,6 +30,12 @@ impl Callbacks {
     ) -> Result<Self, Failure> {
         let cannot =
             |error| Failure::misuse(format!("cannot listen on {address}: {error}; choose another with --listen"));
+        if address.ip().is_unspecified() && public_url.is_none() {
+            return Err(Failure::misuse(format!(
+                "nobody can call {address}: --public-url says what the service is told, as in --public-url \
+                 https://shop.example/updated"
+            )));
+        }
         let mut receiver = Receiver::bind(address).await.map_err(cannot)?;
         if let Some(public_url) = public_url {
             receiver = receiver.public_url(public_url);
@@ -52,15 +55,11 @@ impl Callbacks {
     }
 
     /// Waits for a callback; for ever when none can come.
-    pub(super) async fn next(&mut self) -> UpdaterHint {
+    pub(super) async fn next(&mut self) -> Received {
         loop {
             let Some(receiver) = &mut self.receiver else { return std::future::pending().await };
             match receiver.next().await {
-                Some(received) => {
-                    if let News::Updater(hint) = received.news {
-                        return hint;
-                    }
-                }
+                Some(received) => return received,
                 None => self.receiver = None,
             }
         }

@@ -2,14 +2,22 @@
 
 use std::{pin::pin, time::Duration};
 
+use indicatif::HumanCount;
 use pg_hyper::{
     Client, Update, Updating,
-    proto::machine::account_update::{Summary, UpdatePlan},
+    proto::machine::account_update::{Summary, UpdateEnd, UpdatePlan},
 };
 use tokio::time::MissedTickBehavior;
 
 use super::{
-    Ready, callbacks::Callbacks, ending, gate::Gate, input::Keys, progress::Shown, results::Results, state::Keeper,
+    Ready,
+    callbacks::Callbacks,
+    ending,
+    gate::Gate,
+    input::Keys,
+    progress::{Shown, batches},
+    results::Results,
+    state::Keeper,
 };
 use crate::{
     command::interrupt::Interrupted,
@@ -27,6 +35,10 @@ struct Run {
     gate: Gate,
     /// The trouble that was told last.
     told: Option<String>,
+    /// Whether nothing was sent before this run.
+    is_new: bool,
+    /// How long a callback is waited for that settles a doubt, and for how many batches that was told.
+    doubt: (u32, usize),
 }
 
 /// Drives it to its end, and tells what became of it.
@@ -42,7 +54,7 @@ pub(super) async fn run(
     interrupted: Interrupted,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let Ready { input, keeper, state, results } = ready;
+    let Ready { input, keeper, state, results, doubt } = ready;
     let unreadable = |error| Failure::misuse(format!("the card keys can't be read: {error}"));
     let keys = input.keys().map_err(unreadable)?;
     let updating = match state.machine() {
@@ -58,6 +70,8 @@ pub(super) async fn run(
         callbacks,
         gate,
         told: None,
+        is_new: state.machine().is_none(),
+        doubt: (doubt, 0),
     };
     run.begin(state.machine().is_some());
     let ended = run.go(interrupted).await;
@@ -78,10 +92,10 @@ impl Run {
             output::say("pg: an earlier run has done all of it: nothing is sent; --restart begins anew");
         } else if is_resumed {
             output::say(&format!(
-                "pg: going on with an earlier run: {} card keys were read, {} of them are done, {} batches on the way",
-                progress.read,
-                progress.read.saturating_sub(progress.pending),
-                progress.open_batches
+                "pg: going on with an earlier run: {} card keys were read, {} of them are done, {} on the way",
+                HumanCount(progress.read),
+                HumanCount(progress.read.saturating_sub(progress.pending)),
+                batches(progress.open_batches)
             ));
         }
         if let Some(url) = self.callbacks.url.as_ref().filter(|_| self.callbacks.come_here()) {
@@ -99,8 +113,8 @@ impl Run {
                 biased;
                 () = &mut interrupted => return self.stop().await.map(|()| None),
                 update = self.updating.next() => update,
-                hint = self.callbacks.next() => {
-                    self.updating.hint(hint);
+                received = self.callbacks.next() => {
+                    self.updating.receive(received);
                     continue;
                 }
                 _ = beat.tick() => {
@@ -113,6 +127,7 @@ impl Run {
             if let Some(summary) = self.take(update.map_err(|error| unreadable_source(&error))?)? {
                 return Ok(Some(summary));
             }
+            self.tell_doubt();
         }
     }
 
@@ -153,10 +168,38 @@ impl Run {
 
     /// The end of the output, and the state that leads there again.
     fn finish(&mut self, summary: &Summary) -> Result<(), Failure> {
+        // The only request that was ever sent was refused: whoever puts it right, be it with another account, begins anew.
+        if self.is_new && matches!(summary.end, UpdateEnd::Refused(_)) && self.gate.left() == 1 {
+            return self
+                .keeper
+                .forget()
+                .and_then(|()| self.results.forget())
+                .map_err(|error| ending::not_stored(&error));
+        }
         if ending::is_complete(summary) {
             self.results.finish().map_err(|error| ending::no_room(&self.results, &error))?;
         }
         self.keeper.keep(&self.updating.saved()).map_err(|error| ending::not_stored(&error))
+    }
+
+    /// Once nothing else is waited for.
+    fn tell_doubt(&mut self) {
+        let progress = self.updating.progress();
+        let (hours, told) = self.doubt;
+        let count = progress.doubtful_batches;
+        if count == 0 || count == told || count < progress.open_batches || !progress.source_ended {
+            return;
+        }
+        self.doubt.1 = count;
+        let (are, waits) = match count {
+            1 => ("is", "its callback is"),
+            _ => ("are", "their callbacks are"),
+        };
+        self.shown.say(&format!(
+            "pg: all else is done, but {} {are} in doubt: {waits} waited for, {hours} hours at most, since nobody knows \
+             whether the service has the cards; to end the wait, interrupt this and run it again with --doubt 0",
+            batches(count)
+        ));
     }
 
     fn tell_trouble(&mut self) {
