@@ -199,6 +199,8 @@ impl AccountUpdate {
         progress.invalid += invalid;
         progress.pending = waiting + self.state.open.iter().map(|batch| batch.length as u64).sum::<u64>();
         progress.open_batches = self.state.open.len();
+        let is_doubtful = |batch: &&Batch| matches!(batch.phase, Phase::Doubtful { .. });
+        progress.doubtful_batches = self.state.open.iter().filter(is_doubtful).count();
         progress.source_ended = self.state.exhausted;
         progress
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Refused;
 
-/// How far an account update is. All but `open_batches` counts card keys; a key is counted as over once the result of
+/// How far an account update is. All but `open_batches` and `doubtful_batches` counts card keys; a key is counted as over once the result of
 /// its batch was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
@@ -33,6 +33,9 @@ pub struct Progress {
     pub failed: u64,
     /// Batches that are not over.
     pub open_batches: usize,
+    /// Of these, batches of which nobody knows whether the service took them, and which only a callback can settle.
+    #[serde(default)]
+    pub doubtful_batches: usize,
     /// Whether the source was read to its end.
     pub source_ended: bool,
 }
