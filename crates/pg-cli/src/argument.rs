@@ -88,10 +88,25 @@ pub(crate) fn is_secret(name: &str) -> bool {
     known.chain(&credentials).any(|secret| secret.eq_ignore_ascii_case(&typed))
 }
 
+/// The longest text that is read from a file or from standard input.
+const LONGEST: u64 = 1 << 20;
+
+/// All of a text, which is no longer than anything that the service takes.
+///
+/// # Errors
+/// When it is longer than 1 MiB, is no UTF-8, or can't be read.
+pub(crate) fn read_text(from: &mut dyn Read) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(io::Error::other("there is more than 1 MiB of it"));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is no UTF-8 text"))
+}
+
 /// A value without the line break that editors and `echo` put behind it.
 fn read_value(from: &mut dyn Read) -> io::Result<String> {
-    let mut value = String::new();
-    from.read_to_string(&mut value)?;
+    let mut value = read_text(from)?;
     if value.ends_with('\n') {
         value.pop();
         if value.ends_with('\r') {

@@ -21,14 +21,16 @@ mod argument;
 mod command;
 mod failure;
 mod indented;
+mod listen_address;
 mod output;
 mod reference;
 mod shell;
 mod suggestion;
 
-use std::process::ExitCode;
+use std::{io::Write, process::ExitCode};
 
 use clap::Parser;
+use pg_model::mask;
 
 use crate::{failure::Failure, output::Exit};
 
@@ -73,14 +75,20 @@ fn main() -> ExitCode {
 
 /// What clap says: help and versions, and what is wrong with the arguments.
 fn not_understood(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    // Whoever forgot a name may have typed a card number in its place.
+    let masked = mask::text(&text);
     // A closed pipe has read enough.
-    drop(error.print());
+    if error.use_stderr() && masked != text {
+        drop(write!(std::io::stderr(), "{masked}"));
+    } else {
+        drop(error.print());
+    }
     if !error.use_stderr() {
         return Exit::Done.into();
     }
     if std::env::args_os().any(|argument| argument == "--json") {
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
+        let first = masked.lines().next().unwrap_or_default();
         Failure::misuse(first.trim_start_matches("error: ")).print_json();
     }
     Exit::Misuse.into()

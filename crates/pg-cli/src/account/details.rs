@@ -1,6 +1,6 @@
 //! What is known of the account, whichever place it came from.
 
-use std::path::PathBuf;
+use std::{env::VarError, path::PathBuf};
 
 use pg_model::{Encoding, Secret, method::Credentials as Kind};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
@@ -8,37 +8,16 @@ use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 use super::{
     Setting,
     profile::{self, Profile},
+    values::Values,
 };
 use crate::{failure::Failure, output, shell};
 
 /// Flags that describe the account. Each has a variable of the environment and a member of a profile.
 #[derive(Default, clap::Args)]
-#[command(next_help_heading = "Account (flag, else environment, else profile)")]
+#[command(next_help_heading = super::HEADING)]
 pub(crate) struct AccountFlags {
-    /// Address of the version 3 services [env: PG_BASE_URL]
-    #[arg(long, value_name = "URL")]
-    base_url: Option<String>,
-    /// Address of the version 5 service [env: PG_ENTERPRISE_BASE_URL]
-    #[arg(long, value_name = "URL")]
-    enterprise_base_url: Option<String>,
-    /// API key; prefer the environment [env: PG_API_KEY]
-    #[arg(long, value_name = "KEY")]
-    api_key: Option<String>,
-    /// API password; prefer the environment [env: PG_API_PASSWORD]
-    #[arg(long, value_name = "PASSWORD")]
-    api_password: Option<String>,
-    /// Key that signs requests; prefer the environment [env: PG_SHA_KEY]
-    #[arg(long, value_name = "KEY")]
-    sha_key: Option<String>,
-    /// API key of version 5; prefer the environment [env: PG_ENTERPRISE_API_KEY]
-    #[arg(long, value_name = "KEY")]
-    enterprise_api_key: Option<String>,
-    /// API password of version 5; prefer the environment [env: PG_ENTERPRISE_API_PASSWORD]
-    #[arg(long, value_name = "PASSWORD")]
-    enterprise_api_password: Option<String>,
-    /// Key of the account updater; prefer the environment [env: PG_ACCOUNT_UPDATER_KEY]
-    #[arg(long, value_name = "KEY")]
-    account_updater_key: Option<String>,
+    #[command(flatten)]
+    values: Values,
     /// Profile to take the rest from; `default` if there is one [env: PG_PROFILE]
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
@@ -59,30 +38,14 @@ impl AccountFlags {
     pub(crate) fn to_repeat(&self) -> String {
         let profile_file = self.profile_file.as_ref().map(|file| file.display().to_string());
         [
-            (Setting::BaseUrl.flag(), &self.base_url),
-            (Setting::EnterpriseBaseUrl.flag(), &self.enterprise_base_url),
+            (Setting::BaseUrl.flag(), &self.values.base_url),
+            (Setting::EnterpriseBaseUrl.flag(), &self.values.enterprise_base_url),
             ("--profile", &self.profile),
             ("--profile-file", &profile_file),
         ]
         .into_iter()
         .filter_map(|(flag, value)| Some(format!(" {flag} {}", shell::word(value.as_deref()?))))
         .collect()
-    }
-
-    fn take(&mut self, setting: Setting) -> Option<Secret> {
-        match setting {
-            Setting::BaseUrl => &mut self.base_url,
-            Setting::EnterpriseBaseUrl => &mut self.enterprise_base_url,
-            Setting::ApiKey => &mut self.api_key,
-            Setting::ApiPassword => &mut self.api_password,
-            Setting::ShaKey => &mut self.sha_key,
-            Setting::EnterpriseApiKey => &mut self.enterprise_api_key,
-            Setting::EnterpriseApiPassword => &mut self.enterprise_api_password,
-            Setting::AccountUpdaterKey => &mut self.account_updater_key,
-        }
-        .take()
-        .filter(|value| !value.is_empty())
-        .map(Secret::from)
     }
 }
 
@@ -92,9 +55,13 @@ impl Details {
     /// # Errors
     /// When a profile was asked for that can't be had, or the profile file is not fit to be read.
     pub(crate) fn gather(mut flags: AccountFlags) -> Result<Self, Failure> {
-        let file_named = flags.profile_file.take().or_else(|| variable("PG_PROFILE_FILE").map(PathBuf::from));
+        let file_of_environment = || std::env::var_os("PG_PROFILE_FILE").filter(|file| !file.is_empty());
+        let file_named = flags.profile_file.take().or_else(|| file_of_environment().map(PathBuf::from));
         let profile_flag = flags.profile.take();
-        let asked = profile_flag.clone().or_else(|| variable("PG_PROFILE"));
+        let asked = match &profile_flag {
+            Some(name) => Some(name.clone()),
+            None => variable("PG_PROFILE")?,
+        };
         let named = file_named.is_some();
         let file = file_named.or_else(profile::usual_file);
         let mut profile = match (&file, &asked) {
@@ -104,7 +71,7 @@ impl Details {
         };
         let mut values = [const { None }; Setting::ALL.len()];
         for setting in Setting::ALL {
-            values[setting as usize] = choose(setting, &mut flags, &mut profile, profile_flag.as_deref());
+            values[setting as usize] = choose(setting, &mut flags, &mut profile, profile_flag.as_deref())?;
         }
         Ok(Self { values, file })
     }
@@ -191,8 +158,8 @@ fn choose(
     flags: &mut AccountFlags,
     profile: &mut Profile,
     profile_flag: Option<&str>,
-) -> Option<Secret> {
-    if let Some(value) = flags.take(setting) {
+) -> Result<Option<Secret>, Failure> {
+    if let Some(value) = flags.values.take(setting) {
         if setting.is_secret() {
             output::warn(&format!(
                 "{} on the command line can be seen by other users and stays in the shell's history; use {}",
@@ -200,21 +167,43 @@ fn choose(
                 setting.variable(),
             ));
         }
-        return Some(value);
+        warn_of_blanks(setting, setting.flag(), &value);
+        return Ok(Some(value));
     }
     let of_profile = profile.take(setting);
-    match (variable(setting.variable()), profile_flag) {
-        (Some(value), Some(name)) if of_profile.as_ref().is_some_and(|other| other.expose() != value) => {
-            let (variable, member) = (setting.variable(), setting.member());
-            output::warn(&format!("{variable} of the environment is used, not {member} of the profile {name}"));
-            Some(value.into())
+    let Some(value) = variable(setting.variable())?.map(Secret::from) else {
+        if let Some(value) = &of_profile {
+            warn_of_blanks(setting, setting.member(), value);
         }
-        (Some(value), _) => Some(value.into()),
-        (None, _) => of_profile,
+        return Ok(of_profile);
+    };
+    if let Some(name) = profile_flag
+        && of_profile.is_some_and(|other| other.expose() != value.expose())
+    {
+        let (variable, member) = (setting.variable(), setting.member());
+        output::warn(&format!("{variable} of the environment is used, not {member} of the profile {name}"));
+    }
+    warn_of_blanks(setting, setting.variable(), &value);
+    Ok(Some(value))
+}
+
+/// A line break that came along with a secret looks like a wrong secret to the service.
+fn warn_of_blanks(setting: Setting, name: &str, value: &Secret) {
+    if setting.is_secret() && value.expose().trim() != value.expose() {
+        output::warn(&format!("{name} begins or ends with white space, which counts as part of it"));
     }
 }
 
 /// A variable of the environment; an empty one counts as not set.
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+///
+/// # Errors
+/// When it is no text.
+fn variable(name: &str) -> Result<Option<String>, Failure> {
+    match std::env::var(name) {
+        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => {
+            Err(Failure::misuse(format!("{name} of the environment is no UTF-8 text; set it anew")))
+        }
+    }
 }

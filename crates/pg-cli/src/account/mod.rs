@@ -3,6 +3,10 @@
 mod details;
 mod profile;
 mod setting;
+mod values;
 
 pub(crate) use details::{AccountFlags, Details};
 pub(crate) use setting::Setting;
+
+/// Where `--help` shows the flags.
+const HEADING: &str = "Account (flag, else environment, else profile)";

@@ -11,51 +11,20 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{ErrorKind, Read},
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
-use pg_model::Secret;
-use serde::Deserialize;
+use pg_model::mask;
 
-use super::Setting;
-use crate::{failure::Failure, output, suggestion};
+use super::values::Values;
+use crate::{argument, failure::Failure, output, suggestion};
 
 /// The profile that is taken when none is named.
 const DEFAULT: &str = "default";
 
 /// The members of one profile.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct Profile {
-    base_url: Option<String>,
-    enterprise_base_url: Option<String>,
-    api_key: Option<String>,
-    api_password: Option<String>,
-    sha_key: Option<String>,
-    enterprise_api_key: Option<String>,
-    enterprise_api_password: Option<String>,
-    account_updater_key: Option<String>,
-}
-
-impl Profile {
-    /// What it says of a setting.
-    pub(super) fn take(&mut self, setting: Setting) -> Option<Secret> {
-        match setting {
-            Setting::BaseUrl => &mut self.base_url,
-            Setting::EnterpriseBaseUrl => &mut self.enterprise_base_url,
-            Setting::ApiKey => &mut self.api_key,
-            Setting::ApiPassword => &mut self.api_password,
-            Setting::ShaKey => &mut self.sha_key,
-            Setting::EnterpriseApiKey => &mut self.enterprise_api_key,
-            Setting::EnterpriseApiPassword => &mut self.enterprise_api_password,
-            Setting::AccountUpdaterKey => &mut self.account_updater_key,
-        }
-        .take()
-        .filter(|value| !value.is_empty())
-        .map(Secret::from)
-    }
-}
+pub(super) type Profile = Values;
 
 /// Where profiles are looked for when no file is named.
 pub(super) fn usual_file() -> Option<PathBuf> {
@@ -70,13 +39,14 @@ pub(super) fn usual_file() -> Option<PathBuf> {
 /// # Errors
 /// When the file can't be read, others may read it, it is no list of profiles, or has none of that name.
 pub(super) fn read(path: &Path, asked: Option<&str>, named: bool) -> Result<Profile, Failure> {
-    let shown = path.display();
+    let shown = mask::text(&path.display().to_string());
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound && !named => {
             return match asked {
                 Some(name) => Err(Failure::misuse(format!(
-                    "no profile {name:?}: there is no file {shown}; make it, or name another with --profile-file"
+                    "no profile {:?}: there is no file {shown}; make it, or name another with --profile-file",
+                    mask::text(name)
                 ))),
                 None => Ok(Profile::default()),
             };
@@ -84,8 +54,7 @@ pub(super) fn read(path: &Path, asked: Option<&str>, named: bool) -> Result<Prof
         Err(error) => return Err(Failure::misuse(format!("the profile file {shown} can't be read: {error}"))),
     };
     guard(&file, path)?;
-    let mut text = String::new();
-    file.read_to_string(&mut text)
+    let text = argument::read_text(&mut file)
         .map_err(|error| Failure::misuse(format!("the profile file {shown} can't be read: {error}")))?;
     let mut profiles =
         parse(&text).map_err(|problem| Failure::misuse(format!("the profile file {shown}, {problem}")))?;
@@ -96,6 +65,7 @@ pub(super) fn read(path: &Path, asked: Option<&str>, named: bool) -> Result<Prof
             |name| {
                 let meant = suggestion::nearest(name, profiles.keys().map(String::as_str))
                     .map_or_else(String::new, |near| format!("; did you mean {near}?"));
+                let name = mask::text(name);
                 Err(Failure::misuse(format!("the profile file {shown} has no profile {name:?}{meant}")))
             },
         ),
@@ -116,14 +86,16 @@ fn parse(text: &str) -> Result<BTreeMap<String, Profile>, String> {
 /// A file that everybody may read is no place for secrets.
 #[cfg(unix)]
 fn guard(file: &File, path: &Path) -> Result<(), Failure> {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 
-    let shown = path.display();
-    let mode = file
-        .metadata()
-        .map_err(|error| Failure::misuse(format!("the profile file {shown} can't be read: {error}")))?
-        .permissions()
-        .mode();
+    let shown = mask::text(&path.display().to_string());
+    let found =
+        file.metadata().map_err(|error| Failure::misuse(format!("the profile file {shown} can't be read: {error}")))?;
+    // A pipe is one, as a shell makes it of the output of a command that keeps secrets.
+    if !found.is_file() && !found.file_type().is_fifo() {
+        return Err(Failure::misuse(format!("the profile file {shown} is no file that profiles could be in")));
+    }
+    let mode = found.permissions().mode();
     if mode & 0o006 != 0 {
         return Err(Failure::misuse(format!(
             "the profile file {shown} may be read or written by every user of this machine: chmod 600 {shown}"
@@ -144,6 +116,7 @@ fn guard(_: &File, _: &Path) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Setting;
 
     #[test]
     fn profiles_are_tables_of_known_members() {

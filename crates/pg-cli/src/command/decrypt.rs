@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::{
     account::{AccountFlags, Details, Setting},
+    argument,
     failure::Failure,
     output::{self, Exit},
 };
@@ -98,7 +99,7 @@ enum Filling {
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let Arguments { data, iv, choices, account } = arguments;
     let data = match data.as_str() {
-        "-" => std::io::read_to_string(std::io::stdin())
+        "-" => argument::read_text(&mut std::io::stdin().lock())
             .map_err(|error| Failure::misuse(format!("standard input can't be read: {error}")))?,
         _ => data,
     };

@@ -16,7 +16,7 @@ use crate::{
 #[command(after_help = "\
 Examples:
   pg explain --with-credentials currency=GBP itemName0='Tea & cake'
-  pg explain apiKey=K apiPassword=@password.txt cardKey=4F2C-91 shaSignature=9f86…")]
+  pg explain apiKey=@key.txt apiPassword=@password.txt cardKey=4F2C-91 shaSignature=9f86…")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     to_sign: ToSign,

@@ -6,7 +6,8 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use pg_proto::BaseUrl;
 use pg_sandbox::{
-    Config, ControlAccess, DecoderPackage, OutgoingAccess, Server, Settings, StartError, StoreChoice, config_file,
+    Config, ControlAccess, DecoderPackage, OutgoingAccess, Server, Settings, StartError, StoreChoice,
+    config_file::{self, ConfigFileError},
     merchants::Merchants,
 };
 use serde::Serialize;
@@ -15,6 +16,7 @@ use super::interrupt::Interrupted;
 use crate::{
     account::Setting,
     failure::Failure,
+    listen_address,
     output::{self, Exit, Paint},
     shell::word,
 };
@@ -43,7 +45,7 @@ Merchants of a config file, TOML or JSON:
   rawCards = true")]
 pub(crate) struct Arguments {
     /// Where it listens; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8480")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8480", value_parser = listen_address::parse)]
     listen: SocketAddr,
     /// A SQLite file, with a key file beside it, or memory
     #[arg(long, value_name = "FILE|memory", default_value = "memory")]
@@ -55,7 +57,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     control_from_anywhere: bool,
     /// A host name by which the control interface may be called, besides localhost and addresses; repeatable
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
     control_host: Vec<String>,
     /// The address by which customers' browsers reach the sandbox, when it is not the one that requests are sent to
     #[arg(long, value_name = "URL", value_parser = public_url)]
@@ -70,6 +72,16 @@ pub(crate) struct Arguments {
     /// program comes from, if `cargo xtask wasm` has built it
     #[arg(long, value_name = "FOLDER")]
     wasm_package: Option<PathBuf>,
+}
+
+/// A name as it stands in a Host header, without the port.
+fn host_name(text: &str) -> Result<String, String> {
+    let is_alone = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
+    if is_alone && !text.is_empty() {
+        Ok(text.to_owned())
+    } else {
+        Err("give a name alone, as in sandbox.test".to_owned())
+    }
 }
 
 /// An address without a path: the pages name each other by theirs.
@@ -115,9 +127,11 @@ impl Arguments {
 
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let merchants = match &arguments.config {
-        Some(path) => config_file::read_merchants(path)
-            .and_then(Merchants::with)
-            .map_err(|error| Failure::misuse(format!("{}: {error}", path.display())))?,
+        Some(path) => config_file::read_merchants(path).and_then(Merchants::with).map_err(|error| match error {
+            // It names the file itself.
+            ConfigFileError::Io(..) => Failure::misuse(error.to_string()),
+            _ => Failure::misuse(format!("{}: {error}", path.display())),
+        })?,
         None => Merchants::default(),
     };
     if !arguments.listen.ip().is_loopback() {
@@ -180,10 +194,24 @@ struct Facts<'a> {
 }
 
 impl Up<'_> {
+    /// As this machine reaches it, also when it listens everywhere.
+    fn base_url(&self) -> String {
+        self.here(self.server.base_url())
+    }
+
+    fn enterprise_base_url(&self) -> String {
+        self.here(self.server.enterprise_base_url())
+    }
+
+    fn here(&self, url: String) -> String {
+        let listens = self.server.address();
+        url.replacen(&listens.to_string(), &listen_address::reachable(listens).to_string(), 1)
+    }
+
     fn facts(&self) -> Facts<'_> {
         Facts {
-            base_url: self.server.base_url(),
-            enterprise_base_url: self.server.enterprise_base_url(),
+            base_url: self.base_url(),
+            enterprise_base_url: self.enterprise_base_url(),
             public_url: self.public_url,
             merchants: self.merchants.view(),
         }
@@ -192,7 +220,7 @@ impl Up<'_> {
     /// Everything is a comment or an export, so that the whole page can be pasted into a shell; it takes the first
     /// account.
     fn page(&self, paint: Paint) -> String {
-        let base = self.server.base_url();
+        let base = self.base_url();
         let store = match self.store {
             StoreChoice::Memory => "in memory: gone when the sandbox ends".to_owned(),
             StoreChoice::File(path) => format!("in {}", path.display()),
@@ -202,7 +230,7 @@ impl Up<'_> {
             format!("# Records are {store}."),
             format!("# Look at {base}/_sandbox/ in a browser; /_sandbox/cards has card numbers to try."),
             format!("export {}={base}", Setting::BaseUrl.variable()),
-            format!("export {}={}", Setting::EnterpriseBaseUrl.variable(), self.server.enterprise_base_url()),
+            format!("export {}={}", Setting::EnterpriseBaseUrl.variable(), self.enterprise_base_url()),
         ];
         if let Some(public) = self.public_url {
             lines.insert(2, format!("# Customers' browsers are sent to {public}."));

@@ -17,7 +17,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = format!("\
 Examples:
-  pg sign apiKey=K apiPassword=@password.txt currency=GBP
+  pg sign apiKey=@key.txt apiPassword=@password.txt currency=GBP
   pg sign --with-credentials currency=GBP itemName0=Tea itemPrice0=499
   curl -d shaSignature=$(pg sign --with-credentials cardKey=4F2C-91) …
 

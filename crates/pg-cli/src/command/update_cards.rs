@@ -30,7 +30,7 @@ use self::{
     callbacks::Callbacks,
     gate::Gate,
     input::Input,
-    results::{Results, is_standard_output},
+    results::{Results, Target, is_standard_output},
     row::Format,
     state::{Keeper, State},
 };
@@ -38,6 +38,7 @@ use crate::{
     account::{AccountFlags, Details, Setting},
     command::{self, interrupt::Interrupted},
     failure::Failure,
+    listen_address,
     output::Exit,
 };
 
@@ -71,7 +72,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Takes callbacks here, by which batches are fetched sooner and doubts settled
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "callback_url")]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "callback_url", value_parser = listen_address::parse)]
     listen: Option<SocketAddr>,
     /// The address by which the service reaches --listen: a proxy with a certificate before it
     #[arg(long, value_name = "URL", requires = "listen", value_parser = base_url)]
@@ -120,6 +121,8 @@ struct Ready {
     /// As it was when it was read.
     state: State,
     results: Results,
+    /// Hours for which a callback is waited for that settles a doubt.
+    doubt: u32,
 }
 
 pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure> {
@@ -163,19 +166,23 @@ impl Arguments {
         input.path().map_or_else(|| "-".into(), |path| durable::beside(path, &format!(".results.{ending}")))
     }
 
-    /// Stores the state before anything is written or sent, then opens the output.
+    /// Stores the state before anything is written or sent. What can't be written to is noticed before that.
     fn ready(&self, input: Input, state: State, is_old: bool) -> Result<Ready, Failure> {
         let may_overwrite = self.restart || is_old;
         if !may_overwrite {
             results::check_unused(&state.output)?;
         }
+        let target = Target::open(&state.output, state.written)?;
         let keeper = Keeper::new(input.path().map(state::path_beside), state.clone());
-        keeper
-            .keep_as_it_is()
-            .map_err(|error| Failure::misuse(format!("{error}; without it a run could not be gone on with")))?;
-        let results = Results::open(&state.output, state.format, state.written)?;
+        keeper.keep_as_it_is().map_err(|error| {
+            Failure::misuse(format!(
+                "{error}; without it a run could not be gone on with: make room, or copy the file to a folder that you \
+                 may write to"
+            ))
+        })?;
+        let results = Results::begin(target, state.format, state.written)?;
         keeper.change(|state| state.written = results.written());
-        Ok(Ready { input, keeper, state, results })
+        Ok(Ready { input, keeper, state, results, doubt: self.doubt })
     }
 
     async fn callbacks(&self, state: &mut State) -> Result<Callbacks, Failure> {

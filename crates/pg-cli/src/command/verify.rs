@@ -15,7 +15,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  pg verify apiKey=K apiPassword=@password.txt currency=GBP shaSignature=9f86…
+  pg verify apiKey=@key.txt apiPassword=@password.txt currency=GBP shaSignature=9f86…
   pg verify --with-credentials cardKey=4F2C-91 shaSignature=@signature.txt")]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -105,3 +105,48 @@ fn addresses_that_are_none_or_insecure_are_misuse() {
     base("https://user:canary@gateway.example").ends(2).hides(&["canary"]);
     assert_eq!(CANARIES.len(), 6);
 }
+
+#[test]
+#[cfg(unix)]
+fn what_is_no_profile_file_is_named_and_nobody_is_told_to_change_its_rights() {
+    let folder = tempfile::tempdir().unwrap();
+    for place in [folder.path().to_str().unwrap(), "/dev/zero"] {
+        let ended = pg(CALL.split(' ')).env("PG_PROFILE_FILE", place).run().ends(2).says(place).says("no file");
+        assert!(!ended.err.contains("chmod"), "{}", ended.err);
+    }
+    let path = folder.path().join("long.toml");
+    write_private(&path, &"# long\n".repeat(200_000));
+    pg(CALL.split(' ')).env("PG_PROFILE_FILE", path.to_str().unwrap()).run().ends(2).says("more than 1 MiB");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_variable_that_is_no_text_is_not_passed_over() {
+    for name in ["PG_API_KEY", "PG_PROFILE"] {
+        words(CALL)
+            .account("https://gateway.example")
+            .env_bytes(name, b"\xff\xfe")
+            .run()
+            .ends(2)
+            .says(name)
+            .says("UTF-8");
+    }
+}
+
+#[test]
+fn blanks_around_a_secret_are_told() {
+    for odd in ["canary ", " canary", "canary\r", "canary\n"] {
+        words(CALL)
+            .account("https://gateway.example")
+            .env("PG_SHA_KEY", odd)
+            .run()
+            .ends(0)
+            .says("warning: PG_SHA_KEY begins or ends with white space")
+            .hides(&["canary"]);
+    }
+    words(&format!("{CALL} --profile staging"))
+        .profiles(&PROFILES.replace("[staging]", "[staging]\napiKey = \"canary\\n\""))
+        .run()
+        .ends(0)
+        .says("apiKey begins or ends with white space");
+}

@@ -33,7 +33,10 @@ fn violations_are_there_for_programs() {
 
 #[test]
 fn a_parameter_is_given_once() {
-    words("call token/lookup cardKey=a cardKey=b --dry-run").run().ends(2).says("cardKey: must be given once only");
+    words("call token/lookup cardKey=a cardKey=b --dry-run")
+        .run()
+        .ends(2)
+        .says("cardKey: must be given once only, found 2 values");
 }
 
 #[test]
@@ -52,6 +55,11 @@ fn values_come_from_files_and_from_standard_input() {
         .hides(&["9876"]);
     words("call token/lookup cardKey=- merchantCustomerReference=-").run().ends(2).says("standard input");
     words("call token/lookup cardKey=@none").run().ends(2).says("\"none\" can't be read");
+    write_private(&file, &"k".repeat(2 << 20));
+    let long = format!("cardKey=@{}", file.display());
+    pg(["call", "token/lookup", &long, "--dry-run"]).run().ends(2).says("more than 1 MiB");
+    #[cfg(unix)]
+    words("call token/lookup cardKey=@/dev/zero --dry-run").run().ends(2).says("more than 1 MiB");
 }
 
 #[test]
@@ -90,10 +98,25 @@ fn card_data_on_the_command_line_is_warned_of_when_it_leaves_this_machine() {
 
 #[test]
 fn a_card_number_in_the_wrong_place_is_not_repeated() {
-    for command in ["call 4929420573595709", "methods 4929420573595709", "call token/lookup 4929420573595709"] {
-        words(command).run().ends(2).hides(&["4929420573595709"]);
+    const PAN: &str = "4929420573595709";
+    for command in [
+        "",
+        "--json",
+        "call",
+        "call token/lookup",
+        "call token/lookup --timeout",
+        "call token/lookup cardKey=a --profile",
+        "call token/lookup cardKey=a --profile-file",
+        "methods",
+        "listen",
+        "sandbox --listen",
+        "completions",
+        "update-cards",
+        "update-cards x --listen",
+    ] {
+        words(&format!("{command} {PAN}")).account("https://gateway.example").run().ends(2).hides(&[PAN]);
     }
-    words("call token/lookup cardKey=@4929420573595709").run().ends(2).hides(&["4929420573595709"]);
+    words(&format!("call token/lookup cardKey=@{PAN}")).run().ends(2).hides(&[PAN]);
 }
 
 #[test]

@@ -43,3 +43,13 @@ fn a_wrong_key_gives_one_line() {
     decrypt(&["--iv", IV, DATA]).env("PG_API_KEY", "short").run().ends(2).says("32 are needed");
     pg(["decrypt", "--iv", IV, DATA]).run().ends(2).says("PG_API_KEY");
 }
+
+#[test]
+fn more_than_any_address_has_is_not_read_to_its_end() {
+    crate::pg::words("decrypt -")
+        .account("https://gateway.example")
+        .input(&"a".repeat(2 << 20))
+        .run()
+        .ends(2)
+        .says("1 MiB");
+}

@@ -151,11 +151,21 @@ fn an_interruption_leaves_a_payment_unknown() {
         ("call token/lookup cardKey=a".to_owned(), 3, "safe to run this again"),
     ] {
         let (peer, told) = Peer::silent();
-        let (child, _home) = words(&command).account(&peer.base).start();
+        let child = words(&command).account(&peer.base).start();
         told.recv().unwrap();
         let id = child.id().to_string();
         assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-        Ended::of(child.wait_with_output().unwrap()).ends(code).says("interrupted").says(said);
+        child.ended().ends(code).says("interrupted").says(said);
         peer.request();
     }
+}
+
+#[test]
+fn a_reply_of_somebody_else_names_the_address_that_it_came_from() {
+    let not_found = reply("404 Not Found", "text/plain", "Not found");
+    let lookup = pay_as("call token/lookup cardKey=a", &not_found).ends(4);
+    lookup.says("HTTP 404").says("/v3/token/lookup/json: is that the service? (PG_BASE_URL)");
+    pay(&not_found).ends(4).says("/v3/transaction/authCardKey/json: is that the service? (PG_BASE_URL)");
+    let repeat = "call enterprise/repeat prev_trans_key=12 trans_type=Auth trans_value=5.95";
+    pay_as(repeat, &not_found).ends(4).says("/enterprise/repeat: is that the service? (PG_ENTERPRISE_BASE_URL)");
 }

@@ -2,34 +2,32 @@
 
 use std::{
     io::{BufRead, BufReader},
-    process::{Child, ChildStdout, Command},
+    process::{ChildStdout, Command},
 };
 
 use bytes::Bytes;
 use http::Request;
 use pg_model::{CheckoutItem, Flag, GetToken, RequestAccountUpdater};
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::{
-    pg::{Ended, Pg, words},
+    pg::{Ended, Pg, Started, words},
     sandbox::Running,
     shop::Shop,
 };
 
 /// A listener process, ended with the test.
 struct Listening {
-    child: Child,
+    child: Started,
     out: BufReader<ChildStdout>,
     facts: Value,
-    _home: TempDir,
 }
 
 impl Listening {
     fn start(pg: Pg) -> Self {
-        let (mut child, home) = pg.start();
-        let mut listening =
-            Self { out: BufReader::new(child.stdout.take().unwrap()), child, facts: Value::Null, _home: home };
+        let mut child = pg.start();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let mut listening = Self { child, out, facts: Value::Null };
         listening.facts = listening.next();
         listening
     }
@@ -43,13 +41,6 @@ impl Listening {
 
     fn address(&self, name: &str) -> &str {
         self.facts["addresses"][name].as_str().unwrap()
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::{
     fs::File,
-    io::Write,
+    io::{Read, Write},
+    ops::{Deref, DerefMut},
     path::Path,
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
 };
 
 use tempfile::TempDir;
@@ -53,6 +54,15 @@ impl Pg {
         self
     }
 
+    /// A value that need not be text.
+    #[cfg(unix)]
+    pub(crate) fn env_bytes(mut self, name: &str, value: &[u8]) -> Self {
+        use std::os::unix::ffi::OsStrExt;
+
+        self.command.env(name, std::ffi::OsStr::from_bytes(value));
+        self
+    }
+
     /// The account of [`CANARIES`] at an address.
     pub(crate) fn account(self, base: &str) -> Self {
         let with_base = self.env("PG_BASE_URL", base).env("PG_ENTERPRISE_BASE_URL", &format!("{base}/enterprise"));
@@ -98,9 +108,47 @@ impl Pg {
     }
 
     /// Starts it, for commands that go on until they are told to stop.
-    pub(crate) fn start(mut self) -> (std::process::Child, TempDir) {
+    pub(crate) fn start(mut self) -> Started {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        (self.command.spawn().unwrap(), self.home)
+        Started { child: self.command.spawn().unwrap(), _home: self.home }
+    }
+}
+
+/// A process that ends with the test, also with one that fails.
+pub(crate) struct Started {
+    child: Child,
+    _home: TempDir,
+}
+
+impl Deref for Started {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.child
+    }
+}
+
+impl DerefMut for Started {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.child
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Started {
+    /// How it ends, and what it says until then.
+    pub(crate) fn ended(mut self) -> Ended {
+        let (mut out, mut err) = (String::new(), String::new());
+        // It says too little to fill one while the other is read.
+        self.stdout.take().map(|mut stdout| stdout.read_to_string(&mut out).unwrap());
+        self.stderr.take().map(|mut stderr| stderr.read_to_string(&mut err).unwrap());
+        Ended { code: self.wait().unwrap().code().unwrap(), out, err }
     }
 }
 

@@ -2,28 +2,30 @@
 
 use std::{
     io::{BufRead, BufReader, Read},
-    process::{Child, Command},
+    process::Command,
 };
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::pg::{Ended, Pg, pg, words};
+use crate::pg::{Ended, Pg, Started, pg, words};
 
 /// A sandbox process, ended with the test.
 pub(crate) struct Running {
-    child: Child,
+    child: Started,
     pub(crate) facts: Value,
-    _home: TempDir,
 }
 
 impl Running {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let (mut child, home) = pg(["sandbox", "--listen", "127.0.0.1:0", "--json"].iter().chain(arguments)).start();
+        Self::at("127.0.0.1:0", arguments)
+    }
+
+    fn at(address: &str, arguments: &[&str]) -> Self {
+        let mut child = pg(["sandbox", "--listen", address, "--json"].iter().chain(arguments)).start();
         let mut first = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut first).unwrap();
         let facts = serde_json::from_str(&first).unwrap();
-        Self { child, facts, _home: home }
+        Self { child, facts }
     }
 
     /// A command with the account of this name.
@@ -49,13 +51,6 @@ impl Running {
 
     pub(crate) fn run(&self, command: &str) -> Ended {
         self.with_account(words(command), "main").run()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
     }
 }
 
@@ -172,12 +167,11 @@ fn it_ends_gracefully_and_its_records_survive() {
 
 #[test]
 fn its_page_can_be_pasted_into_a_shell() {
-    let (mut child, _home) = words("sandbox --listen 127.0.0.1:0").start();
+    let mut child = words("sandbox --listen 127.0.0.1:0").start();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let page: Vec<String> =
         lines.by_ref().map(Result::unwrap).take_while(|line| !line.contains("Then, in that shell")).collect();
-    drop(child.kill());
-    drop(child.wait());
+    drop(child);
     assert!(
         page.iter().all(|line| line.is_empty() || line.starts_with('#') || line.starts_with("export PG_")),
         "{page:?}"
@@ -192,6 +186,29 @@ fn what_keeps_it_from_starting_is_one_line() {
     let address = taken.local_addr().unwrap().to_string();
     pg(["sandbox", "--listen", &address]).run().ends(2).says("cannot listen on").says("--listen");
     pg(["sandbox", "--listen", "nowhere"]).run().ends(2);
-    words("sandbox --listen 127.0.0.1:0 --config none.toml").run().ends(2).says("none.toml");
+    let ended = words("sandbox --listen 127.0.0.1:0 --config none.toml").run().ends(2);
+    assert_eq!(ended.err.matches("none.toml").count(), 1, "{}", ended.err);
     words("sandbox --listen 127.0.0.1:0 --store /nowhere/at/all.sqlite").run().ends(2).says("--store");
+}
+
+#[test]
+fn an_address_may_be_a_port_or_a_name() {
+    for address in ["0", "localhost:0", "127.0.0.1:0"] {
+        let sandbox = Running::at(address, &[]);
+        assert!(sandbox.facts["baseUrl"].as_str().unwrap().starts_with("http://127.0.0.1:"), "{address}");
+    }
+    for wrong in ["nowhere", "127.0.0.1", "70000", "localhost:x", "example.com:80"] {
+        words(&format!("sandbox --listen {wrong}")).run().ends(2).says("as in 127.0.0.1:8480, or a port alone");
+    }
+}
+
+#[test]
+fn who_listens_everywhere_names_an_address_that_can_be_called() {
+    for (everywhere, here) in [("0.0.0.0:0", "http://127.0.0.1:"), ("[::]:0", "http://[::1]:")] {
+        let sandbox = Running::at(everywhere, &[]);
+        for name in ["baseUrl", "enterpriseBaseUrl"] {
+            assert!(sandbox.facts[name].as_str().unwrap().starts_with(here), "{everywhere}: {}", sandbox.facts);
+        }
+        sandbox.run("call token/lookup cardKey=a").ends(0);
+    }
 }

@@ -1,5 +1,7 @@
 //! The check of parameters before anything is built.
 
+use std::collections::BTreeMap;
+
 use pg_model::{Parameters, Rule, Violation, method::MethodInfo};
 
 use crate::{failure::Failure, reference, suggestion};
@@ -10,8 +12,9 @@ use crate::{failure::Failure, reference, suggestion};
 /// All violations at once; unknown names with the nearest known one.
 pub(super) fn check(info: &MethodInfo, parameters: &Parameters) -> Result<(), Failure> {
     let mut violations = info.check_parameters(parameters);
-    for name in twice(parameters) {
-        violations.together(name, "must be given once only", "");
+    for (name, times) in twice(parameters) {
+        let (rule, found) = (Rule::Together("must be given once only"), format!("{times} values"));
+        violations.push(Violation { name: name.to_owned(), rule, found, source: "" });
     }
     if violations.is_empty() {
         return Ok(());
@@ -30,11 +33,9 @@ fn meant(info: &MethodInfo, violation: &Violation) -> Option<String> {
     suggestion::nearest(&violation.name, info.fields.iter().map(|field| field.wire)).map(str::to_owned)
 }
 
-/// Names that occur more than once, each once.
-fn twice(parameters: &Parameters) -> Vec<&str> {
-    let mut names: Vec<&str> = parameters.iter().map(|(name, _)| name).collect();
-    names.sort_unstable();
-    let mut repeated: Vec<&str> = names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
-    repeated.dedup();
-    repeated
+/// Names that occur more than once, and how often each does.
+fn twice(parameters: &Parameters) -> impl Iterator<Item = (&str, usize)> {
+    let mut times = BTreeMap::new();
+    parameters.iter().for_each(|(name, _)| *times.entry(name).or_default() += 1);
+    times.into_iter().filter(|(_, times)| *times > 1)
 }

@@ -34,7 +34,7 @@ Examples:
   pg call token/lookup cardKey=4F2C-91
   pg call transaction/auth cardNumber=- cardExpiryMonth=12 … < card.txt
   pg call transaction/refund transactionKey=… transactionValue=500 --dry-run
-  pg call enterprise/address property_name=7 postcode='SW1A 1AA' --curl
+  pg call enterprise/address property_name=1 postcode='ZZ1 1AA' --curl
 
 {}
 
@@ -98,6 +98,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     }
     let call = send::Call {
         info,
+        target: request.uri().to_string(),
         parameters: given.parameters,
         account,
         deadline: Duration::from_secs(arguments.timeout),

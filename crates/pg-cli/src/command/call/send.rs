@@ -6,12 +6,13 @@ use bytes::Bytes;
 use pg_hyper::{Client, Error, Fault, Transport, TransportError};
 use pg_model::{
     Parameters, json,
-    method::{MethodInfo, Retry},
+    method::{Credentials, MethodInfo, Retry},
 };
 use pg_proto::{Account, Refused};
 
 use super::{lookup, redirect, verdict};
 use crate::{
+    account::Setting,
     command::{self, interrupt::Interrupted},
     failure::{Failure, Refusal},
     indented::indented,
@@ -21,6 +22,8 @@ use crate::{
 /// One request on its way.
 pub(super) struct Call<'a> {
     pub(super) info: &'static MethodInfo,
+    /// Where it goes.
+    pub(super) target: String,
     pub(super) parameters: Parameters,
     pub(super) account: Account,
     pub(super) deadline: Duration,
@@ -98,6 +101,15 @@ impl Call<'_> {
         lookup::command(&self.parameters, self.account_flags)
     }
 
+    /// A doubt about an address whose reply is none of the service's.
+    fn whose(&self) -> String {
+        let setting = match self.info.credentials {
+            Credentials::Enterprise => Setting::EnterpriseBaseUrl,
+            Credentials::Signed | Credentials::Session => Setting::BaseUrl,
+        };
+        format!("; it came from {}: is that the service? ({})", self.target, setting.variable())
+    }
+
     fn failure(&self, error: Error) -> Failure {
         let message = error.to_string();
         match error {
@@ -109,9 +121,14 @@ impl Call<'_> {
             Error::Transport(_) => {
                 Failure::new(Exit::NotReachable, format!("no reply: {message}; it is safe to run this again"))
             }
+            Error::Unreadable(_) => Failure::new(Exit::Unknown, message + &self.whose()),
             Error::Unknown { cause, .. } => {
-                let failure = Failure::new(Exit::Unknown, message).next(self.lookup());
-                if let Error::Refused(refused) = &*cause { failure.refusal(refusal(refused)) } else { failure }
+                let unknown = |message| Failure::new(Exit::Unknown, message).next(self.lookup());
+                match &*cause {
+                    Error::Refused(refused) => unknown(message).refusal(refusal(refused)),
+                    Error::Unreadable(_) => unknown(message + &self.whose()),
+                    _ => unknown(message),
+                }
             }
             _ => Failure::new(Exit::Unknown, message),
         }

@@ -30,7 +30,7 @@ Examples:
   pg demo --keep                       keeps the sandbox's records, to look at them with pg sandbox")]
 pub(crate) struct Arguments {
     /// Where the sandbox listens; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = crate::listen_address::parse)]
     listen: SocketAddr,
     /// Keeps the temporary folder with the sandbox's records
     #[arg(long)]

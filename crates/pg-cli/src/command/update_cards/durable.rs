@@ -11,6 +11,16 @@ use std::{
 /// owner may read it.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let new = beside(path, ".new");
+    let replaced = write(&new, text).and_then(|()| fs::rename(&new, path));
+    if replaced.is_err() {
+        // On a full disk it would be in the way.
+        drop(fs::remove_file(&new));
+    }
+    replaced?;
+    sync_folder(path)
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -18,12 +28,9 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
-    let mut file = options.open(&new)?;
+    let mut file = options.open(path)?;
     file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    drop(file);
-    fs::rename(&new, path)?;
-    sync_folder(path)
+    file.sync_all()
 }
 
 /// The path with something behind its name.

@@ -2,6 +2,7 @@
 
 use std::{io, path::Path};
 
+use indicatif::HumanCount;
 use pg_hyper::{
     Trouble,
     proto::machine::account_update::{BatchEnd, EndedBatch, Progress, Summary, UpdateEnd},
@@ -10,6 +11,7 @@ use serde::Serialize;
 
 use super::{
     input::{Input, Stretch},
+    progress::batches,
     results::Results,
 };
 use crate::{
@@ -93,7 +95,8 @@ pub(super) fn tell(
 /// It was stopped by the person who watches.
 pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure {
     let done = progress.read.saturating_sub(progress.pending);
-    let message = format!("interrupted: {done} cards are done, {} batches on the way", progress.open_batches);
+    let on_the_way = batches(progress.open_batches);
+    let message = format!("interrupted: {} cards are done, {on_the_way} on the way", HumanCount(done));
     Failure::new(Exit::Unknown, format!("{message}; {}", go_on(path)))
 }
 
@@ -152,12 +155,12 @@ fn exit(progress: &Progress) -> Exit {
 }
 
 fn tell_counts(progress: &Progress, results: &str) {
-    let mut said = format!("pg: {} card keys", progress.read);
+    let mut said = format!("pg: {} card keys", HumanCount(progress.read));
     if progress.duplicates > 0 {
-        said += &format!(", {} of them repeats", progress.duplicates);
+        said += &format!(", {} of them repeats", HumanCount(progress.duplicates));
     }
-    let answered = progress.finished;
-    output::say(&format!("{said}: {answered} answered, {} with a new card; results in {results}", progress.updated));
+    let (answered, updated) = (HumanCount(progress.finished), HumanCount(progress.updated));
+    output::say(&format!("{said}: {answered} answered, {updated} with a new card; results in {results}"));
 }
 
 /// What to do about what is missing.
@@ -168,15 +171,16 @@ fn advice(progress: &Progress) -> Vec<String> {
     }
     if progress.refused > 0 {
         said.push(format!(
-            "{} keys were refused (status refused): one bad key is enough for its whole batch; put the rows in a file of \
-             their own, run that with a smaller --batch-size",
+            "{} keys were refused (status refused): one bad key is enough for its whole batch; put their rows, with the first \
+             line, in a file of their own, and run that with a smaller --batch-size",
             progress.refused
         ));
     }
     if progress.doubtful > 0 {
         said.push(format!(
             "{} keys are in doubt (status doubtful): the service may have their batches and made new cards; ask the \
-             operator, or put the rows in a file of their own and run that, which may make new cards twice",
+             operator, or put their rows, with the first line, in a file of their own and run that, which may make new \
+             cards twice",
             progress.doubtful
         ));
     }

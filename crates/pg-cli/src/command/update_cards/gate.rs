@@ -21,6 +21,8 @@ pub(super) struct Gate {
 struct Shared {
     shut: AtomicBool,
     under_way: AtomicUsize,
+    /// Requests that have left this machine, or may have.
+    left: AtomicUsize,
     landed: Notify,
 }
 
@@ -32,6 +34,11 @@ impl Gate {
     /// Sends nothing from now on. Requests that are under way go on.
     pub(super) fn shut(&self) {
         self.shared.shut.store(true, Ordering::SeqCst);
+    }
+
+    /// How many requests have left this machine, or may have.
+    pub(super) fn left(&self) -> usize {
+        self.shared.left.load(Ordering::SeqCst)
     }
 
     /// Waits until no request is under way. Who drives the machine meanwhile has told it by then.
@@ -50,7 +57,12 @@ impl Transport for Gate {
         }
         self.shared.under_way.fetch_add(1, Ordering::SeqCst);
         let _landing = Landing(&self.shared);
-        self.hyper.send(request).await
+        self.shared.left.fetch_add(1, Ordering::SeqCst);
+        let answer = self.hyper.send(request).await;
+        if matches!(answer, Err(TransportError::NotSent(_))) {
+            self.shared.left.fetch_sub(1, Ordering::SeqCst);
+        }
+        answer
     }
 }
 

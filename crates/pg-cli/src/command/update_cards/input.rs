@@ -7,7 +7,7 @@ use std::{
 };
 
 use pg_hyper::KeySource;
-use pg_model::CardKey;
+use pg_model::{CardKey, mask};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha512};
 
@@ -60,7 +60,8 @@ impl Input {
     /// # Errors
     /// When it can't be read, somebody else works on it, or a line is bad: then the first ten of these are told.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let shown = path.display();
+        let shown =
+            if path.as_os_str() == "-" { "standard input".to_owned() } else { mask::text(&path.display().to_string()) };
         let unreadable = |error: io::Error| Failure::misuse(format!("{shown} can't be read: {error}"));
         let (path, file) = if path.as_os_str() == "-" {
             (None, standard_input().map_err(unreadable)?)
@@ -79,7 +80,7 @@ impl Input {
             })?;
             (Some(path.to_owned()), file)
         };
-        let print = scan(&file, &shown.to_string()).map_err(unreadable)??;
+        let print = scan(&file, &shown).map_err(unreadable)??;
         Ok(Self { path, file, print })
     }
 
@@ -172,8 +173,9 @@ fn scan(file: &File, shown: &str) -> io::Result<Result<Print, Failure>> {
         }
     }
     Ok(if bad > 0 {
+        let lines = if bad == 1 { "a line that holds" } else { &format!("{bad} lines that hold") };
         let more = if bad > TOLD { format!(", the first {TOLD} of them above") } else { String::new() };
-        Err(Failure::misuse(format!("{shown} has {bad} lines that hold no card key{more}; nothing was sent")))
+        Err(Failure::misuse(format!("{shown} has {lines} no card key{more}; nothing was sent")))
     } else if keys == 0 {
         Err(Failure::misuse(format!("{shown} has no card keys; nothing was sent")))
     } else {

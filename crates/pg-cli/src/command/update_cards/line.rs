@@ -1,7 +1,9 @@
 //! What a line of the input holds: a card key, a row with one in a column, or nothing.
 
-/// The name of the column that holds the card keys.
-const COLUMN: &str = "cardKey";
+/// The name of the column that holds the card keys; its case, and blanks, hyphens and underscores in it, do not matter.
+const COLUMN: &str = "cardkey";
+/// The columns by which results are known, whose card keys are the old ones.
+const RESULTS: [&str; 2] = ["oldcardkey", "status"];
 /// Longest card key that is taken. The documents give no limit; their examples have 36 characters (spec 1 §2.1).
 const LONGEST_KEY: usize = 255;
 
@@ -18,7 +20,10 @@ impl Layout {
     /// The layout of a file whose first line that says something is this one; and whether that is a header.
     pub(super) fn of(first: &str) -> (Self, bool) {
         for separator in [',', ';', '\t'] {
-            let column = fields(first, separator).position(|field| field.eq_ignore_ascii_case(COLUMN));
+            let names: Vec<String> = fields(first, separator).map(plain).collect();
+            let is_results = RESULTS.iter().all(|name| names.iter().any(|found| found == name));
+            let wanted = if is_results { RESULTS[0] } else { COLUMN };
+            let column = names.iter().position(|name| name == wanted);
             if let Some(at) = column {
                 return (Self::Column { separator, at }, true);
             }
@@ -37,6 +42,10 @@ impl Layout {
     }
 }
 
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).map(|c| c.to_ascii_lowercase()).collect()
+}
+
 /// Whether a line is empty or a comment.
 pub(super) fn says_nothing(line: &str) -> bool {
     let line = line.trim();
@@ -53,9 +62,20 @@ fn wrong(key: &str) -> Option<&'static str> {
         Some("a line holds one card key; a list needs a header with the column cardKey")
     } else if key.chars().any(|c| c.is_whitespace() || c.is_control()) {
         Some("a card key has no blanks and no control characters")
+    } else if is_card_number(key) {
+        Some("it looks like a card number, and card keys are asked for")
     } else {
         None
     }
+}
+
+/// Whether a text can hardly be anything else: 13 to 19 digits, the last of which checks the others (Luhn).
+fn is_card_number(text: &str) -> bool {
+    let digits: Option<Vec<u32>> = text.chars().rev().map(|c| c.to_digit(10)).collect();
+    digits.is_some_and(|digits| {
+        let weigh = |(at, digit): (usize, u32)| if at % 2 == 0 { digit } else { digit * 2 / 10 + digit * 2 % 10 };
+        (13..=19).contains(&digits.len()) && digits.into_iter().enumerate().map(weigh).sum::<u32>().is_multiple_of(10)
+    })
 }
 
 /// The fields of a row, without their quotes. A quote inside a field does not occur in a card key, so a field with one
@@ -102,10 +122,12 @@ mod tests {
             assert!(says_nothing(nothing), "{nothing:?}");
         }
         let long = "k".repeat(256);
-        for bad in ["a,b", "a b", "a\u{7}b", "\"a\"", &long] {
+        for bad in ["a,b", "a b", "a\u{7}b", "\"a\"", &long, "4111111111111111"] {
             assert!(read(bad).is_err(), "{bad:?}");
         }
-        assert_eq!(read(&long[..255]), Ok(&long[..255]));
+        for good in [&long[..255], "4111111111111112", "411111111111", "411111111111-1111"] {
+            assert_eq!(read(good), Ok(good));
+        }
     }
 
     #[test]
@@ -115,6 +137,10 @@ mod tests {
             ("customer,\"cardKey\",since", Layout::Column { separator: ',', at: 1 }),
             ("customer;since;CARDKEY", Layout::Column { separator: ';', at: 2 }),
             ("customer\tcardkey", Layout::Column { separator: '\t', at: 1 }),
+            ("card_key", Layout::Column { separator: ',', at: 0 }),
+            ("customer,Card Key", Layout::Column { separator: ',', at: 1 }),
+            ("oldCardKey,status,response,cardKey", Layout::Column { separator: ',', at: 0 }),
+            ("oldCardKey,cardKey", Layout::Column { separator: ',', at: 1 }),
         ] {
             assert_eq!(Layout::of(header), (expected, true), "{header}");
         }

@@ -31,6 +31,8 @@ impl Shown {
             bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
+        // A terminal that can't go back in a line gets lines.
+        let bar = bar.filter(|bar| !bar.is_hidden());
         Self { bar, total, said: None }
     }
 
@@ -85,11 +87,16 @@ fn over(progress: &Progress) -> u64 {
     progress.read.saturating_sub(progress.pending)
 }
 
+/// So many batches, in words.
+pub(super) fn batches(count: usize) -> String {
+    let name = if count == 1 { "batch" } else { "batches" };
+    format!("{} {name}", HumanCount(count as u64))
+}
+
 fn beside(progress: &Progress) -> String {
     let mut said = format!("{} updated", HumanCount(progress.updated));
     if progress.open_batches > 0 {
-        let plural = if progress.open_batches == 1 { "batch" } else { "batches" };
-        said += &format!(", {} {plural} on the way", progress.open_batches);
+        said += &format!(", {} on the way", batches(progress.open_batches));
     }
     for (count, name) in
         [(progress.refused, "refused"), (progress.doubtful, "in doubt"), (progress.failed, "without a result")]

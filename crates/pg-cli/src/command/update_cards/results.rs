@@ -18,25 +18,45 @@ pub(super) struct Results {
     written: Written,
 }
 
-enum Target {
+/// Where results go, before anything is done to it.
+pub(super) enum Target {
     /// Locked, so that no other process writes to it.
     File(File, PathBuf),
     StandardOutput,
 }
 
-impl Results {
-    /// Opens the output and cuts off what lies behind what is known to be written. `-` is standard output.
+impl Target {
+    /// Opens the output and changes nothing in it, but makes it if it is not there. `-` is standard output.
     ///
     /// # Errors
     /// When it can't be written, or has lost what was written.
-    pub(super) fn open(path: &Path, format: Format, written: Written) -> Result<Self, Failure> {
-        let target = if is_standard_output(path) {
-            Target::StandardOutput
-        } else {
-            let file = open_file(path, written)?;
-            Target::File(file, path.to_owned())
-        };
+    pub(super) fn open(path: &Path, written: Written) -> Result<Self, Failure> {
+        if is_standard_output(path) {
+            return Ok(Self::StandardOutput);
+        }
+        open_file(path, written).map(|file| Self::File(file, path.to_owned()))
+    }
+
+    /// Cuts off what lies behind what is known to be written.
+    fn cut(&mut self, written: Written) -> io::Result<()> {
+        match self {
+            // A pipe or a device keeps nothing, so there is nothing to cut off.
+            Self::File(file, _) if file.metadata()?.is_file() => {
+                file.set_len(written.bytes).and_then(|()| file.seek(SeekFrom::End(0))).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Results {
+    /// Begins or goes on behind what is known to be written.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(super) fn begin(target: Target, format: Format, written: Written) -> Result<Self, Failure> {
         let mut results = Self { target, format, written };
+        results.target.cut(written).map_err(|error| results.failure(&error))?;
         if results.written.bytes == 0 {
             let length = results.append(format.head()).map_err(|error| results.failure(&error))?;
             results.written.bytes = length;
@@ -69,6 +89,15 @@ impl Results {
     /// When it can't be written.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.append(self.format.foot()).map(|_| ())
+    }
+
+    /// Empties a file in which nothing stands but what comes before the first row.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(super) fn forget(&mut self) -> io::Result<()> {
+        self.written = Written::default();
+        self.target.cut(self.written)
     }
 
     /// What is written so far.
@@ -135,7 +164,7 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
     let unusable =
         |error: io::Error| Failure::misuse(format!("{shown} can't be written: {error}; choose another with --output"));
     // A run that has written something goes on with that file and makes no new one.
-    let mut file =
+    let file =
         OpenOptions::new().write(true).create(written.bytes == 0).truncate(false).open(path).map_err(|error| {
             match error.kind() {
                 ErrorKind::NotFound if written.bytes > 0 => lost(path),
@@ -147,15 +176,9 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
         TryLockError::Error(error) => unusable(error),
     })?;
     let found = file.metadata().map_err(unusable)?;
-    if !found.is_file() {
-        // A pipe or a device keeps nothing, so there is nothing to cut off.
-        return Ok(file);
-    }
-    let length = found.len();
-    if length < written.bytes {
+    if found.is_file() && found.len() < written.bytes {
         return Err(lost(path));
     }
-    file.set_len(written.bytes).and_then(|()| file.seek(SeekFrom::End(0))).map_err(unusable)?;
     Ok(file)
 }
 
@@ -190,7 +213,7 @@ mod tests {
     }
 
     fn open(path: &Path, written: Written) -> Results {
-        Results::open(path, Format::Json, written).unwrap()
+        Results::begin(Target::open(path, written).unwrap(), Format::Json, written).unwrap()
     }
 
     #[test]
@@ -224,7 +247,8 @@ mod tests {
     fn files_of_others_and_lost_results_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.csv");
-        let open = |written| Results::open(&path, Format::Csv, written);
+        let open =
+            |written| Target::open(&path, written).and_then(|target| Results::begin(target, Format::Csv, written));
         let written = Written { bytes: 10, ..Written::default() };
         assert!(open(written).is_err() && check_unused(&path).is_ok());
         fs::write(&path, "short").unwrap();

@@ -159,6 +159,14 @@ impl Keeper {
             .map_err(|error| io::Error::new(error.kind(), format!("{} can't be written: {error}", path.display())))
     }
 
+    /// Takes its file away: there is nothing to go on with.
+    ///
+    /// # Errors
+    /// When it stays.
+    pub(super) fn forget(&self) -> io::Result<()> {
+        self.path.as_ref().map_or(Ok(()), std::fs::remove_file)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing that holds the lock can leave it in disorder.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -24,6 +24,37 @@ fn wrong_credentials_are_asked_once() {
 }
 
 #[test]
+fn a_wrong_account_that_took_nothing_does_not_stand_in_the_way_of_the_right_one() {
+    let cards = Cards::new(5);
+    for _ in 0..2 {
+        cards.update("").env("PG_API_KEY", "0123456789abcdef0123456789abcdef").run().ends(1).says("refused: 105");
+    }
+    assert_eq!(cards.requests(), 2);
+    cards.update("").run().ends(0);
+    cards.are_exact();
+    cards.were_submitted_once();
+}
+
+#[test]
+fn rows_of_the_results_can_be_run_again_as_they_are() {
+    let cards = Cards::new(4);
+    cards.write(&format!("card_key\nunknown-key\n{}\n", cards.keys.join("\n")));
+    cards
+        .update_as("--batch-size 3 --poll 1")
+        .run()
+        .ends(1)
+        .says("their rows, with the first line, in a file of their own");
+    let results = std::fs::read_to_string(cards.beside(".results.csv")).unwrap();
+    let again: Vec<&str> = results.lines().filter(|row| !row.contains(",answered,")).collect();
+    assert_eq!(again.len(), 4);
+    let file = cards.folder.path().join("again.csv");
+    std::fs::write(&file, again.join("\n")).unwrap();
+    let command = format!("update-cards {} --batch-size 1 --poll 1 --json", file.display());
+    let told = super::summary(&cards.sandbox.with_account(crate::pg::words(&command), "main").run().ends(1));
+    assert_eq!((&told["answered"], &told["refused"]), (&2.into(), &1.into()));
+}
+
+#[test]
 fn a_wrong_updater_key_stops_everything() {
     let cards = Cards::new(5);
     cards.update("").env("PG_ACCOUNT_UPDATER_KEY", "wrong").run().ends(1).says("refused: 180");

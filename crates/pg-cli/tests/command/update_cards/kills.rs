@@ -19,7 +19,7 @@ impl Cards {
     /// Runs it until the sandbox has seen that request or not, then kills it.
     fn kill_at(&self, at: usize, stop: Stop, flags: &str) {
         let relay = Relay::stopping(self.sandbox.facts["baseUrl"].as_str().unwrap(), at, stop);
-        let (mut child, _home) = self.update(flags).env("PG_BASE_URL", &relay.base).start();
+        let mut child = self.update(flags).env("PG_BASE_URL", &relay.base).start();
         relay.stopped();
         child.kill().unwrap();
         child.wait().unwrap();
@@ -52,7 +52,7 @@ fn killed_after_any_request_it_goes_on_without_doubt_where_callbacks_come() {
             cards.shop.control("clock", r#"{"speed": 0}"#);
         }
         cards.kill_at(at, Stop::BeforeReply, &flags);
-        let (mut child, _home) = cards.update(&flags).start();
+        let mut child = cards.update(&flags).start();
         let _said = until_it_says(&mut child, "callbacks come to");
         cards.shop.control("clock", r#"{"speed": 600}"#);
         // What it says is thrown away with the reader, and that is no failure.
@@ -99,6 +99,23 @@ fn killed_before_a_request_arrives_it_names_what_is_in_doubt() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_wait_for_a_callback_that_may_never_come_is_told_and_can_be_ended() {
+    let cards = Cards::new(CARDS);
+    let flags = format!("--listen {}", free_port());
+    cards.kill_at(2, Stop::BeforeRequest, &flags);
+    let mut child = cards.update(&flags).start();
+    let said = until_it_says(&mut child, "1 batch is in doubt: its callback is waited for, 26 hours at most");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+    drop(said);
+    // Whoever has waited long enough.
+    cards.update(&format!("{flags} --doubt 0")).run().ends(4).says("2 keys are in doubt");
+    cards.were_submitted_once();
+    assert_eq!(cards.rows().len(), CARDS);
+}
+
+#[test]
 fn what_is_in_doubt_is_submitted_again_when_that_is_asked_for() {
     let cards = Cards::new(CARDS);
     cards.kill_at(2, Stop::BeforeRequest, "");
@@ -137,7 +154,7 @@ fn results_that_were_written_and_not_yet_known_are_not_there_twice() {
 fn an_interruption_waits_for_the_reply_and_leaves_no_doubt() {
     let cards = Cards::new(CARDS);
     let mut relay = Relay::stopping(cards.sandbox.facts["baseUrl"].as_str().unwrap(), 2, Stop::BeforeReply);
-    let (mut child, _home) = cards.update("").env("PG_BASE_URL", &relay.base).start();
+    let mut child = cards.update("").env("PG_BASE_URL", &relay.base).start();
     relay.stopped();
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let mut said = until_it_says(&mut child, "stopping: a request that is on its way is waited for");
@@ -156,7 +173,7 @@ fn an_interruption_waits_for_the_reply_and_leaves_no_doubt() {
 fn a_second_interruption_ends_it_at_once() {
     let cards = Cards::new(CARDS);
     let relay = Relay::stopping(cards.sandbox.facts["baseUrl"].as_str().unwrap(), 1, Stop::BeforeReply);
-    let (mut child, _home) = cards.update("").env("PG_BASE_URL", &relay.base).start();
+    let mut child = cards.update("").env("PG_BASE_URL", &relay.base).start();
     relay.stopped();
     let interrupt = |child: &Child| {
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());

@@ -75,3 +75,44 @@ fn what_makes_no_sense_is_misuse() {
         pg(["update-cards", "x"].into_iter().chain(flags.split(' '))).run().ends(2);
     }
 }
+
+#[test]
+fn card_numbers_are_not_taken_for_card_keys() {
+    const PAN: &str = "4929420573595709";
+    let cards = Cards::new(1);
+    cards.write(&format!("{}\n{PAN}\n", cards.keys[0]));
+    cards.update("").run().ends(2).says("line 2: it looks like a card number").hides(&[PAN]);
+    assert_eq!(cards.requests(), 0);
+}
+
+#[test]
+fn what_never_began_leaves_nothing_behind() {
+    let cards = Cards::new(2);
+    for flags in ["--output /nowhere/at/all.csv", &format!("--restart --output {}", cards.file().display())] {
+        cards.update(flags).run().ends(2);
+        assert!(!cards.beside(".pg-state").exists(), "{flags}");
+    }
+    assert_eq!(fs::read_to_string(cards.file()).unwrap(), cards.keys.join("\n"));
+    cards.update("").run().ends(0);
+    cards.are_exact();
+}
+
+#[test]
+fn an_address_that_nobody_can_call_is_refused_at_once() {
+    let cards = Cards::new(2);
+    cards.update("--listen 0.0.0.0:0").run().ends(2).says("--public-url");
+    assert_eq!((cards.requests(), cards.beside(".pg-state").exists()), (0, false));
+    cards.update("--listen 0").run().ends(0).says("callbacks come to http://127.0.0.1:");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_state_that_cannot_be_kept_is_told_and_not_left_half() {
+    let cards = Cards::new(2);
+    // No file may grow at all.
+    let ended = cards.update("").under("sh", &["-c", "ulimit -f 0; exec \"$@\"", "sh"]).run().ends(2);
+    ended.says("cards.txt.pg-state can't be written").says("copy the file to a folder");
+    let left: Vec<_> = fs::read_dir(cards.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains("pg-state")), "{left:?}");
+    cards.update("").run().ends(0);
+}

@@ -1,0 +1,56 @@
+//! The details of an account as flags and as members of a profile: the same ones, with the same names.
+
+use pg_model::Secret;
+use serde::Deserialize;
+
+use super::Setting;
+
+/// What one place says of an account.
+#[derive(Default, clap::Args, Deserialize)]
+#[command(next_help_heading = super::HEADING)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Values {
+    /// Address of the version 3 services [env: PG_BASE_URL]
+    #[arg(long, value_name = "URL")]
+    pub(super) base_url: Option<String>,
+    /// Address of the version 5 service [env: PG_ENTERPRISE_BASE_URL]
+    #[arg(long, value_name = "URL")]
+    pub(super) enterprise_base_url: Option<String>,
+    /// API key; prefer the environment [env: PG_API_KEY]
+    #[arg(long, value_name = "KEY")]
+    api_key: Option<String>,
+    /// API password; prefer the environment [env: PG_API_PASSWORD]
+    #[arg(long, value_name = "PASSWORD")]
+    api_password: Option<String>,
+    /// Key that signs requests; prefer the environment [env: PG_SHA_KEY]
+    #[arg(long, value_name = "KEY")]
+    sha_key: Option<String>,
+    /// API key of version 5; prefer the environment [env: PG_ENTERPRISE_API_KEY]
+    #[arg(long, value_name = "KEY")]
+    enterprise_api_key: Option<String>,
+    /// API password of version 5; prefer the environment [env: PG_ENTERPRISE_API_PASSWORD]
+    #[arg(long, value_name = "PASSWORD")]
+    enterprise_api_password: Option<String>,
+    /// Key of the account updater; prefer the environment [env: PG_ACCOUNT_UPDATER_KEY]
+    #[arg(long, value_name = "KEY")]
+    account_updater_key: Option<String>,
+}
+
+impl Values {
+    /// What it says of a setting; nothing that is empty.
+    pub(super) fn take(&mut self, setting: Setting) -> Option<Secret> {
+        match setting {
+            Setting::BaseUrl => &mut self.base_url,
+            Setting::EnterpriseBaseUrl => &mut self.enterprise_base_url,
+            Setting::ApiKey => &mut self.api_key,
+            Setting::ApiPassword => &mut self.api_password,
+            Setting::ShaKey => &mut self.sha_key,
+            Setting::EnterpriseApiKey => &mut self.enterprise_api_key,
+            Setting::EnterpriseApiPassword => &mut self.enterprise_api_password,
+            Setting::AccountUpdaterKey => &mut self.account_updater_key,
+        }
+        .take()
+        .filter(|value| !value.is_empty())
+        .map(Secret::from)
+    }
+}

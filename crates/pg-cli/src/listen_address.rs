@@ -1,0 +1,55 @@
+//! Addresses to listen at, as people type them.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// An address with a port, a port alone, or a port of `localhost`: the last two are this machine only.
+///
+/// # Errors
+/// When it is none of these; says how they look. What was typed is told by others.
+pub(crate) fn parse(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost").map_or(text, |rest| rest.strip_prefix(':').unwrap_or_default());
+    let here = || port.parse().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    text.parse().or_else(|_| here()).map_err(|_| {
+        "an address has a number and a port, as in 127.0.0.1:8480, or a port alone: 8480, and 0 takes a free one"
+            .to_owned()
+    })
+}
+
+/// The address by which this machine reaches who listens there: who listens everywhere is reached at none in particular.
+pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_this_machine() {
+        for (text, address) in [
+            ("8480", "127.0.0.1:8480"),
+            ("localhost:0", "127.0.0.1:0"),
+            ("0.0.0.0:80", "0.0.0.0:80"),
+            ("[::1]:80", "[::1]:80"),
+        ] {
+            assert_eq!(parse(text).unwrap().to_string(), address);
+        }
+        for wrong in ["", "localhost", "localhost8480", "127.0.0.1", "65536", "shop.example:80", ":80", "-1"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn everywhere_is_reached_here() {
+        for (listens, reached) in
+            [("0.0.0.0:80", "127.0.0.1:80"), ("[::]:80", "[::1]:80"), ("192.0.2.1:80", "192.0.2.1:80")]
+        {
+            assert_eq!(reachable(listens.parse().unwrap()).to_string(), reached);
+        }
+    }
+}
