@@ -25,7 +25,7 @@ fn a_request_is_explained() {
     assert_says(
         &page,
         &[
-            "Request 0000000001",
+            "Request 1 Asked",
             "Request POST /v3/transaction/auth/json",
             "Account main",
             "cardNumber 411111******1111",

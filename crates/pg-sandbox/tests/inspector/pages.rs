@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Method, Request};
 
-use crate::shop::Shop;
+use crate::shop::{HOST, Shop};
 
 #[test]
 fn every_page_of_the_menu_is_there_and_marked() {
@@ -88,6 +88,12 @@ fn the_overview_has_what_a_test_needs() {
         "1 Sandbox Street, Testford, Testshire",
     ] {
         assert!(page.says(text), "{text}");
+    }
+    assert!(page.says(&format!("Version 3 http://{HOST} Version 5 http://{HOST}/enterprise")), "{}", page.text());
+    for card in shop.control("cards").as_array().unwrap() {
+        let scenario = card["scenario"].as_str().unwrap();
+        let words = ["Payments", "The", "3-D"].map(|first| format!("{scenario} {first}"));
+        assert!(words.iter().any(|words| page.says(words)), "{scenario}: {}", page.text());
     }
     for number in 0..101 {
         shop.call("token/lookup", &[("cardKey", &number.to_string())]);

@@ -13,7 +13,7 @@ pub(crate) const PAN: &str = "4000000000002008";
 pub(crate) const APPROVED: &str = "4111111111111111";
 pub(crate) const CV2: &str = "9173";
 /// Where the sandbox's tests say it is.
-const HOST: &str = "127.0.0.1:8480";
+pub(crate) const HOST: &str = "127.0.0.1:8480";
 
 pub(crate) struct Shop {
     pub(crate) sandbox: Sandbox,

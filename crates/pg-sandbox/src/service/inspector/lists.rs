@@ -74,7 +74,10 @@ pub(super) fn entry(context: &mut Context<'_>, list: List, key: &str) -> Result<
     let Some(view) = list.entry(context, key)? else { return Ok(None) };
     let look = look(list);
     let content = (look.entry)(context, Shown(&view))?;
-    let heading = format!("{} {}", look.one, Shown(&view).text(look.key));
+    let key = Shown(&view).text(look.key);
+    // The number of a request is filled up with zeros, so that texts sort as numbers do.
+    let key = if list == List::Requests { key.trim_start_matches('0') } else { &*key };
+    let heading = format!("{} {key}", look.one);
     Ok(Some(shown(context, Place::List(list), &heading, content)))
 }
 

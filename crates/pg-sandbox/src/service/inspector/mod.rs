@@ -10,7 +10,7 @@ use pg_model::SandboxErrorCode;
 use super::{
     Context, Refusal, Reply,
     control::{self, Answer, List, Listing},
-    method,
+    method, own_address,
     page::{self, html::Html},
 };
 use crate::form::Form;

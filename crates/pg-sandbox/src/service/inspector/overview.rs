@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Context, Html, List, Listing, Refusal, Reply, calls, lists, shown,
+    Context, Html, List, Listing, Refusal, Reply, calls, lists, own_address, shown,
     site::Place,
     view::{self, Facts, Shown, Table},
 };
@@ -12,6 +12,19 @@ use super::{
 const COUNTED: u32 = 100;
 /// How many requests are shown.
 const NEWEST: u32 = 8;
+/// What the scenarios of the test cards do.
+const SCENARIOS: [(&str, &str); 10] = [
+    ("approved", "Payments are approved"),
+    ("declined", "Payments are declined"),
+    ("insufficient-funds", "Payments are declined for lack of funds"),
+    ("no-response", "The bank does not answer: error 119"),
+    ("challenge", "3-D Secure asks the customer, who may pass or fail"),
+    ("challenge-failed", "3-D Secure asks the customer, who fails in any case"),
+    ("not-enrolled", "The card does not take part in 3-D Secure"),
+    ("updater-700-a", "The account updater has a new number: that of updater-700-b"),
+    ("updater-700-b", "The account updater has a new number: that of updater-700-a"),
+    ("updater-702", "The account updater has an expiry one month later"),
+];
 
 /// The overview.
 pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
@@ -29,6 +42,7 @@ pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
         .raw("<ul class=\"counts\">\n")
         .all(counts)
         .raw("</ul>\n")
+        .put(view::section("Where requests go", addressees(context)))
         .put(view::section("Latest requests", newest))
         .put(view::section("Accounts", accounts(&merchants)))
         .put(view::section("Test cards", self::cards(&cards)))
@@ -44,6 +58,15 @@ fn count(context: &mut Context<'_>, list: List) -> Result<Html, Refusal> {
 fn counted(place: Place, count: usize, more: &'static str) -> Html {
     let link = Html::new().raw("<li><a").attribute("href", &place.path()).raw("><b>");
     link.text(&count.to_string()).raw(more).raw("</b>").raw(place.title()).raw("</a></li>\n")
+}
+
+/// What a client is told as its base addresses.
+fn addressees(context: &Context<'_>) -> Html {
+    let base = own_address::base(context);
+    let facts = Facts::new()
+        .fact("Version 3", view::to_copy(&base))
+        .fact("Version 5", view::to_copy(&format!("{base}/enterprise")));
+    facts.into_html()
 }
 
 /// The credentials are test data, and published.
@@ -88,11 +111,14 @@ fn cards(cards: &Value) -> Html {
             None => scenarios.push((scenario.into_owned(), number)),
         }
     }
-    let rows = scenarios.into_iter().map(|(scenario, numbers)| [Html::of(&scenario), numbers]);
+    let rows = scenarios.into_iter().map(|(scenario, numbers)| {
+        let words = SCENARIOS.iter().find(|(known, _)| *known == scenario).map_or("", |(_, words)| words);
+        [view::code(&scenario), Html::new().raw(words), numbers]
+    });
     let note =
         view::note("Any other number that could be a card’s is approved. Any expiry that lies ahead and any CV2 do.");
     note.put(
-        Table::new("The first of each is the one to use", &["What happens", "Numbers"])
+        Table::new("The first of each is the one to use", &["Scenario", "What happens", "Numbers"])
             .rows(rows)
             .or("There are none."),
     )
