@@ -14,12 +14,14 @@ mod reconciled;
 mod secrets;
 mod throttle;
 mod updates;
+mod valid;
 
 /// A check, and its name.
 type Check = (&'static str, fn(&mut World<'_>) -> Result<(), String>);
 
-const AFTER_EACH: [Check; 9] = [
+const AFTER_EACH: [Check; 10] = [
     ("one payment an intent", one_payment::after_each),
+    ("only what is valid pays", valid::after_each),
     ("amounts fit", amounts::after_each),
     ("claims are true", claims::after_each),
     ("a token is paid as often as it may be", checkouts::paid_once),

@@ -2,13 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pg_sandbox::records::{FailedAttempts, Payment, PaymentKind};
+use pg_sandbox::{
+    Timestamp,
+    records::{FailedAttempts, Payment, PaymentKind, Session},
+};
 
 /// The committed payments and failed attempts.
 #[derive(Default)]
 pub(crate) struct Ledger {
     pub(crate) payments: BTreeMap<String, Payment>,
     pub(crate) failures: BTreeMap<String, FailedAttempts>,
+    /// Stored cards, and whether they are enabled. One that is deleted is not there.
+    pub(crate) card_keys: BTreeMap<String, bool>,
+    /// Payments whose stored card was disabled or deleted when they were made.
+    pub(crate) without_card: BTreeSet<String>,
+    /// When sessions were opened.
+    pub(crate) sessions: BTreeMap<String, Timestamp>,
     /// Keys of payments by unique reference.
     by_reference: BTreeMap<String, BTreeSet<String>>,
     /// Keys of payments by the payment that they belong to.
@@ -33,8 +42,17 @@ impl Ledger {
         if let (None, Some(token)) = (&payment.parent, payment.details.get(Payment::TOKEN_ID)) {
             self.by_token.entry(token.clone()).or_default().insert(key.clone());
         }
+        let card = payment.card_key.as_ref().filter(|_| !self.payments.contains_key(&key));
+        if card.is_some_and(|card| self.card_keys.get(card) != Some(&true)) {
+            self.without_card.insert(key.clone());
+        }
         self.payments.insert(key.clone(), payment);
         self.fresh.push(key);
+    }
+
+    /// Takes a session as it was written; what is written of it later opens it no more.
+    pub(crate) fn opened(&mut self, session: Session) {
+        self.sessions.entry(session.key).or_insert(session.created);
     }
 
     /// The authorisations and reservations of an intent to pay, approved or not.

@@ -206,7 +206,8 @@ fn change_card_keys(world: &mut World<'_>) {
         let (present, deleted, again) = (dice.per_mille(350), dice.per_mille(250), dice.per_mille(700));
         let within = dice.pick(&[3_000, 180_000, 1_500_000]);
         let (at, pause) = (BEGIN + 1_000 + dice.below(within), dice.between(500, 600_000));
-        if !present || world.tasks[task].job.kind != Kind::CardKey || !world.scenario.has(Trouble::CardKeys) {
+        let stored = matches!(world.tasks[task].job.kind, Kind::CardKey | Kind::ThreeDSecure);
+        if !present || !stored || !world.scenario.has(Trouble::CardKeys) {
             continue;
         }
         let what = if deleted { CardKeyChange::Delete } else { CardKeyChange::Disable };

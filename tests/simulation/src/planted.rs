@@ -1,6 +1,6 @@
 //! Bugs that are planted to see whether the checks find them. Each stands in a file of its own, in this crate alone.
 
-use crate::{Played, Scenario, conduct::Conduct, shrink::shrink, world};
+use crate::{Played, Scenario, conduct::Conduct, scenario::Trouble, shrink::shrink, world};
 
 mod assumes_nothing_was_sent;
 mod believes_a_callback;
@@ -10,6 +10,8 @@ mod believes_an_empty_lookup;
 mod captures_unchecked;
 mod commits_half;
 mod counts_approved_references_only;
+mod deleted_cards_pay;
+mod disabled_cards_pay;
 mod finds_nothing;
 mod forgets_references;
 mod ignores_stops;
@@ -26,6 +28,7 @@ mod repeats_captures;
 mod replies_before_commit;
 mod resends_blindly;
 mod searches_for_nothing;
+mod sessions_last;
 mod stores_after_sending;
 mod stores_the_card;
 mod submits_a_batch_again;
@@ -33,6 +36,7 @@ mod takes_a_new_reference;
 mod takes_lost_for_unsent;
 mod tamper;
 mod tokens_last;
+mod trusts_its_clock;
 mod twist;
 mod unreadable_is_a_decline;
 mod used_up_is_refused;
@@ -45,6 +49,8 @@ pub struct Planted {
     pub check: &'static str,
     /// Within so many seeds, counted from 1.
     pub within: u64,
+    /// The trouble without which nothing shows it, if there is one.
+    needs: Option<Trouble>,
     conduct: &'static dyn Conduct,
 }
 
@@ -66,6 +72,7 @@ pub const ALL: &[&Planted] = &[
     &believes_a_success_page::PLANTED,
     &leaves_a_token_open::PLANTED,
     &searches_for_nothing::PLANTED,
+    &trusts_its_clock::PLANTED,
     &leads_unstored::PLANTED,
     &submits_a_batch_again::PLANTED,
     &ignores_the_throttle::PLANTED,
@@ -77,10 +84,20 @@ pub const ALL: &[&Planted] = &[
     &counts_approved_references_only::PLANTED,
     &forgets_references::PLANTED,
     &finds_nothing::PLANTED,
+    &disabled_cards_pay::PLANTED,
+    &deleted_cards_pay::PLANTED,
+    &sessions_last::PLANTED,
     &tokens_last::PLANTED,
     &captures_unchecked::PLANTED,
     &refunds_unchecked::PLANTED,
 ];
+
+/// What is promised of each of them, as a table of the page about reliability.
+#[must_use]
+pub fn table() -> String {
+    let rows = ALL.iter().map(|bug| format!("| {} | {} | {} |\n", bug.name, bug.check, bug.within));
+    format!("| planted bug | found by the check | within so many seeds |\n|---|---|---|\n{}", rows.collect::<String>())
+}
 
 impl Planted {
     /// The first world from seed 1 on in which its check finds it, if one among so many is.
@@ -99,6 +116,12 @@ impl Planted {
     #[must_use]
     pub fn smallest(&self, failing: Played) -> Played {
         shrink(failing, self.conduct)
+    }
+
+    /// The same world without the trouble that the bug needs, if it needs one.
+    #[must_use]
+    pub fn spared(&self, found: &Played) -> Option<Played> {
+        self.needs.map(|trouble| world::play(found.scenario.without(trouble), self.conduct))
     }
 
     fn play(&self, seed: u64) -> Played {

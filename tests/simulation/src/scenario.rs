@@ -80,6 +80,10 @@ impl Scenario {
         self.troubles & (1 << trouble as u32) != 0
     }
 
+    pub(crate) const fn without(self, trouble: Trouble) -> Self {
+        Self { troubles: self.troubles & !(1 << trouble as u32), ..self }
+    }
+
     pub(crate) const fn places(self, order: usize) -> bool {
         self.orders & (1 << (order % 32)) != 0
     }
@@ -87,8 +91,7 @@ impl Scenario {
     /// The same world with one thing less, in every way.
     pub(crate) fn smaller(self) -> impl Iterator<Item = Self> {
         let orders = (0..8).map(move |order| Self { orders: self.orders & !(1 << order), ..self });
-        let troubles =
-            Trouble::ALL.into_iter().map(move |one| Self { troubles: self.troubles & !(1 << one as u32), ..self });
+        let troubles = Trouble::ALL.into_iter().map(move |one| self.without(one));
         orders.chain(troubles).filter(move |smaller| *smaller != self)
     }
 }

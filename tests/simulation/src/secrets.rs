@@ -21,7 +21,8 @@ impl Secrets {
         }
     }
 
-    /// The same without session keys, which the journal shows: they tell its entries apart, and end by themselves.
+    /// The same without session keys, which the sandbox shows on purpose: they tell entries of its journal apart, and end by
+    /// themselves.
     pub(crate) fn found_in_journal(&self, text: &str) -> Option<&'static str> {
         let secrets = self.0.iter().filter(|(what, _)| *what != SESSION_KEY);
         secrets.into_iter().find(|(_, secret)| text.contains(secret.as_str())).map(|(what, _)| *what)

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pg_sandbox::{
-    records::{BatchCards, FailedAttempts, Payment},
+    records::{BatchCards, CardToken, FailedAttempts, Payment, Session},
     store::{Kind, Query, Record as _, Row, Store, StoreError, Transaction},
 };
 
@@ -31,6 +31,28 @@ struct Shared {
 enum Written {
     Payment(Box<Payment>),
     Failures(FailedAttempts),
+    Session(Box<Session>),
+    CardKey(Box<CardToken>),
+    /// A card key that is deleted.
+    NoCardKey(String),
+}
+
+impl Written {
+    /// What checks want to know of a row.
+    fn of(kind: &'static Kind, body: &str) -> Option<Self> {
+        let table = kind.table;
+        if table == Payment::KIND.table {
+            serde_json::from_str(body).ok().map(Self::Payment)
+        } else if table == FailedAttempts::KIND.table {
+            serde_json::from_str(body).ok().map(Self::Failures)
+        } else if table == Session::KIND.table {
+            serde_json::from_str(body).ok().map(Self::Session)
+        } else if table == CardToken::KIND.table {
+            serde_json::from_str(body).ok().map(Self::CardKey)
+        } else {
+            None
+        }
+    }
 }
 
 impl CrashingStore {
@@ -80,6 +102,11 @@ impl CrashingStore {
         Transaction::new(&mut *shared.engine).find::<Payment>(&Query::oldest(100_000))
     }
 
+    /// Whether the store itself holds a record.
+    pub(crate) fn holds(&self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        self.lock().engine.get(kind, key).map(|found| found.is_some())
+    }
+
     /// A batch of the account updater.
     pub(crate) fn batch(&self, key: &str) -> Option<BatchCards> {
         Transaction::new(&mut *self.lock().engine).get::<BatchCards>(key).ok().flatten()
@@ -115,11 +142,7 @@ impl Shared {
         if let Some(secret) = self.secrets.found_in(row.body) {
             self.leak.get_or_insert_with(|| format!("{secret} in a record of {}", kind.table));
         }
-        if kind.table == Payment::KIND.table {
-            self.written.extend(serde_json::from_str(row.body).ok().map(|payment| Written::Payment(Box::new(payment))));
-        } else if kind.table == FailedAttempts::KIND.table {
-            self.written.extend(serde_json::from_str(row.body).ok().map(Written::Failures));
-        }
+        self.written.extend(Written::of(kind, row.body));
     }
 
     fn committed(&mut self) {
@@ -128,6 +151,13 @@ impl Shared {
                 Written::Payment(payment) => self.ledger.take(*payment),
                 Written::Failures(failures) => {
                     self.ledger.failures.insert(failures.key().to_owned(), failures);
+                }
+                Written::Session(session) => self.ledger.opened(*session),
+                Written::CardKey(card) => {
+                    self.ledger.card_keys.insert(card.key, card.enabled);
+                }
+                Written::NoCardKey(key) => {
+                    self.ledger.card_keys.remove(&key);
                 }
             }
         }
@@ -209,7 +239,13 @@ impl Store for CrashingStore {
     }
 
     fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        self.operate(|shared| shared.engine.remove(kind, key))
+        self.operate(|shared| {
+            let removed = shared.engine.remove(kind, key)?;
+            if removed && kind.table == CardToken::KIND.table {
+                shared.written.push(Written::NoCardKey(key.to_owned()));
+            }
+            Ok(removed)
+        })
     }
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {

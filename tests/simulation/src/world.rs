@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use pg_sandbox::store::Kind;
+
 use crate::{
     agenda::{Agenda, Happening, Millis},
     checks,
@@ -132,8 +134,8 @@ pub(crate) struct World<'a> {
     pub(crate) fresh: Vec<String>,
     /// Tasks that ended at this step.
     pub(crate) ended: Vec<usize>,
-    /// Keys that the service has named in a reply that went out.
-    pub(crate) acknowledged: Vec<String>,
+    /// What the service has named in a reply or a callback that went out.
+    pub(crate) acknowledged: Vec<(&'static Kind, String)>,
     /// For each client, when requests of its own were executed that it sent at most two minutes before.
     pub(crate) executed: Vec<Vec<Millis>>,
     /// For each client, when its own requests were refused for their credentials.

@@ -1,5 +1,5 @@
-//! Nothing that was acknowledged is lost: each transaction that a reply named, and each that was committed, is in the store
-//! at the end, whatever crashed in between.
+//! Nothing that was acknowledged is lost: each transaction, session, batch and checkout token that a reply named, and each
+//! transaction that was committed, is in the store at the end, whatever crashed in between.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,10 @@ use crate::world::World;
 pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
     let stored = world.service.store.payments().map_err(|error| error.to_string())?;
     let stored: BTreeMap<_, _> = stored.into_iter().map(|payment| (payment.key.clone(), payment)).collect();
-    if let Some(lost) = world.acknowledged.iter().find(|key| !stored.contains_key(*key)) {
-        return Err(format!("{lost} was acknowledged and is lost"));
+    for (kind, key) in &world.acknowledged {
+        if !world.service.store.holds(kind, key).map_err(|error| error.to_string())? {
+            return Err(format!("{key} of {} was acknowledged and is lost", kind.table));
+        }
     }
     world.service.store.ledger(|ledger| {
         match ledger.payments.iter().find(|(key, payment)| stored.get(*key) != Some(*payment)) {

@@ -1,5 +1,6 @@
-//! No card number, security code, password or key in a log, a record of the store or the journal, and no session key in a
-//! log; stored states and `Debug` outputs are looked at where they arise.
+//! No card number, security code, password or key in a log, a record of the store or the journal; stored states and `Debug`
+//! outputs are looked at where they arise. Session keys are looked for in logs, stored states and `Debug` outputs alone: the
+//! sandbox keeps its sessions by them, and its journal shows them on purpose.
 
 use http::Request;
 

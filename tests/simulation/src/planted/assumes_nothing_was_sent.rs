@@ -11,6 +11,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a machine is resumed as if nothing had been sent",
     check: "claims are true",
     within: 300,
+    needs: None,
     conduct: &AssumesNothingWasSent,
 };
 

@@ -14,6 +14,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "what a callback says is believed",
     check: "updates are what the service answered",
     within: 500,
+    needs: None,
     conduct: &Twist { of: |kind| kind == Kind::Update, told: takes_over, ..Twist::NONE },
 };
 

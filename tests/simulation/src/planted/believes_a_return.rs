@@ -10,6 +10,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a customer who comes back is taken for one who has paid",
     check: "claims are true",
     within: 300,
+    needs: None,
     conduct: &Twist {
         of: |kind| kind == Kind::ThreeDSecure,
         told: |_, what| {

@@ -10,6 +10,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a callback or a success page that names a payment is believed",
     check: "checkouts are what they claim",
     within: 300,
+    needs: None,
     conduct: &Twist {
         of: |kind| kind == Kind::Checkout,
         told: |_, what| match what {

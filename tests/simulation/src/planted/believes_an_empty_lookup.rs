@@ -9,5 +9,6 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a lookup that finds nothing is believed",
     check: "claims stay true",
     within: 200,
+    needs: None,
     conduct: &Naively(Naive::look),
 };

@@ -11,5 +11,6 @@ pub(super) const PLANTED: Planted = Planted {
     name: "captures are not checked against what is left of the reserve",
     check: "amounts fit",
     within: 500,
+    needs: None,
     conduct: &Tampered(Misread { kind: Payment::KIND, read: |body| Some(with_number(&body, "captured", 0)) }),
 };

@@ -11,6 +11,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a crash leaves half of what a request has written",
     check: "what is acknowledged stays",
     within: 500,
+    needs: None,
     conduct: &Tampered(Wrong),
 };
 

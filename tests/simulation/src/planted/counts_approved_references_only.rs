@@ -14,6 +14,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "only approved payments use their reference up",
     check: "one payment an intent",
     within: 500,
+    needs: None,
     conduct: &Tampered(Wrong),
 };
 

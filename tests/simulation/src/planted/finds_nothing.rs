@@ -11,5 +11,6 @@ pub(super) const PLANTED: Planted = Planted {
     name: "lookups do not find what there is",
     check: "unknowns can be reconciled",
     within: 500,
+    needs: None,
     conduct: &Tampered(Misread { kind: UniqueReference::KIND, read: |_| None }),
 };

@@ -14,6 +14,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "references are not remembered",
     check: "one payment an intent",
     within: 200,
+    needs: None,
     conduct: &Tampered(Wrong),
 };
 

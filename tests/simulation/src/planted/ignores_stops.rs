@@ -7,6 +7,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a credential error does not stop the others",
     check: "nobody is locked out",
     within: 1000,
+    needs: None,
     conduct: &IgnoresStops,
 };
 

@@ -7,6 +7,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "the throttle is not asked",
     check: "the throttle holds",
     within: 500,
+    needs: None,
     conduct: &IgnoresTheThrottle,
 };
 

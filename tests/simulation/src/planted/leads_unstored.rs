@@ -7,6 +7,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a customer is led to pay before the machine is stored",
     check: "checkouts stay what they claim",
     within: 2_000,
+    needs: None,
     conduct: &LeadsUnstored,
 };
 

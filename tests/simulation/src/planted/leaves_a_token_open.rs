@@ -7,6 +7,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a checkout lapses without its token being cancelled",
     check: "checkouts stay what they claim",
     within: 300,
+    needs: None,
     conduct: &Twist {
         of: |kind| kind == Kind::Checkout,
         does: |_, step, _| leaves_out("/canceltoken", step),

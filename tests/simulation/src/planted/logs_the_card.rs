@@ -3,8 +3,13 @@
 use super::Planted;
 use crate::{conduct::Conduct, job::Job};
 
-pub(super) const PLANTED: Planted =
-    Planted { name: "the card is logged", check: "secrets stay secret", within: 20, conduct: &LogsTheCard };
+pub(super) const PLANTED: Planted = Planted {
+    name: "the card is logged",
+    check: "secrets stay secret",
+    within: 20,
+    needs: None,
+    conduct: &LogsTheCard,
+};
 
 struct LogsTheCard;
 

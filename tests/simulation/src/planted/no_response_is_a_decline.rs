@@ -10,6 +10,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a bank that does not answer is taken for one that declines",
     check: "claims are true",
     within: 300,
+    needs: None,
     conduct: &Twist {
         of: Kind::charges,
         hears: |event| ends_when_refused_with(event, "119", Claim::Declined),

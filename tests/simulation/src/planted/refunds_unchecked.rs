@@ -11,5 +11,6 @@ pub(super) const PLANTED: Planted = Planted {
     name: "refunds are not checked against what was refunded before",
     check: "amounts fit",
     within: 500,
+    needs: None,
     conduct: &Tampered(Misread { kind: Payment::KIND, read: |body| Some(with_number(&body, "refunded", 0)) }),
 };

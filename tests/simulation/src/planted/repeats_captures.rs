@@ -18,6 +18,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a capture without a reply is sent again",
     check: "follow-ups are what they claim",
     within: 500,
+    needs: None,
     conduct: &RepeatsCaptures,
 };
 

@@ -11,6 +11,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "replies go out before the commit",
     check: "what is acknowledged stays",
     within: 500,
+    needs: None,
     conduct: &Tampered(Wrong { open: false }),
 };
 

@@ -10,6 +10,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a lost payment is sent again without looking it up",
     check: "claims are true",
     within: 300,
+    needs: None,
     conduct: &Naively(resend),
 };
 

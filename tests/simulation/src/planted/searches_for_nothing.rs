@@ -7,6 +7,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a checkout lapses without a search for its payment",
     check: "checkouts are what they claim",
     within: 500,
+    needs: None,
     conduct: &Twist {
         of: |kind| kind == Kind::Checkout,
         does: |_, step, _| leaves_out("/transaction/lookup", step),

@@ -7,6 +7,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a machine is stored after its request was sent",
     check: "machines keep their bounds",
     within: 500,
+    needs: None,
     conduct: &StoresAfterSending,
 };
 

@@ -7,5 +7,6 @@ pub(super) const PLANTED: Planted = Planted {
     name: "the card is stored with the machine",
     check: "secrets stay secret",
     within: 20,
+    needs: None,
     conduct: &Twist { of: Kind::charges, stores: |job| job.card.number.to_owned(), ..Twist::NONE },
 };

@@ -9,6 +9,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a batch without a reply is submitted again",
     check: "updates are what the service answered",
     within: 500,
+    needs: None,
     conduct: &Twist {
         of: |kind| kind == Kind::Update,
         hears: |event| ControlFlow::Continue(lost_is_unsent(event)),

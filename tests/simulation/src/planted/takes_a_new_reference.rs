@@ -10,6 +10,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a lost payment is sent again under a new reference",
     check: "one payment an intent",
     within: 300,
+    needs: None,
     conduct: &Naively(resend),
 };
 

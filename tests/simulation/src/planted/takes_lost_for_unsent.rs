@@ -10,6 +10,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a request that may have arrived is taken for one that never left",
     check: "claims are true",
     within: 300,
+    needs: None,
     conduct: &Twist { of: |_| true, hears: |event| ControlFlow::Continue(lost_is_unsent(event)), ..Twist::NONE },
 };
 

@@ -11,6 +11,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a checkout token is not used up by its payment",
     check: "a token is paid as often as it may be",
     within: 300,
+    needs: None,
     conduct: &Tampered(Misread {
         kind: CheckoutToken::KIND,
         read: |body| Some(body.replace("\"uses\":0", "\"uses\":1")),

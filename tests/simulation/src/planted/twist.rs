@@ -19,8 +19,8 @@ pub(super) struct Twist {
     pub(super) hears: fn(Event) -> ControlFlow<Step, Event>,
     /// What they do at once when they are told something.
     pub(super) told: fn(&Job, &Told) -> Option<Step>,
-    /// What they do in place of what they should, or what they believe to have heard without doing it.
-    pub(super) does: fn(&Job, Step, Moment) -> ControlFlow<Event, Step>,
+    /// What they do in place of what they should.
+    pub(super) does: fn(&Job, Step, Moment) -> Step,
     /// What is stored behind their state.
     pub(super) stores: fn(&Job) -> String,
 }
@@ -31,7 +31,7 @@ impl Twist {
         of: |_| false,
         hears: ControlFlow::Continue,
         told: |_, _| None,
-        does: |_, step, _| ControlFlow::Continue(step),
+        does: |_, step, _| step,
         stores: |_| String::new(),
     };
 }
@@ -48,25 +48,11 @@ struct Twisted {
     twist: Twist,
 }
 
-impl Twisted {
-    fn instead(&mut self, mut step: Step, now: Moment, random: u64) -> Step {
-        loop {
-            match (self.twist.does)(&self.job, step, now) {
-                ControlFlow::Continue(step) => return step,
-                ControlFlow::Break(event) => step = self.run.step(event, now, random),
-            }
-        }
-    }
-}
-
 impl Run for Twisted {
     fn step(&mut self, event: Event, now: Moment, random: u64) -> Step {
         match (self.twist.hears)(event) {
             ControlFlow::Break(step) => step,
-            ControlFlow::Continue(event) => {
-                let step = self.run.step(event, now, random);
-                self.instead(step, now, random)
-            }
+            ControlFlow::Continue(event) => (self.twist.does)(&self.job, self.run.step(event, now, random), now),
         }
     }
 
@@ -75,7 +61,7 @@ impl Run for Twisted {
             return Some(step);
         }
         let step = self.run.told(what, now, random)?;
-        Some(self.instead(step, now, random))
+        Some((self.twist.does)(&self.job, step, now))
     }
 
     fn save(&self) -> String {

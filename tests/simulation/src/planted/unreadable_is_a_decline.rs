@@ -14,6 +14,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a reply that cannot be read is taken for a refusal",
     check: "claims are true",
     within: 300,
+    needs: None,
     conduct: &Twist { of: Kind::charges, hears: believes_a_page, ..Twist::NONE },
 };
 

@@ -10,6 +10,7 @@ pub(super) const PLANTED: Planted = Planted {
     name: "a reference that is used up is taken for a payment that was refused",
     check: "claims are true",
     within: 300,
+    needs: None,
     conduct: &Twist {
         of: Kind::charges,
         hears: |event| ends_when_refused_with(event, "950", Claim::Refused { for_good: true }),

@@ -261,7 +261,7 @@ fn filled_in(visit: &str, card: Card) -> String {
 }
 
 /// The key that follows a text.
-fn after<'a>(text: &'a str, what: &str) -> Option<&'a str> {
+pub(super) fn after<'a>(text: &'a str, what: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(what)?;
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
     (end > 0).then(|| &rest[..end])

@@ -3,10 +3,13 @@
 use bytes::Bytes;
 use http::Request;
 use pg_proto::UpdaterHint;
-use pg_sandbox::{records::BatchCards, store::Record as _};
+use pg_sandbox::{
+    records::{BatchCards, Payment},
+    store::Record as _,
+};
 use serde_json::{Value, json};
 
-use super::World;
+use super::{World, browsing::after};
 use crate::{
     agenda::Happening,
     hosted::PAID_PAGE,
@@ -47,6 +50,8 @@ impl World<'_> {
         };
         for outgoing in due {
             let client = self.addressee(&outgoing.request);
+            let body = String::from_utf8_lossy(outgoing.request.body()).into_owned();
+            self.acknowledged.extend(after(&body, "trans_key=").map(|key| (Payment::KIND, key.to_owned())));
             let times = self.network.carry_callback();
             self.note(format_args!("the service sends callback {}, which comes {} times", outgoing.id, times.len()));
             if times.is_empty() {

@@ -1,10 +1,14 @@
 //! Requests arrive at the service, replies leave it.
 
 use bytes::Bytes;
-use http::Response;
+use http::{Response, header};
 use pg_proto::machine::{Event, Failure};
+use pg_sandbox::{
+    records::{BatchCards, CheckoutToken, Payment, Session},
+    store::Record as _,
+};
 
-use super::World;
+use super::{World, browsing::after};
 use crate::{
     agenda::Happening,
     network::{Call, Caller},
@@ -80,7 +84,7 @@ impl World<'_> {
     /// A reply goes out: from now on what it says has to stay true.
     fn release(&mut self, call: usize, copy: u32, mut response: Response<Bytes>) {
         let said = summary(&response);
-        self.acknowledged.extend(keys(response.body()));
+        self.acknowledge(&response);
         let mut fate = String::new();
         let mut times = 1 + u32::from(self.network.brings_again());
         while times > 0 {
@@ -96,6 +100,23 @@ impl World<'_> {
             }
         }
         self.note(format_args!("the service answers call {call}.{copy} with {said}, which comes{fate}"));
+    }
+
+    /// Everything that a reply says is there.
+    fn acknowledge(&mut self, response: &Response<Bytes>) {
+        let body = String::from_utf8_lossy(response.body());
+        for (kind, name) in [
+            (Payment::KIND, "transactionKey"),
+            (Session::KIND, "sessionKey"),
+            (BatchCards::KIND, "batchKey"),
+            (CheckoutToken::KIND, "tokenid"),
+        ] {
+            self.acknowledged.extend(values(&body, name).map(|key| (kind, key.to_owned())));
+        }
+        let to = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok()).unwrap_or_default();
+        for text in [to, &body] {
+            self.acknowledged.extend(after(text, "trans_key=").map(|key| (Payment::KIND, key.to_owned())));
+        }
     }
 
     /// Whether it is the first copy that is executed: only these count for the limits of whoever sent them.
@@ -189,15 +210,14 @@ fn summary(response: &Response<Bytes>) -> String {
     }
 }
 
-/// The keys of transactions that a reply names.
-fn keys(body: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(body);
-    let (mut rest, mut found) = (&*text, Vec::new());
-    while let Some((key, after)) = value(rest, "transactionKey") {
-        found.push(key.to_owned());
+/// All values of this name in XML or JSON.
+fn values<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (found, after) = value(rest, name)?;
         rest = after;
-    }
-    found
+        Some(found)
+    })
 }
 
 /// The next value of this name in XML or JSON, and what follows it.

@@ -1,0 +1,47 @@
+//! A stored card that is disabled or deleted pays nobody, nor does a session half an hour after it was opened (spec 1 §3.1,
+//! spec 2 §3.1).
+
+use std::time::Duration;
+
+use pg_sandbox::records::{Payment, PaymentKind};
+
+use crate::{job::Kind, ledger::Ledger, world::World};
+
+const LIFETIME: Duration = Duration::from_secs(30 * 60);
+
+pub(crate) fn after_each(world: &mut World<'_>) -> Result<(), String> {
+    let (fresh, tasks) = (&world.fresh, &world.tasks);
+    world.service.store.ledger(|ledger| {
+        for payment in fresh.iter().filter_map(|key| ledger.payments.get(key)).filter(|payment| asks_the_bank(payment))
+        {
+            let is_its = |name: &String| payment.unique_reference.as_ref() == Some(name);
+            let Some(task) = tasks.iter().find(|task| is_its(&task.job.name)) else { continue };
+            match task.job.kind {
+                Kind::Session => session(ledger, payment, &task.job.key)?,
+                // What was checked while the card was there may be paid afterwards.
+                Kind::ThreeDSecure if payment.kind != PaymentKind::ThreeDSecureCheck => {}
+                _ if ledger.without_card.contains(&payment.key) => {
+                    return Err(format!("{} was paid with a card that is disabled or deleted", task.job.name));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What follows a payment needs no card any more.
+fn asks_the_bank(payment: &Payment) -> bool {
+    payment.parent.is_none()
+}
+
+fn session(ledger: &Ledger, payment: &Payment, key: &str) -> Result<(), String> {
+    let name = payment.unique_reference.as_deref().unwrap_or_default();
+    match ledger.sessions.get(key) {
+        None => Err(format!("{name} was paid with a session that nobody opened")),
+        Some(opened) if payment.created >= opened.plus(LIFETIME) => {
+            Err(format!("{name} was paid with a session that was opened at {opened}, at {}", payment.created))
+        }
+        Some(_) => Ok(()),
+    }
+}

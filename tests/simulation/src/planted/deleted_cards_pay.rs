@@ -1,0 +1,32 @@
+//! A card key that is deleted stays where it was.
+
+use pg_sandbox::{
+    records::CardToken,
+    store::{Kind, Record as _, Store, StoreError},
+};
+
+use super::{
+    Planted,
+    tamper::{Tamper, Tampered},
+};
+use crate::scenario::Trouble;
+
+pub(super) const PLANTED: Planted = Planted {
+    name: "a card that is deleted still pays",
+    check: "only what is valid pays",
+    within: 2_000,
+    needs: Some(Trouble::CardKeys),
+    conduct: &Tampered(Wrong),
+};
+
+#[derive(Clone, Copy)]
+struct Wrong;
+
+impl Tamper for Wrong {
+    fn remove(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        if kind.table == CardToken::KIND.table {
+            return Ok(store.get(kind, key)?.is_some());
+        }
+        store.remove(kind, key)
+    }
+}
