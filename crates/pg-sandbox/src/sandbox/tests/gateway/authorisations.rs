@@ -111,6 +111,25 @@ fn the_amount_is_the_sum_of_price_times_quantity() {
     assert_eq!((answer.code(), answer.rests_on("A90")), ("107", true));
 }
 
+/// Spec 2 §8. All have a right check digit, so that their length alone decides.
+#[test]
+fn a_card_number_has_13_to_19_digits() {
+    let mut shop = Shop::open();
+    for (number, wanted) in [
+        ("400000000002", "108"),
+        ("4000000000006", "600"),
+        ("36000000001006", "600"),
+        ("400000000000000002", "600"),
+        ("6799990000000001001", "600"),
+        ("40000000000000000002", "108"),
+    ] {
+        for method in ["auth", "preauth"] {
+            assert_eq!(shop.call(method, &raw(number, &[])).code(), wanted, "{method} {number}");
+        }
+        assert!(crate::cards::luhn_valid(number), "{number}");
+    }
+}
+
 /// Left out of the sum, such an item would make the customer pay less than was asked for.
 #[test]
 fn an_item_whose_number_is_written_otherwise_is_not_left_out_of_the_sum() {
