@@ -47,3 +47,41 @@ fn a_wrong_query_is_named() {
     }
     assert_eq!(shop.page("pages/tokens?method=token/lookup").status, 400);
 }
+
+#[test]
+fn a_checkout_shows_what_is_left_and_what_it_was_told() {
+    let mut shop = Shop::new();
+    let given = [
+        ("item_name[0]", "Tea"),
+        ("item_price[0]", "4.99"),
+        ("token_uses", "2"),
+        ("token_redemptions", "5"),
+        ("trans_cat", "booking"),
+        ("trans_class", "spring"),
+        ("payment_source", "moto"),
+        ("terminal_key", "main-web"),
+        ("applet", "second"),
+        ("auto_redirect", "1"),
+        ("redemption_redirect_url", "https://shop.example/redeemed"),
+    ];
+    let token = shop.enterprise("gettoken", &given, "tokenid");
+    let listed = shop.control(&format!("checkouts/{token}"));
+    for (name, wanted) in [
+        ("/usesLeft", 2.into()),
+        ("/redemptionsLeft", 5.into()),
+        ("/transCategory", "booking".into()),
+        ("/applet", "second".into()),
+        ("/autoRedirect", true.into()),
+        ("/redemptionRedirectUrl", "https://shop.example/redeemed".into()),
+        ("/options/trans_class", "spring".into()),
+        ("/options/payment_source", "moto".into()),
+        ("/options/terminal_key", "main-web".into()),
+    ] {
+        assert_eq!(listed.pointer(name), Some::<&serde_json::Value>(&wanted), "{name} {listed}");
+    }
+    let page = shop.shown(&format!("pages/checkouts/{token}"));
+    for text in ["Payments left 2", "Visits left 5", "Category booking", "Applet second", "terminal_key main-web"] {
+        assert!(page.says(text), "{text}: {}", page.text());
+    }
+    assert!(page.html.contains("https://shop.example/redeemed"));
+}

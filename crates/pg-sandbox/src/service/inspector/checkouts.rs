@@ -49,15 +49,20 @@ fn entry(_: &mut Context<'_>, checkout: Shown<'_>) -> Result<Html, Refusal> {
         .fact("Payment page", view::link(&page, &page))
         .quoted("Type", &checkout.text("transactionType"))
         .quoted("Amount", &checkout.money("amount"))
-        .quoted("Visits left", &checkout.text("usesLeft"))
-        .quoted("Payments left", &checkout.text("redemptionsLeft"))
+        .quoted("Payments left", &checkout.text("usesLeft"))
+        .quoted("Visits left", &checkout.text("redemptionsLeft"))
         .fact("Starts", checkout.time("starts"))
         .fact("Expires", checkout.time("expires"))
         .quoted("3-D Secure", &checkout.text("threeDSecure"))
         .quoted("Reference", &checkout.text("transReference"))
+        .quoted("Category", &checkout.text("transCategory"))
+        .quoted("Applet", &checkout.text("applet"))
+        .wire(&checkout.pairs("options"))
         .quoted("Account", &checkout.text("merchant"));
     let addresses = Facts::new()
         .quoted("After success", &checkout.text("successUrl"))
+        .quoted("Sent there at once", &checkout.text("autoRedirect"))
+        .quoted("Otherwise by a button", &checkout.text("redemptionRedirectUrl"))
         .quoted("After cancelling", &checkout.text("cancelUrl"))
         .quoted("Callback", &checkout.text("callbackUrl"));
     let items = checkout

@@ -24,7 +24,12 @@ pub(super) fn view(token: &CheckoutToken, now: Timestamp) -> Value {
         "successUrl": text(&token.success_url),
         "cancelUrl": text(&token.cancel_url),
         "callbackUrl": optional(token.callback_url.as_ref()),
+        "redemptionRedirectUrl": optional(token.redemption_redirect_url.as_ref()),
+        "autoRedirect": token.auto_redirect,
         "transReference": optional(token.reference.as_ref()),
+        "transCategory": token.category,
+        "applet": text(&token.applet),
+        "options": details(&token.options),
         "threeDSecure": token.three_d_secure,
         "items": token.items.iter().map(|item| json!({
             "name": text(&item.name),
