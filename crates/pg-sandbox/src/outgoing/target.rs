@@ -55,14 +55,16 @@ pub(crate) const fn default_port(tls: bool) -> u16 {
     if tls { 443 } else { 80 }
 }
 
-/// The address in ASCII and without its fragment, which is never sent.
+/// The address in ASCII, with a path, which a request line needs, and without its fragment, which is never sent.
 fn uri(text: &str) -> Result<Uri, BadTarget> {
     if text.len() > LONGEST || !Format::Url.admits(text) {
         return Err(BadTarget::NotAnAddress);
     }
     let address = text.split('#').next().unwrap_or_default();
     let ascii = utf8_percent_encode(address, CONTROLS).to_string();
-    ascii.parse().map_err(|_| BadTarget::NotAnAddress)
+    let uri: Uri = ascii.parse().map_err(|_| BadTarget::NotAnAddress)?;
+    // Written out, an address without a path has `/`.
+    uri.to_string().parse().map_err(|_| BadTarget::NotAnAddress)
 }
 
 fn port(given: &str) -> Option<u16> {
@@ -187,6 +189,9 @@ mod tests {
         ] {
             assert_eq!(judge(text, CallbackKind::AccountUpdater), Err(why), "{text}");
         }
+        let whole =
+            Target::parse("https://shop.example?a=1", CallbackKind::Checkout, &OutgoingAccess::default()).unwrap();
+        assert_eq!(whole.uri.path_and_query().unwrap(), "/?a=1");
         let long = format!("https://shop.example/{}", "a".repeat(LONGEST));
         assert_eq!(judge(&long, CallbackKind::AccountUpdater), Err(BadTarget::NotAnAddress));
     }

@@ -30,6 +30,20 @@ async fn it_comes_when_the_clock_is_turned() {
     service.stop().await;
 }
 
+/// An address may have no path (RFC 3986 §3.3), a request line has one.
+#[tokio::test]
+async fn an_address_needs_no_path() {
+    let mut receiver = Receiver::start(Answer::status("200 OK")).await;
+    let service = Service::start(Config::default()).await;
+    for (address, path) in [("", "/"), ("?shop=7", "/?shop=7"), ("#top", "/")] {
+        service.finish_batch(&receiver.url(address)).await;
+        let journaled = service.settled().await;
+        assert_eq!(journaled["status"], "delivered", "{address:?}: {journaled}");
+        assert!(receiver.next().await.head.starts_with(&format!("POST {path} HTTP/1.1\r\n")), "{address:?}");
+    }
+    service.stop().await;
+}
+
 #[tokio::test]
 async fn it_comes_by_itself_when_its_time_has_come() {
     let mut receiver = Receiver::start(Answer::status("204 No Content")).await;
