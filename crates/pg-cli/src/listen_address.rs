@@ -15,8 +15,13 @@ pub(crate) fn parse(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
+/// An address of the web as this machine reaches it, when the one who `listens` calls it by the address that it listens at.
+pub(crate) fn from_here(url: &str, listens: SocketAddr) -> String {
+    url.replacen(&listens.to_string(), &reachable(listens).to_string(), 1)
+}
+
 /// The address by which this machine reaches who listens there: who listens everywhere is reached at none in particular.
-pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
+fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

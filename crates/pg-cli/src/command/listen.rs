@@ -66,6 +66,9 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         if let Some(public_url) = &arguments.public_url {
             receiver = receiver.public_url(public_url);
         }
+        if arguments.bind.is_unspecified() && arguments.public_url.is_none() {
+            output::warn("nobody can call these addresses: put a name of this machine into them, or give --public-url");
+        }
         let addresses = Addresses::open(&receiver, arguments.token.as_deref())?;
         addresses.tell(json)?;
         confirming.tell();

@@ -196,16 +196,11 @@ struct Facts<'a> {
 impl Up<'_> {
     /// As this machine reaches it, also when it listens everywhere.
     fn base_url(&self) -> String {
-        self.here(self.server.base_url())
+        listen_address::from_here(&self.server.base_url(), self.server.address())
     }
 
     fn enterprise_base_url(&self) -> String {
-        self.here(self.server.enterprise_base_url())
-    }
-
-    fn here(&self, url: String) -> String {
-        let listens = self.server.address();
-        url.replacen(&listens.to_string(), &listen_address::reachable(listens).to_string(), 1)
+        listen_address::from_here(&self.server.enterprise_base_url(), self.server.address())
     }
 
     fn facts(&self) -> Facts<'_> {

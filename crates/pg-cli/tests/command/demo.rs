@@ -20,6 +20,11 @@ const HIDDEN: [&str; 13] = [
 ];
 
 #[test]
+fn a_sandbox_that_listens_everywhere_is_toured_from_here() {
+    words("demo --listen 0.0.0.0:0").run().ends(0).prints("32 of 32 steps").hides(&["http://0.0.0.0"]);
+}
+
+#[test]
 fn every_step_goes_as_expected() {
     let ended = words("demo").run().ends(0).hides(&HIDDEN);
     assert_eq!(ended.err, "");

@@ -167,6 +167,17 @@ fn without_an_account_it_tells_what_comes_and_ends_on_demand() {
 }
 
 #[test]
+fn addresses_that_nobody_can_call_are_warned_of() {
+    let mut child = words("listen --port 0 --bind 0.0.0.0").start();
+    let said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let said: Vec<String> = said.take_while(|line| !line.contains("the same addresses next time")).collect();
+    assert!(
+        said[0].contains("warning: nobody can call these addresses") && said[0].contains("--public-url"),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn what_keeps_it_from_listening_is_one_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();

@@ -15,6 +15,7 @@ use pg_sandbox::{Config, Server, Settings, StoreChoice};
 
 use crate::{
     failure::Failure,
+    listen_address,
     output::{self, Exit},
     shell,
 };
@@ -30,7 +31,7 @@ Examples:
   pg demo --keep                       keeps the sandbox's records, to look at them with pg sandbox")]
 pub(crate) struct Arguments {
     /// Where the sandbox listens; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = crate::listen_address::parse)]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = listen_address::parse)]
     listen: SocketAddr,
     /// Keeps the temporary folder with the sandbox's records
     #[arg(long)]
@@ -49,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let config = Config { listen: arguments.listen, store: StoreChoice::File(store.clone()), settings };
     let ok = super::runtime()?.block_on(async {
         let server = Server::start(config).await.map_err(|error| super::sandbox::failure(&error))?;
-        let mut report = report::Report::new(json, server.base_url());
+        let mut report = report::Report::new(json, listen_address::from_here(&server.base_url(), server.address()));
         let walked = tour::walk(&server, merchant, &mut report).await;
         server.shutdown().await;
         walked?;

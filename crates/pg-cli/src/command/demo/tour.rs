@@ -24,7 +24,7 @@ use super::{
     report::{Report, Step},
     wire::{Exchange, Wire},
 };
-use crate::failure::Failure;
+use crate::{failure::Failure, listen_address::from_here};
 
 /// What was seen, or what was seen instead of what was expected.
 type Seen = Result<String, String>;
@@ -56,7 +56,9 @@ struct Tour<'a> {
 /// # Errors
 /// When the sandbox's own address is none, or no port is free for its callbacks.
 pub(super) async fn walk(server: &Server, merchant: &Merchant, report: &mut Report) -> Result<(), Failure> {
-    let address = |text: &str| BaseUrl::parse(text).map_err(|error| Failure::misuse(error.to_string()));
+    let address = |url: &str| {
+        BaseUrl::parse(&from_here(url, server.address())).map_err(|error| Failure::misuse(error.to_string()))
+    };
     let base = address(&server.base_url())?;
     let listener = Listener::start()
         .await
