@@ -695,7 +695,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         area: "sandbox",
         title: "Which callback addresses are accepted",
         open: "Beyond a valid TLS certificate (spec 1 §4.8).",
-        chosen: "https anywhere public, http or https on the loopback interface. Others, credentials in the address, private, link-local and reserved hosts give 184 when requested, with the reason after the message; the same is checked again for the address that a name leads to, and that address is the one connected to. A certificate that is not valid makes the delivery fail. Private networks, then also without TLS, are a setting.",
+        chosen: "https anywhere public, http or https on the loopback interface. Others, credentials in the address, more than 8,192 bytes, host names outside ASCII, private, link-local and reserved hosts give 184 when requested, with the reason after the message; the same is checked again for the address that a name leads to, and that address is the one connected to. A certificate that is not valid makes the delivery fail. Private networks, then also without TLS, are a setting.",
         why: "A sandbox must not be a way into a network.",
         change: "Settings::outgoing of the sandbox.",
     },
