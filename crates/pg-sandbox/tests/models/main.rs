@@ -8,6 +8,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod batches;
 mod checkout;
 mod ledger;
 mod run;
