@@ -1,6 +1,7 @@
 //! Masking: what may be shown of a card number, and how to find one in text of unknown content.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
+use core::ops::Range;
 
 /// Digits that a masked card number shows at its start (spec 2 §2.2).
 const SHOWN_FIRST: usize = 6;
@@ -28,11 +29,13 @@ pub fn card_number(number: &str) -> String {
         .collect()
 }
 
-/// A text in which every run of 12 to 19 digits, also when grouped by single blanks or hyphens, is masked like a
-/// card number. Used wherever text of unknown content could reach a person: error excerpts, logs, journals.
+/// A text in which every run of 12 digits and more, also when grouped by single blanks or hyphens, is masked like a
+/// card number; and so is a number whose check digit is right when other signs group it, always the same. Used wherever
+/// text of unknown content could reach a person: error excerpts, logs, journals.
 ///
 /// ```
 /// assert_eq!(pg_model::mask::text("pan=4111 1111 1111 1111;"), "pan=4111 11** **** 1111;");
+/// assert_eq!(pg_model::mask::text("pan=4111.1111.1111.1111;"), "pan=4111.11**.****.1111;");
 /// assert_eq!(pg_model::mask::text("order 12345"), "order 12345");
 /// ```
 #[must_use]
@@ -51,6 +54,7 @@ pub fn text(text: &str) -> String {
             at += 1;
         }
     }
+    hide_grouped(&mut bytes);
     // Only ASCII digits were replaced, by an ASCII byte, so the text is still UTF-8.
     String::from_utf8(bytes).unwrap_or_else(|_| "*".to_owned())
 }
@@ -68,6 +72,60 @@ fn digit_run(bytes: &[u8], start: usize) -> Vec<usize> {
         at += 1;
     }
     run
+}
+
+/// The fewest digits of a group, but for the last one of a number.
+const GROUP_DIGITS: usize = 4;
+/// The most bytes between two groups.
+const BETWEEN: usize = 6;
+
+/// Hides numbers whose groups stand apart by something else than a blank or a hyphen. Dates, lists and versions look like
+/// that too, so the check digit decides.
+fn hide_grouped(bytes: &mut [u8]) {
+    let groups = digit_groups(bytes);
+    // Numbers may overlap in a row of groups: all are looked for before any is hidden.
+    let mut numbers: Vec<Vec<usize>> = Vec::new();
+    for first in 0..groups.len() {
+        let mut run: Vec<usize> = groups[first].clone().collect();
+        let mut apart = None;
+        for pair in groups[first..].windows(2) {
+            let between = &bytes[pair[0].end..pair[1].start];
+            let strange = between.len() > BETWEEN || between.iter().any(|b| b.is_ascii_alphanumeric() || *b == b'*');
+            if strange || pair[0].len() < GROUP_DIGITS || *apart.get_or_insert(between) != between {
+                break;
+            }
+            run.extend(pair[1].clone());
+            if run.len() > *CARD_NUMBER_DIGITS.end() {
+                break;
+            }
+            if run.len() >= *CARD_NUMBER_DIGITS.start() && has_check_digit(bytes, &run) {
+                numbers.push(run.clone());
+            }
+        }
+    }
+    for number in numbers {
+        hide_middle(bytes, &number);
+    }
+}
+
+/// Where digits stand side by side.
+fn digit_groups(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit()) {
+        match groups.last_mut() {
+            Some(group) if group.end == at => group.end += 1,
+            _ => groups.push(at..at + 1),
+        }
+    }
+    groups
+}
+
+/// Whether the last digit is the one that the others ask for (Luhn).
+fn has_check_digit(bytes: &[u8], run: &[usize]) -> bool {
+    let digits = run.iter().rev().map(|at| u32::from(bytes[*at] - b'0'));
+    let weighed =
+        digits.enumerate().map(|(place, digit)| if place % 2 == 0 { digit } else { digit * 2 % 10 + digit / 5 });
+    weighed.sum::<u32>().is_multiple_of(10)
 }
 
 fn hide_middle(bytes: &mut [u8], run: &[usize]) {
@@ -92,6 +150,29 @@ mod tests {
         assert_eq!(text("<cardNumber>4111111111111111</cardNumber>"), "<cardNumber>411111******1111</cardNumber>");
         assert_eq!(text("4111-1111-1111-1111, 5555555555554444"), "4111-11**-****-1111, 555555******4444");
         assert_eq!(text("2026-11-21 10:00 é 123"), "2026-11-21 10:00 é 123");
+    }
+
+    #[test]
+    fn a_number_in_groups_is_hidden_whatever_stands_between_them() {
+        for (shown, hidden) in [
+            ("4111.1111.1111.1111", "4111.11**.****.1111"),
+            ("4111+1111+1111+1111", "4111+11**+****+1111"),
+            ("no 4111/1111/1111/1111/917.", "no 4111/11**/****/1111/917."),
+            ("4111\u{a0}1111\u{a0}1111\u{a0}1111", "4111\u{a0}11**\u{a0}****\u{a0}1111"),
+            ("4111  1111  1111  1111", "4111  11**  ****  1111"),
+            ("4111 – 1111 – 1111 – 1111", "4111 – 11** – **** – 1111"),
+            ("[\"4111\",\"1111\",\"1111\",\"1111\"]", "[\"4111\",\"11**\",\"****\",\"1111\"]"),
+            ("3782_822463_10005", "3782_82****_*0005"),
+            ("7 4111.1111.1111.1111", "7 4111.11**.****.1111"),
+            ("1234.4111.1111.1111.1111", "1234.4111.11**.****.1111"),
+        ] {
+            assert_eq!(text(shown), hidden);
+        }
+        for other in
+            ["2026/11/21 10:00:00.000", "10.20.30.40:8480", "1000,2000,3001", "4111.1111/1111.1111", "1e9999.9999"]
+        {
+            assert_eq!(text(other), other);
+        }
     }
 
     #[test]

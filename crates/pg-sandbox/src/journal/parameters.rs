@@ -237,9 +237,10 @@ mod tests {
     #[test]
     fn card_numbers_in_the_wrong_place_are_found() {
         assert_eq!(one("merchantReference", PAN), "400000******1000");
-        assert_eq!(one("merchantReference", "4000.0000.0000.1000"), "(hidden)");
+        assert_eq!(one("merchantReference", "4000.0000.0000.1000"), "4000.00**.****.1000");
+        assert_eq!(one("merchantReference", "40.00.00.00.00.00.10.00"), "(hidden)");
         assert_eq!(of(&[(PAN, "1")])[0].0, "(name not shown)");
-        let other = of(&[("cardNumber", PAN), ("collectNote", "no 4000/0000/0000/1000, 4 times")]);
+        let other = of(&[("cardNumber", PAN), ("collectNote", "no 4000/00/00/00/00/1000, 4 times")]);
         assert_eq!(other[1].1, "(hidden)");
         assert_eq!(one("merchantReference", "2026-11-21 / 10.00.00"), "2026-11-21 / 10.00.00");
     }

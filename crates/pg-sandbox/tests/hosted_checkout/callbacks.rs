@@ -62,3 +62,18 @@ fn nothing_else_is_told() {
     assert_eq!((told.len(), &told[0].1[1].1), (1, &key));
     assert_eq!(told[0].1.len(), 6);
 }
+
+/// The merchant is told what it said itself; who looks on is shown no number.
+#[test]
+fn a_card_number_in_a_wrong_place_is_told_to_its_merchant_only() {
+    for class in [PAN, "4000 0000 0000 1000"] {
+        let mut shop = Shop::new();
+        let token = shop.token(&[CALLBACK, ("trans_class", class)]);
+        shop.pay(&token, PAN);
+        assert_eq!(sent(&mut shop)[0].1[6], ("trans_class".to_owned(), class.to_owned()));
+        let id = shop.control("callbacks")[0]["id"].as_str().unwrap().to_owned();
+        let shown = shop.control(&format!("callbacks/{id}"))["body"].as_str().unwrap().to_owned();
+        let digits: String = shown.chars().filter(char::is_ascii_digit).collect();
+        assert!(shown.contains("trans_class=4000") && !digits.contains(PAN), "{shown}");
+    }
+}

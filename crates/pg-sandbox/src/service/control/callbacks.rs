@@ -21,7 +21,8 @@ pub(super) fn whole(context: &mut Context<'_>, id: &str) -> Result<Option<Value>
     let Some(callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
     let body = context.records.get::<CallbackBody>(id)?;
     let mut view = callback.view();
-    view["body"] = body.map(|body| body.text).into();
+    // It repeats references of the merchant, and is shown as these are elsewhere.
+    view["body"] = body.map(|body| pg_model::mask::text(&body.text)).into();
     Ok(Some(view))
 }
 

@@ -75,9 +75,8 @@ fn entry(_: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal> {
     let again = Form::post(&format!("{}/redeliver", site::entry(List::Callbacks, &callback.text("id"))));
     let body =
         Facts::new().code("Content type", &callback.text("contentType")).quoted("Bytes", &callback.text("bodyBytes"));
-    let text = pg_model::mask::text(&callback.text("body"));
     Ok(view::section("What it is", facts.into_html().put(again.button("Send it again")))
-        .put(view::section("Body", body.into_html().put(view::lines(&text)))))
+        .put(view::section("Body", body.into_html().put(view::lines(&callback.text("body"))))))
 }
 
 /// Sends a callback again, by the call of the control interface.
