@@ -35,11 +35,23 @@ impl From<Exit> for ExitCode {
 /// # Errors
 /// When standard output takes nothing, for example because a disk is full.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()) {
+    match write(text) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(&error)),
         _ => Ok(()),
     }
+}
+
+/// The same for data that comes once only: a reader that went away would miss it.
+///
+/// # Errors
+/// When standard output takes nothing, or nobody reads it.
+pub(crate) fn news(text: &str) -> Result<(), Failure> {
+    write(text).map_err(|error| Failure::output(&error))
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush())
 }
 
 /// Prints data as JSON on one line.
@@ -47,7 +59,15 @@ pub(crate) fn data(text: &str) -> Result<(), Failure> {
 /// # Errors
 /// As [`data`].
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    data(&serde_json::to_string(value).map_err(|error| Failure::output(&error.into()))?)
+    data(&to_json(value)?)
+}
+
+/// A value as JSON on one line.
+///
+/// # Errors
+/// When it has no such form.
+pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(value).map_err(|error| Failure::output(&error.into()))
 }
 
 /// Says something to the person who watches: one line, whatever a service put into it.

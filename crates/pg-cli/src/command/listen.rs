@@ -82,7 +82,8 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     })
 }
 
-/// One after the other: what comes in faster than it can be confirmed waits, and beyond 256 is told to come again.
+/// One after the other: what comes in faster than it can be confirmed waits, and beyond 256 is told to come again. So is a
+/// callback that was not confirmed and shown within five seconds, though it will be.
 async fn listen(
     receiver: &mut Receiver,
     addresses: &Addresses,
@@ -91,14 +92,14 @@ async fn listen(
 ) -> Result<(), Failure> {
     while let Some(received) = receiver.next().await {
         let event = confirming.find_out(addresses.name(&received.token), received.news).await;
-        if json {
-            output::json(&event)?;
+        let text = if json {
+            output::to_json(&event)?
         } else {
-            output::data(&event.headline())?;
-            if let Some(record) = event.record() {
-                output::data(&indented(record))?;
-            }
-        }
+            let record = event.record().map_or_else(String::new, |record| format!("\n{}", indented(record)));
+            event.headline() + &record
+        };
+        // It was taken, and does not come again.
+        output::news(&text).inspect_err(|_| output::say(&format!("pg: not handed over: {}", event.headline())))?;
     }
     Err(Failure::new(Exit::NotReachable, "the system takes no connections any more"))
 }

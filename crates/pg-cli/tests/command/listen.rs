@@ -178,6 +178,18 @@ fn addresses_that_nobody_can_call_are_warned_of() {
 }
 
 #[test]
+fn callbacks_are_not_swallowed_when_nobody_reads() {
+    let sandbox = Running::start(&[]);
+    let shop = Shop::of(&sandbox);
+    let Listening { child, out, facts } = Listening::start(words("listen --port 0 --json"));
+    drop(out);
+    let form = facts["addresses"]["cardForm"].as_str().unwrap();
+    assert_eq!(get(&shop, &format!("{form}?formId=4929420573595709&data=AAAA&iv=0123456789abcdef")), 200);
+    let ended = child.ended().ends(4).says("cardForm: a customer came back from the form").says("can't be written");
+    ended.hides(&["4929420573595709"]);
+}
+
+#[test]
 fn what_keeps_it_from_listening_is_one_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();

@@ -107,6 +107,14 @@ impl Pg {
         self
     }
 
+    /// Starts it with something to read.
+    pub(crate) fn start_with(mut self, input: &str) -> Started {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Started { child, _home: self.home }
+    }
+
     /// Starts it, for commands that go on until they are told to stop.
     pub(crate) fn start(mut self) -> Started {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -50,7 +50,8 @@ impl Confirming {
             }
             News::CheckoutLeft => Event::new(what, "a customer went back from the checkout".to_owned()),
             News::CardForm(redirect) => {
-                let event = Event::new(what, format!("a customer came back from the form {:?}", redirect.form_id));
+                let form = pg_model::mask::text(&redirect.form_id);
+                let event = Event::new(what, format!("a customer came back from the form {form:?}"));
                 event.decrypted(self.open(&redirect))
             }
             News::Challenged => Event::new(what, "a customer came back from a challenge".to_owned()),

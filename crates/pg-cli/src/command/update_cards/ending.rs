@@ -100,10 +100,11 @@ pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure 
     Failure::new(Exit::Unknown, format!("{message}; {}", go_on(path)))
 }
 
-/// Results could not be written.
-pub(super) fn no_room(results: &Results, error: &io::Error) -> Failure {
-    let message = format!("{} can't be written: {error}; nothing is lost: make room, then", results.name());
-    Failure::new(Exit::Unknown, format!("{message} {GO_ON}"))
+/// Results could not be written. Whether the run `can_go_on` is for the input to say.
+pub(super) fn no_room(results: &Results, error: &io::Error, can_go_on: bool) -> Failure {
+    let message = format!("{} can't be written: {error};", results.name());
+    let advice = if can_go_on { format!("nothing is lost: make room, then {GO_ON}") } else { NO_GOING_ON.to_owned() };
+    Failure::new(Exit::Unknown, format!("{message} {advice}"))
 }
 
 /// The state could not be stored.
@@ -112,9 +113,10 @@ pub(super) fn not_stored(error: &io::Error) -> Failure {
 }
 
 const GO_ON: &str = "the same command goes on where this one was";
+const NO_GOING_ON: &str = "standard input can't be gone on with; give the keys as a file to be able to";
 
 fn go_on(path: Option<&Path>) -> &'static str {
-    if path.is_some() { GO_ON } else { "standard input can't be gone on with; give the keys as a file to be able to" }
+    if path.is_some() { GO_ON } else { NO_GOING_ON }
 }
 
 /// An end before its time.

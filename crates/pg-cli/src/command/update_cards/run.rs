@@ -35,6 +35,8 @@ struct Run {
     gate: Gate,
     /// The trouble that was told last.
     told: Option<String>,
+    /// Whether the input can be read again by another run.
+    can_go_on: bool,
     /// Whether nothing was sent before this run.
     is_new: bool,
     /// How long a callback is waited for that settles a doubt, and for how many batches that was told.
@@ -70,6 +72,7 @@ pub(super) async fn run(
         callbacks,
         gate,
         told: None,
+        can_go_on: input.path().is_some(),
         is_new: state.machine().is_none(),
         doubt: (doubt, 0),
     };
@@ -135,7 +138,7 @@ impl Run {
     fn take(&mut self, update: Option<Update>) -> Result<Option<Summary>, Failure> {
         match update {
             Some(Update::Result(batch)) => {
-                let written = self.results.take(&batch).map_err(|error| ending::no_room(&self.results, &error))?;
+                let written = self.results.take(&batch).map_err(|error| self.no_room(&error))?;
                 self.keeper.change(|state| state.written = written);
             }
             Some(Update::Progress(progress)) => self.shown.set(&progress),
@@ -177,9 +180,13 @@ impl Run {
                 .map_err(|error| ending::not_stored(&error));
         }
         if ending::is_complete(summary) {
-            self.results.finish().map_err(|error| ending::no_room(&self.results, &error))?;
+            self.results.finish().map_err(|error| self.no_room(&error))?;
         }
         self.keeper.keep(&self.updating.saved()).map_err(|error| ending::not_stored(&error))
+    }
+
+    fn no_room(&self, error: &std::io::Error) -> Failure {
+        ending::no_room(&self.results, error, self.can_go_on)
     }
 
     /// Once nothing else is waited for.

@@ -5,7 +5,12 @@ mod kills;
 mod refusals;
 mod relay;
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+};
 
 use tempfile::TempDir;
 
@@ -163,6 +168,15 @@ fn standard_input_goes_to_standard_output() {
     assert_eq!(rows(&piped("").out).len(), 3);
     let json: serde_json::Value = serde_json::from_str(&piped("--json").out).unwrap();
     assert_eq!(json.as_array().unwrap().len(), 3);
+    // Who reads only the first line loses what is on the way, and is told so.
+    cards.shop.control("clock", r#"{"speed": 0}"#);
+    let command = words("update-cards - --batch-size 2 --poll 1");
+    let mut child = cards.sandbox.with_account(command, "main").start_with(&cards.keys.join("\n"));
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    cards.shop.control("clock", r#"{"speed": 600}"#);
+    let ended = child.ended().ends(4).says("standard output can't be written").says("can't be gone on with");
+    assert!(!ended.err.contains("nothing is lost"), "{}", ended.err);
 }
 
 #[test]
