@@ -40,6 +40,12 @@ pub(super) struct Candidate {
     pub(super) next: Moment,
 }
 
+impl Candidate {
+    pub(super) const fn was_looked_at(&self) -> bool {
+        self.looks > 0
+    }
+}
+
 impl AccountUpdate {
     /// A callback came in. Nothing of it is believed but that its batch key may be worth a look.
     pub(super) fn hinted(&mut self, hint: &UpdaterHint, now: Moment) {

@@ -20,8 +20,7 @@ impl AccountUpdate {
         let (doubt, patience) = (self.plan.doubt(), self.plan.patience);
         let longest_look = self.plan.first_poll.max(self.plan.longest_pause);
         let again = self.plan.doubtful == Doubtful::SubmitAgain;
-        // What a callback has told of may settle it.
-        let hope = !self.state.candidates.is_empty();
+        let hope = self.has_hope();
         for candidate in &mut self.state.candidates {
             candidate.next = candidate.next.min(now.after(longest_look));
         }
@@ -43,11 +42,17 @@ impl AccountUpdate {
         }
     }
 
+    /// Whether what a callback has told of may settle a doubt. It is looked at once, even where nobody waits for callbacks.
+    fn has_hope(&self) -> bool {
+        let waits = !self.plan.doubt().is_zero();
+        self.state.candidates.iter().any(|candidate| waits || !candidate.was_looked_at())
+    }
+
     /// When there is something to do again, nothing being due now.
     pub(super) fn next_moment(&mut self, now: Moment) -> Moment {
         let doubt = self.plan.doubt();
         let hold = self.state.troubles.held(now).unwrap_or_default();
-        let hope = !self.state.candidates.is_empty();
+        let hope = self.has_hope();
         let of_batch = |batch: &Batch| match batch.phase {
             Phase::Ready => hold,
             // Its candidates are what is waited for.

@@ -132,3 +132,21 @@ fn a_clock_that_is_set_back_makes_nothing_longer() {
     let Action::WaitUntil(until) = resumed(&mut world) else { panic!() };
     assert_eq!(until.since(world.now), doubt);
 }
+
+#[test]
+fn a_plan_that_waits_for_no_callback_looks_once_at_what_one_told() {
+    for seen in [false, true] {
+        let (mut world, _) = waiting(World::new(plan(), &["a", "b"]).with([(0, Fault::LoseReply)]));
+        world.works = 2 * DAY;
+        let mut action = world.input(hint(&key_of(1), &[]));
+        while seen && world.sent.len() < 2 {
+            let event = world.answer(action).unwrap();
+            action = world.step(event);
+        }
+        let (saved, before) = (world.machine.save(), world.now);
+        world.crash(&saved, plan().doubtful(Doubtful::Report, Duration::ZERO));
+        let summary = world.run();
+        assert_eq!((summary.progress.doubtful, world.sent.len()), (2, 2), "{seen}");
+        assert!(world.now.since(before) <= Duration::from_secs(1), "{seen}");
+    }
+}
