@@ -794,8 +794,8 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         area: "sandbox",
         title: "bank* fields of an approval",
         open: "Which are sent (spec 2 §2.3).",
-        chosen: "bankAuthCode (6 digits), bankTransId (12 digits), bankResponseCode 00, bankResponseMessage Approved, bankOrderId (12 digits), in this order. Refunds and cancellations have no bankAuthCode.",
-        why: "They are the names that the document lists.",
+        chosen: "bankAuthCode (6 digits), bankTransId (11 digits), bankResponseCode 00, bankResponseMessage Approved, bankOrderId (11 digits), in this order. Refunds and cancellations have no bankAuthCode.",
+        why: "They are the names that the document lists. Numbers of twelve digits would be taken for card numbers and masked in logs.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
     },
     Assumption {

@@ -27,6 +27,9 @@ pub(super) struct Answer {
     pub(super) bank: Vec<(String, String)>,
 }
 
+/// Digits of the bank's numbers. With one more they would be masked like card numbers wherever replies are shown.
+const NUMBER_DIGITS: usize = 11;
+
 impl Verdict {
     /// The verdict about the card with this number; only a stored card can be past its expiry
     /// (assumption 104).
@@ -47,7 +50,7 @@ pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answe
     let auth_code = with_auth_code.then(|| ("bankAuthCode".to_owned(), context.keys.digits(6)));
     let mut bank = Vec::from_iter(auth_code);
     bank.extend(response(context, "00", "Approved"));
-    bank.push(("bankOrderId".to_owned(), context.keys.digits(12)));
+    bank.push(("bankOrderId".to_owned(), context.keys.digits(NUMBER_DIGITS)));
     let code = StatusCode::APPROVED;
     Answer { code: code.as_str().to_owned(), status: code.message().unwrap_or_default().to_owned(), bank }
 }
@@ -72,7 +75,7 @@ fn response_code(code: &SandboxStatusCode) -> &'static str {
 
 fn response(context: &mut Context<'_>, code: &str, message: &str) -> [(String, String); 3] {
     [
-        ("bankTransId".to_owned(), context.keys.digits(12)),
+        ("bankTransId".to_owned(), context.keys.digits(NUMBER_DIGITS)),
         ("bankResponseCode".to_owned(), code.to_owned()),
         ("bankResponseMessage".to_owned(), message.to_owned()),
     ]

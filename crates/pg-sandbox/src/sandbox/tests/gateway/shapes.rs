@@ -15,7 +15,7 @@ fn shape(body: &str) -> String {
             32 => shape.push_str("KEY"),
             6 if digits => shape.push_str("SIX"),
             9 if digits => shape.push_str("NINE"),
-            12 if digits => shape.push_str("TWELVE"),
+            11 if digits => shape.push_str("ELEVEN"),
             _ => shape.push_str(token),
         }
         rest = &rest[end..];
@@ -34,13 +34,13 @@ fn a_payment_is_the_standard_response_in_its_order() {
         body(&mut shop, "auth/json", &raw(PAN, &[])),
         "{\"transactionStatusCode\":\"600\",\"transactionStatus\":\"Transaction approved\",\
          \"transactionType\":\"Auth\",\"transactionKey\":\"KEY\",\"bankAuthCode\":\"SIX\",\
-         \"bankTransId\":\"TWELVE\",\"bankResponseCode\":\"00\",\"bankResponseMessage\":\"Approved\",\
-         \"bankOrderId\":\"TWELVE\"}"
+         \"bankTransId\":\"ELEVEN\",\"bankResponseCode\":\"00\",\"bankResponseMessage\":\"Approved\",\
+         \"bankOrderId\":\"ELEVEN\"}"
     );
     let xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<serviceResponse>\
          <transactionStatusCode>901</transactionStatusCode><transactionStatus>Transaction declined</transactionStatus>\
          <transactionType>PreAuth</transactionType><transactionKey>KEY</transactionKey>\
-         <bankTransId>TWELVE</bankTransId><bankResponseCode>05</bankResponseCode>\
+         <bankTransId>ELEVEN</bankTransId><bankResponseCode>05</bankResponseCode>\
          <bankResponseMessage>Transaction declined</bankResponseMessage></serviceResponse>";
     for path in ["preauth", "preauth/xml"] {
         assert_eq!(body(&mut shop, path, &raw(DECLINED, &[])), xml);
@@ -54,7 +54,7 @@ fn a_lookup_is_keyed_by_index_in_json_and_repeats_in_xml() {
         [("merchantReference", "a<b"), ("uniqueMerchantReference", "u"), ("merchantCustomerReference", "c")];
     shop.call("auth", &raw(PAN, &references));
     let json = body(&mut shop, "lookup/json", &[("merchantReference", "a<b")]);
-    let row = "\"bankOrderId\":\"TWELVE\",\"merchantReference\":\"a<b\",\"uniqueMerchantReference\":\"u\",\
+    let row = "\"bankOrderId\":\"ELEVEN\",\"merchantReference\":\"a<b\",\"uniqueMerchantReference\":\"u\",\
                \"merchantCustomerReference\":\"c\",\"currency\":\"GBP\",\"transactionValue\":\"998\",\
                \"createdOn\":\"2026-05-04T10:00:00+00:00\"}}}";
     assert!(
