@@ -78,7 +78,7 @@ pub(crate) struct Job {
     pub(crate) name: String,
     pub(crate) pence: u64,
     pub(crate) card: Card,
-    /// The session, the card key, or the payment that it is about.
+    /// The session, the card key, or the payment that it is about; of an account update, the first card key.
     pub(crate) key: String,
     pub(crate) bounds: Bounds,
     /// The stored cards that are to be refreshed, some of them named twice.

@@ -123,6 +123,8 @@ pub(crate) fn place(world: &mut World<'_>, orders: Vec<Order>) {
         }
         if job.kind == Kind::Update {
             job.source = stored_cards(world, client, &job);
+            // The one that something may be done to.
+            job.key = job.source[0].as_str().to_owned();
         }
         world.agenda.plan(at, Happening::Begin { task: world.tasks.len() });
         world.tasks.push(Task::new(client, number, job));
@@ -199,14 +201,15 @@ pub(crate) fn plan_troubles(world: &mut World<'_>) {
     world.agenda.plan(BEGIN + TROUBLED, Happening::Heal);
 }
 
-/// Some stored cards are disabled or deleted about when they are paid with; most of the disabled ones are enabled again.
+/// Some stored cards are disabled or deleted about when they are paid with or refreshed; most of the disabled ones are enabled
+/// again.
 fn change_card_keys(world: &mut World<'_>) {
     let mut dice = Dice::new(world.scenario.seed, "card keys");
     for task in 0..world.tasks.len() {
         let (present, deleted, again) = (dice.per_mille(350), dice.per_mille(250), dice.per_mille(700));
         let within = dice.pick(&[3_000, 180_000, 1_500_000]);
         let (at, pause) = (BEGIN + 1_000 + dice.below(within), dice.between(500, 600_000));
-        let stored = matches!(world.tasks[task].job.kind, Kind::CardKey | Kind::ThreeDSecure);
+        let stored = matches!(world.tasks[task].job.kind, Kind::CardKey | Kind::ThreeDSecure | Kind::Update);
         if !present || !stored || !world.scenario.has(Trouble::CardKeys) {
             continue;
         }

@@ -34,7 +34,7 @@ pub(crate) enum Trouble {
     Forgeries,
     /// Customers think too long, post twice, or in two tabs.
     Customers,
-    /// Stored cards are disabled, enabled and deleted while they are paid with.
+    /// Stored cards are disabled, enabled and deleted while they are paid with or refreshed.
     CardKeys,
 }
 

@@ -14,7 +14,7 @@ use crate::scenario::Trouble;
 pub(super) const PLANTED: Planted = Planted {
     name: "a card that is deleted still pays",
     check: "only what is valid pays",
-    within: 2_000,
+    within: 1_000,
     needs: Some(Trouble::CardKeys),
     conduct: &Tampered(Wrong),
 };

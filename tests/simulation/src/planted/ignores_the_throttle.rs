@@ -6,7 +6,7 @@ use crate::conduct::Conduct;
 pub(super) const PLANTED: Planted = Planted {
     name: "the throttle is not asked",
     check: "the throttle holds",
-    within: 500,
+    within: 1_000,
     needs: None,
     conduct: &IgnoresTheThrottle,
 };

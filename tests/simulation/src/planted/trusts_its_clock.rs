@@ -6,7 +6,7 @@ use crate::{job::Kind, scenario::Trouble};
 pub(super) const PLANTED: Planted = Planted {
     name: "a token is taken to have expired when the shop's own clock says so",
     check: "checkouts stay what they claim",
-    within: 2_000,
+    within: 1_000,
     needs: Some(Trouble::ClockJumps),
     conduct: &Twist {
         of: |kind| kind == Kind::Checkout,
