@@ -1,8 +1,9 @@
 //! Why no reply came: the request was certainly not sent, or maybe was.
 
-use std::{convert::Infallible, error::Error, fmt, time::Duration};
+use std::{convert::Infallible, error::Error, fmt, io, time::Duration};
 
 use pg_model::mask;
+use rustls::InvalidMessage;
 
 use crate::InsecureAddress;
 
@@ -100,9 +101,12 @@ impl Error for TransportError {
 }
 
 impl Fault {
-    const fn advice(&self) -> &'static str {
+    fn advice(&self) -> &'static str {
         match self {
             Self::Insecure(_) => "use an https address",
+            Self::Connect { source, .. } if is_no_tls(&**source) => {
+                "nothing reached the service, use its port for https (http:// is for services on this machine only)"
+            }
             _ => "nothing reached the service, check its address and the network, then send it again",
         }
     }
@@ -112,6 +116,9 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Insecure(address) => address.fmt(f),
+            Self::Connect { authority, source } if is_no_tls(&**source) => {
+                write!(f, "no connection to {authority} (the server there does not speak TLS)")
+            }
             Self::Connect { authority, source } => write!(f, "no connection to {authority} ({})", root(&**source)),
             Self::Deadline(deadline) => write!(f, "the deadline of {deadline:?} passed"),
             Self::ReplyTooLarge(limit) => write!(f, "the reply has more than {limit} bytes"),
@@ -129,4 +136,20 @@ fn root(outer: &(dyn Error + 'static)) -> String {
         inner = deeper;
     }
     mask::text(&inner.to_string())
+}
+
+/// Whether the first bytes that came in answer to the client's part of the TLS handshake were no TLS: HTTP, say.
+fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
+    let mut error = Some(outer);
+    while let Some(this) = error {
+        if let Some(tls) = this.downcast_ref() {
+            return matches!(tls, rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType));
+        }
+        // An I/O error's source is the source of what it wraps, not what it wraps.
+        error = match this.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => this.source(),
+        };
+    }
+    false
 }

@@ -9,7 +9,10 @@ use pg_hyper::{
         Auth, CapturePreauth, CardDetails, Currency, Initiate, Item, Order, Remedy, TokenLookup, TransactionLookup,
     },
 };
-use tokio::net::TcpListener;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
 
 /// Long enough for a connection on this machine, short enough not to be noticed.
 const SOON: Duration = Duration::from_millis(200);
@@ -117,6 +120,30 @@ async fn the_deadline_passes_while_connecting() {
 
     let error = client.call(&payment()).await.unwrap_err();
     assert!(matches!(error, Error::Transport(TransportError::NotSent(Fault::Deadline(SOON)))), "{error:?}");
+}
+
+#[tokio::test]
+async fn https_to_a_server_that_does_not_speak_tls() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.expect("a connection");
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.expect("a client that reads");
+        // Closed with something unread, the connection would be reset, and the answer lost.
+        drop(stream.read_to_end(&mut Vec::new()).await);
+    });
+    let client = Client::new(account(&format!("https://{address}"))).expect("https");
+
+    let error = client.call(&payment()).await.unwrap_err();
+    assert!(matches!(error, Error::Transport(TransportError::NotSent(Fault::Connect { .. }))), "{error:?}");
+    let line = error.to_string();
+    assert!(
+        line.starts_with(&format!("not sent: no connection to {address} (the server there does not speak TLS)")),
+        "{line}"
+    );
+    assert!(line.contains("its port for https") && !line.contains("InvalidContentType"), "{line}");
+    let cause = std::error::Error::source(&error).expect("what the connector said");
+    assert!(cause.to_string().contains("InvalidContentType"), "{cause}");
 }
 
 #[tokio::test]
