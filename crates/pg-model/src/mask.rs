@@ -77,7 +77,7 @@ fn digit_run(bytes: &[u8], start: usize) -> Vec<usize> {
 /// The fewest digits of a group, but for the last one of a number.
 const GROUP_DIGITS: usize = 4;
 /// The most bytes between two groups.
-const BETWEEN: usize = 6;
+const BETWEEN: usize = 8;
 
 /// Hides numbers whose groups stand apart by something else than a blank or a hyphen. Dates, lists and versions look like
 /// that too, so the check digit decides.
@@ -136,6 +136,10 @@ fn hide_middle(bytes: &mut [u8], run: &[usize]) {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -178,5 +182,19 @@ mod tests {
     #[test]
     fn a_longer_run_is_hidden_too() {
         assert_eq!(text("00004111111111111111"), "000041**********1111");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_as_long_as_before_and_shows_no_number(
+            before in "(\\PC{0,20}|[0-9a-z.,/ -]{0,20})[^0-9]",
+            between in "[^0-9A-Za-z*]{0,2}",
+            after in "([^0-9]\\PC{0,20})?",
+        ) {
+            let number = ["4111", "1111", "1111", "1111"].join(&between);
+            let shown = text(&format!("{before}{number}{after}"));
+            prop_assert!(!shown.contains(&number), "{}", shown);
+            prop_assert_eq!(shown.chars().count(), before.chars().count() + number.chars().count() + after.chars().count());
+        }
     }
 }

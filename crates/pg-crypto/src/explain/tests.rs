@@ -4,10 +4,12 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
+use alloc::vec::Vec;
 
+use proptest::prelude::*;
 use sha2::{Digest, Sha512};
 
-use super::{Diagnosis, Mistake, diagnose};
+use super::{Diagnosis, Mistake, diagnose, explain};
 use crate::{ShaKey, SignatureFormatError, sign};
 
 /// In signing order, with something for every mistake to go wrong on.
@@ -82,7 +84,7 @@ fn wrong_values() {
     assert_eq!(found(&with(I10.1, "a b&c=d", "%41")), one(Mistake::TrimmedValues));
 
     let utf8 = joined(&[A, I10, I2, Z], KEY);
-    let latin1: vec::Vec<u8> = utf8.chars().map(|c| u8::try_from(c).unwrap()).collect();
+    let latin1: Vec<u8> = utf8.chars().map(|c| u8::try_from(c).unwrap()).collect();
     let diagnosis = diagnose(PARAMETERS, &ShaKey::new(KEY), &hashed_bytes(&latin1));
     assert_eq!(diagnosis, one(Mistake::Latin1Values));
 }
@@ -165,4 +167,20 @@ fn nothing_secret_is_shown() {
     let key = ShaKey::new("canary");
     let diagnosis = diagnose(&[(name, "1"), ("b", "2")], &key, &sign(&[("b", "2")], &key).to_string());
     assert_eq!(diagnosis, one(Mistake::ParameterMissing("‹shaKey›411111******1111".to_owned())));
+}
+
+proptest! {
+    #[test]
+    fn any_parameters_are_explained_and_any_signature_is_diagnosed(
+        parameters in proptest::collection::vec((any::<String>(), any::<String>()), 0..6),
+        key in any::<String>(),
+        other in "\\PC{0,130}|[0-9a-fA-F]{128}",
+    ) {
+        let pairs: Vec<(&str, &str)> = parameters.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        let key = ShaKey::new(key);
+        drop(format!("{} {:?}", explain(&pairs, &key).pre_image(), explain(&pairs, &key)));
+        drop(diagnose(&pairs, &key, &other).to_string());
+        let own = sign(&pairs, &key).to_string();
+        prop_assert!(matches!(diagnose(&pairs, &key, &own), Diagnosis::Valid));
+    }
 }
