@@ -185,6 +185,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn any_text_is_as_long_as_before_and_shows_no_number(
             before in "(\\PC{0,20}|[0-9a-z.,/ -]{0,20})[^0-9]",
