@@ -1,12 +1,12 @@
 //! What every method has: its facts, its parameters there and back, and its reply.
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, string::ToString as _};
 
 use crate::{
     field::Field,
     parameters::{ParameterSink, Parameters},
     record::Record,
-    violation::{Rule, Violation, Violations},
+    violation::{Characters, Rule, Violation, Violations},
 };
 
 /// A typed request of one method. Implemented by the generated request types.
@@ -118,7 +118,7 @@ impl MethodInfo {
             violations.push(Violation {
                 name: crate::mask::text(name),
                 rule: Rule::Unknown,
-                found: alloc::format!("{} characters", value.chars().count()),
+                found: Characters(value.chars().count()).to_string(),
                 source: self.source,
             });
         }

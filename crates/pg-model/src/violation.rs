@@ -79,11 +79,11 @@ fn shown(value: &str, sensitive: bool) -> String {
     }
     let characters = value.chars().count();
     if sensitive {
-        return format!("{characters} characters (hidden)");
+        return format!("{} (hidden)", Characters(characters));
     }
     let masked = mask::text(value);
     let start: String = masked.chars().take(FOUND_LIMIT).collect();
-    if characters > FOUND_LIMIT { format!("{start:?}… ({characters} characters)") } else { format!("{start:?}") }
+    if characters > FOUND_LIMIT { format!("{start:?}… ({})", Characters(characters)) } else { format!("{start:?}") }
 }
 
 impl Violations {
@@ -154,7 +154,11 @@ impl core::error::Error for Violations {}
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}, found {}", self.name, self.rule, self.found)?;
+        write!(f, "{}: {}", self.name, self.rule)?;
+        // Where something is missing, there is nothing to tell of it.
+        if self.rule != Rule::Required {
+            write!(f, ", found {}", self.found)?;
+        }
         if self.source.is_empty() { Ok(()) } else { write!(f, " (spec {})", self.source) }
     }
 }
@@ -177,9 +181,58 @@ impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Any => f.write_str("any length"),
-            Self::Between(0 | 1, most) => write!(f, "at most {most} characters"),
-            Self::Between(least, most) if least == most => write!(f, "exactly {most} characters"),
-            Self::Between(least, most) => write!(f, "{least} to {most} characters"),
+            Self::Between(0 | 1, most) => write!(f, "at most {}", Characters(most.into())),
+            Self::Between(least, most) if least == most => write!(f, "exactly {}", Characters(most.into())),
+            Self::Between(least, most) => write!(f, "{least} to {}", Characters(most.into())),
         }
+    }
+}
+
+/// How long a text is, in words.
+pub(crate) struct Characters(pub(crate) usize);
+
+impl fmt::Display for Characters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0, if self.0 == 1 { "character" } else { "characters" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Parameters, method::method};
+
+    /// The violations of one parameter, as they are told.
+    fn told(path: &str, name: &str, value: &str) -> Vec<String> {
+        let info = method(path).unwrap();
+        let violations = info.check_parameters(&Parameters::from_iter([(name, value)]));
+        violations.iter().filter(|violation| violation.name == name).map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn one_character_is_told_as_one() {
+        for (path, name, value, text) in [
+            ("token/lookup", "x", "1", "x: is no parameter of this method, found 1 character (spec 1 §4.2)"),
+            ("token/lookup", "x", "ab", "x: is no parameter of this method, found 2 characters (spec 1 §4.2)"),
+            (
+                "transaction/auth",
+                "cardCV2",
+                "9",
+                "cardCV2: must have 3 to 4 characters, found 1 character (hidden) (spec 2 §4.3)",
+            ),
+            (
+                "enterprise/gettoken",
+                "auto_redirect",
+                "10",
+                "auto_redirect: must have at most 1 character, found \"10\" (spec 3 §4.1)",
+            ),
+        ] {
+            assert!(told(path, name, value).iter().any(|told| told == text), "{:?}", told(path, name, value));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_not_found_either() {
+        assert_eq!(told("enterprise/sms", "msisdn", ""), ["msisdn: is required (spec 3 §4.6)"]);
     }
 }
