@@ -142,31 +142,19 @@ impl Store for FailingStore {
         self.lock().engine.in_transaction()
     }
 
-    fn mark(&mut self) -> Result<(), StoreError> {
-        self.operate(Store::mark)
-    }
-
-    fn keep(&mut self) -> Result<(), StoreError> {
-        self.operate(Store::keep)
-    }
-
-    fn undo(&mut self) -> Result<(), StoreError> {
-        self.operate(Store::undo)
-    }
-
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
         self.operate(|engine| engine.get(kind, key))
+    }
+
+    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        self.operate(|engine| engine.holds(kind, key))
     }
 
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
         self.operate(|engine| engine.put(kind, row))
     }
 
-    fn insert(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
-        self.operate(|engine| engine.insert(kind, row))
-    }
-
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
         self.operate(|engine| engine.remove(kind, key))
     }
 

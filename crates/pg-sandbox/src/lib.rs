@@ -43,8 +43,9 @@
 //! # }
 //! ```
 //!
-//! Inside, one thread owns the core and its store. It takes what is queued, answers each request in
-//! a savepoint of its own, and commits once; a second thread lets the answers go when that is on the disk.
+//! Inside, one thread owns the core and its store. It takes what is queued, answers each request, writes what those that
+//! succeeded have changed, and commits once; a second thread lets the answers go when that is on the disk. Forms,
+//! signatures and parameters are read before, where the request arrives.
 
 #![deny(missing_docs)]
 

@@ -249,22 +249,24 @@ impl Sandbox {
         let peer = Peer::of(request);
         let host = request.headers().get(http::header::HOST);
         let mut context = Context { host, ..self.context(real_now, peer) };
-        // A defect in one method must not take the others down; its changes are undone below.
-        let answer = catch_unwind(AssertUnwindSafe(|| service::answer(&mut context, route, request, call.take())));
-        let settled = match &answer {
-            Ok(Ok(_)) => context.records.keep(),
-            _ => context.records.undo(),
+        // A defect in one method must not take the others down.
+        let answer = catch_unwind(AssertUnwindSafe(|| {
+            let answer = service::answer(&mut context, route, request, call.take());
+            let settled = if answer.is_ok() { context.records.keep() } else { context.records.undo() };
+            settled.map(|()| answer)
+        }));
+        let answer = match answer {
+            Ok(settled) => settled.map(Some),
+            Err(_) => context.records.undo().map(|()| None),
         };
         let (trace_code, basis) = (context.trace_code(), std::mem::take(&mut context.basis));
         if !self.store.in_transaction() {
             return Err(StoreError::Lost);
         }
-        settled?;
-
-        let reply = match answer {
-            Ok(Ok(reply)) => reply,
-            Ok(Err(refusal)) => refusal.joining(&basis).reply(route.voice(), trace_code),
-            Err(_) => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(route.voice(), trace_code),
+        let reply = match answer? {
+            Some(Ok(reply)) => reply,
+            Some(Err(refusal)) => refusal.joining(&basis).reply(route.voice(), trace_code),
+            None => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(route.voice(), trace_code),
         };
         Ok(reply.into_response())
     }

@@ -20,8 +20,6 @@ struct Shared {
     crashed: bool,
     /// What was written since the transaction began.
     written: Vec<Written>,
-    /// How much of that was written before the mark.
-    marked: usize,
     ledger: Ledger,
     /// Secrets that must not be stored, and the first that was.
     secrets: Secrets,
@@ -62,7 +60,6 @@ impl CrashingStore {
             crash_in: None,
             crashed: false,
             written: Vec::new(),
-            marked: 0,
             ledger: Ledger::default(),
             secrets,
             leak: None,
@@ -135,7 +132,6 @@ impl CrashingStore {
 impl Shared {
     fn forget(&mut self) {
         self.written.clear();
-        self.marked = 0;
     }
 
     fn note(&mut self, kind: &'static Kind, row: &Row<'_>) {
@@ -161,7 +157,6 @@ impl Shared {
                 }
             }
         }
-        self.marked = 0;
     }
 }
 
@@ -196,29 +191,12 @@ impl Store for CrashingStore {
         !shared.crashed && shared.engine.in_transaction()
     }
 
-    fn mark(&mut self) -> Result<(), StoreError> {
-        self.operate(|shared| {
-            shared.marked = shared.written.len();
-            shared.engine.mark()
-        })
-    }
-
-    fn keep(&mut self) -> Result<(), StoreError> {
-        self.operate(|shared| {
-            shared.marked = shared.written.len();
-            shared.engine.keep()
-        })
-    }
-
-    fn undo(&mut self) -> Result<(), StoreError> {
-        self.operate(|shared| {
-            shared.written.truncate(shared.marked);
-            shared.engine.undo()
-        })
-    }
-
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
         self.operate(|shared| shared.engine.get(kind, key))
+    }
+
+    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        self.operate(|shared| shared.engine.holds(kind, key))
     }
 
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
@@ -228,23 +206,12 @@ impl Store for CrashingStore {
         })
     }
 
-    fn insert(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
         self.operate(|shared| {
-            let inserted = shared.engine.insert(kind, row)?;
-            if inserted {
-                shared.note(kind, row);
-            }
-            Ok(inserted)
-        })
-    }
-
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        self.operate(|shared| {
-            let removed = shared.engine.remove(kind, key)?;
-            if removed && kind.table == CardToken::KIND.table {
+            if kind.table == CardToken::KIND.table {
                 shared.written.push(Written::NoCardKey(key.to_owned()));
             }
-            Ok(removed)
+            shared.engine.remove(kind, key)
         })
     }
 

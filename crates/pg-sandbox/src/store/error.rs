@@ -1,7 +1,7 @@
 //! What can be wrong with a store.
 
 /// Why a store cannot be opened or did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// Another process, or another sandbox of this process, has the file open.

@@ -1,14 +1,15 @@
 //! Durable records behind one small trait, so that another engine can carry them.
 //!
 //! The core makes time-ordered keys itself, so an engine needs no sequences, no time and no
-//! randomness: it holds rows of text by primary key with a few index columns, inside transactions
-//! with savepoints. Text must order by its bytes (SQLite's default; collation "C" in PostgreSQL).
+//! randomness: it holds rows of text by primary key with a few index columns, inside transactions. A request that fails
+//! has nothing to undo there: its changes wait in a [`Transaction`] until it has succeeded. Text must order by its bytes (SQLite's default; collation "C" in PostgreSQL).
 //!
 //! Adding a kind of record is one type with [`Record`] and one table in `store/schema/`.
 
 use std::borrow::Cow;
 
 mod error;
+mod pending;
 mod record;
 mod schema;
 mod sqlite;
@@ -69,29 +70,17 @@ pub trait Store: Send {
     /// such as a full disk.
     fn in_transaction(&self) -> bool;
 
-    /// Marks a place inside the transaction. Marks do not nest.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    fn mark(&mut self) -> Result<(), StoreError>;
-
-    /// Forgets the mark and keeps what was written since.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    fn keep(&mut self) -> Result<(), StoreError>;
-
-    /// Undoes everything since the mark and forgets it.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    fn undo(&mut self) -> Result<(), StoreError>;
-
     /// The body of a record.
     ///
     /// # Errors
     /// When the engine fails.
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError>;
+
+    /// Whether there is a record with this key.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError>;
 
     /// Writes a record whether or not its key is there.
     ///
@@ -99,17 +88,11 @@ pub trait Store: Send {
     /// When the engine fails.
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError>;
 
-    /// Writes a record unless its key is there, and says whether it was written.
+    /// Removes a record, if it is there.
     ///
     /// # Errors
     /// When the engine fails.
-    fn insert(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError>;
-
-    /// Removes a record and says whether it was there.
-    ///
-    /// # Errors
-    /// When the engine fails.
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError>;
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError>;
 
     /// The bodies of the records that a query describes, in its order.
     ///

@@ -1,5 +1,7 @@
 //! Typed records, and queries for them.
 
+use std::{borrow::Cow, cmp::Ordering};
+
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::Index;
@@ -82,9 +84,36 @@ impl<'a> Query<'a> {
         Self { column: Some((column, Match::AtMost(value))), ..self }
     }
 
+    /// Whether a record is one of these.
+    pub(super) fn describes<T: Record>(&self, record: &T) -> bool {
+        let column = self.column.is_none_or(|(column, wanted)| match (value(record, column), wanted) {
+            (Some(value), Match::Equal(wanted)) => value == wanted,
+            (Some(value), Match::AtMost(wanted)) => *value <= *wanted,
+            (None, _) => false,
+        });
+        column
+            && self.merchant.is_none_or(|merchant| record.merchant() == merchant)
+            && self.before.is_none_or(|before| record.key() < before)
+    }
+
+    /// The order of two records of these.
+    pub(super) fn compare<T: Record>(&self, one: &T, other: &T) -> Ordering {
+        let first = match self.column {
+            Some((column, Match::AtMost(_))) => value(one, column).cmp(&value(other, column)),
+            _ => Ordering::Equal,
+        };
+        let ascending = first.then_with(|| one.key().cmp(other.key()));
+        if self.oldest_first { ascending } else { ascending.reverse() }
+    }
+
     /// Only records whose key is below this one: the next page of a newest-first list.
     #[must_use]
     pub const fn before(self, key: &'a str) -> Self {
         Self { before: Some(key), ..self }
     }
+}
+
+fn value<'a, T: Record>(record: &'a T, column: &str) -> Option<Cow<'a, str>> {
+    let at = T::KIND.columns.iter().position(|named| *named == column)?;
+    record.index().into_iter().nth(at)?
 }

@@ -32,8 +32,8 @@ pub struct Sqlite {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Operation {
     Get,
+    Holds,
     Put,
-    Insert,
     Remove,
 }
 
@@ -89,13 +89,6 @@ impl Sqlite {
         let text = self.texts.entry((kind.table, operation)).or_insert_with(|| text(kind, operation));
         Ok(self.connection.prepare_cached(text)?)
     }
-
-    fn write(&mut self, kind: &'static Kind, operation: Operation, row: &Row<'_>) -> Result<bool, StoreError> {
-        let mut statement = self.statement(kind, operation)?;
-        let mut values: Vec<&dyn ToSql> = vec![&row.key, &row.merchant, &row.body];
-        values.extend(row.index[..kind.columns.len()].iter().map(|value| value as &dyn ToSql));
-        Ok(statement.execute(&*values)? == 1)
-    }
 }
 
 impl Store for Sqlite {
@@ -126,34 +119,24 @@ impl Store for Sqlite {
         !self.connection.is_autocommit()
     }
 
-    fn mark(&mut self) -> Result<(), StoreError> {
-        self.run("SAVEPOINT request")
-    }
-
-    fn keep(&mut self) -> Result<(), StoreError> {
-        self.run("RELEASE request")
-    }
-
-    fn undo(&mut self) -> Result<(), StoreError> {
-        self.run("ROLLBACK TO request")?;
-        self.run("RELEASE request")
-    }
-
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
         let mut statement = self.statement(kind, Operation::Get)?;
         Ok(statement.query_row([key], |row| row.get(0)).optional()?)
     }
 
+    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        Ok(self.statement(kind, Operation::Holds)?.exists([key])?)
+    }
+
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
-        self.write(kind, Operation::Put, row).map(drop)
+        let mut statement = self.statement(kind, Operation::Put)?;
+        let mut values: Vec<&dyn ToSql> = vec![&row.key, &row.merchant, &row.body];
+        values.extend(row.index[..kind.columns.len()].iter().map(|value| value as &dyn ToSql));
+        Ok(statement.execute(&*values).map(drop)?)
     }
 
-    fn insert(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
-        self.write(kind, Operation::Insert, row)
-    }
-
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        Ok(self.statement(kind, Operation::Remove)?.execute([key])? == 1)
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
+        Ok(self.statement(kind, Operation::Remove)?.execute([key]).map(drop)?)
     }
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
@@ -181,11 +164,12 @@ fn text(kind: &Kind, operation: Operation) -> String {
         values.push_str(&format!(", ?{}", at + 4));
         changes.push_str(&format!(", {column} = excluded.{column}"));
     }
-    let insert = format!("INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT (key) DO");
     match operation {
         Operation::Get => format!("SELECT body FROM {table} WHERE key = ?1"),
-        Operation::Put => format!("{insert} UPDATE SET {changes}"),
-        Operation::Insert => format!("{insert} NOTHING"),
+        Operation::Holds => format!("SELECT 1 FROM {table} WHERE key = ?1"),
+        Operation::Put => {
+            format!("INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT (key) DO UPDATE SET {changes}")
+        }
         Operation::Remove => format!("DELETE FROM {table} WHERE key = ?1"),
     }
 }

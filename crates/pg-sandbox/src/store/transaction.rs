@@ -1,20 +1,21 @@
 //! What one request may do with the store.
 
-use super::{Kind, Query, Record, Row, Store, StoreError};
+use super::{Kind, Query, Record, Store, StoreError, pending::Pending};
 
 /// The records as one request sees and changes them: all of its changes are kept, or none.
 ///
-/// It marks a place in the open transaction before its first write, so that a request that only
-/// reads costs nothing and one that fails is undone alone.
+/// The engine is told of a change only when it is kept, so that a request which fails has nothing to undo.
 pub struct Transaction<'a> {
     store: &'a mut dyn Store,
-    marked: bool,
+    pending: Pending,
+    /// The engine took a part of what was to be kept, and no more: only the whole transaction can be undone.
+    failed: Option<StoreError>,
 }
 
 impl<'a> Transaction<'a> {
     /// A request's view of a store whose transaction is open.
     pub fn new(store: &'a mut dyn Store) -> Self {
-        Self { store, marked: false }
+        Self { store, pending: Pending::default(), failed: None }
     }
 
     /// The record with this key, whoever owns it.
@@ -22,7 +23,10 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// When the store fails.
     pub fn get<T: Record>(&mut self, key: &str) -> Result<Option<T>, StoreError> {
-        self.store.get(T::KIND, key)?.map(|body| read(T::KIND, &body)).transpose()
+        match self.pending.rows(T::KIND).and_then(|rows| rows.get(key)) {
+            Some(held) => held.as_ref().map(|held| read(T::KIND, &held.body)).transpose(),
+            None => self.store.get(T::KIND, key)?.map(|body| read(T::KIND, &body)).transpose(),
+        }
     }
 
     /// The record with this key if this merchant owns it: nothing of one merchant is visible to
@@ -39,18 +43,37 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// When the store fails.
     pub fn find<T: Record>(&mut self, query: &Query<'_>) -> Result<Vec<T>, StoreError> {
-        let bodies = self.store.select(T::KIND, query)?;
-        bodies.iter().map(|body| read(T::KIND, body)).collect()
+        let Some(rows) = self.pending.rows(T::KIND) else {
+            let bodies = self.store.select(T::KIND, query)?;
+            return bodies.iter().map(|body| read(T::KIND, body)).collect();
+        };
+        // Some of those that the engine finds may have changed or gone, so that the next ones come into question.
+        let more = query.limit.saturating_add(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+        let mut found: Vec<T> = Vec::new();
+        for body in self.store.select(T::KIND, &Query { limit: more, ..*query })? {
+            let record: T = read(T::KIND, &body)?;
+            if !rows.contains_key(record.key()) {
+                found.push(record);
+            }
+        }
+        for held in rows.values().flatten() {
+            let record: T = read(T::KIND, &held.body)?;
+            if query.describes(&record) {
+                found.push(record);
+            }
+        }
+        found.sort_by(|one, other| query.compare(one, other));
+        found.truncate(usize::try_from(query.limit).unwrap_or(usize::MAX));
+        Ok(found)
     }
 
     /// Writes a record, new or changed.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the record is none that JSON can hold.
     pub fn put<T: Record>(&mut self, record: &T) -> Result<(), StoreError> {
-        self.mark()?;
-        let body = write(record)?;
-        self.store.put(T::KIND, &row(record, &body))
+        self.pending.put(record, write(record)?);
+        Ok(())
     }
 
     /// Writes a record unless its key is taken, and says whether it was written.
@@ -58,9 +81,11 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// When the store fails.
     pub fn insert<T: Record>(&mut self, record: &T) -> Result<bool, StoreError> {
-        self.mark()?;
-        let body = write(record)?;
-        self.store.insert(T::KIND, &row(record, &body))
+        let free = !self.holds(T::KIND, record.key())?;
+        if free {
+            self.put(record)?;
+        }
+        Ok(free)
     }
 
     /// Removes a record and says whether it was there.
@@ -68,38 +93,47 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// When the store fails.
     pub fn remove<T: Record>(&mut self, key: &str) -> Result<bool, StoreError> {
-        self.mark()?;
-        self.store.remove(T::KIND, key)
+        let there = self.holds(T::KIND, key)?;
+        if there {
+            self.pending.remove(T::KIND, key);
+        }
+        Ok(there)
     }
 
     /// Keeps what was written so far even if the request is refused later: a failed attempt that is
     /// counted, a reference that is used up.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the store fails. The transaction must not be committed then; every later call says so again.
     pub fn keep(&mut self) -> Result<(), StoreError> {
-        if std::mem::take(&mut self.marked) { self.store.keep() } else { Ok(()) }
+        self.check()?;
+        // In place before the engine is told anything, in case it panics.
+        self.failed = Some(StoreError::Lost);
+        let written = self.pending.write(self.store);
+        self.pending.clear();
+        self.failed = written.err();
+        self.check()
     }
 
-    /// Undoes what was written since the start or the last [`Transaction::keep`].
+    /// Forgets what was written since the start or the last [`Transaction::keep`].
     ///
     /// # Errors
-    /// When the store fails, or has closed the transaction by itself.
+    /// When the transaction must not be committed.
     pub fn undo(&mut self) -> Result<(), StoreError> {
-        if std::mem::take(&mut self.marked) { self.store.undo() } else { Ok(()) }
+        self.pending.clear();
+        self.check()
     }
 
-    fn mark(&mut self) -> Result<(), StoreError> {
-        if !self.marked {
-            self.store.mark()?;
-            self.marked = true;
+    fn check(&self) -> Result<(), StoreError> {
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+
+    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        match self.pending.rows(kind).and_then(|rows| rows.get(key)) {
+            Some(held) => Ok(held.is_some()),
+            None => self.store.holds(kind, key),
         }
-        Ok(())
     }
-}
-
-fn row<'a, T: Record>(record: &'a T, body: &'a str) -> Row<'a> {
-    Row { key: record.key(), merchant: record.merchant(), index: record.index(), body }
 }
 
 fn write<T: Record>(record: &T) -> Result<String, StoreError> {

@@ -2,7 +2,7 @@
 
 use pg_sandbox::{
     records::{Payment, UniqueReference},
-    store::{Kind, Record as _, Row, Store, StoreError},
+    store::{Kind, Record as _, Store, StoreError},
 };
 
 use super::{
@@ -22,16 +22,13 @@ pub(super) const PLANTED: Planted = Planted {
 struct Wrong;
 
 impl Tamper for Wrong {
-    fn insert(&mut self, store: &mut dyn Store, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
-        if kind.table != UniqueReference::KIND.table || store.insert(kind, row)? {
-            return if kind.table == UniqueReference::KIND.table { Ok(true) } else { store.insert(kind, row) };
+    fn holds(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        if kind.table != UniqueReference::KIND.table || !store.holds(kind, key)? {
+            return store.holds(kind, key);
         }
-        let used = store.get(kind, row.key)?.and_then(|body| serde_json::from_str::<UniqueReference>(&body).ok());
-        let Some(key) = used.and_then(|used| used.transaction) else { return Ok(false) };
+        let used = store.get(kind, key)?.and_then(|body| serde_json::from_str::<UniqueReference>(&body).ok());
+        let Some(key) = used.and_then(|used| used.transaction) else { return Ok(true) };
         let paid = store.get(Payment::KIND, &key)?.and_then(|body| serde_json::from_str::<Payment>(&body).ok());
-        if paid.is_some_and(|paid| paid.approved()) {
-            return Ok(false);
-        }
-        store.put(kind, row).map(|()| true)
+        Ok(paid.is_some_and(|paid| paid.approved()))
     }
 }

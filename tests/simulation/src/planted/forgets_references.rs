@@ -2,7 +2,7 @@
 
 use pg_sandbox::{
     records::UniqueReference,
-    store::{Kind, Record as _, Row, Store, StoreError},
+    store::{Kind, Record as _, Store, StoreError},
 };
 
 use super::{
@@ -22,10 +22,7 @@ pub(super) const PLANTED: Planted = Planted {
 struct Wrong;
 
 impl Tamper for Wrong {
-    fn insert(&mut self, store: &mut dyn Store, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
-        if kind.table == UniqueReference::KIND.table {
-            return store.put(kind, row).map(|()| true);
-        }
-        store.insert(kind, row)
+    fn holds(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        Ok(kind.table != UniqueReference::KIND.table && store.holds(kind, key)?)
     }
 }

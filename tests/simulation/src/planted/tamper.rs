@@ -22,11 +22,11 @@ pub(super) trait Tamper: Send {
         store.get(kind, key)
     }
 
-    fn insert(&mut self, store: &mut dyn Store, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
-        store.insert(kind, row)
+    fn holds(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        store.holds(kind, key)
     }
 
-    fn remove(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+    fn remove(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
         store.remove(kind, key)
     }
 }
@@ -76,31 +76,19 @@ impl<T: Tamper> Store for Tampering<T> {
         self.store.in_transaction()
     }
 
-    fn mark(&mut self) -> Result<(), StoreError> {
-        self.store.mark()
-    }
-
-    fn keep(&mut self) -> Result<(), StoreError> {
-        self.store.keep()
-    }
-
-    fn undo(&mut self) -> Result<(), StoreError> {
-        self.store.undo()
-    }
-
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
         self.with.get(&mut *self.store, kind, key)
+    }
+
+    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        self.with.holds(&mut *self.store, kind, key)
     }
 
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
         self.store.put(kind, row)
     }
 
-    fn insert(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
-        self.with.insert(&mut *self.store, kind, row)
-    }
-
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
         self.with.remove(&mut *self.store, kind, key)
     }
 

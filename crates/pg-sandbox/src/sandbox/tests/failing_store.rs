@@ -38,15 +38,6 @@ impl Store for Failing {
     fn in_transaction(&self) -> bool {
         self.inner.in_transaction()
     }
-    fn mark(&mut self) -> Result<(), StoreError> {
-        self.inner.mark()
-    }
-    fn keep(&mut self) -> Result<(), StoreError> {
-        self.inner.keep()
-    }
-    fn undo(&mut self) -> Result<(), StoreError> {
-        self.inner.undo()
-    }
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
         assert_ne!(key, PANIC_KEY, "asked to panic");
         if key == LOSE_KEY {
@@ -55,13 +46,13 @@ impl Store for Failing {
         }
         self.inner.get(kind, key)
     }
+    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        self.inner.holds(kind, key)
+    }
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
         self.inner.put(kind, row)
     }
-    fn insert(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<bool, StoreError> {
-        self.inner.insert(kind, row)
-    }
-    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
         self.inner.remove(kind, key)
     }
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {

@@ -1,5 +1,6 @@
 use std::{borrow::Cow, fs, path::PathBuf, process::Command};
 
+use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -124,6 +125,62 @@ fn a_key_is_inserted_once_and_put_again() {
     assert_eq!(transaction.get::<Note>("k").unwrap(), None);
 }
 
+/// What a request does, as a few bytes say: which record, what with it, and how it is to be found afterwards.
+fn do_as_told(transaction: &mut Transaction<'_>, told: &[(u8, u8, u8)]) {
+    for &(key, what, value) in told {
+        let note = Note { parent: (value % 2 == 0).then(|| "p".to_owned()), ..numbered(key, value) };
+        match what % 4 {
+            0 => drop(transaction.remove::<Note>(&note.key).unwrap()),
+            1 => drop(transaction.insert(&note).unwrap()),
+            _ => transaction.put(&note).unwrap(),
+        }
+    }
+}
+
+fn numbered(key: u8, value: u8) -> Note {
+    let reference = Some(value % 5).filter(|reference| *reference > 0).map(|reference| format!("r{reference}"));
+    let merchant = if value.is_multiple_of(3) { "other" } else { "main" };
+    Note { key: format!("k{}", key % 12), merchant: merchant.to_owned(), reference, parent: None }
+}
+
+proptest! {
+    #[test]
+    fn what_is_not_kept_yet_is_found_as_if_it_were(
+        before in proptest::collection::vec(any::<(u8, u8, u8)>(), 0..12),
+        told in proptest::collection::vec(any::<(u8, u8, u8)>(), 0..12),
+        limit in 0..14_u32,
+        from in 0..12_u8,
+    ) {
+        let mut store = Sqlite::in_memory().unwrap();
+        store.begin().unwrap();
+        let mut earlier = Transaction::new(&mut store);
+        do_as_told(&mut earlier, &before);
+        earlier.keep().unwrap();
+        let mut transaction = Transaction::new(&mut store);
+        do_as_told(&mut transaction, &told);
+        let before = format!("k{from}");
+        let (newest, oldest) = (Query::newest(limit), Query::oldest(limit));
+        let queries = [
+            newest,
+            oldest,
+            newest.before(&before),
+            newest.of("main"),
+            newest.of("main").equal(Payment::MERCHANT_REFERENCE, "r1").before(&before),
+            oldest.equal(Payment::PARENT, "p"),
+            oldest.at_most(Payment::MERCHANT_REFERENCE, "r3"),
+            newest.at_most(Payment::MERCHANT_REFERENCE, "r2"),
+        ];
+        let look = |transaction: &mut Transaction<'_>| {
+            let found = queries.iter().map(|query| transaction.find::<Note>(query).unwrap()).collect::<Vec<_>>();
+            let one_by_one = (0..12).map(|key| transaction.get::<Note>(&format!("k{key}")).unwrap()).collect::<Vec<_>>();
+            (found, one_by_one)
+        };
+        let early = look(&mut transaction);
+        transaction.keep().unwrap();
+        prop_assert_eq!(early, look(&mut transaction));
+    }
+}
+
 #[test]
 fn nothing_of_one_merchant_is_visible_to_another() {
     let mut store = Sqlite::in_memory().unwrap();
@@ -175,7 +232,7 @@ fn every_kind_of_record_has_its_table() {
     let mut store = Sqlite::in_memory().unwrap();
     for kind in [CardToken::KIND, FailedAttempts::KIND, Meta::KIND, Payment::KIND, Session::KIND, UniqueReference::KIND]
     {
-        for operation in [Operation::Get, Operation::Put, Operation::Insert, Operation::Remove] {
+        for operation in [Operation::Get, Operation::Holds, Operation::Put, Operation::Remove] {
             store.statement(kind, operation).unwrap();
         }
         for column in kind.columns {
@@ -260,8 +317,12 @@ fn a_full_disk_is_an_error_that_undoes_the_transaction() {
     store.begin().unwrap();
     let mut transaction = Transaction::new(&mut store);
     let long = "x".repeat(3_000);
-    let full = (0..100).find_map(|n| transaction.put(&note(&format!("k{n}"), "main", &long)).err());
-    assert!(matches!(full, Some(StoreError::Full)), "{full:?}");
+    (0..100).for_each(|n| transaction.put(&note(&format!("k{n}"), "main", &long)).unwrap());
+    // And goes on being one, so that nobody commits a part.
+    for _ in 0..2 {
+        assert!(matches!(transaction.keep(), Err(StoreError::Full)));
+        assert!(matches!(transaction.undo(), Err(StoreError::Full)));
+    }
     store.rollback();
     assert!(!store.in_transaction());
     write(&mut store, &[note("after", "main", "r")]);
