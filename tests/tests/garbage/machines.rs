@@ -14,7 +14,7 @@ use pg_proto::{
         checkout::{Checkout, CheckoutInput, CheckoutPlan},
         retry::{Retry, RetryBounds},
         three_d_secure::{ThreeDSecure, ThreeDSecureInput, ThreeDSecurePlan},
-        throttle::{Limits, Permit, Throttle},
+        throttle::{AccountThrottle, Limits, Permit, Throttle},
     },
 };
 
@@ -40,13 +40,18 @@ pub(crate) struct Kind {
     pub(crate) live: fn(&str) -> bool,
 }
 
-pub(crate) const KINDS: [Kind; 6] = [
+pub(crate) const KINDS: [Kind; 7] = [
     Kind { name: "charge", stored: charges, live: |text| lived(charge(text), |_| None).is_some() },
     Kind { name: "3-D Secure", stored: three_d_secures, live: |text| lived(three_d_secure(text), customer).is_some() },
     Kind { name: "checkout", stored: checkouts, live: |text| lived(checkout(text), told).is_some() },
     Kind { name: "account update", stored: updates, live: updated },
     Kind { name: "retry", stored: retries, live: |text| lived(retry(text), |_| None).is_some() },
-    Kind { name: "throttle", stored: throttles, live: throttled },
+    Kind {
+        name: "throttle",
+        stored: throttles,
+        live: |text| Throttle::resume(&Saved::from_text(text)).is_ok_and(throttled),
+    },
+    Kind { name: "account throttle", stored: account_throttles, live: both_throttled },
 ];
 
 fn account() -> Account {
@@ -116,6 +121,19 @@ fn throttles() -> Vec<String> {
         stored.push(throttle.save().text().to_owned());
     }
     stored
+}
+
+fn account_throttles() -> Vec<String> {
+    let now = Moment::from_millis(1_700_000_000_000);
+    let mut throttle = AccountThrottle::new(&account(), Limits::default(), 7);
+    let mut stored = vec![throttle.save()];
+    for lane in [AccountThrottle::gateway, AccountThrottle::enterprise] {
+        let Permit::Go(ticket) = lane(&mut throttle).ask(now) else { break };
+        stored.push(throttle.save());
+        lane(&mut throttle).answered(ticket, &refused(), now);
+        stored.push(throttle.save());
+    }
+    stored.into_iter().map(|saved| saved.text().to_owned()).collect()
 }
 
 fn refused() -> Response<Bytes> {
@@ -217,8 +235,15 @@ fn answer<I>(count: usize) -> Event<I> {
     }
 }
 
-fn throttled(text: &str) -> bool {
-    let Ok(mut throttle) = Throttle::resume(&Saved::from_text(text)) else { return false };
+fn both_throttled(text: &str) -> bool {
+    let Ok(mut both) = AccountThrottle::resume(&Saved::from_text(text), &account(), Limits::default()) else {
+        return false;
+    };
+    Saved::from_text(both.save().text()).machine().unwrap();
+    throttled(both.gateway().clone()) && throttled(both.enterprise().clone())
+}
+
+fn throttled(mut throttle: Throttle) -> bool {
     for count in 0..24 {
         let now = Moment::from_millis(u64::MAX >> (count * 2));
         if let Permit::Go(ticket) = throttle.ask(now) {

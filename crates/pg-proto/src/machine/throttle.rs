@@ -43,7 +43,9 @@
 //! - Credentials that the service accepted and that stop being valid while, one after the other, all replies are lost.
 //! - Version 5 has credentials of its own and states no limit (spec 3 §5, §8). Where it is throttled, it takes another
 //!   throttle.
-//! - Stored less often than it is asked, it has forgotten what was sent since: wait a minute before going on.
+//! - Stored less often than it is asked and answered, it has forgotten what was sent since: wait a minute before going on.
+//!
+//! What a process should store is an [`AccountThrottle`]: it knows whose credentials a stop is about.
 
 use std::{fmt, time::Duration};
 
@@ -55,10 +57,13 @@ use crate::{
     machine::{Moment, ResumeError, Saved},
 };
 
+mod account;
 mod came_back;
 mod state;
 #[cfg(test)]
 mod tests;
+
+pub use account::AccountThrottle;
 
 use came_back::CameBack;
 use state::{Flight, State};
@@ -113,7 +118,8 @@ pub enum Permit {
     Go(Ticket),
     /// Ask again at this time. When an earlier request is answered before, it may be worth asking then.
     WaitUntil(Moment),
-    /// Send nothing until somebody has looked at it and called [`Throttle::resume_sending`].
+    /// Send nothing until somebody has looked at it and called [`Throttle::resume_sending`]. One that is
+    /// [unanswered](Stop::Unanswered) passes when all of that is a day old.
     Stopped(Stop),
 }
 
@@ -147,9 +153,7 @@ impl Throttle {
     /// When that is no throttle's state.
     pub fn resume(saved: &Saved) -> Result<Self, ResumeError> {
         let mut state: State = saved.open(NAME, VERSION)?;
-        for flight in std::mem::take(&mut state.flights) {
-            state.lose(flight);
-        }
+        state.lose_all();
         Ok(Self { state })
     }
 
@@ -203,10 +207,7 @@ impl Throttle {
     /// Somebody has put the credentials right, or knows that they are. Failures of the last day still count.
     pub fn resume_sending(&mut self, now: Moment) {
         self.state.tidy(now);
-        self.state.stopped = None;
-        self.state.renewed = self.state.next;
-        self.state.accepted = false;
-        self.state.unanswered.clear();
+        self.state.renew();
     }
 
     /// Why nothing is permitted, if that is so.

@@ -80,6 +80,9 @@ impl State {
             flight.sent = flight.sent.min(now);
             if flight.sent.after(self.limits.longest_way) > now { self.flights.push(flight) } else { self.lose(flight) }
         }
+        if self.unanswered.is_empty() && self.stopped == Some(Stop::Unanswered) {
+            self.stopped = None;
+        }
     }
 
     pub(super) fn why_stopped(&mut self) -> Option<Stop> {
@@ -130,6 +133,33 @@ impl State {
         let latest = flight.sent.after(self.limits.longest_way);
         self.slots.push(latest.after(WINDOW));
         self.doubt(latest);
+    }
+
+    /// Nobody is left who waits for their replies.
+    pub(super) fn lose_all(&mut self) {
+        for flight in std::mem::take(&mut self.flights) {
+            self.lose(flight);
+        }
+    }
+
+    /// What is sent from now on bears credentials that nothing is known about.
+    pub(super) fn renew(&mut self) {
+        self.stopped = None;
+        self.renewed = self.next;
+        self.accepted = false;
+        self.unanswered.clear();
+    }
+
+    /// Others are in use than those that failed. The service counts failures by address, so the old ones count until the new
+    /// ones are accepted; and whoever has put them right is let through, one request at a time if it must be.
+    pub(super) fn change_credentials(&mut self) {
+        let mut counted = std::mem::take(&mut self.failures);
+        counted.append(&mut self.unanswered);
+        self.renew();
+        counted.sort_unstable();
+        counted.reverse();
+        counted.truncate(size(self.limits.failures).saturating_sub(1));
+        self.unanswered = counted;
     }
 
     /// A request may have been a failure that nobody saw.

@@ -110,6 +110,10 @@ fn lost_requests_count_until_the_credentials_are_accepted() {
     }
     // The same in another world, where the reply to the fifth is lost as well.
     assert_eq!(unlucky.ask(at(122)), Permit::Stopped(Stop::Unanswered));
+    // Nobody looks at it: once no lost request can have been a failure of the last day, the next one is no danger.
+    let mut unattended = Throttle::resume(&unlucky.save()).unwrap();
+    assert_eq!(unattended.ask(at(86_522)), Permit::Stopped(Stop::Unanswered));
+    let _sixth = go(&mut unattended, at(86_523));
     unlucky.resume_sending(at(123));
     let _sixth = go(&mut unlucky, at(123));
 }

@@ -1,0 +1,293 @@
+//! The throttles of an account as one state that a restart goes on from, as long as the credentials are the same.
+
+use pg_crypto::{ShaKey, sign};
+use serde::{Deserialize, Serialize};
+
+use super::{Limits, Throttle, state::State};
+use crate::{
+    Account, BaseUrl,
+    machine::{ResumeError, Saved},
+};
+
+const NAME: &str = "account throttle";
+const VERSION: u32 = 1;
+/// 16 bits: other credentials are taken for the same once in 65,536 times, and whoever guesses at a password can rule out
+/// wrong ones but is left with one in 65,536, of which he can try five a day.
+const MARK_DIGITS: usize = 4;
+
+/// The throttles of an account, one for each of its sets of credentials: what a process stores, so that the next one does not
+/// begin to fail anew.
+///
+/// A stop is about the credentials that were refused. What is stored knows them again by a mark, 16 bits of a salted hash of the
+/// address and the credentials, too few to find them out. Resumed with others, it permits requests again, few at a time until
+/// the service has accepted them: it counts failures by address (spec 1 §5), so those of the last day still matter, but at
+/// least one is always permitted. Only who changes them again and again to wrong ones can still lock himself out, for a minute.
+///
+/// Store it before each request, after each reply, and before each wait.
+///
+/// ```
+/// use pg_proto::{Account, BaseUrl, Credentials, machine::{Moment, throttle::{AccountThrottle, Limits, Permit}}};
+///
+/// let with = |password: &str| -> Result<Account, pg_proto::BaseUrlError> {
+///     Ok(Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", password, "sha key")))
+/// };
+/// let now = Moment::from_millis(1_700_000_000_000);
+/// let mut throttle = AccountThrottle::new(&with("wrong")?, Limits::default(), 0x5eed);
+/// let Permit::Go(ticket) = throttle.gateway().ask(now) else { panic!() };
+/// let refused = http::Response::builder().status(401).body(r#"{"errorCode":"102","errorMessage":""}"#.into())?;
+/// throttle.gateway().answered(ticket, &refused, now);
+/// let saved = throttle.save();
+///
+/// let mut again = AccountThrottle::resume(&saved, &with("wrong")?, Limits::default())?;
+/// assert!(matches!(again.gateway().ask(now), Permit::Stopped(_)));
+/// let mut mended = AccountThrottle::resume(&saved, &with("right")?, Limits::default())?;
+/// assert!(matches!(mended.gateway().ask(now), Permit::Go(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountThrottle {
+    salt: u64,
+    /// Of version 3, then of version 5; the latter is empty where the account has none.
+    marks: [String; 2],
+    throttles: [Throttle; 2],
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    salt: u64,
+    gateway: Lane,
+    enterprise: Lane,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Lane {
+    credentials: String,
+    throttle: State,
+}
+
+impl AccountThrottle {
+    /// Throttles that have seen nothing yet. `salt` is any number, better one that nobody foresees.
+    #[must_use]
+    pub fn new(account: &Account, limits: Limits, salt: u64) -> Self {
+        Self { salt, marks: marks(account, salt), throttles: [Throttle::new(limits), Throttle::new(limits)] }
+    }
+
+    /// Goes on from what was stored, within these limits, whatever they were then. Requests that were in flight count as
+    /// lost. A set of credentials that is another one now may send.
+    ///
+    /// # Errors
+    /// When that is no such state.
+    pub fn resume(saved: &Saved, account: &Account, limits: Limits) -> Result<Self, ResumeError> {
+        let Stored { salt, gateway, enterprise } = saved.open(NAME, VERSION)?;
+        let marks = marks(account, salt);
+        let resumed = |lane: Lane, mark: &String| {
+            let mut state = State { limits, ..lane.throttle };
+            state.lose_all();
+            if lane.credentials != *mark {
+                state.change_credentials();
+            }
+            Throttle { state }
+        };
+        let throttles = [resumed(gateway, &marks[0]), resumed(enterprise, &marks[1])];
+        Ok(Self { salt, marks, throttles })
+    }
+
+    /// Everything that has to survive a crash. It holds no request and no credentials.
+    #[must_use]
+    pub fn save(&self) -> Saved {
+        let lane = |at: usize| Lane { credentials: self.marks[at].clone(), throttle: self.throttles[at].state.clone() };
+        Saved::of(NAME, VERSION, &Stored { salt: self.salt, gateway: lane(0), enterprise: lane(1) })
+    }
+
+    /// The throttle of version 3.
+    pub const fn gateway(&mut self) -> &mut Throttle {
+        &mut self.throttles[0]
+    }
+
+    /// The throttle of version 5.
+    pub const fn enterprise(&mut self) -> &mut Throttle {
+        &mut self.throttles[1]
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        for throttle in &mut self.throttles {
+            throttle.state.limits = limits;
+        }
+        self
+    }
+}
+
+/// What tells credentials apart that the service sees as others. The address is part of it: the same ones are wrong at one and
+/// right at another.
+fn marks(account: &Account, salt: u64) -> [String; 2] {
+    let salt = salt.to_string();
+    let mark = |base: &BaseUrl, key: &str, password: &str, sha_key: &ShaKey| {
+        let parts = [("address", base.as_str()), ("key", key), ("password", password), ("salt", salt.as_str())];
+        sign(&parts, sha_key).hex().as_str()[..MARK_DIGITS].to_owned()
+    };
+    let own = &account.credentials;
+    let gateway = mark(&account.base, own.api_key.expose(), own.api_password.expose(), &own.sha_key);
+    let enterprise = account.enterprise.as_ref().map_or_else(String::new, |(base, own)| {
+        mark(base, own.api_key.expose(), own.api_password.expose(), &ShaKey::new(""))
+    });
+    [gateway, enterprise]
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::{
+        Credentials, EnterpriseCredentials,
+        machine::{
+            Moment,
+            throttle::{Permit, Stop},
+        },
+    };
+
+    fn at(seconds: u64) -> Moment {
+        Moment::from_millis(1_700_000_000_000 + seconds * 1000)
+    }
+
+    fn account(base: &str, key: &str, password: &str, sha_key: &str) -> Account {
+        let base_of = |text: &str| BaseUrl::parse(text).unwrap();
+        Account::new(base_of(base), Credentials::new(key, password, sha_key))
+            .enterprise(base_of("https://gateway.example"), EnterpriseCredentials::new("key", "password"))
+    }
+
+    fn wrong() -> Account {
+        account("https://gateway.example", "key", "password", "sha key")
+    }
+
+    fn refused(throttle: &mut Throttle, code: &str, now: Moment) {
+        let Permit::Go(ticket) = throttle.ask(now) else { panic!("it may send") };
+        let body = Bytes::from(format!(r#"{{"errorCode":"{code}","errorMessage":""}}"#));
+        throttle.answered(ticket, &http::Response::builder().status(403).body(body).unwrap(), now);
+    }
+
+    fn stopped() -> Saved {
+        let mut throttle = AccountThrottle::new(&wrong(), Limits::default(), 7);
+        refused(throttle.gateway(), "102", at(0));
+        throttle.save()
+    }
+
+    fn resumed(saved: &Saved, account: &Account) -> AccountThrottle {
+        AccountThrottle::resume(&Saved::from_text(saved.text()), account, Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn a_stop_survives_for_the_credentials_that_were_refused() {
+        let mut again = resumed(&stopped(), &wrong());
+        assert_eq!(again.save(), stopped(), "nothing was lost, and nothing forgotten");
+        assert_eq!(again.gateway().ask(at(80_000)), Permit::Stopped(Stop::Credentials("102".to_owned())));
+        // Those of version 5 were not.
+        assert!(matches!(again.enterprise().ask(at(1)), Permit::Go(_)));
+        again.gateway().resume_sending(at(2));
+        assert!(matches!(resumed(&again.save(), &wrong()).gateway().ask(at(3)), Permit::Go(_)));
+    }
+
+    #[test]
+    fn other_credentials_may_send_and_the_failures_of_the_old_ones_count() {
+        for (what, account) in [
+            ("address", account("https://other.example", "key", "password", "sha key")),
+            ("API key", account("https://gateway.example", "another", "password", "sha key")),
+            ("password", account("https://gateway.example", "key", "another", "sha key")),
+            ("SHA key", account("https://gateway.example", "key", "password", "another")),
+        ] {
+            let mut mended = resumed(&stopped(), &account);
+            for _ in 0..4 {
+                assert!(matches!(mended.gateway().ask(at(1)), Permit::Go(_)), "{what}");
+            }
+            assert_eq!(mended.gateway().ask(at(1)), Permit::WaitUntil(at(121)), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_restart_a_second_makes_one_failure_for_each_set_of_credentials() {
+        let mut saved = AccountThrottle::new(&wrong(), Limits::default(), 7).save();
+        for second in 0..600 {
+            let password = format!("attempt {}", second / 100);
+            let account = account("https://gateway.example", "key", &password, "sha key");
+            let mut throttle = resumed(&saved, &account);
+            if second % 100 == 0 {
+                refused(throttle.gateway(), "105", at(second));
+            }
+            assert!(matches!(throttle.gateway().ask(at(second)), Permit::Stopped(_)), "{second}");
+            saved = throttle.save();
+        }
+    }
+
+    #[test]
+    fn who_mends_credentials_is_not_kept_waiting_for_a_day() {
+        let mut throttle = AccountThrottle::new(&wrong(), Limits::default(), 7);
+        let tickets: Vec<_> = std::iter::from_fn(|| match throttle.gateway().ask(at(0)) {
+            Permit::Go(ticket) => Some(ticket),
+            _ => None,
+        })
+        .collect();
+        assert_eq!(tickets.len(), 5);
+        let reply = |body: &'static str| http::Response::new(Bytes::from_static(body.as_bytes()));
+        for ticket in tickets {
+            throttle.gateway().answered(ticket, &reply(r#"{"errorCode":"102","errorMessage":""}"#), at(1));
+        }
+        let right = account("https://gateway.example", "key", "right", "sha key");
+        let mut mended = resumed(&throttle.save(), &right);
+        let Permit::Go(ticket) = mended.gateway().ask(at(60)) else { panic!("it may be right") };
+        assert_eq!(mended.gateway().ask(at(60)), Permit::WaitUntil(at(180)), "the next failure locks out");
+        mended.gateway().answered(ticket, &reply("{}"), at(61));
+        for _ in 0..5 {
+            assert!(matches!(mended.gateway().ask(at(61)), Permit::Go(_)), "it is right");
+        }
+    }
+
+    #[test]
+    fn limits_are_those_of_today() {
+        let limits = Limits { per_minute: 1, ..Limits::default() };
+        let saved = AccountThrottle::new(&wrong(), Limits::default(), 7).limits(limits).save();
+        let ask_twice = |throttle: &mut Throttle| {
+            let Permit::Go(ticket) = throttle.ask(at(0)) else { panic!("one may go") };
+            throttle.answered(ticket, &http::Response::new(Bytes::from("{}")), at(0));
+            throttle.ask(at(0))
+        };
+        let mut as_stored = AccountThrottle::resume(&saved, &wrong(), limits).unwrap();
+        assert_eq!(ask_twice(as_stored.gateway()), Permit::WaitUntil(at(61)));
+        assert!(matches!(ask_twice(resumed(&saved, &wrong()).gateway()), Permit::Go(_)));
+    }
+
+    /// Stored by a clock that was years ahead, and asked by processes that live for a minute each.
+    #[test]
+    fn a_clock_that_was_put_right_ends_a_closure_though_nobody_waits_it_out() {
+        let mut throttle = AccountThrottle::new(&wrong(), Limits::default(), 7);
+        refused(throttle.gateway(), "122", at(100_000_000));
+        let mut saved = throttle.save();
+        let opened = (0..).find(|minute| {
+            let mut throttle = resumed(&saved, &wrong());
+            let permit = throttle.gateway().ask(at(minute * 60));
+            saved = throttle.save();
+            matches!(permit, Permit::Go(_))
+        });
+        assert_eq!(opened, Some(6), "five minutes and a second");
+    }
+
+    #[test]
+    fn nothing_of_the_credentials_is_stored() {
+        let secret = account("https://gateway.example", "canary-key", "canary-password", "canary-sha");
+        let throttle = AccountThrottle::new(&secret, Limits::default(), 7);
+        assert!(!throttle.save().text().contains("canary") && !format!("{throttle:?}").contains("canary"));
+        assert!(throttle.marks.iter().all(|mark| mark.len() == 4), "{:?}", throttle.marks);
+        let another = AccountThrottle::new(&secret, Limits::default(), 8);
+        assert_ne!(throttle.marks, another.marks, "they are salted");
+    }
+
+    #[test]
+    fn what_is_no_such_state_is_refused() {
+        let other = Throttle::new(Limits::default()).save();
+        assert!(matches!(
+            AccountThrottle::resume(&other, &wrong(), Limits::default()),
+            Err(ResumeError::OtherMachine { .. })
+        ));
+    }
+}
