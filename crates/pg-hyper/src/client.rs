@@ -6,19 +6,23 @@ use bytes::Bytes;
 use http::{Request, Response};
 use pg_model::{
     Method, Parameters, Record,
-    method::{MethodInfo, Retry},
+    method::{MethodInfo, Retry, ServiceInfo},
 };
 use pg_proto::{
     Account, Misuse, Raw, ReplyError,
     machine::{
-        Machine, Moment,
+        Machine, Moment, ResumeError, Saved,
         throttle::{Limits, Stop},
     },
 };
 use tracing::Instrument;
 
 use crate::{
-    Clock, Drive, Error, Hyper, InsecureAddress, Transport, drive::Pace, insecure, observation::Observation, reference,
+    Clock, Drive, Error, Hyper, InsecureAddress, StoreError, Transport,
+    drive::{Pace, Store},
+    insecure,
+    observation::Observation,
+    reference,
 };
 
 /// Calls the service on behalf of one account. Clones share the account and, with [`Hyper`], the pool.
@@ -68,11 +72,12 @@ impl Client {
 impl<T: Transport> Client<T> {
     /// A client over any transport. Addresses are the transport's to judge: [`Hyper`] refuses insecure ones here too.
     pub fn with_transport(account: Account, transport: T) -> Self {
-        Self { account: Arc::new(account), transport, pace: Arc::new(Pace::new()) }
+        let pace = Arc::new(Pace::new(&account));
+        Self { account: Arc::new(account), transport, pace }
     }
 
-    /// The clock that its machines go by, instead of the [`SystemClock`](crate::SystemClock). Its throttle begins anew, apart
-    /// from that of clones that were made before.
+    /// The clock that its machines go by, instead of the [`SystemClock`](crate::SystemClock). Its throttle goes on apart from
+    /// that of clones that were made before.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.pace = Arc::new(self.pace.clock(Arc::new(clock)));
@@ -81,21 +86,72 @@ impl<T: Transport> Client<T> {
 
     /// What the service allows this account, instead of 100 requests a minute and the other
     /// [usual limits](Limits::default). Its machines keep to it, together with those of its clones. Calls do not
-    /// ask, but a call that is refused for its credentials stops the machines as well. The throttle begins anew, apart from
-    /// that of clones that were made before.
+    /// ask, but a call that is refused for its credentials stops the machines as well. The throttle goes on apart from that
+    /// of clones that were made before.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.pace = Arc::new(self.pace.limits(limits));
         self
     }
 
-    /// Why its machines may send nothing at present, if that is so.
+    /// Stores the throttle of its machines and those of its clones: before each request and after it, and before each wait for
+    /// the throttle. Without, a program that is started again and again with wrong credentials makes a failed request each
+    /// time, and more than five a day lock the address out (spec 1 §5); with it, and with
+    /// [`resume_throttle`](Self::resume_throttle), one.
+    ///
+    /// A later state replaces those before, and one is stored at a time. It holds no credentials, but 16 bits of a salted hash
+    /// of them; see [`AccountThrottle`](pg_proto::machine::throttle::AccountThrottle). When it can't be stored, that is an
+    /// event of the target `pg.drive`, and holds nothing back.
+    ///
+    /// One state belongs to one process at a time; another has another.
+    ///
+    /// ```no_run
+    /// use pg_hyper::{Client, proto::{Account, machine::Saved}};
+    ///
+    /// # async fn start(account: Account) -> Result<Client, Box<dyn std::error::Error>> {
+    /// let mut client = Client::new(account)?;
+    /// if let Ok(text) = std::fs::read_to_string("throttle.json") {
+    ///     client = client.resume_throttle(&Saved::from_text(text))?;
+    /// }
+    /// let client = client.store_throttle(|saved| async move {
+    ///     tokio::fs::write("throttle.new", saved.text()).await?;
+    ///     tokio::fs::rename("throttle.new", "throttle.json").await
+    /// });
+    /// if let Some(stop) = client.stopped() {
+    ///     eprintln!("{stop}");
+    /// }
+    /// # Ok(client)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn store_throttle<F, Stored, E>(mut self, store: F) -> Self
+    where
+        F: Fn(Saved) -> Stored + Send + Sync + 'static,
+        Stored: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<StoreError>,
+    {
+        self.pace = Arc::new(self.pace.store(Store::new(store)));
+        self
+    }
+
+    /// Goes on with the throttle that was [stored](Self::store_throttle) last. Credentials that were refused stay stopped until
+    /// [`resume_sending`](Self::resume_sending); others than those may send.
+    ///
+    /// # Errors
+    /// When that is no throttle's state.
+    pub fn resume_throttle(mut self, saved: &Saved) -> Result<Self, ResumeError> {
+        self.pace = Arc::new(self.pace.resume(saved, &self.account)?);
+        Ok(self)
+    }
+
+    /// Why its machines may send nothing at present, if that is so. Calls are sent all the same: look here before the first
+    /// one of a program that is started again and again.
     #[must_use]
     pub fn stopped(&self) -> Option<Stop> {
         self.pace.stopped()
     }
 
-    /// Somebody has looked at the credentials, and its machines may send again.
+    /// Somebody has looked at the credentials, and its machines may send again. That is stored with the next request.
     pub fn resume_sending(&self) {
         self.pace.resume_sending();
     }
@@ -141,12 +197,11 @@ impl<T: Transport> Client<T> {
     pub async fn call<M: Method>(&self, method: &M) -> Result<M::Output, Error> {
         let observation = Observation::begin(M::INFO.service.name, M::INFO.name);
         let result = self
-            .exchange(&observation, self.account.request(method), |response| self.account.reply::<M>(response))
+            .exchange(&observation, M::INFO.service, self.account.request(method), |response| {
+                self.account.reply::<M>(response)
+            })
             .await
-            .map_err(|error| {
-                self.pace.overhear(M::INFO.service, &error);
-                error.settled(M::INFO.retry == Retry::Safe, || reference::of(method))
-            });
+            .map_err(|error| error.settled(M::INFO.retry == Retry::Safe, || reference::of(method)));
         observation.end(&result);
         result
     }
@@ -181,10 +236,10 @@ impl<T: Transport> Client<T> {
         let may_repeat = raw.info().is_some_and(|info| info.retry == Retry::Safe);
         let reference = || raw.parameters().get(reference::NAME).filter(|text| !text.is_empty()).map(str::to_owned);
         let observation = Observation::begin(raw.service().name, raw.method());
-        let result = self.exchange(&observation, self.account.request_raw(raw), read).await.map_err(|error| {
-            self.pace.overhear(raw.service(), &error);
-            error.settled(may_repeat, reference)
-        });
+        let result = self
+            .exchange(&observation, raw.service(), self.account.request_raw(raw), read)
+            .await
+            .map_err(|error| error.settled(may_repeat, reference));
         observation.end(&result);
         result
     }
@@ -192,11 +247,17 @@ impl<T: Transport> Client<T> {
     async fn exchange<R>(
         &self,
         observation: &Observation,
+        service: &ServiceInfo,
         request: Result<Request<Bytes>, Misuse>,
         read: impl FnOnce(Response<Bytes>) -> Result<R, ReplyError>,
     ) -> Result<R, Error> {
         let response = self.transport.send(request?).instrument(observation.span()).await?;
         observation.status(response.status());
-        Ok(read(response)?)
+        let error = match read(response) {
+            Ok(read) => return Ok(read),
+            Err(error) => Error::from(error),
+        };
+        self.pace.overhear(service, &error).await;
+        Err(error)
     }
 }

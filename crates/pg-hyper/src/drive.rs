@@ -11,6 +11,7 @@ mod charge;
 mod checkout;
 mod clock;
 mod exchange;
+mod keeper;
 mod pace;
 mod random;
 mod receipts;
@@ -29,10 +30,10 @@ pub use three_d_secure::Securing;
 pub use trouble::Trouble;
 
 pub(crate) use pace::Pace;
+pub(crate) use store::Store;
 
 use exchange::{Exchanged, exchange};
 use receipts::{Held, Receipts};
-use store::Store;
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 

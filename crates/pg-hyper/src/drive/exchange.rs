@@ -14,9 +14,20 @@ pub(super) enum Exchanged {
     Failed(Trouble),
 }
 
-/// In this order: a machine that was stored takes its request for sent, so nothing is waited for after that.
 pub(super) async fn exchange<T: Transport>(
     client: Client<T>,
+    store: Option<(Store, Saved)>,
+    receipts: Receipts,
+    request: Request<Bytes>,
+) -> Exchanged {
+    let exchanged = permitted(&client, store, receipts, request).await;
+    client.pace().keep().await;
+    exchanged
+}
+
+/// In this order: a machine that was stored takes its request for sent, so nothing is waited for after that.
+async fn permitted<T: Transport>(
+    client: &Client<T>,
     store: Option<(Store, Saved)>,
     receipts: Receipts,
     request: Request<Bytes>,

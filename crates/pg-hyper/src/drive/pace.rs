@@ -11,13 +11,16 @@ use std::{
 use bytes::Bytes;
 use http::Response;
 use pg_model::method::ServiceInfo;
-use pg_proto::machine::{
-    Moment,
-    throttle::{Limits, Permit, Stop, Throttle, Ticket},
+use pg_proto::{
+    Account,
+    machine::{
+        Moment, ResumeError, Saved,
+        throttle::{AccountThrottle, Limits, Permit, Stop, Throttle, Ticket},
+    },
 };
 use tokio::sync::Notify;
 
-use super::{Clock, SystemClock};
+use super::{Clock, SystemClock, keeper::Keeper, random, store::Store};
 use crate::Error;
 
 /// Which of an account's two sets of credentials a request bears. Each is throttled for itself.
@@ -33,7 +36,8 @@ pub(crate) enum Lane {
 pub(crate) struct Pace {
     clock: Arc<dyn Clock>,
     limits: Limits,
-    throttles: [Mutex<Throttle>; 2],
+    throttle: Mutex<AccountThrottle>,
+    keeper: Option<Keeper>,
     /// Something happened that those who wait may want to know: a request came to its end, or nothing more may be sent.
     landed: Notify,
 }
@@ -54,23 +58,47 @@ impl Lane {
 }
 
 impl Pace {
-    pub(crate) fn new() -> Self {
-        Self::with(Arc::new(SystemClock::default()), Limits::default())
+    pub(crate) fn new(account: &Account) -> Self {
+        let limits = Limits::default();
+        Self {
+            clock: Arc::new(SystemClock::default()),
+            limits,
+            throttle: Mutex::new(AccountThrottle::new(account, limits, random::number())),
+            keeper: None,
+            landed: Notify::new(),
+        }
     }
 
-    fn with(clock: Arc<dyn Clock>, limits: Limits) -> Self {
-        let throttle = || Mutex::new(Throttle::new(limits));
-        Self { clock, limits, throttles: [throttle(), throttle()], landed: Notify::new() }
-    }
-
-    /// The same limits by another clock, with nothing sent yet.
+    /// The same by another clock.
     pub(crate) fn clock(&self, clock: Arc<dyn Clock>) -> Self {
-        Self::with(clock, self.limits)
+        Self { clock, ..self.copy() }
     }
 
-    /// Other limits by the same clock, with nothing sent yet.
+    /// The same with other limits.
     pub(crate) fn limits(&self, limits: Limits) -> Self {
-        Self::with(Arc::clone(&self.clock), limits)
+        let throttle = Mutex::new(self.lock().clone().limits(limits));
+        Self { limits, throttle, ..self.copy() }
+    }
+
+    /// The same with a throttle that was stored.
+    pub(crate) fn resume(&self, saved: &Saved, account: &Account) -> Result<Self, ResumeError> {
+        let throttle = Mutex::new(AccountThrottle::resume(saved, account, self.limits)?);
+        Ok(Self { throttle, ..self.copy() })
+    }
+
+    /// The same, stored with this.
+    pub(crate) fn store(&self, store: Store) -> Self {
+        Self { keeper: Some(Keeper::new(store)), ..self.copy() }
+    }
+
+    fn copy(&self) -> Self {
+        Self {
+            clock: Arc::clone(&self.clock),
+            limits: self.limits,
+            throttle: Mutex::new(self.lock().clone()),
+            keeper: self.keeper.as_ref().map(Keeper::another),
+            landed: Notify::new(),
+        }
     }
 
     pub(super) fn now(&self) -> Moment {
@@ -93,13 +121,17 @@ impl Pace {
             let mut landed = pin!(self.landed.notified());
             // From here on nothing that lands is missed.
             landed.as_mut().enable();
-            let permit = self.throttle(lane).ask(self.now());
+            let now = self.now();
+            let permit = self.throttle(lane, |throttle| throttle.ask(now));
             match permit {
                 Permit::Go(ticket) => {
-                    return Ok(Admission { pace: Arc::clone(self), lane, ticket: Some(ticket), sent: false });
+                    let admission = Admission { pace: Arc::clone(self), lane, ticket: Some(ticket), sent: false };
+                    self.keep().await;
+                    return Ok(admission);
                 }
                 Permit::Stopped(stop) => return Err(stop),
                 Permit::WaitUntil(moment) => {
+                    self.keep().await;
                     let mut until = pin!(self.until(moment));
                     poll_fn(|context| match landed.as_mut().poll(context) {
                         Poll::Ready(()) => Poll::Ready(()),
@@ -112,37 +144,58 @@ impl Pace {
     }
 
     /// A call that took no ticket has failed.
-    pub(crate) fn overhear(&self, service: &ServiceInfo, error: &Error) {
+    pub(crate) async fn overhear(&self, service: &ServiceInfo, error: &Error) {
         if let Error::Refused(refused) = error {
             let lane = if service.version == 5 { Lane::Enterprise } else { Lane::Gateway };
-            self.throttle(lane).overheard(refused, self.now());
+            let now = self.now();
+            self.throttle(lane, |throttle| throttle.overheard(refused, now));
             self.landed.notify_waiters();
+            self.keep().await;
+        }
+    }
+
+    /// Stores the throttle, if somebody wants that. Before each request and after each reply, it is exact; before each wait,
+    /// since a clock that was put right ends a closure that the next process would otherwise begin again.
+    pub(super) async fn keep(&self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.keep(|| self.lock().save()).await;
         }
     }
 
     /// Why nothing is sent at present.
     pub(crate) fn stopped(&self) -> Option<Stop> {
-        [Lane::Gateway, Lane::Enterprise].into_iter().find_map(|lane| self.throttle(lane).stopped().cloned())
+        [Lane::Gateway, Lane::Enterprise]
+            .into_iter()
+            .find_map(|lane| self.throttle(lane, |throttle| throttle.stopped().cloned()))
     }
 
     /// Somebody has looked at the credentials.
     pub(crate) fn resume_sending(&self) {
+        let now = self.now();
         for lane in [Lane::Gateway, Lane::Enterprise] {
-            self.throttle(lane).resume_sending(self.now());
+            self.throttle(lane, |throttle| throttle.resume_sending(now));
         }
         self.landed.notify_waiters();
     }
 
-    fn throttle(&self, lane: Lane) -> MutexGuard<'_, Throttle> {
+    fn throttle<R>(&self, lane: Lane, with: impl FnOnce(&mut Throttle) -> R) -> R {
+        let mut throttle = self.lock();
+        with(match lane {
+            Lane::Gateway => throttle.gateway(),
+            Lane::Enterprise => throttle.enterprise(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, AccountThrottle> {
         // Nothing that holds the lock runs code of others.
-        self.throttles[lane as usize].lock().unwrap_or_else(PoisonError::into_inner)
+        self.throttle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Admission {
     /// Last look before it is sent. From here on it counts as sent.
     pub(super) fn depart(&mut self) -> Result<(), Stop> {
-        match self.pace.throttle(self.lane).stopped().cloned() {
+        match self.pace.throttle(self.lane, |throttle| throttle.stopped().cloned()) {
             Some(stop) => Err(stop),
             None => {
                 self.sent = true;
@@ -153,7 +206,8 @@ impl Admission {
 
     pub(super) fn answered(mut self, response: &Response<Bytes>) {
         if let Some(ticket) = self.ticket.take() {
-            self.pace.throttle(self.lane).answered(ticket, response, self.pace.now());
+            let now = self.pace.now();
+            self.pace.throttle(self.lane, |throttle| throttle.answered(ticket, response, now));
         }
     }
 
@@ -165,13 +219,13 @@ impl Admission {
 
 impl Drop for Admission {
     fn drop(&mut self) {
-        let mut throttle = self.pace.throttle(self.lane);
-        match self.ticket.take() {
-            Some(ticket) if self.sent => throttle.lost(ticket, self.pace.now()),
-            Some(ticket) => throttle.unsent(ticket),
-            None => {}
+        let now = self.pace.now();
+        if let Some(ticket) = self.ticket.take() {
+            self.pace.throttle(self.lane, |throttle| match self.sent {
+                true => throttle.lost(ticket, now),
+                false => throttle.unsent(ticket),
+            });
         }
-        drop(throttle);
         self.pace.landed.notify_waiters();
     }
 }

@@ -1,4 +1,4 @@
-//! Where a machine is stored before each request.
+//! Where a machine is stored before each request, and the throttle.
 
 use std::{error::Error, sync::Arc};
 
@@ -6,15 +6,15 @@ use pg_proto::machine::Saved;
 
 use super::Pending;
 
-/// Why a machine could not be stored.
+/// Why a machine, or the throttle, could not be stored.
 pub type StoreError = Box<dyn Error + Send + Sync>;
 
-/// What its owner stores a machine with.
+/// What its owner stores it with.
 #[derive(Clone)]
-pub(super) struct Store(Arc<dyn Fn(Saved) -> Pending<Result<(), StoreError>> + Send + Sync>);
+pub(crate) struct Store(Arc<dyn Fn(Saved) -> Pending<Result<(), StoreError>> + Send + Sync>);
 
 impl Store {
-    pub(super) fn new<F, Stored, E>(store: F) -> Self
+    pub(crate) fn new<F, Stored, E>(store: F) -> Self
     where
         F: Fn(Saved) -> Stored + Send + Sync + 'static,
         Stored: Future<Output = Result<(), E>> + Send + 'static,

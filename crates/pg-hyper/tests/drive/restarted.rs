@@ -1,0 +1,211 @@
+//! A throttle that is stored, and the process after.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use pg_hyper::{
+    Client, Transport, TransportError, Trouble,
+    proto::{
+        Account, BaseUrl, Credentials,
+        machine::{
+            Saved,
+            retry::{Retry, RetryBounds, Tried},
+            throttle::Stop,
+        },
+        model::TokenLookup,
+    },
+};
+use tokio::time::{Instant, sleep};
+
+const RIGHT: &str = "right";
+
+/// What survives a process.
+#[derive(Clone, Default)]
+struct Disk {
+    throttle: Arc<Mutex<Option<Saved>>>,
+    writes: Arc<AtomicUsize>,
+}
+
+/// Refuses every password but one, or does as it is told.
+#[derive(Clone, Default)]
+struct Service {
+    seen: Arc<AtomicUsize>,
+    code: Arc<Mutex<Option<&'static str>>>,
+    unreachable: Arc<AtomicBool>,
+}
+
+impl Transport for Service {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        if self.unreachable.load(Ordering::SeqCst) {
+            return Err(TransportError::not_sent("no cable"));
+        }
+        self.seen.fetch_add(1, Ordering::SeqCst);
+        let right = request.body().windows(RIGHT.len()).any(|window| window == RIGHT.as_bytes());
+        let body = match *self.code.lock().unwrap() {
+            Some(code) => format!("<serviceResponse><errorCode>{code}</errorCode></serviceResponse>"),
+            None if right => "<serviceResponse/>".to_owned(),
+            None => "<serviceResponse><errorCode>102</errorCode></serviceResponse>".to_owned(),
+        };
+        Ok(Response::new(Bytes::from(body)))
+    }
+}
+
+impl Disk {
+    fn last(&self) -> Option<Saved> {
+        self.throttle.lock().unwrap().clone()
+    }
+
+    /// A process begins.
+    fn start(&self, service: &Service, password: &str) -> Client<Service> {
+        let base = BaseUrl::parse("https://gateway.example").unwrap();
+        let client =
+            Client::with_transport(Account::new(base, Credentials::new("key", password, "sha key")), service.clone());
+        let client = match self.last() {
+            Some(saved) => client.resume_throttle(&saved).unwrap(),
+            None => client,
+        };
+        let disk = self.clone();
+        client.store_throttle(move |saved| {
+            let disk = disk.clone();
+            async move {
+                *disk.throttle.lock().unwrap() = Some(saved);
+                disk.writes.fetch_add(1, Ordering::SeqCst);
+                Ok::<_, Infallible>(())
+            }
+        })
+    }
+}
+
+fn lookup(client: &Client<Service>) -> pg_hyper::Drive<Retry<TokenLookup>, Service> {
+    let bounds = RetryBounds { again: 0, ..RetryBounds::default() };
+    client.retry(TokenLookup::new().card_key("a"), bounds).unwrap()
+}
+
+#[expect(clippy::disallowed_methods, reason = "tokio's time is paused here")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_is_started_again_and_again_fails_once() {
+    let (disk, service) = (Disk::default(), Service::default());
+    for start in 0..20 {
+        let client = disk.start(&service, "wrong");
+        let mut tried = lookup(&client);
+        let outcome = tried.run().await;
+        assert!(!matches!(outcome, Tried::Answered(_)), "{outcome:?}");
+        assert_eq!(matches!(tried.trouble(), Some(Trouble::Stopped(_))), start > 0);
+        assert!(matches!(client.stopped(), Some(Stop::Credentials(code)) if code == "102"));
+    }
+    assert_eq!(service.seen.load(Ordering::SeqCst), 1);
+
+    // Mended in the configuration, it works, and so does whatever comes after.
+    for _ in 0..10 {
+        let client = disk.start(&service, RIGHT);
+        assert!(client.stopped().is_none());
+        assert!(matches!(lookup(&client).await, Tried::Answered(_)));
+    }
+    assert_eq!(service.seen.load(Ordering::SeqCst), 11);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_says_that_the_same_credentials_are_right_now_is_believed_after_a_restart_too() {
+    let (disk, service) = (Disk::default(), Service::default());
+    *service.code.lock().unwrap() = Some("105");
+    let _ = lookup(&disk.start(&service, RIGHT)).await;
+    *service.code.lock().unwrap() = None;
+    let client = disk.start(&service, RIGHT);
+    assert!(client.stopped().is_some());
+    client.resume_sending();
+    assert!(matches!(lookup(&client).await, Tried::Answered(_)));
+    assert!(disk.start(&service, RIGHT).stopped().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_refused_is_stored() {
+    let (disk, service) = (Disk::default(), Service::default());
+    let _ = disk.start(&service, "wrong").call(&TokenLookup::new().card_key("a")).await.unwrap_err();
+    let client = disk.start(&service, "wrong");
+    assert!(client.stopped().is_some(), "whoever looks here first sends nothing");
+    assert!(!matches!(lookup(&client).await, Tried::Answered(_)));
+    assert_eq!(service.seen.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closure_is_waited_out_by_the_process_after() {
+    let (disk, service) = (Disk::default(), Service::default());
+    *service.code.lock().unwrap() = Some("122");
+    let _ = lookup(&disk.start(&service, RIGHT)).await;
+    *service.code.lock().unwrap() = None;
+    let start = now();
+    assert!(matches!(lookup(&disk.start(&service, RIGHT)).await, Tried::Answered(_)));
+    // The clock of a process begins at the wall clock's milliseconds, which do not pass here.
+    assert!((299..=302).contains(&(now() - start).as_secs()), "{:?}", now() - start);
+}
+
+/// A program that is run for one request each time, before any was ever accepted.
+#[tokio::test(start_paused = true)]
+async fn requests_that_never_left_count_as_nothing() {
+    let (disk, service) = (Disk::default(), Service::default());
+    service.unreachable.store(true, Ordering::SeqCst);
+    for _ in 0..20 {
+        let _ = lookup(&disk.start(&service, RIGHT)).await;
+    }
+    service.unreachable.store(false, Ordering::SeqCst);
+    let client = disk.start(&service, RIGHT);
+    assert!(matches!(lookup(&client).await, Tried::Answered(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_stored_is_sent_all_the_same() {
+    let service = Service::default();
+    let client = Disk::default().start(&service, RIGHT).store_throttle(|_| async { Err::<(), _>("the disk is full") });
+    assert!(matches!(lookup(&client).await, Tried::Answered(_)));
+    assert_eq!(service.seen.load(Ordering::SeqCst), 1);
+}
+
+/// Two writes of one file at a time could leave either, or a mixture.
+#[tokio::test(start_paused = true)]
+async fn one_state_is_stored_at_a_time_whoever_is_dropped() {
+    let at_once = Arc::new(AtomicUsize::new(0));
+    let (noted, service) = (Arc::clone(&at_once), Service::default());
+    let client = Disk::default().start(&service, RIGHT).store_throttle(move |_| {
+        let noted = Arc::clone(&noted);
+        async move {
+            assert_eq!(noted.fetch_add(1, Ordering::SeqCst), 0, "another one is under way");
+            pause(100).await;
+            noted.fetch_sub(1, Ordering::SeqCst);
+            Ok::<_, Infallible>(())
+        }
+    });
+    for _ in 0..5 {
+        let both = async { tokio::join!(lookup(&client), lookup(&client)) };
+        assert!(tokio::time::timeout(Duration::from_millis(50), both).await.is_err());
+    }
+    assert!(matches!(lookup(&client).await, Tried::Answered(_)));
+}
+
+#[expect(clippy::disallowed_methods, reason = "tokio's time is paused here")]
+async fn pause(millis: u64) {
+    sleep(Duration::from_millis(millis)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_and_clock_may_be_set_before_or_after() {
+    let (disk, service) = (Disk::default(), Service::default());
+    let _ = lookup(&disk.start(&service, "wrong")).await;
+    let client = disk.start(&service, "wrong").limits(Default::default()).clock(pg_hyper::SystemClock::default());
+    assert!(client.stopped().is_some());
+    let before = disk.writes.load(Ordering::SeqCst);
+    client.resume_sending();
+    let _ = lookup(&client).await;
+    assert!(disk.writes.load(Ordering::SeqCst) > before, "it is stored with the same as before");
+}
