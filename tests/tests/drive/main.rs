@@ -12,6 +12,7 @@ mod cut;
 mod faults;
 mod held_back;
 mod killed;
+mod restarted;
 mod store_errors;
 mod three_d_secure;
 mod updates;
