@@ -5,7 +5,10 @@ use std::io;
 use pg_model::Violation;
 use serde::Serialize;
 
-use crate::output::{self, Exit};
+use crate::{
+    output::{self, Exit},
+    refusal::Refusal,
+};
 
 /// What a command ends with when it does not end well.
 #[derive(Debug)]
@@ -33,23 +36,15 @@ struct Report {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Broken {
+    /// The whole in a line, for people.
+    #[serde(skip)]
+    line: String,
     name: String,
     rule: String,
     found: String,
     source: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     did_you_mean: Option<String>,
-}
-
-/// What the service said.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Refusal {
-    pub(crate) code: String,
-    pub(crate) error_message: String,
-    pub(crate) trace_code: String,
-    pub(crate) http_status: u16,
-    pub(crate) remedy: String,
 }
 
 impl Failure {
@@ -71,6 +66,7 @@ impl Failure {
     /// Adds a broken rule, and the name that may have been meant.
     pub(crate) fn violation(mut self, violation: &Violation, did_you_mean: Option<String>) -> Self {
         self.report.violations.push(Broken {
+            line: violation.to_string(),
             name: violation.name.clone(),
             rule: violation.rule.to_string(),
             found: violation.found.clone(),
@@ -80,9 +76,9 @@ impl Failure {
         self
     }
 
-    /// Adds what the service said.
-    pub(crate) fn refusal(mut self, refusal: Refusal) -> Self {
-        self.report.refusal = Some(refusal);
+    /// Adds what the service said, if it refused.
+    pub(crate) fn refusal(mut self, refusal: Option<Refusal>) -> Self {
+        self.report.refusal = refusal;
         self
     }
 
@@ -126,10 +122,7 @@ impl Failure {
 
 impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}, found {}", self.name, self.rule, self.found)?;
-        if !self.source.is_empty() {
-            write!(f, " (spec {})", self.source)?;
-        }
+        f.write_str(&self.line)?;
         self.did_you_mean.as_ref().map_or(Ok(()), |name| write!(f, "; did you mean {name}?"))
     }
 }

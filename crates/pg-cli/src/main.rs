@@ -24,6 +24,7 @@ mod indented;
 mod listen_address;
 mod output;
 mod reference;
+mod refusal;
 mod shell;
 mod suggestion;
 

@@ -132,6 +132,47 @@ fn version_5_has_its_own_ways_to_say_no() {
 }
 
 #[test]
+fn a_refusal_without_a_message_gets_the_text_of_the_tables() {
+    let address = "call enterprise/address property_name=99 postcode=ZZ11AB";
+    let refusal = |code: &str, message: &str| {
+        let xml = format!("<serviceResponse><errorcode>{code}</errorcode>{message}</serviceResponse>");
+        reply("400 Bad Request", "text/xml", &xml)
+    };
+    let ended = pay_as(&format!("{address} --json"), &refusal("970", "")).ends(1).says(
+        "pg: refused: 970 Address not found [pg's own text, the reply has none; only the sandbox gives this code, \
+         assumption A128] (HTTP 400): fix the request\n",
+    );
+    let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let told = &report["error"]["refusal"];
+    assert_eq!((&told["errorMessage"], &told["meaning"]), (&"".into(), &"Address not found".into()));
+    assert_eq!(told["assumption"], "A128");
+    // The service's own codes are nobody else's, and one that nobody knows has no text.
+    let ended = pay_as(&format!("{address} --json"), &refusal("3", "")).ends(1).says(
+        "refused: 3 No merchant key sent (or invalid key) [pg's own text, the reply has none] (HTTP 400): fix the \
+         credentials",
+    );
+    let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(report["error"]["refusal"].get("assumption"), None);
+    pay_as(address, &refusal("888", "")).ends(1).says("refused: 888 no message (HTTP 400)");
+    // What the service says itself stays.
+    let said = r#"{"errorCode":"950","traceCode":"1","errorMessage":"Used"}"#;
+    pay(&reply("400 Bad Request", JSON, said))
+        .ends(1)
+        .says("refused: 950 Used [only the sandbox gives this code, assumption A92] (trace code 1, HTTP 400)");
+}
+
+#[test]
+fn a_decline_that_only_the_sandbox_knows_is_told_as_that() {
+    pay(&transaction("901"))
+        .ends(1)
+        .says("pg: declined: status 901 As it is [only the sandbox gives this code, assumption A87]\n");
+    let authenticated = "call transaction/initiate3DSecureCardKey cardKey=4F2C-91 currency=GBP itemName0=Tea \
+                         itemPrice0=499 returnUrl=https://shop.example/done";
+    let failed = pay_as(authenticated, &transaction("608")).ends(1);
+    assert!(!failed.err.contains("sandbox"), "{}", failed.err);
+}
+
+#[test]
 fn a_deadline_leaves_a_payment_unknown() {
     let (peer, _told) = Peer::silent();
     let ended = words(&format!("{PAY} uniqueMerchantReference=order-7 --timeout 1")).account(&peer.base).run().ends(4);

@@ -69,7 +69,7 @@ fn explain_masks_and_finds_the_mistake() {
                   9f774dbea1da4b58ed37ee8921653542f4660fee2268fc4a1e07e4a5313c4bef";
     pg(["explain", "a=1", "B=2", theirs]).env("PG_SHA_KEY", "k").run().ends(0).prints("case");
     pg(["verify", "a=1", "B=2", theirs]).env("PG_SHA_KEY", "k").run().ends(1).says("case");
-    pg(["explain", "--json", "a=1", "shaSignature=1"]).env("PG_SHA_KEY", "k").run().ends(0).prints("has 1 characters");
+    pg(["explain", "--json", "a=1", "shaSignature=1"]).env("PG_SHA_KEY", "k").run().ends(0).prints("has 1 character\"");
 }
 
 #[test]

@@ -150,7 +150,8 @@ impl fmt::Display for SignatureFormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Length { found } => {
-                write!(f, "a signature has 128 hexadecimal digits, this text has {found} characters")?;
+                let characters = if *found == 1 { "character" } else { "characters" };
+                write!(f, "a signature has 128 hexadecimal digits, this text has {found} {characters}")?;
                 match found {
                     0 => f.write_str(" (it is missing)"),
                     32 => f.write_str(" (as many as MD5 gives)"),

@@ -8,15 +8,16 @@ use pg_model::{
     Parameters, json,
     method::{Credentials, MethodInfo, Retry},
 };
-use pg_proto::{Account, Refused};
+use pg_proto::Account;
 
 use super::{lookup, redirect, verdict};
 use crate::{
     account::Setting,
     command::{self, interrupt::Interrupted},
-    failure::{Failure, Refusal},
+    failure::Failure,
     indented::indented,
     output::{self, Exit},
+    refusal::{self, Refusal},
 };
 
 /// One request on its way.
@@ -111,10 +112,13 @@ impl Call<'_> {
     }
 
     fn failure(&self, error: Error) -> Failure {
+        // Programs get what came as it came.
+        let refusal = Refusal::in_error(&error);
+        let error = refusal::explained_in(error);
         let message = error.to_string();
-        match error {
+        let failure = match error {
             Error::Misuse(_) => Failure::misuse(message),
-            Error::Refused(refused) => Failure::new(Exit::Refused, message).refusal(refusal(&refused)),
+            Error::Refused(_) => Failure::new(Exit::Refused, message),
             Error::Transport(TransportError::NotSent(Fault::Insecure(_))) => Failure::misuse(message),
             Error::Transport(TransportError::NotSent(_)) => Failure::new(Exit::NotReachable, message),
             // Not a payment, or it would be unknown.
@@ -125,22 +129,12 @@ impl Call<'_> {
             Error::Unknown { cause, .. } => {
                 let unknown = |message| Failure::new(Exit::Unknown, message).next(self.lookup());
                 match &*cause {
-                    Error::Refused(refused) => unknown(message).refusal(refusal(refused)),
                     Error::Unreadable(_) => unknown(message + &self.whose()),
                     _ => unknown(message),
                 }
             }
             _ => Failure::new(Exit::Unknown, message),
-        }
-    }
-}
-
-fn refusal(refused: &Refused) -> Refusal {
-    Refusal {
-        code: refused.code().to_string(),
-        error_message: refused.error.error_message.clone(),
-        trace_code: refused.error.trace_code.to_string(),
-        http_status: refused.http_status.as_u16(),
-        remedy: refused.remedy().to_string(),
+        };
+        failure.refusal(refusal)
     }
 }

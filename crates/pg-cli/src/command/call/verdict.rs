@@ -5,7 +5,10 @@ use pg_model::{
     ThreeDSecureInitiation, TokenCancellation, Transaction, Verdict, decode, method::MethodInfo,
 };
 
-use crate::output::{self, Exit};
+use crate::{
+    output::{self, Exit},
+    refusal,
+};
 
 /// The exit code of a reply, given as JSON; what is not plain success is said on standard error.
 pub(super) fn exit(info: &MethodInfo, reply: &str, lookup: impl FnOnce() -> Option<String>) -> Exit {
@@ -53,7 +56,11 @@ fn status(reply: &str) -> String {
     let inner = value.as_object().into_iter().flat_map(|members| members.values());
     let found = MEMBERS.map(|name| std::iter::once(&value).chain(inner.clone()).find_map(|level| level[name].as_str()));
     let said: Vec<_> = found.into_iter().flatten().filter(|text| !text.is_empty()).collect();
-    if said.is_empty() { "the reply has no status".to_owned() } else { format!("status {}", said.join(" ")) }
+    if said.is_empty() {
+        "the reply has no status".to_owned()
+    } else {
+        format!("status {}{}", said.join(" "), refusal::note_of_status(said[0]))
+    }
 }
 
 fn known(yes: bool, no: bool) -> Verdict {

@@ -14,7 +14,7 @@ use pg_model::{
 };
 
 use super::event::Event;
-use crate::{account::Details, failure::Failure, output};
+use crate::{account::Details, failure::Failure, output, refusal};
 
 /// The accounts by which news are confirmed, as far as they are known. They keep to the throttle, and stop before a lockout.
 pub(super) struct Confirming {
@@ -108,7 +108,7 @@ where
     let mut asking = client.retry(method, bounds).map_err(|misuse| misuse.to_string())?;
     match asking.run().await {
         Tried::Answered(found) => Ok(shown(&found)),
-        Tried::Refused(refused) => Err(refused.to_string()),
+        Tried::Refused(refused) => Err(refusal::explained(&refused).to_string()),
         Tried::NotSent => Err(asking.trouble().map_or_else(|| "not sent".to_owned(), ToString::to_string)),
         Tried::Unknown { why, .. } => Err(asking.trouble().map_or_else(|| why.to_string(), ToString::to_string)),
     }

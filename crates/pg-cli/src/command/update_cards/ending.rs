@@ -15,8 +15,9 @@ use super::{
     results::Results,
 };
 use crate::{
-    failure::{Failure, Refusal},
+    failure::Failure,
     output::{self, Exit},
+    refusal::{self, Refusal},
 };
 
 /// Unfinished batches that are told one by one.
@@ -125,14 +126,9 @@ fn early(summary: &Summary, trouble: Option<&Trouble>, path: Option<&Path>) -> F
     let why = trouble.map_or_else(|| "no reply".to_owned(), ToString::to_string);
     match &summary.end {
         UpdateEnd::Refused(refused) => {
-            let message = format!("{refused}; nothing more was sent; put it right, then {go_on}");
-            Failure::new(Exit::Refused, message).refusal(Refusal {
-                code: refused.code().to_string(),
-                error_message: refused.error.error_message.clone(),
-                trace_code: refused.error.trace_code.to_string(),
-                http_status: refused.http_status.as_u16(),
-                remedy: refused.remedy().to_string(),
-            })
+            let told = refusal::explained(refused);
+            let message = format!("{told}; nothing more was sent; put it right, then {go_on}");
+            Failure::new(Exit::Refused, message).refusal(Some(Refusal::from(refused)))
         }
         UpdateEnd::Unreachable => {
             Failure::new(Exit::NotReachable, format!("the service is out of reach ({why}); {go_on}"))

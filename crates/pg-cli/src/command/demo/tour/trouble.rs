@@ -75,8 +75,9 @@ impl Tour<'_> {
         let violations = misuse.violations().into_iter().flatten();
         self.findings = violations
             .map(|violation| {
-                let what = format!("{}, found {} (spec {})", violation.rule, violation.found, violation.source);
-                (violation.name.clone(), what)
+                let told = violation.to_string();
+                let what = told.strip_prefix(&format!("{}: ", violation.name)).unwrap_or(&told);
+                (violation.name.clone(), what.to_owned())
             })
             .collect();
         match (self.findings.len(), self.exchanges.is_empty()) {
