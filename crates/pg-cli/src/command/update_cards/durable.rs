@@ -21,16 +21,22 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = private().create(true).truncate(true).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+/// Opens files to write to. One that it makes is its owner's to read, where files have owners; one that is there keeps its
+/// rights, since whoever made it has decided.
+pub(super) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
-    let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    options
 }
 
 /// The path with something behind its name.

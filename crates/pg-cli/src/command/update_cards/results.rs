@@ -1,7 +1,7 @@
 //! Where results are written, so that each stands there once whatever happens.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, TryLockError},
     io::{self, ErrorKind, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
@@ -163,14 +163,13 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
     let shown = path.display();
     let unusable =
         |error: io::Error| Failure::misuse(format!("{shown} can't be written: {error}; choose another with --output"));
-    // A run that has written something goes on with that file and makes no new one.
-    let file =
-        OpenOptions::new().write(true).create(written.bytes == 0).truncate(false).open(path).map_err(|error| {
-            match error.kind() {
-                ErrorKind::NotFound if written.bytes > 0 => lost(path),
-                _ => unusable(error),
-            }
-        })?;
+    // Names of card holders are in it. A run that has written something goes on with that file and makes no new one.
+    let file = durable::private().create(written.bytes == 0).truncate(false).open(path).map_err(|error| match error
+        .kind()
+    {
+        ErrorKind::NotFound if written.bytes > 0 => lost(path),
+        _ => unusable(error),
+    })?;
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => Failure::misuse(format!("another pg update-cards writes to {shown}")),
         TryLockError::Error(error) => unusable(error),

@@ -187,3 +187,20 @@ fn callbacks_bring_batches_forward() {
     cards.update_as(flags).run().ends(0).says("callbacks come to http://127.0.0.1:");
     cards.are_exact();
 }
+
+#[test]
+#[cfg(unix)]
+fn results_are_their_owners_to_read_unless_the_file_was_there() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let cards = Cards::new(2);
+    let rights = |ending: &str| fs::metadata(cards.beside(ending)).unwrap().permissions().mode() & 0o777;
+    cards.update("").run().ends(0);
+    assert_eq!((rights(".results.csv"), rights(".pg-state")), (0o600, 0o600));
+    // Whoever made the file has decided who reads it.
+    fs::write(cards.beside(".shared"), "").unwrap();
+    fs::set_permissions(cards.beside(".shared"), fs::Permissions::from_mode(0o640)).unwrap();
+    let output = format!("--restart --output {}", cards.beside(".shared").display());
+    cards.update(&output).run().ends(0);
+    assert_eq!(rights(".shared"), 0o640);
+}
