@@ -150,7 +150,7 @@ impl Report {
                 chapter = step.chapter;
                 lines.push(format!("  {chapter}"));
             }
-            lines.push(format!("{:>3}  {}  {:width$}  {}", step.step, mark(step.ok, paint), step.title, step.result));
+            lines.push(format!("  {:>4}  {}  {:width$}  {}", step.step, mark(step.ok, paint), step.title, step.result));
         }
         let good = self.steps.iter().filter(|step| step.ok).count();
         let line = format!("{good} of {} steps went as expected", self.steps.len());

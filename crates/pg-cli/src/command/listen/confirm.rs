@@ -64,7 +64,9 @@ impl Confirming {
         if key.as_str().len() != 32 || !key.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Event::new(what, "a batch".to_owned()).found(Err("that is no batch key".to_owned()));
         }
-        let event = Event::new(what, format!("batch {key}, {} cards", hint.claimed().card_key_details.len()));
+        let count = hint.claimed().card_key_details.len();
+        let cards = if count == 1 { "card" } else { "cards" };
+        let event = Event::new(what, format!("batch {key}, {count} {cards}"));
         let found = ask(&self.gateway, hint.confirm(), |batch| {
             let mut batch = batch.clone();
             batch.card_key_details.iter_mut().for_each(mask);

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     input::{Input, Stretch},
-    progress::batches,
+    progress::{batches, counted},
     results::Results,
 };
 use crate::{
@@ -79,7 +79,7 @@ pub(super) fn tell(
         output::say(&format!("pg: {}", batch.line()));
     }
     if unfinished.len() > TOLD {
-        output::say(&format!("pg: and {} more batches like these", unfinished.len() - TOLD));
+        output::say(&format!("pg: and {} more like these", batches(unfinished.len() - TOLD)));
     }
     for advice in advice(&summary.progress) {
         output::say(&format!("pg: {advice}"));
@@ -97,7 +97,7 @@ pub(super) fn tell(
 pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure {
     let done = progress.read.saturating_sub(progress.pending);
     let on_the_way = batches(progress.open_batches);
-    let message = format!("interrupted: {} cards are done, {on_the_way} on the way", HumanCount(done));
+    let message = format!("interrupted: {}, {on_the_way} on the way", counted(done, "card is done", "cards are done"));
     Failure::new(Exit::Unknown, format!("{message}; {}", go_on(path)))
 }
 
@@ -153,7 +153,7 @@ fn exit(progress: &Progress) -> Exit {
 }
 
 fn tell_counts(progress: &Progress, results: &str) {
-    let mut said = format!("pg: {} card keys", HumanCount(progress.read));
+    let mut said = format!("pg: {}", counted(progress.read, "card key", "card keys"));
     if progress.duplicates > 0 {
         said += &format!(", {} of them repeats", HumanCount(progress.duplicates));
     }
@@ -165,28 +165,28 @@ fn tell_counts(progress: &Progress, results: &str) {
 fn advice(progress: &Progress) -> Vec<String> {
     let mut said = Vec::new();
     if progress.unanswered > 0 {
-        said.push(format!("{} keys got no answer in their batch (status unanswered)", progress.unanswered));
+        said.push(format!("{} got no answer (status unanswered)", counted(progress.unanswered, "key", "keys")));
     }
     if progress.refused > 0 {
         said.push(format!(
-            "{} keys were refused (status refused): one bad key is enough for its whole batch; put their rows, with the first \
+            "{} (status refused): one bad key is enough for its whole batch; put their rows, with the first \
              line, in a file of their own, and run that with a smaller --batch-size",
-            progress.refused
+            counted(progress.refused, "key was refused", "keys were refused")
         ));
     }
     if progress.doubtful > 0 {
         said.push(format!(
-            "{} keys are in doubt (status doubtful): the service may have their batches and made new cards; ask the \
+            "{} in doubt (status doubtful): the service may have their batches and made new cards; ask the \
              operator, or put their rows, with the first line, in a file of their own and run that, which may make new \
              cards twice",
-            progress.doubtful
+            counted(progress.doubtful, "key is", "keys are")
         ));
     }
     if progress.failed > 0 {
         said.push(format!(
-            "{} keys have no result (status failed or overdue): the service has their batches; ask the operator, with \
+            "{} no result (status failed or overdue): the service has their batches; ask the operator, with \
              the batch keys of the results",
-            progress.failed
+            counted(progress.failed, "key has", "keys have")
         ));
     }
     said
@@ -223,10 +223,13 @@ impl Unfinished {
                 why = format!("{why} {more}");
             }
         }
-        format!(
-            "batch {} ({} cards, lines {} to {}, {} to {}): {why}",
-            self.batch, self.cards, self.first_line, self.last_line, self.first_key, self.last_key
-        )
+        let cards = counted(self.cards as u64, "card", "cards");
+        let place = if self.cards == 1 {
+            format!("line {}, {}", self.first_line, self.first_key)
+        } else {
+            format!("lines {} to {}, {} to {}", self.first_line, self.last_line, self.first_key, self.last_key)
+        };
+        format!("batch {} ({cards}, {place}): {why}", self.batch)
     }
 }
 

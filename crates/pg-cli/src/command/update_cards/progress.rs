@@ -56,9 +56,9 @@ impl Shown {
             None if self.said.as_ref() != Some(progress) => {
                 self.said = Some(*progress);
                 output::say(&format!(
-                    "pg: {} of {} cards, {}",
+                    "pg: {} of {}, {}",
                     HumanCount(over(progress)),
-                    HumanCount(self.total),
+                    counted(self.total, "card", "cards"),
                     beside(progress)
                 ));
             }
@@ -89,8 +89,12 @@ fn over(progress: &Progress) -> u64 {
 
 /// So many batches, in words.
 pub(super) fn batches(count: usize) -> String {
-    let name = if count == 1 { "batch" } else { "batches" };
-    format!("{} {name}", HumanCount(count as u64))
+    counted(count as u64, "batch", "batches")
+}
+
+/// A number of something, in words.
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", HumanCount(count), if count == 1 { one } else { many })
 }
 
 fn beside(progress: &Progress) -> String {
@@ -117,6 +121,10 @@ mod tests {
         let mut progress =
             Progress { read: 12_000, pending: 10_000, updated: 1_234, open_batches: 2, ..Progress::default() };
         assert_eq!(over(&progress), 2_000);
+        assert_eq!(
+            (counted(1, "card", "cards"), counted(1_000, "card", "cards")),
+            ("1 card".into(), "1,000 cards".into())
+        );
         assert_eq!(beside(&progress), "1,234 updated, 2 batches on the way");
         (progress.open_batches, progress.refused, progress.doubtful) = (0, 5_000, 17);
         assert_eq!(beside(&progress), "1,234 updated, 5,000 refused, 17 in doubt");

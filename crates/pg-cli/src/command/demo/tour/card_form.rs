@@ -92,6 +92,6 @@ impl Tour<'_> {
         let order = Order::new(Currency::GBP).item(Item::new("Tea", TEA).quantity(2)).unique_merchant_reference(ORDER);
         let paid = approved(self.client.call(&AuthSessionKey::new(left(&self.session, "session")?, order)).await)?;
         self.payment = Some(paid.transaction_key);
-        Ok(format!("approved: {} {}", paid.transaction_status_code, pounds(2 * TEA)))
+        Ok(format!("approved: {} ({})", pounds(2 * TEA), paid.transaction_status_code))
     }
 }

@@ -60,7 +60,7 @@ impl Tour<'_> {
     async fn pay_with_card_key(&mut self) -> Seen {
         let order = order("Tea, the next box", NEXT_BOX).merchant_customer_reference(CUSTOMER);
         let paid = approved(self.client.call(&AuthCardKey::new(left(&self.card, "card key")?, order)).await)?;
-        Ok(format!("approved: {} {}", paid.transaction_status_code, pounds(NEXT_BOX)))
+        Ok(format!("approved: {} ({})", pounds(NEXT_BOX), paid.transaction_status_code))
     }
 
     async fn reserve(&mut self) -> Seen {

@@ -90,7 +90,7 @@ impl Tour<'_> {
         let stored = self.client.call(&TokeniseTransactionKey::new(paid.transaction_key)).await;
         let stored = stored.map_err(|error| error.to_string())?;
         self.secure.card = stored.card_key_details.first().map(|one| one.card_key.clone());
-        Ok(format!("approved: {} {}", paid.transaction_status_code, pounds(PRICE)))
+        Ok(format!("approved: {} ({})", pounds(PRICE), paid.transaction_status_code))
     }
 
     async fn use_key_twice(&mut self) -> Seen {

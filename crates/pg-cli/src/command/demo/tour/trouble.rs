@@ -39,7 +39,9 @@ impl Tour<'_> {
     async fn decline(&mut self) -> Seen {
         let request = Auth::new(card(Scenario::Declined), order("Tea", REFUSED_TEA));
         match self.client.call(&request).await.map_err(|error| error.to_string())? {
-            Outcome::Declined(not) => Ok(format!("declined: {} {}", not.transaction_status_code, pounds(REFUSED_TEA))),
+            Outcome::Declined(not) => {
+                Ok(format!("declined: {} ({})", pounds(REFUSED_TEA), not.transaction_status_code))
+            }
             Outcome::Approved(_) => Err("approved, though the card is one that is declined".to_owned()),
             Outcome::Other(unknown) => Err(format!("the unknown status {}", unknown.transaction_status_code)),
         }
