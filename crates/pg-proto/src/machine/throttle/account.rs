@@ -21,7 +21,7 @@ const MARK_DIGITS: usize = 4;
 /// A stop is about the credentials that were refused. What is stored knows them again by a mark, 16 bits of a salted hash of the
 /// address and the credentials, too few to find them out. Resumed with others, it permits requests again, few at a time until
 /// the service has accepted them: it counts failures by address (spec 1 §5), so those of the last day still matter, but at
-/// least one is always permitted. Only who changes them again and again to wrong ones can still lock himself out, for a minute.
+/// least one is always permitted. Only who changes them to wrong ones again and again can still be locked out.
 ///
 /// Store it before each request, after each reply, and before each wait.
 ///

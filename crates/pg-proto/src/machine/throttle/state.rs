@@ -154,7 +154,9 @@ impl State {
     /// ones are accepted; and whoever has put them right is let through, one request at a time if it must be.
     pub(super) fn change_credentials(&mut self) {
         let mut counted = std::mem::take(&mut self.failures);
-        counted.append(&mut self.unanswered);
+        if !self.accepted {
+            counted.append(&mut self.unanswered);
+        }
         self.renew();
         counted.sort_unstable();
         counted.reverse();
