@@ -7,7 +7,7 @@ use pg_proto::{
     Account, BaseUrl, Credentials, EnterpriseCredentials,
     machine::{
         Moment, Saved,
-        throttle::{Limits, Throttle},
+        throttle::{AccountThrottle, Limits, Throttle},
     },
 };
 
@@ -22,7 +22,9 @@ pub(crate) struct Client {
     wrong_account: Arc<Account>,
     /// A wrong configuration is in use.
     pub(crate) misconfigured: bool,
-    pub(crate) throttle: Throttle,
+    /// Both services in one lane: what holds for all requests holds for each.
+    throttle: AccountThrottle,
+    limits: Limits,
     /// The throttle as it is stored.
     disk: String,
     pub(crate) up: bool,
@@ -59,12 +61,15 @@ impl Client {
         };
         let limit = merchant.requests_per_minute;
         let limits = Limits { per_minute: if limit.is_some() { PER_MINUTE } else { 100 }, ..Limits::default() };
+        let right = account(password, hosted_password);
+        let throttle = AccountThrottle::new(&right, limits, u64::try_from(number).unwrap_or_default());
         Self {
-            account: account(password, hosted_password),
+            account: right,
             wrong_account: account(&wrong, &wrong),
             misconfigured: false,
-            throttle: Throttle::new(limits),
-            disk: Throttle::new(limits).save().text().to_owned(),
+            disk: throttle.save().text().to_owned(),
+            throttle,
+            limits,
             up: true,
             ahead: 0,
             jumped: false,
@@ -91,6 +96,10 @@ impl Client {
         Moment::from_millis(now.saturating_add_signed(self.ahead))
     }
 
+    pub(crate) const fn throttle(&mut self) -> &mut Throttle {
+        self.throttle.gateway()
+    }
+
     pub(crate) fn store_throttle(&mut self) -> &str {
         self.throttle.save().text().clone_into(&mut self.disk);
         &self.disk
@@ -99,6 +108,8 @@ impl Client {
     /// It comes back with what was stored.
     pub(crate) fn start(&mut self) {
         self.up = true;
-        self.throttle = Throttle::resume(&Saved::from_text(self.disk.as_str())).expect("what was stored can be read");
+        let saved = Saved::from_text(self.disk.as_str());
+        self.throttle =
+            AccountThrottle::resume(&saved, &self.account(), self.limits).expect("what was stored can be read");
     }
 }

@@ -102,12 +102,12 @@ impl World<'_> {
 
     /// Somebody looks after the credentials, whether or not it was ever noticed.
     pub(super) fn mend_credentials(&mut self, client: usize) {
-        if self.clients[client].misconfigured || self.clients[client].throttle.stopped().is_some() {
+        if self.clients[client].misconfigured || self.clients[client].throttle().stopped().is_some() {
             self.configure(client, false);
         }
     }
 
-    /// Whoever rolls out credentials says so to the throttle.
+    /// Other credentials the throttle notices by itself. Whoever looks and finds the right ones says so.
     fn configure(&mut self, client: usize, wrong: bool) {
         self.note(format_args!(
             "client {client} is configured with {} password",
@@ -115,9 +115,10 @@ impl World<'_> {
         ));
         let now = self.clients[client].clock(self.now);
         let one = &mut self.clients[client];
-        one.misconfigured = wrong;
-        one.throttle.resume_sending(now);
-        one.store_throttle();
+        if std::mem::replace(&mut one.misconfigured, wrong) == wrong {
+            one.throttle().resume_sending(now);
+            one.store_throttle();
+        }
         self.crash_client(client);
     }
 

@@ -22,7 +22,7 @@ impl World<'_> {
     /// A task begins, when its server is up and may send.
     pub(super) fn begin(&mut self, task: usize) {
         let client = self.tasks[task].client;
-        let stopped = self.clients[client].throttle.stopped().is_some() && self.chance.per_mille(500);
+        let stopped = self.clients[client].throttle().stopped().is_some() && self.chance.per_mille(500);
         if !self.clients[client].up || stopped {
             self.agenda.plan(self.now + 30_000, Happening::Begin { task });
             return;
@@ -54,7 +54,7 @@ impl World<'_> {
         if one.turn != turn || one.run.is_some() || !self.clients[client].up {
             return;
         }
-        if self.healed && self.clients[client].throttle.stopped().is_some() {
+        if self.healed && self.clients[client].throttle().stopped().is_some() {
             // Whoever looks after it starts the server again, and everything on it goes on.
             return self.mend_credentials(client);
         }
@@ -160,6 +160,7 @@ impl World<'_> {
     }
 
     pub(super) fn sleep(&mut self, task: usize, now: Moment, until: Moment) {
+        self.store_throttle(self.tasks[task].client);
         let pause = until.millis().saturating_sub(now.millis());
         let (name, turn) = (self.tasks[task].job.name.clone(), self.tasks[task].turn);
         self.note(format_args!("{name} waits {pause} ms"));
@@ -178,7 +179,7 @@ impl World<'_> {
         self.tasks[task].busy = true;
         let ticket = if self.conduct.asks_throttle() {
             let now = self.clients[client].clock(self.now);
-            match self.clients[client].throttle.ask(now) {
+            match self.clients[client].throttle().ask(now) {
                 Permit::Go(ticket) => Some(ticket),
                 Permit::WaitUntil(until) => return self.park(task, request, now, until),
                 Permit::Stopped(_) if !self.conduct.heeds_stops() => None,
@@ -242,7 +243,7 @@ impl World<'_> {
         one.disk = one.run.as_ref().map(|run| run.save());
     }
 
-    fn store_throttle(&mut self, client: usize) {
+    pub(super) fn store_throttle(&mut self, client: usize) {
         let Self { clients, secrets, .. } = self;
         if let Some(secret) = secrets.found_in(clients[client].store_throttle()) {
             self.violate("secrets stay secret", format!("{secret} in the stored throttle"));

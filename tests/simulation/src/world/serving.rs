@@ -154,7 +154,8 @@ impl World<'_> {
                 let client = self.tasks[task].client;
                 let now = self.clients[client].clock(self.now);
                 if let Some(ticket) = self.calls[call].ticket.take() {
-                    self.clients[client].throttle.answered(ticket, &response, now);
+                    self.clients[client].throttle().answered(ticket, &response, now);
+                    self.store_throttle(client);
                 }
                 self.feed(task, turn, Event::Reply(response));
             }
@@ -174,8 +175,13 @@ impl World<'_> {
                 let client = self.tasks[task].client;
                 let now = self.clients[client].clock(self.now);
                 if let Some(ticket) = self.calls[call].ticket.take() {
-                    let throttle = &mut self.clients[client].throttle;
-                    if sent { throttle.lost(ticket, now) } else { throttle.unsent(ticket) }
+                    let throttle = self.clients[client].throttle();
+                    if sent {
+                        throttle.lost(ticket, now)
+                    } else {
+                        throttle.unsent(ticket)
+                    }
+                    self.store_throttle(client);
                 }
                 let failure = if sent { Failure::MaybeSent } else { Failure::NotSent };
                 self.note(format_args!("call {call} has no reply: {failure:?}"));
