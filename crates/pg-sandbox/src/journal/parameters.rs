@@ -130,6 +130,7 @@ fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
         Some(Shown::Text) => text(value, number),
         Some(Shown::CardNumber) => text(&mask::card_number(value), None).into_owned().into(),
         Some(Shown::Nothing) => HIDDEN.into(),
+        None if value.chars().nth(1).is_none() => "(1 character)".into(),
         None => format!("({} characters)", value.chars().count()).into(),
     }
 }
@@ -218,6 +219,7 @@ mod tests {
         assert_eq!(one("apiPassword", ""), "");
         assert_eq!(one("cardcv2", "9173"), "(4 characters)");
         assert_eq!(one("cvv", "917"), "(3 characters)");
+        assert_eq!(one("cvv", "9"), "(1 character)");
     }
 
     #[test]
