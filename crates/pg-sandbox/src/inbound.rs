@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use http::Request;
-use pg_model::method::Credentials;
+use pg_model::method::{Credentials, MethodInfo};
 
 use crate::{
     form,
@@ -30,6 +30,8 @@ pub(crate) struct Inbound {
 
 /// A request as the journal may hold it.
 pub(crate) struct Noted {
+    /// The method that it calls.
+    pub(crate) info: Option<&'static MethodInfo>,
     /// Its path, masked.
     pub(crate) path: String,
     /// Its parameters, masked.
@@ -78,14 +80,15 @@ impl Noted {
                 form::read_as_can_be(form).take(settings.limits.parameters).collect()
             }
         };
-        let credentials = match route {
-            Route::Method(info, _) => Some(info.credentials),
+        let info = match route {
+            Route::Method(info, _) => Some(info),
             _ => None,
         };
         Self {
+            info,
             path: Parameters::masked(request.uri().path()),
             parameters: Arc::new(Parameters::of(&form)),
-            caller: Caller::of(settings, credentials, |name| {
+            caller: Caller::of(settings, info.map(|info| info.credentials), |name| {
                 form.iter().find(|pair| pair.0 == name).map(|pair| &*pair.1)
             }),
         }

@@ -8,7 +8,6 @@ use crate::{
     inbound::{Caller, Inbound},
     journal::{Answered, Entry},
     records::{FaultKind, Session},
-    service::Route,
     store::Transaction,
     timestamp::Timestamp,
 };
@@ -30,10 +29,7 @@ impl Sandbox {
             peer: Peer::of(request),
             http_method: request.method().clone(),
             path: noted.path.clone(),
-            info: match Route::of(request.uri().path()) {
-                Route::Method(info, _) => Some(info),
-                _ => None,
-            },
+            info: noted.info,
             merchant: match &noted.caller {
                 Caller::Unknown => None,
                 Caller::Merchant(name) => Some(name.clone()),

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// A method that the sandbox carries out: one file each, beside the method's service.
-pub(crate) trait Serve: Method {
+pub(crate) trait Serve: Method + Send + 'static {
     /// What the account needs to be allowed.
     const PERMISSION: Permission = Permission::Open;
     /// Whether the request has to be signed.
@@ -53,7 +53,7 @@ pub(crate) struct Entry {
 }
 
 /// The table entry of a method.
-pub(crate) const fn entry<M: Serve + Send + 'static>() -> Entry {
+pub(crate) const fn entry<M: Serve>() -> Entry {
     Entry { info: M::INFO, permission: M::PERMISSION, signature: M::SIGNATURE, read: read::<M> }
 }
 
@@ -171,13 +171,13 @@ fn assumption(info: &MethodInfo, name: &str) -> Option<u16> {
     }
 }
 
-fn read<M: Serve + Send + 'static>(form: &Form) -> Result<Box<dyn Served>, Refusal> {
+fn read<M: Serve>(form: &Form) -> Result<Box<dyn Served>, Refusal> {
     let request = M::from_parameters(form.parameters()).map_err(|violations| broken(M::INFO, &violations))?;
     let violations = request.check();
     if violations.is_empty() { Ok(Box::new(request)) } else { Err(broken(M::INFO, &violations)) }
 }
 
-impl<M: Serve + Send> Served for M {
+impl<M: Serve> Served for M {
     fn serve(self: Box<Self>, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
         let record = Serve::serve(*self, context, merchant)?;
         context.basis.assume(41);

@@ -1,8 +1,9 @@
 //! Durable records behind one small trait, so that another engine can carry them.
 //!
 //! The core makes time-ordered keys itself, so an engine needs no sequences, no time and no
-//! randomness: it holds rows of text by primary key with a few index columns, inside transactions. A request that fails
-//! has nothing to undo there: its changes wait in a [`Transaction`] until it has succeeded. Text must order by its bytes (SQLite's default; collation "C" in PostgreSQL).
+//! randomness: it holds rows of text by primary key with a few index columns, inside transactions. A request
+//! that fails has nothing to undo there: its changes wait in a [`Transaction`] until it has succeeded. Text must
+//! order by its bytes (SQLite's default; collation "C" in PostgreSQL).
 //!
 //! Adding a kind of record is one type with [`Record`] and one table in `store/schema/`.
 

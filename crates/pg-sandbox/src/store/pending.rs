@@ -43,6 +43,11 @@ impl Pending {
         self.set(kind, key, None);
     }
 
+    /// What is to become of a row: nothing when nothing was said of it.
+    pub(super) fn get(&self, kind: &Kind, key: &str) -> Option<&Option<Held>> {
+        self.rows(kind)?.get(key)
+    }
+
     /// The rows of a table of which something was said.
     pub(super) fn rows(&self, kind: &Kind) -> Option<&Rows> {
         self.0.get(kind.table).map(|table| &table.rows)

@@ -23,7 +23,7 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// When the store fails.
     pub fn get<T: Record>(&mut self, key: &str) -> Result<Option<T>, StoreError> {
-        match self.pending.rows(T::KIND).and_then(|rows| rows.get(key)) {
+        match self.pending.get(T::KIND, key) {
             Some(held) => held.as_ref().map(|held| read(T::KIND, &held.body)).transpose(),
             None => self.store.get(T::KIND, key)?.map(|body| read(T::KIND, &body)).transpose(),
         }
@@ -129,7 +129,7 @@ impl<'a> Transaction<'a> {
     }
 
     fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        match self.pending.rows(kind).and_then(|rows| rows.get(key)) {
+        match self.pending.get(kind, key) {
             Some(held) => Ok(held.is_some()),
             None => self.store.holds(kind, key),
         }
