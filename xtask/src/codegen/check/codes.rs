@@ -72,7 +72,8 @@ impl Checker<'_> {
     }
 
     pub(super) fn assumptions(&mut self) {
-        for (at, one) in self.tables.assumptions.iter().enumerate() {
+        let mut before = 0;
+        for one in &self.tables.assumptions {
             let places = &one.places;
             let texts = [
                 ("title", one.title.as_str()),
@@ -82,10 +83,12 @@ impl Checker<'_> {
                 ("change", &one.change),
             ];
             self.filled(places, &texts);
-            if usize::from(one.number) != at + 1 {
-                let what = format!("number {} where {} is next: new ones go to the end", one.number, at + 1);
+            // A gap is a number that was given up, which is never used again.
+            if one.number <= before {
+                let what = format!("number {} after {before}: numbers ascend, new ones go to the end", one.number);
                 self.problem(places.of("number"), what);
             }
+            before = one.number;
             if !AREAS.contains(&one.area.as_str()) {
                 let hint = allowed(&one.area, AREAS.iter().copied());
                 self.problem(places.of("area"), format!("area {:?} is not known{hint}", one.area));
