@@ -68,12 +68,16 @@ enum Command {
     #[command(
         long_about = "Runs every test: cargo test of the whole workspace, every example, ten thousand worlds of the \
                       simulation, the builds for \
-                      wasm32-unknown-unknown and thumbv7em-none-eabihf, the decoder for JavaScript in Node and by \
-                      TypeScript, docs/openapi.yaml and its examples by an OpenAPI validator and a mock server. Missing rustup \
-                      targets, the validator, the mock server, TypeScript and, for root on Debian, Chromium and Node are installed; what \
+                      wasm32-unknown-unknown and thumbv7em-none-eabihf, the decoder for JavaScript in Node, in bundlers, in \
+                      other hosts and by TypeScript, docs/openapi.yaml and its examples by an OpenAPI validator and a mock server. Missing rustup \
+                      targets, the validator, the mock server, the bundlers and, for root on Debian, Chromium and Node are installed; what \
                       cannot be is left out and said so at the end. With CI=true nothing may be left out."
     )]
-    Test,
+    Test {
+        /// Only the steps that have this in their titles
+        #[arg(long, value_name = "WORDS")]
+        only: Option<String>,
+    },
     /// Build the decoder for JavaScript as a package in target/pg-wasm/
     #[command(
         long_about = "Compiles pg-wasm for size, writes target/pg-wasm/ (an ES module with types, pg_wasm.wasm, \
@@ -134,7 +138,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Method { name } => codegen::method::run(&root, name.as_deref()),
         Command::Api { check } => api::run(&root, check),
         Command::Tidy => tidy::run(&root),
-        Command::Test => test::run(&root),
+        Command::Test { only } => test::run(&root, only.as_deref()),
         Command::Wasm => wasm::run(&root).map(drop),
         Command::Simulate { seeds, seed, planted } => simulate::run(&root, seeds, seed, planted),
         Command::Bench { quick, package } => bench::run(&root, quick, &package),

@@ -22,6 +22,10 @@ impl<'a> Step<'a> {
     pub(crate) fn new(title: impl Into<String>, action: impl FnOnce() -> Result<Outcome> + 'a) -> Self {
         Self { title: title.into(), action: Box::new(action) }
     }
+
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
 }
 
 /// Runs every step, also after one has failed, then prints what became of each.

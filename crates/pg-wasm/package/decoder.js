@@ -1,7 +1,7 @@
 // Decodes the redirect that brings a customer's browser back from the card form.
 //
-// This file does no input or output: whoever imports it brings the compiled module. `node.js`, `web.js` and `workerd.js`
-// do that for their hosts.
+// This file does no input or output: whoever imports it brings the compiled module. `inline.js` has it inside; `node.js`,
+// `web.js` and `workerd.js` load it in the way of their hosts.
 
 /** The names of each choice; their places are the numbers that the compiled module knows. */
 const CHOICES = {
@@ -37,7 +37,7 @@ export function decoder(module) {
   return {
     decodeRedirect(url, options) {
       const { apiKey, choices } = checked(options);
-      const { formId, data, iv } = parameters(String(url));
+      const { formId, data, iv } = parameters(spelt(url));
       const { answer, json } = machine.decode(apiKey, data, iv, choices);
       switch (answer) {
         case KEY_PROBLEM: {
@@ -67,6 +67,15 @@ function checked(options) {
     return number;
   });
   return { apiKey, choices };
+}
+
+/** What a text can be, an address can be; what is none of these is the program's mistake. */
+function spelt(url) {
+  if (typeof url === "string") return url;
+  // By what it calls itself, since a URL of another realm is no instance of this one's class.
+  const kind = Object.prototype.toString.call(url);
+  if (kind === "[object URL]" || kind === "[object URLSearchParams]") return String(url);
+  throw new TypeError("url: a string, URL or URLSearchParams is needed");
 }
 
 /** Of a name that occurs twice the last one counts, since the service appends to what the merchant's address had. */

@@ -104,7 +104,7 @@ export type Decoded = Accepted | Invalid | Failed;
  * Decodes the address to which the card form sent the customer's browser back.
  *
  * @param url The whole address, or its query.
- * @throws {TypeError} When an option is wrong, or the API key has not the form that its derivation needs. Nothing that
- * an address can hold makes it throw.
+ * @throws {TypeError} When `url` is neither text nor a URL nor parameters, when an option is wrong, or when the API key has
+ * not the form that its derivation needs. Nothing that an address can hold makes it throw.
  */
-export function decodeRedirect(url: string | URL, options: Options): Decoded;
+export function decodeRedirect(url: string | URL | URLSearchParams, options: Options): Decoded;

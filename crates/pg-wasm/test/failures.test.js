@@ -54,8 +54,8 @@ test("another key, another iv", () => {
 });
 
 test("no redirect at all", () => {
-  for (const url of ["", "?", "#", "data", "https://shop.example/", "?data=&iv=", "?data=A", "?iv=A", "%", null, 7]) {
-    assert.deepEqual(decodeRedirect(url, { apiKey }), unreadable, String(url));
+  for (const url of ["", "?", "#", "data", "https://shop.example/", "?data=&iv=", "?data=A", "?iv=A", "%"]) {
+    assert.deepEqual(decodeRedirect(url, { apiKey }), unreadable, url);
   }
 });
 

@@ -11,20 +11,27 @@ import { compiled, decoder, file, vector } from "./package.js";
 
 const { apiKey, redirect } = vector("JSON");
 
-test("by its name, with nothing else installed", () => {
+test("by its names, with nothing else installed", () => {
   const folder = mkdtempSync(join(tmpdir(), "pg-wasm-"));
   try {
     cpSync(fileURLToPath(file(".")), join(folder, "node_modules", "pg-wasm"), { recursive: true });
-    const program = `import { decodeRedirect } from "pg-wasm";
-      import { decoder } from "pg-wasm/decoder";
-      const { ok } = decodeRedirect(${JSON.stringify(redirect)}, { apiKey: ${JSON.stringify(apiKey)} });
-      console.log(ok.cardNumber, typeof decoder);`;
-    writeFileSync(join(folder, "program.mjs"), program);
-    const said = execFileSync(process.execPath, [join(folder, "program.mjs")], { encoding: "utf8" });
-    assert.equal(said, "411111******1111 function\n");
+    for (const name of ["pg-wasm", "pg-wasm/inline", "pg-wasm/node"]) {
+      const program = `import { decodeRedirect } from "${name}";
+        import { decoder } from "pg-wasm/decoder";
+        const { ok } = decodeRedirect(${JSON.stringify(redirect)}, { apiKey: ${JSON.stringify(apiKey)} });
+        console.log(ok.cardNumber, typeof decoder);`;
+      writeFileSync(join(folder, "program.mjs"), program);
+      const said = execFileSync(process.execPath, [join(folder, "program.mjs")], { encoding: "utf8" });
+      assert.equal(said, "411111******1111 function\n", name);
+    }
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test("with the module inside, byte for byte, and nothing beside it", () => {
+  const [, base64] = /const base64 = "([^"]*)"/.exec(readFileSync(file("inline.js"), "utf8"));
+  assert.ok(Buffer.from(base64, "base64").equals(readFileSync(file("pg_wasm.wasm"))));
 });
 
 test("by the web's interfaces, which load what lies beside it and nothing else", async () => {
@@ -43,13 +50,22 @@ test("by the web's interfaces, which load what lies beside it and nothing else",
   assert.deepEqual(asked, [file("pg_wasm.wasm").href]);
 });
 
-test("every file that the manifest names is there, and no dependency", () => {
-  const { version, exports, dependencies, devDependencies, peerDependencies } = JSON.parse(readFileSync(file("package.json")));
+test("every file that the manifest names is there, with its types, and no dependency", () => {
+  const manifest = JSON.parse(readFileSync(file("package.json")));
+  const { version, exports, dependencies, devDependencies, peerDependencies } = manifest;
   assert.match(version, /^\d+\.\d+\.\d+$/);
   assert.notEqual(version, "0.0.0");
   assert.deepEqual([dependencies, devDependencies, peerDependencies], [undefined, undefined, undefined]);
-  const named = Object.values(exports).flatMap((entry) => (typeof entry === "string" ? [entry] : Object.values(entry)));
-  for (const name of named) assert.ok(existsSync(file(name)), name);
+  for (const [entry, conditions] of Object.entries(exports)) {
+    if (entry === "./package.json") continue;
+    // The first condition that holds counts, so types come first.
+    assert.equal(Object.keys(conditions)[0], "types", entry);
+    for (const name of Object.values(conditions)) assert.ok(existsSync(file(name)), name);
+  }
+  assert.ok(existsSync(file(manifest.main)) && existsSync(file(manifest.types)));
+  assert.equal(manifest.sideEffects, false);
+  assert.ok(manifest.license && manifest.engines.node && manifest.keywords.length);
+  for (const name of ["LICENSE-MIT", "LICENSE-APACHE"]) assert.ok(existsSync(file(name)), name);
 });
 
 test("with a module that the host has compiled", () => {

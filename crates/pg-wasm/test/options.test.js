@@ -75,3 +75,15 @@ test("a program's mistakes are told, whatever the address is", () => {
     }
   }
 });
+
+test("what is no URL is the program's mistake, and told as one", () => {
+  const request = { url: redirect, toString: () => redirect };
+  for (const url of [undefined, null, 7, true, Symbol("url"), {}, [], [redirect], request, () => redirect, Buffer.from(redirect)]) {
+    const message = /^url: a string, URL or URLSearchParams is needed$/;
+    assert.throws(() => decodeRedirect(url, { apiKey }), { name: "TypeError", message }, typeof url);
+  }
+  class Address extends URL {}
+  for (const url of [redirect, new URL(redirect), new URL(redirect).searchParams, new Address(redirect)]) {
+    assert.ok(readable(url, {}), typeof url);
+  }
+});

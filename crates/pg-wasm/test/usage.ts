@@ -1,6 +1,11 @@
 // A program of the package's user: TypeScript has to accept all of it.
 import { type Choices, type Decoded, type Options, decodeRedirect } from "pg-wasm";
 import { decoder } from "pg-wasm/decoder";
+import { decodeRedirect as inlined } from "pg-wasm/inline";
+import { decodeRedirect as inNode } from "pg-wasm/node";
+import compiled from "pg-wasm/pg_wasm.wasm";
+import { decodeRedirect as onTheWeb } from "pg-wasm/web";
+import { decodeRedirect as inWorkerd } from "pg-wasm/workerd";
 
 const choices: Required<Choices> = { keyDerivation: "sha256", ivFormat: "hex", textEncoding: "base64url", padding: "none" };
 const options: Options = { apiKey: new Uint8Array(32), ...choices };
@@ -25,8 +30,15 @@ export function narrowed(text: string): string {
 }
 
 export const own: typeof decodeRedirect = decoder(new WebAssembly.Module(new Uint8Array())).decodeRedirect;
+export const loaded: typeof decodeRedirect = decoder(compiled).decodeRedirect;
+export const every: (typeof decodeRedirect)[] = [inlined, inNode, onTheWeb, inWorkerd];
+export const query: Decoded = decodeRedirect(new URLSearchParams(), options);
 
 // And none of this.
+// @ts-expect-error what is no URL
+decodeRedirect(null, options);
+// @ts-expect-error a request, which has one
+decodeRedirect(new Request(""), options);
 // @ts-expect-error the key is required
 decodeRedirect("", {});
 // @ts-expect-error a choice that is none

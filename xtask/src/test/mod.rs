@@ -3,22 +3,23 @@
 mod debian;
 mod decoder;
 mod examples;
-mod mock;
+mod npm;
 mod openapi;
+mod page;
 pub(crate) mod targets;
 mod wasm_charge;
 
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::simulate;
 use crate::steps::{self, Outcome, Step};
 use crate::workspace;
 
-/// Runs every step and ends with a summary; on CI nothing may be left out.
-pub(crate) fn run(root: &Path) -> Result<()> {
+/// Runs every step, or those with some words in their titles, and ends with a summary; on CI nothing may be left out.
+pub(crate) fn run(root: &Path, only: Option<&str>) -> Result<()> {
     let metadata = workspace::metadata(root)?;
     let mut all = vec![
         Step::new("independent tools that the vectors are checked with", independent_tools),
@@ -31,7 +32,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         // Before the tests of the workspace: some show the package to a browser.
         Step::new("the decoder for JavaScript, within its budget", || decoder::build(root)),
         Step::new("a mock server for the tests of docs/openapi.yaml", || {
-            mock::install(root, metadata.target_directory.as_std_path())
+            npm::install(root, metadata.target_directory.as_std_path(), &npm::MOCK_SERVER)
         }),
         Step::new("unit, integration and doc tests of the workspace", || {
             steps::execute(cargo(root).args(["test", "--workspace", "--no-fail-fast"]))
@@ -40,18 +41,26 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     all.push(Step::new("the decoder for JavaScript in Node", || {
         decoder::in_node(root, metadata.target_directory.as_std_path())
     }));
-    all.push(Step::new("the decoder for JavaScript by TypeScript", || {
-        decoder::by_typescript(root, metadata.target_directory.as_std_path())
-    }));
+    all.push(Step::new(
+        "the decoder for JavaScript in every bundler and host of its documentation, and by TypeScript",
+        || decoder::bundled(root, metadata.target_directory.as_std_path()),
+    ));
     all.push(Step::new("a charge on bare wasm32, driven by Node", || {
         wasm_charge::run(root, metadata.target_directory.as_std_path())
     }));
     all.extend(examples::steps(root, &metadata));
     all.push(Step::new("ten thousand worlds of the simulation", || simulate::test(root)));
     all.extend(targets::steps(root));
+    all.push(Step::new("what docs/front-end-decoder.md tells users of Rust to type", || {
+        page::typed(root, metadata.target_directory.as_std_path())
+    }));
     all.push(Step::new("docs/openapi.yaml and its examples against an OpenAPI validator", || {
         openapi::validate(root, metadata.target_directory.as_std_path())
     }));
+    all.retain(|step| only.is_none_or(|words| step.title().contains(words)));
+    if all.is_empty() {
+        bail!("no step has \"{}\" in its title", only.unwrap_or_default());
+    }
     steps::run(all, workspace::on_ci())
 }
 

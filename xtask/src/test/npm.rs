@@ -1,0 +1,63 @@
+//! Programs from npm that tests need, every version of them fixed, each set in a folder of its own below the target folder.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::steps::{self, Outcome};
+
+/// What is installed.
+pub(super) struct Set {
+    /// The folder with its `package.json` and `package-lock.json`.
+    pub(super) package: &'static str,
+    /// Where it goes, below the target folder.
+    pub(super) folder: &'static str,
+    /// A program of it that answers `--version`.
+    pub(super) program: &'static str,
+    /// What is not tested without it.
+    pub(super) otherwise: &'static str,
+}
+
+/// The mock server that `docs/openapi.yaml` is tried with.
+pub(super) const MOCK_SERVER: Set = Set {
+    package: "tests/openapi",
+    folder: "openapi-mock",
+    program: "prism",
+    otherwise: "docs/openapi.yaml is not tried with a mock server",
+};
+
+/// What the decoder for JavaScript is bundled, run and typed with.
+pub(super) const BUNDLERS: Set = Set {
+    package: "crates/pg-wasm/test/bundlers",
+    folder: "bundlers",
+    program: "esbuild",
+    otherwise: "the decoder for JavaScript is not bundled, nor judged by TypeScript",
+};
+
+const FILES: [&str; 2] = ["package.json", "package-lock.json"];
+
+/// Installs a set on first use and when its versions change; left out where there is no Node, or no registry.
+pub(super) fn install(root: &Path, target_directory: &Path, set: &Set) -> Result<Outcome> {
+    let Set { package, otherwise, .. } = set;
+    let folder = target_directory.join(set.folder);
+    let program = folder.join("node_modules/.bin").join(set.program);
+    let same = |file: &&str| fs::read(root.join(package).join(file)).ok() == fs::read(folder.join(file)).ok();
+    if FILES.iter().all(same) && steps::succeeds(Command::new(&program).arg("--version")) {
+        return Ok(Outcome::Done);
+    }
+    if !steps::succeeds(Command::new("npm").arg("--version")) {
+        return Ok(Outcome::LeftOut(format!("npm was not found, so {otherwise}")));
+    }
+    fs::create_dir_all(&folder)?;
+    for file in FILES {
+        fs::copy(root.join(package).join(file), folder.join(file)).with_context(|| format!("cannot copy {file}"))?;
+    }
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]).arg(&folder);
+    if steps::succeeds(&mut npm) && steps::succeeds(Command::new(&program).arg("--version")) {
+        return Ok(Outcome::Done);
+    }
+    Ok(Outcome::LeftOut(format!("npm could not install what {package}/package.json names, so {otherwise}")))
+}
