@@ -11,7 +11,7 @@ use pg_model::method::MethodInfo;
 
 use crate::{
     records::FaultKind,
-    service::{BASIS_HEADER, RefusedWith},
+    service::{BASIS_HEADER, RefusedWith, WARNING_HEADER, warnings_in},
     timestamp::Timestamp,
 };
 
@@ -70,6 +70,8 @@ pub(crate) struct Answered {
     pub(crate) error_code: Option<String>,
     /// What it rests on.
     pub(crate) basis: Option<HeaderValue>,
+    /// What the caller was warned of.
+    pub(crate) warnings: Option<HeaderValue>,
     /// Where a browser was sent.
     pub(crate) location: Option<HeaderValue>,
     /// The start of the body, unless it is a page.
@@ -86,6 +88,7 @@ impl Answered {
             status: response.status().as_u16(),
             error_code: response.extensions().get::<RefusedWith>().map(|refused| refused.0.clone()),
             basis: headers.get(BASIS_HEADER).cloned(),
+            warnings: headers.get(WARNING_HEADER).cloned(),
             location: headers.get(header::LOCATION).cloned(),
             body: if content_type.starts_with(b"text/html") {
                 Bytes::new()
@@ -97,9 +100,14 @@ impl Answered {
         }
     }
 
-    /// The basis as text, for example `2 §4.4, A12`.
+    /// What the caller was warned of, one sentence each.
+    pub(crate) fn warnings(&self) -> Vec<&str> {
+        self.warnings.as_ref().map(warnings_in).unwrap_or_default()
+    }
+
+    /// The basis as text, for example `2 4.4, A12`.
     pub(crate) fn basis(&self) -> Option<&str> {
-        self.basis.as_ref().and_then(|basis| std::str::from_utf8(basis.as_bytes()).ok())
+        self.basis.as_ref().and_then(|basis| basis.to_str().ok())
     }
 
     /// Where a browser was sent, masked.
@@ -160,10 +168,10 @@ impl Journal {
 
 impl Entry {
     fn bytes(&self) -> usize {
-        let reply = self
-            .reply
-            .as_ref()
-            .map_or(0, |reply| reply.body.len() + reply.location.as_ref().map_or(0, HeaderValue::len));
+        let reply = self.reply.as_ref().map_or(0, |reply| {
+            reply.body.len()
+                + [&reply.location, &reply.warnings].into_iter().flatten().map(HeaderValue::len).sum::<usize>()
+        });
         ENTRY_BYTES + self.path.len() + self.parameters.bytes() + reply
     }
 }

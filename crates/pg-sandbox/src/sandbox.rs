@@ -20,7 +20,7 @@ use crate::{
     journal::Journal,
     key::{Dice as _, Keys, SeededDice},
     records::Meta,
-    service::{self, Basis, Context, Refusal, Route, Throttle},
+    service::{self, Basis, Context, Refusal, Route, Throttle, WARNING_HEADER, Warnings},
     settings::Settings,
     store::{Sqlite, Store, StoreError, Syncer, Transaction},
     timestamp::Timestamp,
@@ -260,6 +260,7 @@ impl Sandbox {
             Err(_) => context.records.undo().map(|()| None),
         };
         let (trace_code, basis) = (context.trace_code(), std::mem::take(&mut context.basis));
+        let warnings = std::mem::take(&mut context.warnings).header();
         if !self.store.in_transaction() {
             return Err(StoreError::Lost);
         }
@@ -268,7 +269,11 @@ impl Sandbox {
             Some(Err(refusal)) => refusal.joining(&basis).reply(route.voice(), trace_code),
             None => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(route.voice(), trace_code),
         };
-        Ok(reply.into_response())
+        let mut response = reply.into_response();
+        if let Some(warnings) = warnings {
+            response.headers_mut().insert(WARNING_HEADER, warnings);
+        }
+        Ok(response)
     }
 
     fn context(&mut self, real_now: Timestamp, peer: IpAddr) -> Context<'_> {
@@ -289,6 +294,7 @@ impl Sandbox {
             agenda: &mut self.agenda,
             encoding: Encoding::default(),
             basis: Basis::default(),
+            warnings: Warnings::default(),
         }
     }
 

@@ -157,7 +157,10 @@ fn every_rule_of_every_parameter_is_kept() {
                 let (status, error, basis) = call(&mut sandbox, method, &parameters(method, field, &value));
                 let code = expected(method, &name, missing);
                 assert_eq!((status, error.error_code.as_str()), (400, code), "{place}: {}", error.error_message);
-                assert!(basis.contains('§') && basis.contains(", A"), "{place}: {basis}");
+                assert!(
+                    matches!(basis.as_bytes(), [b'1'..=b'3', b' ', ..]) && basis.contains(", A"),
+                    "{place}: {basis}"
+                );
                 if code.starts_with('9') && method.credentials == Credentials::Signed {
                     assert!(error.error_message.ends_with(&name), "{place}: {}", error.error_message);
                 }

@@ -96,15 +96,15 @@ fn a_response_says_what_it_rests_on() {
     let key = token(&mut sandbox, "main");
     let card = ("cardKey", key.as_str());
     for (method, pairs, wanted) in [
-        ("enable", vec![card], "1 §4.3, A41"),
-        ("enable", vec![card, ("merchantCustomerReference", "customer-7")], "1 §4.3, A41"),
-        ("enable", vec![card, ("merchantCustomerReference", "")], "1 §4.3, A41, A58"),
-        ("enable", vec![card, ("nobodyKnowsIt", "x")], "1 §4.3, A41, A55"),
-        ("updateCardKeyDetails", vec![card, ("cardholderName", "x")], "1 §4.6, A41, A67"),
-        ("updateCardKeyDetails", vec![card, ("cardHolderName", "x")], "1 §4.6, A23, A41, A67"),
-        ("lookup", vec![card], "1 §4.2, A41, A42"),
-        ("lookup", vec![("cardKey", "none")], "1 §4.2, A41, A42, A43, A56, A69"),
-        ("retrieveAccountUpdater", vec![("batchKey", "short")], "2 §7, A20, A38, A40, A45, A72"),
+        ("enable", vec![card], "1 4.3, A41"),
+        ("enable", vec![card, ("merchantCustomerReference", "customer-7")], "1 4.3, A41"),
+        ("enable", vec![card, ("merchantCustomerReference", "")], "1 4.3, A41, A58"),
+        ("enable", vec![card, ("nobodyKnowsIt", "x")], "1 4.3, A41, A55"),
+        ("updateCardKeyDetails", vec![card, ("cardholderName", "x")], "1 4.6, A41, A67"),
+        ("updateCardKeyDetails", vec![card, ("cardHolderName", "x")], "1 4.6, A23, A41, A67"),
+        ("lookup", vec![card], "1 4.2, A41, A42"),
+        ("lookup", vec![("cardKey", "none")], "1 4.2, A41, A42, A43, A56, A69"),
+        ("retrieveAccountUpdater", vec![("batchKey", "short")], "1 7, A20, A38, A40, A45, A72"),
     ] {
         let body = signed(&account("main"), &pairs);
         let response = sandbox.handle(now(), request(Method::POST, &format!("/v3/token/{method}"), body));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use http::{HeaderName, HeaderValue};
 
-/// The header that carries it, for example `pg-basis: 2 §4.4, A12`.
+/// The header that carries it, for example `pg-basis: 2 4.4, A12`: document and section, then assumptions.
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("pg-basis");
 
 /// A clause such as `2 §4.4` and the numbers of assumptions, in ascending order.
@@ -37,15 +37,21 @@ impl Basis {
         other.assumptions.iter().for_each(|&number| self.assume(number));
     }
 
-    /// The value of the header, in UTF-8; nothing where the specification has nothing to say.
+    /// Whether the clause is one of this document.
+    pub(crate) fn is_of(&self, document: char) -> bool {
+        self.clause.starts_with(document)
+    }
+
+    /// The value of the header, in ASCII, since strict clients refuse a header with a section sign; nothing where the
+    /// specification has nothing to say.
     pub(crate) fn header(&self) -> Option<HeaderValue> {
-        let mut text = self.clause.to_owned();
+        let mut text = self.clause.replace('§', "");
         for number in &self.assumptions {
             let comma = if text.is_empty() { "" } else { ", " };
             // Writing to a string cannot fail.
             let _ = write!(text, "{comma}A{number:02}");
         }
-        if text.is_empty() { None } else { HeaderValue::from_bytes(text.as_bytes()).ok() }
+        if text.is_empty() { None } else { HeaderValue::try_from(text).ok() }
     }
 }
 
@@ -57,7 +63,7 @@ mod tests {
     fn clause_and_assumptions_in_order() {
         let mut basis = Basis::new("2 §4.4");
         [45, 2, 45].into_iter().for_each(|number| basis.assume(number));
-        assert_eq!(basis.header().unwrap().as_bytes(), "2 §4.4, A02, A45".as_bytes());
+        assert_eq!(basis.header().unwrap(), "2 4.4, A02, A45");
         assert!(Basis::default().header().is_none());
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use http::HeaderValue;
 use pg_model::Encoding;
 
-use super::{basis::Basis, throttle::Throttle};
+use super::{basis::Basis, throttle::Throttle, warning::Warnings};
 use crate::{
     agenda::Agenda,
     clock::Clock,
@@ -53,12 +53,20 @@ pub(crate) struct Context<'a> {
     pub(crate) encoding: Encoding,
     /// What the answer rests on; a method adds the assumptions that it meets.
     pub(crate) basis: Basis,
+    /// What the caller should know although the request is answered, whether or not it is refused.
+    pub(crate) warnings: Warnings,
 }
 
 impl<'a> Context<'a> {
     /// The accounts, for as long as the request lasts.
     pub(crate) fn merchants(&self) -> &'a Merchants {
         &self.settings.merchants
+    }
+
+    /// Warns the caller, in the header `pg-warning` and in the journal: one sentence without a full stop, which names
+    /// parameters and never a value, such as `transactionValue was ignored: the reservation has no part left`.
+    pub(crate) fn warn(&mut self, text: &str) {
+        self.warnings.add(text);
     }
 
     /// A trace code (assumption 20).

@@ -23,7 +23,8 @@ pub(crate) enum Signature {
 pub(crate) fn is_credential(credentials: Credentials, name: &str) -> bool {
     match credentials {
         Credentials::Enterprise => matches!(name, "api_key" | "api_password" | "version"),
-        Credentials::Signed | Credentials::Session => matches!(name, "apiKey" | "apiPassword" | "shaSignature"),
+        Credentials::Signed => matches!(name, "apiKey" | "apiPassword" | "shaSignature"),
+        Credentials::Session => false,
     }
 }
 

@@ -13,7 +13,8 @@ use super::{
     gate::{self, Signature},
     refusal::Refusal,
     reply::Reply,
-    violation,
+    spelling, violation,
+    warning::Warnings,
 };
 use crate::{
     form::{Form, FormError},
@@ -65,6 +66,8 @@ trait Served: Send {
 /// A call as far as it can be judged without the records.
 pub(crate) struct Call {
     form: Result<Form, FormError>,
+    /// What the caller is told about the names that were sent.
+    warnings: Warnings,
     /// Nothing when there are no parameters, or the sandbox does not carry the method out.
     judged: Option<Judged>,
 }
@@ -84,18 +87,24 @@ impl Call {
     pub(crate) fn new(settings: &Settings, info: &MethodInfo, request: &Request<bytes::Bytes>) -> Self {
         let form = form(settings, request);
         let given = form.as_ref().ok().filter(|form| !form.is_empty());
+        let (assumptions, warnings) = given.map(|form| spelling::judge(info, form)).unwrap_or_default();
         let judged = given.zip(find(info)).map(|(form, entry)| Judged {
             ambiguous: violation::two_spellings(info, form.parameters()),
             signed: gate::is_signed(&settings.merchants, form),
-            assumptions: form.iter().filter_map(|(name, _)| assumption(info, name)).collect(),
+            assumptions,
             request: (entry.read)(form),
         });
-        Self { form, judged }
+        Self { form, warnings, judged }
     }
 
     /// The parameters, or why there are none.
     pub(crate) const fn form(&self) -> Result<&Form, &FormError> {
         self.form.as_ref()
+    }
+
+    /// What the caller is told about the names that were sent.
+    pub(crate) fn warnings(&self) -> Warnings {
+        self.warnings.clone()
     }
 
     /// The parameters, or why there are none.
@@ -160,14 +169,6 @@ fn no_data(info: &MethodInfo) -> Refusal {
     match info.credentials {
         Credentials::Enterprise => ErrorCode::ENTERPRISE_NO_DATA_SENT.into(),
         Credentials::Signed | Credentials::Session => ErrorCode::NO_DATA_SENT.into(),
-    }
-}
-
-/// Parameters that the method does not have are left alone (assumption 55), and misspelt ones are read (assumption 23).
-fn assumption(info: &MethodInfo, name: &str) -> Option<u16> {
-    match info.fields.iter().find(|field| field.is_named(name)) {
-        Some(field) => field.aliases.contains(&name).then_some(23),
-        None => (!gate::is_credential(info.credentials, name)).then_some(55),
     }
 }
 

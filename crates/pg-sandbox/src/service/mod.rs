@@ -4,7 +4,10 @@
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use pg_model::{ErrorCode, method::Credentials};
+use pg_model::{
+    ErrorCode,
+    method::{Credentials, MethodInfo},
+};
 
 mod basis;
 pub(crate) mod callback;
@@ -22,10 +25,12 @@ mod refusal;
 mod reply;
 mod route;
 mod session;
+mod spelling;
 mod throttle;
 mod token;
 mod transaction;
 mod violation;
+mod warning;
 
 pub(crate) use basis::{Basis, HEADER as BASIS_HEADER};
 pub(crate) use context::Context;
@@ -34,6 +39,7 @@ pub(crate) use refusal::{Refusal, Voice};
 pub(crate) use reply::{RefusedWith, Reply};
 pub(crate) use route::Route;
 pub(crate) use throttle::Throttle;
+pub(crate) use warning::{HEADER as WARNING_HEADER, Warnings, split as warnings_in};
 
 use crate::store::StoreError;
 
@@ -63,11 +69,11 @@ pub(crate) fn answer(
     context.records.keep()?;
     match route {
         Route::Method(info, encoding) if info.credentials == Credentials::Session => {
-            let call = call.unwrap_or_else(|| Call::new(context.settings, info, request));
+            let call = warned(context, info, request, call);
             session::postform(context, request, call, encoding)
         }
         Route::Method(info, encoding) => {
-            let call = call.unwrap_or_else(|| Call::new(context.settings, info, request));
+            let call = warned(context, info, request, call);
             method::call(context, request, call, info, encoding)
         }
         Route::NoMethod(_) => Err(Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(49)),
@@ -76,6 +82,20 @@ pub(crate) fn answer(
         Route::Pay(path) => page::pay(context, path, request),
         Route::Challenge(key) => page::challenge(context, key, request),
         Route::SessionError if request.method() == Method::GET => Ok(page::session_error(context, request)),
-        Route::SessionError | Route::Nowhere => Ok(Reply::text(StatusCode::NOT_FOUND, "Not found")),
+        Route::SessionError | Route::Nowhere => {
+            let mut basis = Basis::new("1 §4.1");
+            basis.assume(49);
+            Ok(Reply::text(StatusCode::NOT_FOUND, "Not found").resting_on(basis))
+        }
     }
+}
+
+/// The call of a method, with the warnings about its parameters passed on.
+fn warned(context: &mut Context<'_>, info: &MethodInfo, request: &Request<Bytes>, call: Option<Call>) -> Call {
+    let call = call.unwrap_or_else(|| Call::new(context.settings, info, request));
+    if request.uri().query().is_some_and(|query| !query.is_empty()) {
+        context.warn("parameters in the address were ignored: send them in the body");
+    }
+    context.warnings.join(call.warnings());
+    call
 }

@@ -40,6 +40,10 @@ impl Refusal {
     /// The same with everything that the request had assumed before it was refused.
     pub(crate) fn joining(mut self, basis: &Basis) -> Self {
         self.basis.join(basis);
+        // The token service's own list; what only the list of document 2 holds rests on that.
+        if basis.is_of('1') && !is_listed_in_document_2_alone(&self.code) {
+            self.basis = self.basis.citing("1 §7");
+        }
         self
     }
 
@@ -90,7 +94,7 @@ impl Refusal {
             }
             Voice::Control => return Reply::json(status, &json!({ "error": self.message })),
             Voice::Page => Reply::page(status, page::failure(&self.code, &self.message)),
-            Voice::Plain => return Reply::text(status, &self.message),
+            Voice::Plain => Reply::text(status, &self.message),
         };
         reply.refused_with(self.code).resting_on(self.basis)
     }
@@ -111,12 +115,23 @@ pub(crate) enum Voice {
     Plain,
 }
 
+/// The codes of the account updater, which the list of document 1 has.
+fn is_listed_in_document_1_alone(code: &str) -> bool {
+    matches!(code, "180" | "181" | "182" | "183" | "184")
+}
+
+/// Documented codes that the list of document 1 leaves out.
+fn is_listed_in_document_2_alone(code: &str) -> bool {
+    matches!(code.as_bytes(), [b'1', b'0', b'7'..=b'9'] | [b'1', b'1'..=b'3', _])
+}
+
 impl From<ErrorCode> for Refusal {
     fn from(code: ErrorCode) -> Self {
+        let section = if is_listed_in_document_1_alone(code.as_str()) { "1 §7" } else { "2 §7" };
         Self {
             message: code.message().unwrap_or_default().to_owned(),
             status: code.http_status().unwrap_or(400),
-            basis: Basis::new("2 §7"),
+            basis: Basis::new(section),
             code: code.as_str().to_owned(),
         }
     }
@@ -198,14 +213,31 @@ mod tests {
     fn every_refusal_carries_its_basis() {
         let refusal = Refusal::from(SandboxErrorCode::MISSING_PARAMETER);
         let response = refusal.reply(Voice::V3(Encoding::Xml), String::new()).into_response();
-        assert_eq!(response.headers()["pg-basis"].as_bytes(), "2 §7, A20, A38, A40, A45".as_bytes());
+        assert_eq!(response.headers()["pg-basis"], "2 7, A20, A38, A40, A45");
         assert_eq!(response.status(), 400);
         for (code, wanted) in [
-            (ErrorCode::CURRENCY_NOT_SUPPORTED, "3 §7, A39, A40, A112"),
-            (ErrorCode::ENTERPRISE_NO_MERCHANT_KEY, "3 §7, A39, A40"),
+            (ErrorCode::CURRENCY_NOT_SUPPORTED, "3 7, A39, A40, A112"),
+            (ErrorCode::ENTERPRISE_NO_MERCHANT_KEY, "3 7, A39, A40"),
         ] {
             let response = Refusal::from(code).reply(Voice::V5, String::new()).into_response();
-            assert_eq!(response.headers()["pg-basis"].as_bytes(), wanted.as_bytes());
+            assert_eq!(response.headers()["pg-basis"], wanted);
+        }
+    }
+
+    #[test]
+    fn a_code_cites_the_list_that_has_it() {
+        let clause = |code: ErrorCode, basis: &str| {
+            let refusal = Refusal::from(code).joining(&Basis::new(if basis == "1" { "1 §4.8" } else { "2 §4.4" }));
+            let response = refusal.reply(Voice::V3(Encoding::Xml), String::new()).into_response();
+            response.headers()["pg-basis"].to_str().unwrap()[..3].to_owned()
+        };
+        for code in ["180", "181", "182", "183", "184"] {
+            assert_eq!((clause(code.into(), "1"), clause(code.into(), "2")), ("1 7".to_owned(), "1 7".to_owned()));
+        }
+        assert_eq!(clause(ErrorCode::INVALID_API_CREDENTIALS, "1"), "1 7");
+        assert_eq!(clause(ErrorCode::INVALID_API_CREDENTIALS, "2"), "2 7");
+        for code in ["107", "109", "111", "119", "121", "123", "129", "136"] {
+            assert_eq!(clause(code.into(), "1"), "2 7", "{code}");
         }
     }
 

@@ -30,7 +30,7 @@ fn a_request_is_shown_masked_with_what_was_answered() {
     ] {
         assert_eq!(entry[name], wanted, "{name}");
     }
-    assert!(entry["basis"].as_str().unwrap().starts_with("2 §4.4, A"), "{entry}");
+    assert!(entry["basis"].as_str().unwrap().starts_with("2 4.4, A"), "{entry}");
     assert!(entry["reply"].as_str().unwrap().contains(r#""transactionStatusCode":"600""#));
     let parameters = &entry["parameters"];
     assert_eq!(parameters["cardNumber"], "400000******1000");
@@ -41,6 +41,82 @@ fn a_request_is_shown_masked_with_what_was_answered() {
     assert_eq!(shop.control("requests/0000000001", "").json(), *entry);
     assert_eq!(shop.control("requests/0000000002", "").status, 404);
     assert_eq!(shop.control("requests/x", "").status, 404);
+}
+
+#[test]
+fn a_misspelt_parameter_is_warned_of_in_the_header_and_the_journal() {
+    let mut shop = Shop::new();
+    let mut pairs = order("998", "order-7").to_vec();
+    pairs.extend([("uniqueMerchantRefrence", "order-7"), ("cardHolderName", "Z. Other"), ("orderNumber", "17")]);
+    let wanted = [
+        "uniqueMerchantRefrence is not a parameter of transaction/auth and was ignored: did you mean \
+         uniqueMerchantReference?",
+        "cardHolderName is misspelt and was read as cardholderName",
+        "orderNumber is not a parameter of transaction/auth and was ignored",
+    ];
+    let answer = shop.call("transaction/auth", &pairs);
+    assert_eq!(answer.headers["pg-warning"], wanted.join("; "));
+    assert_eq!(requests(&mut shop, "")[0]["warnings"], json!(wanted));
+    // A refusal tells the slip that caused it, to strangers too.
+    let refused = shop.ask(Method::POST, "/v3/token/enable/json?cardKey=x", "cardkey=x&ApiKey=y");
+    assert_eq!(
+        refused.headers["pg-warning"],
+        "parameters in the address were ignored: send them in the body; \
+         cardkey is not a parameter of token/enable and was ignored: did you mean cardKey?; \
+         ApiKey is not a parameter of token/enable and was ignored: did you mean apiKey?"
+    );
+    let right = shop.pay(998, "order-8");
+    assert!(!right.headers.contains_key("pg-warning"));
+    assert_eq!(requests(&mut shop, "")[0]["warnings"], json!([]));
+}
+
+#[test]
+fn warnings_show_no_card_number_and_stay_short() {
+    let mut shop = Shop::new();
+    let name = format!("n{PAN}");
+    let many: String = (0..1_900).map(|number| format!("&cardNumbr{number}=x")).collect();
+    let answer = shop.ask(Method::POST, "/v3/token/enable", format!("{name}=1&caf%C3%A9=2{many}"));
+    let warning = answer.headers["pg-warning"].to_str().unwrap();
+    assert!(warning.starts_with("(name not shown) is not a parameter of token/enable"), "{warning}");
+    assert!(warning.ends_with(" more") && warning.len() < 2_000, "{warning}");
+}
+
+#[test]
+fn every_reply_of_the_service_and_its_pages_says_in_ascii_what_it_rests_on() {
+    let mut shop = Shop::new();
+    for (method, path) in [
+        (Method::GET, "/"),
+        (Method::GET, "/nowhere"),
+        (Method::POST, "/v4/token/lookup"),
+        (Method::POST, "/v3/session-error"),
+        (Method::POST, "/session-error"),
+        (Method::GET, "/session-error"),
+        (Method::GET, "/pay/none"),
+        (Method::PUT, "/pay/none"),
+        (Method::GET, "/pay/success"),
+        (Method::GET, "/pay/cancelled"),
+        (Method::GET, "/pay/none/visit"),
+        (Method::GET, "/3ds/none"),
+        (Method::DELETE, "/3ds/none"),
+        (Method::POST, "/v3/token/nothing"),
+        (Method::GET, "/v3/token/lookup"),
+        (Method::POST, "/v3/token/lookup/yaml"),
+        (Method::POST, "/v3/token/lookup"),
+        (Method::POST, "/v3/session/postform"),
+        (Method::GET, "/v3/session/postform"),
+        (Method::POST, "/v3/session/postform/yaml"),
+        (Method::POST, "/enterprise/nothing"),
+        (Method::POST, "/enterprise/gettoken"),
+    ] {
+        for body in ["", "a=b", "a=%zz"] {
+            let answer = shop.ask(method.clone(), path, body);
+            let basis = answer.headers.get("pg-basis").unwrap_or_else(|| panic!("{method} {path}: {answer:?}"));
+            let text = basis.to_str().unwrap_or_else(|_| panic!("{method} {path}: {basis:?}"));
+            let (document, section) = text.split(", ").next().unwrap().split_once(' ').unwrap();
+            assert!(matches!(document, "1" | "2" | "3"), "{method} {path}: {text}");
+            assert!(section.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'), "{method} {path}: {text}");
+        }
+    }
 }
 
 #[test]

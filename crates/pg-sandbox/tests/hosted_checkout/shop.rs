@@ -228,7 +228,7 @@ impl Answer {
     /// The code of an error, which holds nothing else.
     pub(crate) fn code(&self) -> String {
         assert_eq!(self.names(), ["serviceResponse", "errorcode"], "{self:?}");
-        assert!(self.basis.starts_with("3 §7, "), "{self:?}");
+        assert!(self.basis.starts_with("3 7, "), "{self:?}");
         self.text("errorcode")
     }
 }

@@ -44,6 +44,7 @@ fn view(entry: &Entry) -> Value {
         "status": reply.map(|reply| reply.status),
         "errorCode": reply.and_then(|reply| reply.error_code.as_deref()),
         "basis": reply.and_then(Answered::basis),
+        "warnings": reply.map(Answered::warnings),
         "location": reply.and_then(Answered::location),
         "reply": reply.map(Answered::body),
     })

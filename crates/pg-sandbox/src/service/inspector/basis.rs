@@ -15,7 +15,7 @@ const DOCUMENTS: [(&str, &str); 3] = [
     ("3", "Hosted checkout and utility"),
 ];
 
-/// The value of the `pg-basis` header, such as `2 §4.4, A12`, with what it means.
+/// The value of the `pg-basis` header, such as `2 4.4, A12`, with what it means.
 pub(super) fn explained(basis: &str) -> Html {
     let (assumptions, clauses): (Vec<&str>, Vec<&str>) =
         basis.split(", ").filter(|part| !part.is_empty()).partition(|part| number(part).is_some());
@@ -45,7 +45,7 @@ pub(super) fn link(assumption: &Assumption) -> Html {
 fn clause(clause: &str) -> Html {
     let document = clause.split(' ').next().and_then(|number| DOCUMENTS.iter().find(|(known, _)| *known == number));
     let name = document.map_or("", |(_, name)| name);
-    Html::of(clause).raw(" <span class=\"note\">").text(name).raw("</span>")
+    Html::of(&clause.replacen(' ', " §", 1)).raw(" <span class=\"note\">").text(name).raw("</span>")
 }
 
 /// The number in a name such as `A07`.
@@ -59,11 +59,11 @@ mod tests {
 
     #[test]
     fn clauses_and_assumptions_are_told_apart() {
-        let shown = explained("2 §4.4, A35, A999").into_string();
+        let shown = explained("2 4.4, A35, A999").into_string();
         assert!(shown.contains("2 §4.4 <span class=\"note\">Session and gateway</span>"), "{shown}");
         assert!(shown.contains("<a href=\"/_sandbox/pages/assumptions/35\">A35 Redirect data proves nothing</a>"));
         assert!(!shown.contains("999"));
         assert!(explained("").is_empty());
-        assert!(!explained("2 §7").into_string().contains("<ul>"));
+        assert!(!explained("2 7").into_string().contains("<ul>"));
     }
 }

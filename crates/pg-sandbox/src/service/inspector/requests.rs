@@ -22,7 +22,7 @@ fn row(request: Shown<'_>) -> Vec<Html> {
         site::opening(List::Requests, &request.text("id"), request.time("time")),
         view::code(&name(request)),
         view::quoted(&request.text("merchant")),
-        answer(request),
+        answer(request).put(warned_of(request)),
         badge(Tone::Waiting, &request.text("fault")),
     ]
 }
@@ -31,6 +31,15 @@ fn row(request: Shown<'_>) -> Vec<Html> {
 fn name(request: Shown<'_>) -> String {
     let method = request.text("method");
     if method.is_empty() { [request.text("httpMethod"), request.text("path")].join(" ") } else { method.into_owned() }
+}
+
+/// How many warnings the answer carried.
+fn warned_of(request: Shown<'_>) -> Html {
+    match request.inner("warnings").entries().count() {
+        0 => Html::new(),
+        1 => Html::new().raw(" ").put(badge(Tone::Waiting, "warning")),
+        many => Html::new().raw(" ").put(badge(Tone::Waiting, &format!("{many} warnings"))),
+    }
 }
 
 /// The HTTP status and the error code.
@@ -48,6 +57,7 @@ fn entry(_: &mut Context<'_>, request: Shown<'_>) -> Result<Html, Refusal> {
     Ok(view::section("Asked", asked(request))
         .put(view::section("Parameters", parameters(request)))
         .put(view::section("Answered", answered(request)))
+        .put(warned(request))
         .put(rests_on(&request.text("basis"))))
 }
 
@@ -109,6 +119,16 @@ fn decoder(location: &str, account: &str) -> Html {
     }
     let form = Form::post(&Place::Decoder.path()).hidden("address", location).hidden("merchant", account);
     form.quiet_button("Decode this redirect")
+}
+
+/// What the caller was warned of.
+fn warned(request: Shown<'_>) -> Html {
+    let warnings = request.inner("warnings").entries();
+    let items = Html::new().all(warnings.map(|text| Html::new().raw("<li>").text(&text.own_text()).raw("</li>\n")));
+    if items.is_empty() {
+        return items;
+    }
+    view::section("Warnings", Html::new().raw("<ul>\n").put(items).raw("</ul>\n"))
 }
 
 fn rests_on(basis: &str) -> Html {

@@ -13,7 +13,7 @@ fn the_page_has_three_buttons_and_no_script() {
     let key = open(&mut shop, CHALLENGE, &[("currency", "EUR"), ("itemPrice0", "123456")]);
     let response = visit(&mut shop, &key);
     assert_eq!(response.status(), 200);
-    assert_eq!(response.headers()["pg-basis"].as_bytes(), "2 §3.3, A107".as_bytes());
+    assert_eq!(response.headers()["pg-basis"], "2 3.3, A107");
     let html = page(&response);
     let buttons: Vec<&str> = html.split("name=\"outcome\" value=\"").skip(1).map(|rest| &rest[..4]).collect();
     assert_eq!(buttons, ["auth", "fail", "aban"]);
@@ -62,7 +62,7 @@ fn each_button_leads_back_with_its_end() {
         let key = open(&mut shop, CHALLENGE, &[]);
         let response = press(&mut shop, &key, outcome);
         assert_eq!(location(&response), RETURN);
-        assert_eq!(response.headers()["pg-basis"].as_bytes(), "2 §3.3, A107, A110".as_bytes());
+        assert_eq!(response.headers()["pg-basis"], "2 3.3, A107, A110");
         assert_eq!(end_of(&mut shop, &key), Some(end), "{outcome}");
     }
 }
