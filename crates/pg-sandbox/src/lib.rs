@@ -1,6 +1,7 @@
 //! The whole card payment service, stateful, on your machine.
 //!
-//! Limits: bodies of at most 1 MiB and 2,000 parameters, 1,024 connections, one process a store file.
+//! Limits: bodies of at most 1 MiB and 2,000 parameters, 1,024 connections (when all are taken, the one that has been silent for longest
+//! is closed), one process a store file.
 //! Not for production, and not for real cards: its credentials are published.
 //!
 //! The core is sans-IO: requests and the time in, responses out. A test can hold a sandbox in its own
@@ -79,6 +80,7 @@ pub use decoder_package::DecoderPackage;
 pub use disposition::Disposition;
 pub use in_process::{InProcess, NoReply};
 pub use outgoing::Outgoing;
+pub use pg_connections::Limits as ConnectionLimits;
 pub use sandbox::{OpenError, Peer, Sandbox};
 pub use server::{Config, Server, StartError, StoreChoice};
 pub use settings::{ControlAccess, OutgoingAccess, Settings};

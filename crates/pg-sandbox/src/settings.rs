@@ -1,5 +1,7 @@
 //! What a sandbox is told once, when it is made.
 
+use pg_connections::Limits as ConnectionLimits;
+
 use crate::{decoder_package::DecoderPackage, form::Limits, merchants::Merchants};
 
 /// Accounts, limits, and who may control the sandbox.
@@ -14,6 +16,8 @@ pub struct Settings {
     /// The address by which browsers reach the sandbox, such as `https://sandbox.example`, when it is
     /// not the one that merchants' servers call it by.
     pub public_url: Option<String>,
+    /// How many connections the server accepts, and how long it waits for silent ones.
+    pub connections: ConnectionLimits,
     /// Where callbacks may go.
     pub outgoing: OutgoingAccess,
     /// The decoder for JavaScript, for the inspector to decode redirects with; without it the sandbox decodes them.

@@ -13,8 +13,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-model", &[]),
     ("pg-crypto", &[]),
     ("pg-proto", &["pg-model", "pg-crypto"]),
-    ("pg-hyper", &["pg-proto"]),
-    ("pg-sandbox", &["pg-model", "pg-crypto"]),
+    // Both servers, of the sandbox and of the receiver, face hostile peers.
+    ("pg-connections", &[]),
+    ("pg-hyper", &["pg-proto", "pg-connections"]),
+    ("pg-sandbox", &["pg-model", "pg-crypto", "pg-connections"]),
     ("pg-cli", &["pg-hyper", "pg-sandbox"]),
     ("pg-wasm", &["pg-crypto", "pg-model"]),
     // Examples to copy: what each depends on is what it shows.

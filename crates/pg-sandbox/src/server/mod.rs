@@ -8,6 +8,7 @@ use std::{
     thread,
 };
 
+use pg_connections::Acceptor;
 use tokio::{
     net::TcpListener,
     sync::{mpsc, watch},
@@ -96,6 +97,7 @@ impl Server {
 
     async fn run(sandbox: Sandbox, listen: SocketAddr, courier: Courier) -> Result<Self, StartError> {
         let limits = sandbox.settings().limits;
+        let connections = sandbox.settings().connections;
         let bound = TcpListener::bind(listen).await;
         let listener = bound.map_err(|error| StartError::Address(listen, error))?;
         let address = listener.local_addr().map_err(|error| StartError::Address(listen, error))?;
@@ -103,7 +105,7 @@ impl Server {
         let (queue, writing) = writer::start(sandbox, due).map_err(StartError::Thread)?;
         let (stop, stopped) = watch::channel(false);
         let delivering = tokio::spawn(delivery::send_all(outgoing, courier, queue.clone(), stopped.clone()));
-        let listening = tokio::spawn(listener::listen(listener, queue, limits, stopped));
+        let listening = tokio::spawn(listener::listen(Acceptor::new(listener, connections), queue, limits, stopped));
         Ok(Self { address, stop, listening, delivering, writing })
     }
 

@@ -144,3 +144,52 @@ async fn a_shutdown_ends_idle_connections_and_frees_the_address() {
     idle.read_to_end(&mut rest).await.unwrap();
     assert!(TcpStream::connect(address).await.is_err());
 }
+
+/// A server with room for few connections and few bytes of bodies.
+async fn small_server(connections: usize, body_bytes: u32) -> Server {
+    let connections = crate::ConnectionLimits { connections, body_bytes, ..Default::default() };
+    let settings = Settings { connections, ..Settings::default() };
+    Server::start(Config { settings, ..Config::default() }).await.unwrap()
+}
+
+/// Whether the server has closed this connection; waits until it has sent something or closed it.
+async fn is_closed(stream: &mut TcpStream) -> bool {
+    stream.read(&mut [0; 1]).await.unwrap_or(0) == 0
+}
+
+#[tokio::test]
+async fn silent_connections_make_room_the_oldest_first() {
+    let server = small_server(4, 1 << 20).await;
+    let mut silent = Vec::new();
+    for _ in 0..8 {
+        silent.push(TcpStream::connect(server.address()).await.unwrap());
+    }
+    // The half of a head is silence, too.
+    silent[7].write_all(b"POST /v3/token/enable HTTP/1.1\r\nHost: ").await.unwrap();
+    let answer = exchange(&server, head("GET", "/_sandbox/clock", "").as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    for stream in &mut silent[..5] {
+        assert!(is_closed(stream).await);
+    }
+    silent[7].write_all(b"localhost\r\nConnection: close\r\n\r\n").await.unwrap();
+    assert!(!is_closed(&mut silent[7]).await, "what is left is served");
+    drop(silent);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn incomplete_bodies_share_a_budget_and_make_room_for_complete_ones() {
+    let server = small_server(64, 300_000).await;
+    let short = post("/v3/token/enable/json", FORM, &[b'a'; 100_000]);
+    let mut waiting = Vec::new();
+    for _ in 0..5 {
+        let mut stream = TcpStream::connect(server.address()).await.unwrap();
+        stream.write_all(&short[..short.len() - 1]).await.unwrap();
+        waiting.push(stream);
+    }
+    let answer = exchange(&server, &post("/v3/token/enable/json", FORM, &[b'a'; 200_000])).await;
+    assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
+    assert!(is_closed(&mut waiting[0]).await);
+    drop(waiting);
+    server.shutdown().await;
+}

@@ -1,0 +1,45 @@
+//! Accepts TCP connections within fixed bounds, so that silent or slow peers cannot keep others out.
+//!
+//! **What it is:** a listener for servers that face hostile peers. It bounds the number of connections, the connections
+//! of one address, the bytes of request bodies that are held at the same time, the wait for the first byte, and the wait for a peer
+//! that does not read its response. When a bound is reached, the connection that has been silent for longest is closed in favour
+//! of the new one; a connection whose request is being answered is never closed.
+//!
+//! **What it is not:** an HTTP server. The server tells it what a connection does, through its [`Place`].
+//!
+//! A connection is *idle* while the server waits for its peer: for a first byte, the rest of a head or a body, the next
+//! request, or until the peer reads. It is *working* from [`Place::working`] to [`Place::idle`]. Among idle connections, the oldest
+//! that has not completed a request is closed first, unless it was accepted just now; otherwise the one that is idle for longest. Single
+//! bytes that drip in do not make a connection younger.
+//!
+//! ```
+//! use pg_connections::{Acceptor, Limits};
+//! use tokio::net::TcpListener;
+//!
+//! # async fn serve() -> std::io::Result<()> {
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let mut acceptor = Acceptor::new(listener, Limits::default());
+//! loop {
+//!     let accepted = acceptor.next().await;
+//!     tokio::spawn(async move {
+//!         tokio::select! {
+//!             () = accepted.place.closed() => {}
+//!             // Serve `accepted.stream` here, and call `working` and `idle` around each request.
+//!             () = std::future::ready(()) => {}
+//!         }
+//!     });
+//! # break;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod acceptor;
+mod limits;
+mod places;
+mod stream;
+
+pub use acceptor::{Accepted, Acceptor};
+pub use limits::Limits;
+pub use places::{Hold, Place};
+pub use stream::Stream;

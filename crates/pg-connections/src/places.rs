@@ -1,0 +1,287 @@
+//! Who holds a place, and who loses it.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt,
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+use crate::Limits;
+
+/// The places of one listener.
+#[derive(Clone, Debug)]
+pub(crate) struct Places(Arc<Shared>);
+
+struct Shared {
+    limits: Limits,
+    state: Mutex<State>,
+    freed: Notify,
+    body_bytes: Arc<Semaphore>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Counts events; the order of events is all the time that is needed.
+    events: u64,
+    connections: HashMap<u64, Connection>,
+    /// Connections accepted so far.
+    accepted: u64,
+    idle: BTreeSet<Rank>,
+    addresses: HashMap<IpAddr, Address>,
+}
+
+struct Connection {
+    address: IpAddr,
+    rank: Rank,
+    idle: bool,
+    /// Bytes of its body that it holds or waits for.
+    held: u32,
+    close: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct Address {
+    connections: usize,
+    idle: BTreeSet<Rank>,
+}
+
+/// Orders idle connections: those that have not completed a request first, then the longest idle first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// It has completed a request.
+    spoken: bool,
+    /// The event since which it is idle.
+    since: u64,
+    /// Its number among the accepted connections.
+    id: u64,
+}
+
+/// So many connections have to be accepted after one that has said nothing before it is closed in favour of those that have.
+/// Without this grace, a flood of connections would close every new one before its first byte arrives.
+const GRACE: u64 = 256;
+
+/// What becomes of a new connection.
+pub(crate) enum Admission {
+    Admitted(Place),
+    /// Every connection is working: wait for [`Places::freed`].
+    Full,
+    /// Every connection of this address is working, and there are as many as one address may have.
+    Refused,
+}
+
+impl Places {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self(Arc::new(Shared {
+            limits,
+            state: Mutex::default(),
+            freed: Notify::new(),
+            body_bytes: Arc::new(Semaphore::new(limits.body_bytes as usize)),
+        }))
+    }
+
+    pub(crate) fn admit(&self, address: IpAddr) -> Admission {
+        let mut state = self.0.lock();
+        let bounded = !address.is_loopback();
+        let used = state.addresses.get(&address);
+        if bounded && used.is_some_and(|used| used.connections >= self.0.limits.per_address) {
+            match used.and_then(|used| state.victim(&used.idle)) {
+                Some(id) => state.close(id),
+                None => return Admission::Refused,
+            }
+        }
+        if state.connections.len() >= self.0.limits.connections {
+            match state.victim(&state.idle) {
+                Some(id) => state.close(id),
+                None => return Admission::Full,
+            }
+        }
+        let (id, close) = state.add(address);
+        Admission::Admitted(Place { id, close, places: self.clone() })
+    }
+
+    /// Closes the idle connection that would be closed next.
+    pub(crate) fn close_oldest(&self) {
+        let mut state = self.0.lock();
+        if let Some(id) = state.victim(&state.idle) {
+            state.close(id);
+        }
+    }
+
+    /// Returns when a place may have become free since the last [`Places::admit`].
+    pub(crate) async fn freed(&self) {
+        self.0.freed.notified().await;
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No panic can interrupt a change half-way.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Places").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn event(&mut self) -> u64 {
+        self.events += 1;
+        self.events
+    }
+
+    fn add(&mut self, address: IpAddr) -> (u64, Arc<Notify>) {
+        self.accepted += 1;
+        let (id, since) = (self.accepted, self.event());
+        let rank = Rank { spoken: false, since, id };
+        let close = Arc::new(Notify::new());
+        let connection = Connection { address, rank, idle: true, held: 0, close: Arc::clone(&close) };
+        self.connections.insert(id, connection);
+        self.idle.insert(rank);
+        let of_address = self.addresses.entry(address).or_default();
+        of_address.connections += 1;
+        of_address.idle.insert(rank);
+        (id, close)
+    }
+
+    /// Which of these is closed next: the oldest that has said nothing, unless that is new; otherwise the longest idle.
+    fn victim(&self, idle: &BTreeSet<Rank>) -> Option<u64> {
+        let silent = idle.first().filter(|rank| !rank.spoken);
+        if let Some(silent) = silent.filter(|rank| self.accepted - rank.id >= GRACE) {
+            return Some(silent.id);
+        }
+        let spoken = idle.range(Rank { spoken: true, since: 0, id: 0 }..).next();
+        silent.into_iter().chain(spoken).min_by_key(|rank| rank.since).map(|rank| rank.id)
+    }
+
+    fn close(&mut self, id: u64) {
+        if let Some(connection) = self.remove(id) {
+            connection.close.notify_one();
+        }
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Connection> {
+        let connection = self.connections.remove(&id)?;
+        self.idle.remove(&connection.rank);
+        if let Some(of_address) = self.addresses.get_mut(&connection.address) {
+            of_address.idle.remove(&connection.rank);
+            of_address.connections -= 1;
+            if of_address.connections == 0 {
+                self.addresses.remove(&connection.address);
+            }
+        }
+        Some(connection)
+    }
+
+    fn set_idle(&mut self, id: u64, idle: bool) {
+        let since = self.event();
+        let Some(connection) = self.connections.get_mut(&id) else { return };
+        if connection.idle == idle {
+            return;
+        }
+        connection.idle = idle;
+        let of_address = self.addresses.entry(connection.address).or_default();
+        if idle {
+            connection.rank = Rank { spoken: true, since, id };
+            self.idle.insert(connection.rank);
+            of_address.idle.insert(connection.rank);
+        } else {
+            self.idle.remove(&connection.rank);
+            of_address.idle.remove(&connection.rank);
+        }
+    }
+
+    /// Closes idle connections other than `but` that hold bytes of a body, the oldest first, until so many bytes come free.
+    fn close_holders(&mut self, but: u64, wanted: u32) {
+        let mut freed = 0_u32;
+        let holders: Vec<(u64, u32)> = self
+            .idle
+            .iter()
+            .filter(|rank| rank.id != but)
+            .filter_map(|rank| Some((rank.id, self.connections.get(&rank.id)?.held)))
+            .filter(|(_, held)| *held > 0)
+            .take_while(|(_, held)| {
+                let enough = freed >= wanted;
+                freed = freed.saturating_add(*held);
+                !enough
+            })
+            .collect();
+        for (id, _) in holders {
+            self.close(id);
+        }
+    }
+}
+
+/// The place of one connection. Dropping it frees the place.
+#[derive(Debug)]
+pub struct Place {
+    id: u64,
+    close: Arc<Notify>,
+    places: Places,
+}
+
+/// Bytes of a body that are held. Dropping it frees them.
+#[derive(Debug)]
+pub struct Hold(OwnedSemaphorePermit);
+
+impl Hold {
+    /// Takes over what another one of the same listener holds.
+    pub fn join(&mut self, other: Self) {
+        self.0.merge(other.0);
+    }
+}
+
+impl Place {
+    /// Returns when this connection has to be closed in favour of another one.
+    pub async fn closed(&self) {
+        self.close.notified().await;
+    }
+
+    /// The request has arrived completely and is being answered: the connection is not closed until [`Place::idle`].
+    pub fn working(&self) {
+        self.places.0.lock().set_idle(self.id, false);
+    }
+
+    /// The response was handed over; from now on the server waits for the peer.
+    pub fn idle(&self) {
+        let mut state = self.places.0.lock();
+        if let Some(connection) = state.connections.get_mut(&self.id) {
+            connection.held = 0;
+        }
+        state.set_idle(self.id, true);
+        drop(state);
+        self.places.0.freed.notify_one();
+    }
+
+    /// Waits until so many more bytes of a body may be held. When there is no room, other incomplete bodies lose theirs together with
+    /// their connections, the oldest first. Bound the wait: complete bodies are freed only once they have been answered.
+    ///
+    /// Returns nothing if a single body asks for more than all bodies together may have.
+    pub async fn hold(&self, bytes: usize) -> Option<Hold> {
+        let shared = &self.places.0;
+        let wanted = u32::try_from(bytes).ok().filter(|wanted| *wanted <= shared.limits.body_bytes)?;
+        if let Some(connection) = shared.lock().connections.get_mut(&self.id) {
+            connection.held = connection.held.saturating_add(wanted);
+        }
+        if let Ok(permit) = Arc::clone(&shared.body_bytes).try_acquire_many_owned(wanted) {
+            return Some(Hold(permit));
+        }
+        shared.lock().close_holders(self.id, wanted);
+        Arc::clone(&shared.body_bytes).acquire_many_owned(wanted).await.ok().map(Hold)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.0.lock().remove(self.id);
+        self.places.0.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests;

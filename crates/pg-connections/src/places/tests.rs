@@ -1,0 +1,153 @@
+use std::{future::Future, net::Ipv4Addr, pin::pin, task::Poll};
+
+use super::*;
+
+fn address(last: u8) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(192, 0, 2, last))
+}
+
+fn places(connections: usize, per_address: usize) -> Places {
+    Places::new(Limits { connections, per_address, body_bytes: 100, ..Limits::default() })
+}
+
+fn admitted(places: &Places, from: u8) -> Place {
+    match places.admit(address(from)) {
+        Admission::Admitted(place) => place,
+        Admission::Full => panic!("full"),
+        Admission::Refused => panic!("refused"),
+    }
+}
+
+/// The result of a future that has to be ready at once.
+fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    match pin!(future).poll(&mut cx) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+fn is_closed(place: &Place) -> bool {
+    now(place.closed()).is_some()
+}
+
+#[test]
+fn the_longest_idle_makes_room() {
+    let places = places(3, 9);
+    let [first, second, third] = [1, 2, 3].map(|from| admitted(&places, from));
+    first.working();
+    first.idle();
+    let fourth = admitted(&places, 4);
+    assert_eq!([&first, &second, &third, &fourth].map(is_closed), [false, true, false, false]);
+    let fifth = admitted(&places, 5);
+    assert_eq!([&first, &third, &fourth, &fifth].map(is_closed), [false, true, false, false]);
+    let _sixth = admitted(&places, 6);
+    assert_eq!([&first, &fourth, &fifth].map(is_closed), [true, false, false]);
+}
+
+#[test]
+fn one_that_says_nothing_for_long_makes_room_for_those_that_were_answered() {
+    let places = places(3, 9);
+    let [answered, silent, other] = [1, 2, 3].map(|from| admitted(&places, from));
+    answered.working();
+    answered.idle();
+    other.working();
+    drop(other);
+    for _ in 0..GRACE {
+        drop(admitted(&places, 4));
+    }
+    // Both are older than any new one; the one that was answered is idle for less.
+    let _next = [5, 6].map(|from| admitted(&places, from));
+    assert_eq!([&answered, &silent].map(is_closed), [false, true]);
+}
+
+#[test]
+fn a_flood_does_not_close_new_connections_before_those_that_were_answered_long_ago() {
+    let places = places(4, 9);
+    let answered = [1, 2, 3].map(|from| admitted(&places, from));
+    for place in &answered {
+        place.working();
+        place.idle();
+    }
+    let new = admitted(&places, 4);
+    let _flood = [5, 6].map(|from| admitted(&places, from));
+    assert_eq!(answered.each_ref().map(is_closed), [true, true, false]);
+    assert!(!is_closed(&new));
+}
+
+#[test]
+fn a_request_that_is_being_answered_keeps_its_place() {
+    let places = places(2, 9);
+    let [first, second] = [1, 2].map(|from| admitted(&places, from));
+    first.working();
+    second.working();
+    assert!(matches!(places.admit(address(3)), Admission::Full));
+    assert_eq!([&first, &second].map(is_closed), [false, false]);
+    let freed = places.freed();
+    second.idle();
+    assert!(now(freed).is_some());
+    let _third = admitted(&places, 3);
+    assert_eq!([&first, &second].map(is_closed), [false, true]);
+}
+
+#[test]
+fn one_address_makes_room_for_itself() {
+    let places = places(9, 2);
+    let [other, first, second] = [2, 1, 1].map(|from| admitted(&places, from));
+    let third = admitted(&places, 1);
+    assert_eq!([&other, &first, &second, &third].map(is_closed), [false, true, false, false]);
+    second.working();
+    third.working();
+    assert!(matches!(places.admit(address(1)), Admission::Refused));
+    drop(third);
+    let _fourth = admitted(&places, 1);
+}
+
+#[test]
+fn this_machine_has_no_bound_of_its_own() {
+    let places = places(9, 1);
+    let here = || places.admit(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let both = [here(), here()];
+    assert!(both.iter().all(|one| matches!(one, Admission::Admitted(place) if !is_closed(place))));
+}
+
+#[test]
+fn a_place_that_is_dropped_is_free() {
+    let places = places(1, 1);
+    for _ in 0..3 {
+        let place = admitted(&places, 1);
+        place.working();
+        assert!(matches!(places.admit(address(2)), Admission::Full));
+    }
+    let state = places.0.lock();
+    assert!(state.connections.is_empty() && state.idle.is_empty() && state.addresses.is_empty());
+}
+
+#[test]
+fn incomplete_bodies_make_room_for_new_ones() {
+    let places = places(9, 9);
+    let [first, second, third] = [1, 2, 3].map(|from| admitted(&places, from));
+    let one = now(first.hold(60)).unwrap().unwrap();
+    let two = now(second.hold(40)).unwrap().unwrap();
+    let mut waiting = pin!(third.hold(50));
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(waiting.as_mut().poll(&mut cx).is_pending());
+    assert_eq!([&first, &second].map(is_closed), [true, false]);
+    drop(one);
+    assert!(matches!(waiting.as_mut().poll(&mut cx), Poll::Ready(Some(_))));
+    drop(two);
+}
+
+#[test]
+fn a_complete_body_is_waited_for() {
+    let places = places(9, 9);
+    let [first, second] = [1, 2].map(|from| admitted(&places, from));
+    let held = now(first.hold(100)).unwrap().unwrap();
+    first.working();
+    assert!(now(second.hold(1)).is_none());
+    assert!(!is_closed(&first));
+    drop(held);
+    first.idle();
+    assert!(now(second.hold(1)).unwrap().is_some());
+    assert!(now(second.hold(101)).unwrap().is_none(), "more than there ever is");
+}
