@@ -32,7 +32,8 @@ pub enum Error {
         /// The call to make next: it finds the payment, if there is one. `None` when the request carried no
         /// `uniqueMerchantReference`, without which no lookup finds out for certain; then the operator has to be asked.
         reconcile: Option<TransactionLookup>,
-        /// Why it is unknown: no reply, an unreadable one, or an error code after which anything is possible.
+        /// Why it is unknown: no reply, an unreadable one, or an error code after which anything is possible, such as that of a
+        /// reference that was used before.
         #[source]
         cause: Box<Error>,
     },
@@ -45,7 +46,8 @@ impl Error {
         match self {
             Self::Misuse(_) | Self::Transport(TransportError::NotSent(Fault::Insecure(_))) => Remedy::FixRequest,
             Self::Refused(refused) => refused.remedy(),
-            Self::Unreadable(_) | Self::Transport(_) | Self::Unknown { reconcile: Some(_), .. } => Remedy::Retry,
+            Self::Unreadable(_) | Self::Transport(_) => Remedy::Retry,
+            Self::Unknown { reconcile: Some(_), .. } => Remedy::LookUp,
             Self::Unknown { reconcile: None, .. } => Remedy::AskOperator,
         }
     }
@@ -62,12 +64,17 @@ impl Error {
     }
 
     /// This error, or [`Unknown`](Self::Unknown) where it leaves open whether something was executed that must not be
-    /// executed twice.
+    /// executed twice. That includes a payment whose reference was used before, and one that is refused with a code that no
+    /// table knows, which may say the same.
     pub(crate) fn settled(self, may_repeat: bool, reference: impl FnOnce() -> Option<String>) -> Self {
-        if may_repeat || !self.may_be_executed() {
+        if may_repeat || !(self.may_be_executed() || self.remedy() == Remedy::LookUp) {
             return self;
         }
-        let reconcile = reference().map(|reference| TransactionLookup::new().unique_merchant_reference(reference));
+        let reference = reference();
+        if reference.is_none() && !self.may_be_executed() {
+            return self;
+        }
+        let reconcile = reference.map(|reference| TransactionLookup::new().unique_merchant_reference(reference));
         Self::Unknown { reconcile, cause: Box::new(self) }
     }
 }

@@ -6,9 +6,11 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// The request is wrong: mend it.
+    /// The request is wrong: fix it. The refused request itself changed nothing. A payment that is refused uses its
+    /// `uniqueMerchantReference` up all the same, so the corrected one takes a new reference; before that, look up whatever
+    /// was sent under the old one and has no answer.
     FixRequest,
-    /// The credentials, or the key that signs, are wrong: mend them before anything else is sent, since the service
+    /// The credentials, or the key that signs, are wrong: fix them before anything else is sent, since the service
     /// locks an address out after repeated failures (spec 1 §5).
     FixCredentials,
     /// Wait one minute.
@@ -17,6 +19,9 @@ pub enum Remedy {
     WaitFiveMinutes,
     /// Try again later; a payment only after it was looked up.
     Retry,
+    /// Look it up: what was asked for may have been done, by this request or by an earlier one. A payment is looked up by
+    /// its `uniqueMerchantReference`. It never takes a new reference before that, since that would be a second payment.
+    LookUp,
     /// Only the operator can help: quote the trace code.
     AskOperator,
 }
@@ -29,6 +34,7 @@ impl fmt::Display for Remedy {
             Self::WaitOneMinute => "wait one minute",
             Self::WaitFiveMinutes => "wait five minutes",
             Self::Retry => "try again later, a payment only after a lookup",
+            Self::LookUp => "look it up, it may have been done already",
             Self::AskOperator => "ask the operator",
         })
     }

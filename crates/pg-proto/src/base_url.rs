@@ -60,6 +60,16 @@ impl BaseUrl {
         &self.text
     }
 
+    /// The same text for every way to write the address: scheme and host in small letters, no port that the scheme implies.
+    pub(crate) fn normalised(&self) -> String {
+        let Ok(uri) = self.text.parse::<Uri>() else { return self.text.clone() };
+        let scheme = uri.scheme_str().unwrap_or_default().to_ascii_lowercase();
+        let host = uri.host().unwrap_or_default().to_ascii_lowercase();
+        let implied = if scheme == "https" { 443 } else { 80 };
+        let port = uri.port_u16().filter(|port| *port != implied).map_or_else(String::new, |port| format!(":{port}"));
+        format!("{scheme}://{host}{port}{}", uri.path().trim_end_matches('/'))
+    }
+
     /// Whether card data may travel to it: over TLS, or without leaving this machine.
     #[must_use]
     pub const fn is_private(&self) -> bool {
@@ -111,6 +121,20 @@ mod tests {
             ("http://127.0.0.1.example", false),
         ] {
             assert_eq!(BaseUrl::parse(text).map(|base| base.is_private()), Ok(private), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_address_has_one_normal_form() {
+        for (text, normal) in [
+            ("https://gateway.example", "https://gateway.example"),
+            ("https://Gateway.EXAMPLE:443/", "https://gateway.example"),
+            ("HTTP://gateway.example:80/Enterprise/", "http://gateway.example/Enterprise"),
+            ("http://127.0.0.1:8480/enterprise", "http://127.0.0.1:8480/enterprise"),
+            ("https://gateway.example:80", "https://gateway.example:80"),
+            ("http://[::1]:8480", "http://[::1]:8480"),
+        ] {
+            assert_eq!(BaseUrl::parse(text).map(|base| base.normalised()), Ok(normal.to_owned()), "{text}");
         }
     }
 

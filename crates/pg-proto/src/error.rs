@@ -85,7 +85,8 @@ impl Refused {
         &self.error.error_code
     }
 
-    /// What to do about it. For a code that no table knows, the HTTP status decides.
+    /// What to do about it. For a code that no table knows, the HTTP status decides; where that says nothing either, it is
+    /// [`Remedy::LookUp`]: the documents name no code for a reference that was used, so any other may mean that.
     #[must_use]
     pub fn remedy(&self) -> Remedy {
         let code = self.code();
@@ -94,14 +95,37 @@ impl Refused {
             StatusCode::FORBIDDEN => Remedy::AskOperator,
             StatusCode::TOO_MANY_REQUESTS => Remedy::WaitOneMinute,
             status if status.is_server_error() => Remedy::Retry,
-            _ => Remedy::FixRequest,
+            _ => Remedy::LookUp,
         })
     }
 
-    /// Whether the operation may have been executed: the bank did not answer (119), or the service broke down.
+    /// Whether the operation may have been executed: by this request, to which the bank did not answer (119) or over which the
+    /// service broke down; or by an earlier one, as the code says: a reference, an authentication or a reservation that
+    /// was used (125, 950, 952, 953, 954, 962). False for a code that no table knows: it says nothing.
     #[must_use]
     pub fn may_be_executed(&self) -> bool {
+        self.leaves_it_open() || self.says_it_was_done()
+    }
+
+    /// Whether what became of this very request is open.
+    pub(crate) fn leaves_it_open(&self) -> bool {
         *self.code() == ErrorCode::NO_RESPONSE_FROM_BANK || self.http_status.is_server_error()
+    }
+
+    /// Whether the code says that an earlier request may have done it.
+    pub(crate) fn says_it_was_done(&self) -> bool {
+        let code = self.code();
+        let known = code.remedy().or_else(|| SandboxErrorCode::from(code.as_str()).remedy());
+        known == Some(Remedy::LookUp) && !self.leaves_it_open()
+    }
+
+    /// Whether a payment that was refused so has used its `uniqueMerchantReference` up. The documents let the first request
+    /// use it up, whatever becomes of it; a request that was refused before anybody looked at it does not (assumption
+    /// A92). Where this is true, a payment that is corrected and sent again needs a new reference.
+    #[must_use]
+    pub fn spends_reference(&self) -> bool {
+        let unseen = [Remedy::FixCredentials, Remedy::WaitOneMinute, Remedy::WaitFiveMinutes].contains(&self.remedy());
+        !unseen && *self.code() != ErrorCode::PERMISSION_DENIED
     }
 }
 

@@ -18,6 +18,10 @@
 //! - after [`Action::Done`] it is finished. Its outcome is noted durably before anybody acts on it, and no machine of which
 //!   an outcome was noted is resumed, since one that is resumed goes on, and may pay.
 //!
+//! What is saved belongs to the account that the machine was made for: base address and identity. It resumes with that
+//! account only, see [`Account::identity`](crate::Account::identity); any other would look the payment up in the wrong
+//! books, find nothing, and pay again.
+//!
 //! What a machine promises: it ends, within the bounds that it was given; it never panics, and an event that does not fit
 //! changes nothing: it says again what it waits for. What else it promises stands at the top of its file.
 //!
@@ -31,6 +35,7 @@ use serde::{Deserialize, Serialize};
 
 pub mod account_update;
 mod attempts;
+mod books;
 mod calendar;
 pub mod charge;
 pub mod checkout;

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use bytes::Bytes;
-use pg_model::{AuthSessionKey, ErrorCode, Initiate, Outcome, Remedy, TokenLookup};
-use pg_proto::{Account, BaseUrl, Credentials, ReplyError};
+use pg_model::{AuthSessionKey, ErrorCode, Initiate, Outcome, Remedy, SandboxErrorCode, TokenLookup};
+use pg_proto::{Account, BaseUrl, Credentials, Refused, ReplyError};
 
 fn account() -> Account {
     Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "password", "sha"))
@@ -48,23 +48,68 @@ fn an_error_code_is_a_refusal_whatever_the_status() {
     }
 }
 
+/// What a payment is to do that is refused with each code of the tables. Whoever follows it neither pays twice nor loses a
+/// payment: `LookUp` where one may have been made, by this request or an earlier one.
+const REMEDIES: &[(&[&str], Remedy)] = &[
+    // Nothing was changed, and the same request would be refused again.
+    (
+        &[
+            "1", "101", "103", "104", "107", "108", "109", "110", "111", "120", "129", "133", "134", "135", "136", "180",
+            "183", "184", "930", "931", "932", "933", "934", "935", "937", "938", "939", "940", "941", "942", "943", "944",
+            "945", "946", "951", "955", "956", "957", "960", "970",
+        ],
+        Remedy::FixRequest,
+    ),
+    (&["3", "102", "105", "123"], Remedy::FixCredentials),
+    (&["121", "936"], Remedy::WaitOneMinute),
+    (&["122"], Remedy::WaitFiveMinutes),
+    // Reading again does nothing, and of a payment these say that the customer is not done, or that the service broke down.
+    (&["181", "182", "961", "998", "999"], Remedy::Retry),
+    // The bank may have paid; the reference, the authentication or the reservation was used.
+    (&["119", "125", "950", "952", "953", "954", "962"], Remedy::LookUp),
+    (&["106"], Remedy::AskOperator),
+];
+
+fn refused(status: u16, code: &str) -> Refused {
+    let body = format!(r#"{{"errorCode":"{code}","traceCode":"1","errorMessage":""}}"#);
+    match account().reply::<Initiate>(response(status, "application/json", &body)) {
+        Err(ReplyError::Refused(refused)) => refused,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_code_has_the_remedy_that_loses_no_payment_and_doubles_none() {
+    let tables = ErrorCode::KNOWN.iter().map(|code| (code.as_str(), code.http_status()));
+    let invented = SandboxErrorCode::KNOWN.iter().map(|code| (code.as_str(), code.http_status()));
+    for (code, status) in tables.chain(invented) {
+        let refused = refused(status.unwrap(), code);
+        let told = REMEDIES.iter().find(|(codes, _)| codes.contains(&code)).map(|(_, remedy)| *remedy);
+        let expected = told.unwrap_or_else(|| panic!("say here what a payment does that is refused with {code}"));
+        assert_eq!(refused.remedy(), expected, "{code}");
+        let broke_down = ["998", "999"].contains(&code);
+        assert_eq!(refused.may_be_executed(), expected == Remedy::LookUp || broke_down, "{code}");
+        let unseen = ["3", "102", "105", "106", "121", "122", "123", "936"].contains(&code);
+        assert_eq!(refused.spends_reference(), !unseen, "{code}");
+    }
+}
+
 #[test]
 fn remedies_follow_the_code_and_then_the_status() {
-    let remedy = |status, code: &str| {
-        let body = format!(r#"{{"errorCode":{code},"traceCode":"1","errorMessage":""}}"#);
-        account().reply::<Initiate>(response(status, "application/json", &body)).unwrap_err().remedy()
-    };
-    for (status, code, expected) in [
-        (401, "102", Remedy::FixCredentials),
-        (403, "106", Remedy::AskOperator),
-        (403, "121", Remedy::WaitOneMinute),
-        (403, "122", Remedy::WaitFiveMinutes),
-        (400, "119", Remedy::Retry),
-        (400, "\"950\"", Remedy::FixRequest),
-        (401, "777", Remedy::FixCredentials),
-        (503, "777", Remedy::Retry),
+    for (status, code, expected, may_be_executed) in [
+        (401, "102", Remedy::FixCredentials, false),
+        (400, "119", Remedy::LookUp, true),
+        (400, "950", Remedy::LookUp, true),
+        // The documents name no code for a reference that was used: any other may mean it.
+        (400, "777", Remedy::LookUp, false),
+        (401, "777", Remedy::FixCredentials, false),
+        (403, "777", Remedy::AskOperator, false),
+        (429, "777", Remedy::WaitOneMinute, false),
+        (503, "777", Remedy::Retry, true),
+        (500, "108", Remedy::FixRequest, true),
     ] {
-        assert_eq!(remedy(status, code), expected, "{code} with HTTP {status}");
+        let refused = refused(status, code);
+        assert_eq!((refused.remedy(), refused.may_be_executed()), (expected, may_be_executed), "{code}, HTTP {status}");
     }
 }
 

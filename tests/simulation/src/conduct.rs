@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pg_proto::Account;
+use pg_proto::{Account, machine::Saved};
 use pg_sandbox::store::Store;
 
 use crate::{job::Job, run::Run};
@@ -17,6 +17,18 @@ pub(crate) trait Conduct: Sync {
     /// The machine for a job that was begun before a crash.
     fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
         self.drive(job, job.resume(saved, account, with_request))
+    }
+
+    /// The machine for such a job when the server was started with the configuration of another merchant: none, since
+    /// it was saved for its own.
+    fn resume_elsewhere(
+        &self,
+        job: &Job,
+        saved: &str,
+        other: Arc<Account>,
+        with_request: bool,
+    ) -> Option<Box<dyn Run>> {
+        job.try_resume(&Saved::from_text(saved), other, with_request).ok().map(|run| self.drive(job, run))
     }
 
     /// What is driven in a machine's place, new or resumed.

@@ -9,7 +9,7 @@ use pg_model::{
 use pg_proto::{
     Account,
     machine::{
-        Saved,
+        ResumeError, Saved,
         account_update::{AccountUpdate, Doubtful, UpdatePlan},
         charge::{Bounds, Charge},
         checkout::Checkout,
@@ -149,28 +149,45 @@ impl Job {
 
     /// The same machine from what was stored; a payment may come without the request that it was made from.
     pub(crate) fn resume(&self, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
-        let right = "what was stored of a machine can be read";
-        let saved = &Saved::from_text(saved);
-        let with = |given| with_request.then_some(given);
-        match self.kind {
-            Kind::Auth => Box::new(Charge::resume(saved, account, with_request.then(|| self.auth())).expect(right)),
-            Kind::Preauth => {
-                Box::new(Charge::resume(saved, account, with_request.then(|| self.preauth())).expect(right))
-            }
-            Kind::CardKey => {
-                Box::new(Charge::resume(saved, account, with_request.then(|| self.auth_card_key())).expect(right))
-            }
-            Kind::Session => Box::new(Charge::resume(saved, account, with(self.auth_session_key())).expect(right)),
-            Kind::Capture => once(Retry::resume(saved, account, self.capture()).expect(right)),
-            Kind::Cancel => once(Retry::resume(saved, account, self.cancel()).expect(right)),
-            Kind::Refund => once(Retry::resume(saved, account, self.refund()).expect(right)),
-            Kind::ThreeDSecure => Box::new(ThreeDSecure::resume(saved, (*account).clone()).expect(right)),
-            Kind::Checkout => Box::new(Checkout::resume(saved, (*account).clone(), hosted::plan(self)).expect(right)),
+        let resumed = self.try_resume(&Saved::from_text(saved), account, with_request);
+        resumed.expect("what was stored of a machine can be read")
+    }
+
+    /// The same, when it was stored for this account.
+    pub(crate) fn try_resume(
+        &self,
+        saved: &Saved,
+        account: Arc<Account>,
+        with_request: bool,
+    ) -> Result<Box<dyn Run>, ResumeError> {
+        let plain = || (*account).clone();
+        Ok(match self.kind {
+            Kind::Auth => self.charging(saved, &account, with_request.then(|| self.auth()))?,
+            Kind::Preauth => self.charging(saved, &account, with_request.then(|| self.preauth()))?,
+            Kind::CardKey => self.charging(saved, &account, with_request.then(|| self.auth_card_key()))?,
+            Kind::Session => self.charging(saved, &account, with_request.then(|| self.auth_session_key()))?,
+            Kind::Capture => once(Retry::resume(saved, account, self.capture())?),
+            Kind::Cancel => once(Retry::resume(saved, account, self.cancel())?),
+            Kind::Refund => once(Retry::resume(saved, account, self.refund())?),
+            Kind::ThreeDSecure => Box::new(ThreeDSecure::resume(saved, plain())?),
+            Kind::Checkout => Box::new(Checkout::resume(saved, plain(), hosted::plan(self))?),
             Kind::Update => {
-                let machine = AccountUpdate::resume(saved, (*account).clone(), self.plan()).expect(right);
+                let machine = AccountUpdate::resume(saved, plain(), self.plan())?;
                 Box::new(Updating { machine, source: self.source.clone() })
             }
-        }
+        })
+    }
+
+    fn charging<M>(
+        &self,
+        saved: &Saved,
+        account: &Arc<Account>,
+        request: Option<M>,
+    ) -> Result<Box<dyn Run>, ResumeError>
+    where
+        M: pg_model::Method<Output = Outcome<Transaction>> + 'static,
+    {
+        Ok(Box::new(Charge::resume(saved, Arc::clone(account), request)?))
     }
 
     /// The machine that opens the session of an order.

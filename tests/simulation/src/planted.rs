@@ -27,6 +27,7 @@ mod refunds_unchecked;
 mod repeats_captures;
 mod replies_before_commit;
 mod resends_blindly;
+mod resumes_under_another_account;
 mod searches_for_nothing;
 mod sessions_last;
 mod stores_after_sending;
@@ -65,6 +66,7 @@ pub const ALL: &[&Planted] = &[
     &no_response_is_a_decline::PLANTED,
     &unreadable_is_a_decline::PLANTED,
     &assumes_nothing_was_sent::PLANTED,
+    &resumes_under_another_account::PLANTED,
     &never_gives_up::PLANTED,
     &repeats_captures::PLANTED,
     &believes_a_callback::PLANTED,

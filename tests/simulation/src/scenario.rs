@@ -36,10 +36,12 @@ pub(crate) enum Trouble {
     Customers,
     /// Stored cards are disabled, enabled and deleted while they are paid with or refreshed.
     CardKeys,
+    /// A server that starts again is given the configuration of another merchant, until somebody notices.
+    OtherAccounts,
 }
 
 impl Trouble {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::LostRequests,
         Self::LostReplies,
         Self::LongDelays,
@@ -55,6 +57,7 @@ impl Trouble {
         Self::Forgeries,
         Self::Customers,
         Self::CardKeys,
+        Self::OtherAccounts,
     ];
 }
 

@@ -130,6 +130,8 @@ pub(crate) struct World<'a> {
     chance: Dice,
     /// The same for customers.
     customers: Dice,
+    /// And for configurations that are mixed up.
+    mixups: Dice,
     /// Keys of payments that were committed at this step.
     pub(crate) fresh: Vec<String>,
     /// Tasks that ended at this step.
@@ -187,6 +189,7 @@ impl<'a> World<'a> {
             random: Dice::new(scenario.seed, "random"),
             chance,
             customers: Dice::new(scenario.seed, "customers"),
+            mixups: Dice::new(scenario.seed, "mix-ups"),
             fresh: Vec::new(),
             ended: Vec::new(),
             acknowledged: Vec::new(),

@@ -157,8 +157,9 @@ fn a_refusal_without_a_message_gets_the_text_of_the_tables() {
     // What the service says itself stays.
     let said = r#"{"errorCode":"950","traceCode":"1","errorMessage":"Used"}"#;
     pay(&reply("400 Bad Request", JSON, said))
-        .ends(1)
-        .says("refused: 950 Used [only the sandbox gives this code, assumption A92] (trace code 1, HTTP 400)");
+        .ends(4)
+        .says("refused: 950 Used [only the sandbox gives this code, assumption A92] (trace code 1, HTTP 400)")
+        .says("pg call transaction/lookup uniqueMerchantReference=order-7");
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// Goes on with an account update from what was stored last. `keys` begin at their beginning again.
     ///
     /// # Errors
-    /// When that is no account update's state, or the plan is wrong.
+    /// When that is no account update's state, was saved for another account, or the plan is wrong.
     pub fn resume_update<S: KeySource>(
         &self,
         saved: &Saved,

@@ -65,7 +65,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// without it, it only looks up.
     ///
     /// # Errors
-    /// When that is no charge's state, or `payment` is another payment.
+    /// When that is no charge's state, was saved for another account, or `payment` is another payment.
     pub fn resume_charge<P>(&self, saved: &Saved, payment: Option<P>) -> Result<Charging<P, T>, ResumeError>
     where
         P: Method<Output = Outcome<Transaction>>,

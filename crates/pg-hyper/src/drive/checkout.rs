@@ -55,7 +55,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// Goes on with a checkout from what was stored last. One that waits for its customer asks to lead them there again.
     ///
     /// # Errors
-    /// When that is no checkout's state.
+    /// When that is no checkout's state, or was saved for another account.
     pub fn resume_checkout(&self, saved: &Saved, plan: CheckoutPlan) -> Result<CheckingOut<T>, ResumeError> {
         Checkout::resume(saved, self.account().clone(), plan).map(|machine| self.drive(machine).eager())
     }

@@ -46,7 +46,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// Goes on from what was stored last.
     ///
     /// # Errors
-    /// When that is not the state of such a request.
+    /// When that is not the state of such a request, or was saved for another account.
     pub fn resume_retry<M: Method<Output: Clone>>(
         &self,
         saved: &Saved,

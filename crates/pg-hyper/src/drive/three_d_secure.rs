@@ -65,7 +65,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// again; when the customer is back already, [tell](Drive::tell) it so before.
     ///
     /// # Errors
-    /// When that is no 3-D Secure payment's state.
+    /// When that is no 3-D Secure payment's state, or was saved for another account.
     pub fn resume_three_d_secure(&self, saved: &Saved) -> Result<Securing<T>, ResumeError> {
         ThreeDSecure::resume(saved, self.account().clone()).map(|machine| self.drive(machine).eager())
     }

@@ -224,10 +224,36 @@ async fn no_response_from_the_bank_leaves_a_payment_unknown() {
     assert_eq!(
         error.to_string(),
         "outcome unknown, look it up next (transaction/lookup uniqueMerchantReference=order-7): \
-         refused: 119 No response from bank (trace code 12345678, HTTP 400): try again later, a payment only after a lookup"
+         refused: 119 No response from bank (trace code 12345678, HTTP 400): look it up, it may have been done already"
     );
-    assert_eq!(error.remedy(), Remedy::Retry);
+    assert_eq!(error.remedy(), Remedy::LookUp);
 }
+
+/// Whoever took these for refusals would pay again under another reference.
+#[tokio::test]
+async fn a_reference_that_was_used_and_a_code_that_nobody_knows_leave_a_payment_unknown() {
+    let body = |code: &str| format!(r#"{{"errorCode":"{code}","traceCode":"12345678","errorMessage":"No"}}"#);
+    for code in ["950", "125", "777"] {
+        let server = Server::always(Answer::reply("400 Bad Request", &body(code))).await;
+        let error = client(&server).call(&payment()).await.unwrap_err();
+        let Error::Unknown { reconcile: Some(lookup), cause } = &error else { panic!("{code}: {error:?}") };
+        assert_eq!(*lookup, TransactionLookup::new().unique_merchant_reference("order-7"));
+        assert!(matches!(&**cause, Error::Refused(refused) if refused.code().as_str() == code));
+        assert_eq!((error.remedy(), error.may_be_executed()), (Remedy::LookUp, true), "{code}");
+    }
+    // A capture that was done before, and one that is refused for a reason that nobody knows.
+    for (code, unknown) in [("952", true), ("777", false)] {
+        let server = Server::always(Answer::reply("400 Bad Request", &body(code))).await;
+        let capture = CapturePreauth::new("0123456789abcdef0123456789abcdef");
+        let error = client(&server).call(&capture).await.unwrap_err();
+        assert_eq!(matches!(error, Error::Unknown { reconcile: None, .. }), unknown, "{code}: {error:?}");
+    }
+    // What only reads is refused, whatever the code.
+    let server = Server::always(Answer::reply("400 Bad Request", &body("777"))).await;
+    let error = client(&server).call(&lookup()).await.unwrap_err();
+    assert!(matches!(error, Error::Refused(_)), "{error:?}");
+}
+
 
 #[tokio::test]
 async fn without_a_reference_only_the_operator_knows() {

@@ -1189,9 +1189,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         number: 132,
         area: "model",
         title: "What to do about each error code",
-        open: "Not stated, but for the two waiting times (spec 1 §5, 2 §7).",
-        chosen: "Each code has one remedy in its table: fix the request, fix the credentials, wait one or five minutes, retry, or ask the operator. For a code without a row the HTTP status decides: 401 the credentials, 403 the operator, 429 a minute, 5xx a retry, all others the request.",
-        why: "An error must say what comes next.",
+        open: "Not stated, but for the two waiting times (spec 1 §5, 2 §7). Nor is the code of a reference that was used before.",
+        chosen: "Each code has one remedy in its table: fix the request, fix the credentials, wait one or five minutes, retry, look it up, or ask the operator. A code that may mean that an earlier request was executed is looked up: no response from the bank (119), a merchant reference that is not accepted (125) or was used (950), a reservation or refund that is used up (952, 953), a field that is set (954), an authentication that has paid (962). For a code without a row the HTTP status decides: 401 the credentials, 403 the operator, 429 a minute, 5xx a retry; all others are looked up, since any of them may be the operator's word for a reference that was used.",
+        why: "An error must say what comes next, and whoever follows it must neither pay twice nor lose a payment. A lookup too many costs a request, a new reference too many costs the customer's money.",
         change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
     },
     Assumption {
@@ -1292,5 +1292,14 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Exactly the words shown, so that auth in place of Auth gives 937, though replies write it so. A country is any two letters, in either case.",
         why: "A request that works here must not fail there because of its spelling; lists that change are left to the service.",
         change: "Change the row in the tables and generate anew.",
+    },
+    Assumption {
+        number: 144,
+        area: "protocol",
+        title: "What identifies an account over time",
+        open: "Whether API key, password and SHA key of an account may be replaced, and what stays the same then (spec 1 §5).",
+        chosen: "The API key together with the base address is the account, and password and SHA key may be replaced at any time. A saved machine resumes only with the same base address and the same account. An account that is given a name (Account::identity) is identified by that instead, so that its API key may be replaced as well.",
+        why: "A payment that is looked up in another account's books is not found there, and would be made a second time. A machine that is refused costs a look at the configuration.",
+        change: "Account::identity for a replaced API key; Saved::rebind for a service that has moved to another address.",
     },
 ];

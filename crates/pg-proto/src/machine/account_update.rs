@@ -55,6 +55,7 @@ use self::{
 use super::{
     Action, Event, Machine, Moment, ResumeError, Saved,
     attempts::Attempts,
+    books::Services,
     exchange::{Heard, UNTIL_THE_REPLY, missed},
 };
 use crate::{Account, Misuse, UpdaterHint};
@@ -172,10 +173,10 @@ impl AccountUpdate {
     /// beginning.
     ///
     /// # Errors
-    /// When `saved` is not of an account update, or the plan is wrong as for [`new`](Self::new).
+    /// When `saved` is not of an account update, or was saved for another account, or the plan is wrong as for [`new`](Self::new).
     pub fn resume(saved: &Saved, account: Account, plan: UpdatePlan) -> Result<Self, ResumeError> {
         plan.check().map_err(|_| ResumeError::Mismatch("account updater"))?;
-        let mut state: State = saved.open(NAME, VERSION)?;
+        let mut state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
         if !state.can_be() {
             return Err(ResumeError::Unreadable("it counts more keys than there can be".to_owned()));
         }
@@ -342,7 +343,7 @@ impl AccountUpdate {
             Heard::Later(wait) => self.hold_back(Some(wait), now, random),
             Heard::NotSent | Heard::InDoubt => self.hold_back(None, now, random),
             Heard::HeldBack => self.stopped = Some(UpdateEnd::HeldBack),
-            Heard::Shut(refused) | Heard::Refused(refused) => self.stopped = Some(UpdateEnd::Refused(refused)),
+            Heard::Shut(refused) | Heard::Refused(refused) | Heard::Done(refused) => self.stopped = Some(UpdateEnd::Refused(refused)),
             Heard::Answer(_) => {}
         }
     }
@@ -370,7 +371,7 @@ impl Machine for AccountUpdate {
     }
 
     fn save(&self) -> Saved {
-        Saved::of(NAME, VERSION, &self.state)
+        Saved::bound(NAME, VERSION, &self.account, &self.state)
     }
 }
 

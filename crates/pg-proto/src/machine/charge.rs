@@ -46,6 +46,13 @@
 //!      that the reason lasts, or that nothing on the way sends a request twice of its own accord. If the fate of an
 //!      earlier request is open, the end is Unknown.
 //!    - Wrong credentials (102, 105, 123): at once when nothing else has left, and nothing more is sent; else Unknown.
+//!
+//!    The reference of a refused payment is used up ([`Refused::spends_reference`](crate::Refused::spends_reference), assumption
+//!    A92), so the corrected payment takes a new one. That is safe after *Refused*, and after no other end: nothing was charged
+//!    under the old reference and nothing will be, by the above, and where the service takes a reference once, whatever
+//!    came of it, no late copy can pay either. Waits (121, 122, throttled) use no reference up: the same request is sent again.
+//!    After a lost reply the machine cannot tell a refusal that used the reference up from a payment that cannot be seen
+//!    yet: that ends as Unknown.
 //! 5. **Nothing found proves nothing** otherwise: everything else ends as Unknown, with the lookup to make later.
 //! 6. **It ends**: attempts, lookups and time are bounded, and resuming grants new lookups, no new attempts.
 //!
@@ -69,7 +76,7 @@ use pg_model::{Method, Outcome, Transaction, TransactionLookup, method::Retry};
 
 use crate::{
     Account, Misuse,
-    machine::{Action, Event, Machine, Moment, Nothing, ResumeError, Saved},
+    machine::{Action, Event, Machine, Moment, Nothing, ResumeError, Saved, books::Services},
 };
 
 mod bounds;
@@ -157,10 +164,11 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
     /// `request` is what it was made from, if that can be had again: without it, it only looks up.
     ///
     /// # Errors
-    /// When that is no charge's state, or the request is of another method, reference, currency or amount.
+    /// When that is no charge's state, was saved for another account, or the request is of another method, reference, currency
+    /// or amount.
     pub fn resume(saved: &Saved, account: impl Into<Arc<Account>>, request: Option<M>) -> Result<Self, ResumeError> {
         let account = account.into();
-        let state: State = saved.open(NAME, VERSION)?;
+        let state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
         if state.intent.method != M::INFO.name {
             return Err(ResumeError::Mismatch("method"));
         }
@@ -355,7 +363,7 @@ impl<M: Method<Output = Outcome<Transaction>>> Machine for Charge<M> {
     }
 
     fn save(&self) -> Saved {
-        Saved::of(NAME, VERSION, &self.state)
+        Saved::bound(NAME, VERSION, &self.account, &self.state)
     }
 }
 

@@ -40,7 +40,8 @@ use pg_model::{Amount, GetToken, Method, Url};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, Event, Failure, Machine, Moment, Pauses, ResumeError, Saved, attempts::Attempts, exchange::UNTIL_THE_REPLY,
+    Action, Event, Failure, Machine, Moment, Pauses, ResumeError, Saved, attempts::Attempts, books::Services,
+    exchange::UNTIL_THE_REPLY,
 };
 use crate::{Account, Misuse};
 
@@ -179,12 +180,9 @@ impl Checkout {
     /// Goes on from what was stored last.
     ///
     /// # Errors
-    /// When `saved` is not of a checkout, or the account has no version 5 credentials.
+    /// When `saved` is not of a checkout, or was saved for another account, or the account has no version 5 credentials.
     pub fn resume(saved: &Saved, account: Account, plan: CheckoutPlan) -> Result<Self, ResumeError> {
-        let state = saved.open(NAME, VERSION)?;
-        if account.base_of(true).is_err() {
-            return Err(ResumeError::Mismatch("account"));
-        }
+        let state = saved.open_for(NAME, VERSION, &account, Services::Both)?;
         Ok(Self::with(account, plan, state, None))
     }
 
@@ -351,7 +349,7 @@ impl Machine for Checkout {
     }
 
     fn save(&self) -> Saved {
-        Saved::of(NAME, VERSION, &self.state)
+        Saved::bound(NAME, VERSION, &self.account, &self.state)
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) enum Heard<T> {
     Answer(T),
     /// The service refused it and would refuse it again.
     Refused(Refused),
+    /// The service refused it because an earlier request may have done it: with its reference, for example.
+    Done(Refused),
     /// The service refused to look at it for so long: it is locked or throttled (spec 1 §5, §8).
     Later(Duration),
     /// The service refused it as it would every other: wrong credentials, or a permission that is missing.
@@ -26,12 +28,20 @@ pub(super) enum Heard<T> {
     InDoubt,
 }
 
+impl<T> Heard<T> {
+    /// The same for a request that does nothing twice that matters.
+    pub(super) fn without_done(self) -> Self {
+        if let Self::Done(refused) = self { Self::Refused(refused) } else { self }
+    }
+}
+
 /// Sorts the reply to a request of `M`.
 pub(super) fn hear<M: Method>(account: &Account, reply: http::Response<Bytes>) -> Heard<M::Output> {
     match account.reply::<M>(reply) {
         Ok(answer) => Heard::Answer(answer),
         Err(ReplyError::Unreadable(_)) => Heard::InDoubt,
-        Err(ReplyError::Refused(refused)) if refused.may_be_executed() => Heard::InDoubt,
+        Err(ReplyError::Refused(refused)) if refused.leaves_it_open() => Heard::InDoubt,
+        Err(ReplyError::Refused(refused)) if refused.says_it_was_done() => Heard::Done(refused),
         Err(ReplyError::Refused(refused)) => match refused.remedy() {
             Remedy::WaitOneMinute => Heard::Later(Duration::from_secs(60)),
             Remedy::WaitFiveMinutes => Heard::Later(Duration::from_secs(300)),

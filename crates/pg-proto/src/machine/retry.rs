@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Account, Misuse, Refused, ReplyError,
-    machine::{Action, Event, Failure, Machine, Moment, Nothing, ResumeError, Saved, charge},
+    machine::{Action, Event, Failure, Machine, Moment, Nothing, ResumeError, Saved, books::Services, charge},
 };
 
 mod outcome;
@@ -125,9 +125,11 @@ impl<M: Method<Output: Clone>> Retry<M> {
     /// Goes on after a crash, with the request that it was made from.
     ///
     /// # Errors
-    /// When that is not the state of a request of this method, or the request breaks a rule.
+    /// When that is not the state of a request of this method, was saved for another account, or the request breaks a rule.
     pub fn resume(saved: &Saved, account: impl Into<Arc<Account>>, request: M) -> Result<Self, ResumeError> {
-        let mut state: State = saved.open(NAME, VERSION)?;
+        let account = account.into();
+        let services = Services::of_version(M::INFO.service.version);
+        let mut state: State = saved.open_for(NAME, VERSION, &account, services)?;
         if state.method != path(M::INFO) {
             return Err(ResumeError::Mismatch("method"));
         }
@@ -266,7 +268,7 @@ impl<M: Method<Output: Clone>> Machine for Retry<M> {
     }
 
     fn save(&self) -> Saved {
-        Saved::of(NAME, VERSION, &self.state)
+        Saved::bound(NAME, VERSION, &self.account, &self.state)
     }
 }
 
@@ -274,6 +276,7 @@ impl From<ReplyError> for Last {
     fn from(error: ReplyError) -> Self {
         match error {
             ReplyError::Unreadable(unreadable) => Self::Unanswered(Unanswered::Unreadable(unreadable)),
+            // Also where an earlier copy of the request may have done it.
             ReplyError::Refused(refused) if refused.may_be_executed() => Self::Unanswered(Unanswered::Refused(refused)),
             ReplyError::Refused(refused) => Self::Refused(refused),
         }

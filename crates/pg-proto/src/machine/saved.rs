@@ -1,13 +1,22 @@
-//! What is stored of a machine: one line of JSON that says which machine it is and in which version it was written.
+//! What is stored of a machine: one line of JSON that says which machine it is, in which version it was written, and for
+//! which account.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// A machine's state as one line of JSON: `{"machine":"charge","version":1,"state":{…}}`. It holds no card data, no key
-/// and no password, so it may stand beside the order; references and card keys it does hold.
+use super::books::{Books, Services};
+use crate::Account;
+
+/// A machine's state as one line of JSON: `{"machine":"charge","version":1,"books":{…},"state":{…}}`. It holds no card
+/// data, no key and no password, so it may stand beside the order; references and card keys it does hold.
 ///
-/// A later version of this crate reads what an earlier one wrote.
+/// `books` says for which account it was saved: base address and identity. A machine resumes with that account only, since
+/// any other has other books, in which its payment is not found; then it would be paid again. Passwords and SHA keys may have
+/// been replaced meanwhile; for the API key see [`Account::identity`]. (The state of a throttle has no books.)
+///
+/// A later version of this crate reads what an earlier one wrote. What was saved before there were books is refused, until
+/// [`rebind`](Self::rebind) says whose it is.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Saved(String);
 
@@ -34,6 +43,27 @@ pub enum ResumeError {
         /// The newest version that this program reads.
         known: u32,
     },
+    /// It was saved for another account, or for another address of the service.
+    #[error(
+        "this was saved for {saved}, and is to be resumed for {given}: its payment would be looked up in the wrong books and \
+         could be made twice. Resume it with the account that it was saved for. If this is that account after its API key was \
+         replaced, give it the identity that it was saved for (Account::identity); if the service has moved, say so with \
+         Saved::rebind"
+    )]
+    OtherAccount {
+        /// Identity and base address that it was saved for.
+        saved: String,
+        /// Those of the account that was given.
+        given: String,
+    },
+    /// It was saved by an earlier version, which did not note the account.
+    #[error(
+        "this was saved without its account, by an earlier version: only if it belongs to {given}, say so with Saved::rebind"
+    )]
+    Unbound {
+        /// Identity and base address of the account that was given.
+        given: String,
+    },
     /// What was given along with it belongs to something else.
     #[error("the state belongs to another {0} than what was given with it")]
     Mismatch(&'static str),
@@ -43,6 +73,8 @@ pub enum ResumeError {
 struct Written<'a, S> {
     machine: &'a str,
     version: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    books: Option<Books>,
     state: &'a S,
 }
 
@@ -50,6 +82,8 @@ struct Written<'a, S> {
 struct Head {
     machine: String,
     version: u32,
+    #[serde(default)]
+    books: Option<Books>,
 }
 
 #[derive(Deserialize)]
@@ -77,21 +111,65 @@ impl Saved {
         Ok(self.head()?.machine)
     }
 
+    /// The same state for the books of `account`.
+    ///
+    /// This is a statement of yours, which nothing can check: that the machine belongs to this account. It is for
+    /// states that were saved before they noted their account, and for a service that has moved to another address. If
+    /// the statement is wrong, a payment may be made twice.
+    ///
+    /// # Errors
+    /// When it is no machine's state.
+    pub fn rebind(&self, account: &Account) -> Result<Self, ResumeError> {
+        self.head()?;
+        let mut saved: serde_json::Value = serde_json::from_str(&self.0).map_err(|error| unreadable(&error))?;
+        if let Some(members) = saved.as_object_mut() {
+            let books = serde_json::to_value(Books::of(account)).map_err(|error| unreadable(&error))?;
+            members.insert("books".to_owned(), books);
+        }
+        Ok(Self(saved.to_string()))
+    }
+
+    /// A state that belongs to no account.
     pub(super) fn of<S: Serialize>(machine: &'static str, version: u32, state: &S) -> Self {
-        let written = Written { machine, version, state };
-        Self(serde_json::to_string(&written).expect("states have string keys and no failing parts"))
+        Self::written(&Written { machine, version, books: None, state })
+    }
+
+    /// A state that belongs to this account.
+    pub(super) fn bound<S: Serialize>(machine: &'static str, version: u32, account: &Account, state: &S) -> Self {
+        Self::written(&Written { machine, version, books: Some(Books::of(account)), state })
+    }
+
+    fn written<S: Serialize>(written: &Written<'_, S>) -> Self {
+        Self(serde_json::to_string(written).expect("states have string keys and no failing parts"))
     }
 
     /// The state, when it is that machine's and not of a later version than `known`.
     pub(super) fn open<S: DeserializeOwned>(&self, expected: &'static str, known: u32) -> Result<S, ResumeError> {
-        let Head { machine, version } = self.head()?;
-        if machine != expected {
-            return Err(ResumeError::OtherMachine { found: machine, expected });
-        }
-        if version > known {
-            return Err(ResumeError::Newer { found: version, known });
-        }
+        self.head_of(expected, known)?;
         serde_json::from_str::<Body<S>>(&self.0).map(|body| body.state).map_err(|error| unreadable(&error))
+    }
+
+    /// The same, when it also belongs to the books of `account`, as far as `services` need them.
+    pub(super) fn open_for<S: DeserializeOwned>(
+        &self,
+        expected: &'static str,
+        known: u32,
+        account: &Account,
+        services: Services,
+    ) -> Result<S, ResumeError> {
+        self.head_of(expected, known)?.books.unwrap_or_default().check(account, services)?;
+        self.open(expected, known)
+    }
+
+    fn head_of(&self, expected: &'static str, known: u32) -> Result<Head, ResumeError> {
+        let head = self.head()?;
+        if head.machine != expected {
+            return Err(ResumeError::OtherMachine { found: head.machine, expected });
+        }
+        if head.version > known {
+            return Err(ResumeError::Newer { found: head.version, known });
+        }
+        Ok(head)
     }
 
     fn head(&self) -> Result<Head, ResumeError> {

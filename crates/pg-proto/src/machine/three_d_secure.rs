@@ -25,6 +25,8 @@
 //!    tab and the back button find the machine past that, and change nothing.
 //! 3. *Approved and Declined are what the ledger holds*: the reply to the payment, or the payment that a lookup finds under
 //!    the reference, which the initiation had for itself (assumption A109).
+//!    An initiation that is refused because its reference was used (125, 950) leads to lookups as well: a payment may have been
+//!    made under it before. Then only a payment that is found, or Unknown, is an end.
 //! 4. *Abandoned, Failed, TimedOut, NotShifted, NotInitiated and NotSent are for ever*: no request for the payment left.
 //!    Initiations and status requests charge nobody, however often and late their copies arrive. Nor does a machine that is
 //!    resumed although it had ended so, if its end was stored.
@@ -50,7 +52,9 @@ use self::{
     plan::Initiation as Request,
     state::{Phase, State},
 };
-use super::{Action, Event, Machine, Moment, ResumeError, Saved, charge::Doubt, exchange::UNTIL_THE_REPLY};
+use super::{
+    Action, Event, Machine, Moment, ResumeError, Saved, books::Services, charge::Doubt, exchange::UNTIL_THE_REPLY,
+};
 use crate::{Account, Misuse, Refused};
 
 mod authorising;
@@ -149,9 +153,9 @@ impl ThreeDSecure {
     /// Goes on from what was stored last.
     ///
     /// # Errors
-    /// When `saved` is not of a 3-D Secure payment.
+    /// When `saved` is not of a 3-D Secure payment, or was saved for another account.
     pub fn resume(saved: &Saved, account: Account) -> Result<Self, ResumeError> {
-        let state: State = saved.open(NAME, VERSION)?;
+        let state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
         let over = state.over && !state.exposed;
         let mut resumed = Self::with(account, state.resumed(), None);
         if over {
@@ -274,7 +278,7 @@ impl Machine for ThreeDSecure {
     }
 
     fn save(&self) -> Saved {
-        Saved::of(NAME, VERSION, &self.state)
+        Saved::bound(NAME, VERSION, &self.account, &self.state)
     }
 }
 

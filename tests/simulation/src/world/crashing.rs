@@ -8,6 +8,8 @@ use super::World;
 use crate::{
     agenda::{CardKeyChange, Happening, Millis},
     network::{Call, Caller},
+    run::Run,
+    scenario::Trouble,
     task::{Stage, Task},
     weather::Weather,
 };
@@ -80,6 +82,20 @@ impl World<'_> {
                 self.resume(task);
             }
         }
+    }
+
+    /// The server was started with the configuration of another merchant: a machine, should one resume with that.
+    pub(super) fn resume_elsewhere(&mut self, task: usize, with_request: bool) -> Option<Box<dyn Run>> {
+        let mixed_up = self.mixups.per_mille(250) && self.scenario.has(Trouble::OtherAccounts) && !self.healed;
+        let Task { client, job, disk: Some(saved), stage: Stage::Working, .. } = &self.tasks[task] else { return None };
+        if !mixed_up {
+            return None;
+        }
+        let other = self.clients[1 - client].account();
+        let run = self.conduct.resume_elsewhere(job, saved, other, with_request);
+        let (name, how) = (job.name.clone(), if run.is_some() { "taken" } else { "refused" });
+        self.note(format_args!("{name} is given the account of another merchant: {how}"));
+        run
     }
 
     pub(super) fn jump(&mut self, client: usize, forwards: bool, by: Millis) {

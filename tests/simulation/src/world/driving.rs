@@ -66,11 +66,13 @@ impl World<'_> {
         let client = self.tasks[task].client;
         let account = self.clients[client].account();
         let with_request = !self.chance.per_mille(300);
+        let elsewhere = self.resume_elsewhere(task, with_request);
         let one = &mut self.tasks[task];
-        let run = match (one.stage, &one.disk) {
-            (Stage::Opening, _) => Job::open_session(account),
-            (Stage::Working, None) => self.conduct.begin(&one.job, account),
-            (Stage::Working, Some(saved)) => self.conduct.resume(&one.job, saved, account, with_request),
+        let run = match (one.stage, &one.disk, elsewhere) {
+            (Stage::Working, Some(_), Some(run)) => run,
+            (Stage::Opening, ..) => Job::open_session(account),
+            (Stage::Working, None, _) => self.conduct.begin(&one.job, account),
+            (Stage::Working, Some(saved), None) => self.conduct.resume(&one.job, saved, account, with_request),
             _ => return,
         };
         one.run = Some(run);

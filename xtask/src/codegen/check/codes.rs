@@ -11,7 +11,7 @@ use super::{
 
 /// What to do about an error, as `pg_model::Remedy` knows it.
 const REMEDIES: &[&str] =
-    &["fix-request", "fix-credentials", "wait-one-minute", "wait-five-minutes", "retry", "ask-operator"];
+    &["fix-request", "fix-credentials", "wait-one-minute", "wait-five-minutes", "retry", "look-up", "ask-operator"];
 /// Numbers of decimals that ISO 4217 gives.
 const EXPONENTS: &[u8] = &[0, 2, 3, 4];
 /// Parts of the project that an assumption can concern, in the order of its page.

@@ -8,7 +8,18 @@ use super::{
 const INTRODUCTION: &str = "# Codes\n\n\
     The values that the documents know. In Rust each table is an open type with a constant for each row: a code that is\n\
     none of them survives as it came. Codes from 900 to 999 are the sandbox's own, so that nobody takes them for the\n\
-    service's; each names the assumption that it comes from.\n\n";
+    service's; each names the assumption that it comes from.\n\n\
+    What a remedy asks for:\n\n\
+    - `fix-request`: the request is wrong, and changed nothing. A payment that is refused may have used its\n  \
+      `uniqueMerchantReference` up all the same: the corrected one takes a new reference, after whatever was sent under the old\n  \
+      one without an answer was looked up.\n\
+    - `fix-credentials`: send nothing until the credentials are right, since failures lock the address out.\n\
+    - `wait-one-minute`, `wait-five-minutes`: the service did not look at the request; send the same one again then.\n\
+    - `retry`: try again later, a payment only after it was looked up and under the same reference.\n\
+    - `look-up`: what was asked for may have been done, by this request or an earlier one. Look it up. A payment never takes a new\n  \
+      reference before that: it would be a second payment.\n\
+    - `ask-operator`: quote the trace code.\n\n\
+    A code of a payment that no table knows is looked up too: the documents name no code for a reference that was used.\n\n";
 
 pub(super) fn page(tables: &Tables) -> String {
     let mut names: Vec<(&str, &str)> =

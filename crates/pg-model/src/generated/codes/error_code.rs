@@ -31,7 +31,7 @@ impl ErrorCode {
     pub const MERCHANT_SETTINGS_NOT_FOUND: Self = Self(Cow::Borrowed("105"));
     /// `106`: The operator has not enabled this function for the account. (spec 1 §7)
     pub const PERMISSION_DENIED: Self = Self(Cow::Borrowed("106"));
-    /// `107`: The amount is missing, malformed or above what is allowed. (spec 2 §7)
+    /// `107`: The amount is missing, malformed or above what is allowed. A capture, cancellation or refund gets it too when an earlier one has taken its share: look the transaction up before you send another amount. (spec 2 §7)
     pub const INVALID_TRANSACTION_VALUE: Self = Self(Cow::Borrowed("107"));
     /// `108`: The card number fails its checks. (spec 2 §7)
     pub const INVALID_CARD_NUMBER: Self = Self(Cow::Borrowed("108"));
@@ -41,7 +41,7 @@ impl ErrorCode {
     pub const INVALID_CARD_CV2: Self = Self(Cow::Borrowed("110"));
     /// `111`: The currency is not enabled on the account. (spec 2 §7)
     pub const CURRENCY_NOT_SUPPORTED: Self = Self(Cow::Borrowed("111"));
-    /// `119`: The acquirer did not answer; look the payment up before trying again. (spec 2 §7)
+    /// `119`: The acquirer did not answer, and may have charged: look the payment up, and send it again under the same reference only. (spec 2 §7)
     pub const NO_RESPONSE_FROM_BANK: Self = Self(Cow::Borrowed("119"));
     /// `120`: A payment without a currency. (spec 2 §7)
     pub const CURRENCY_NOT_SUPPLIED: Self = Self(Cow::Borrowed("120"));
@@ -51,9 +51,9 @@ impl ErrorCode {
     pub const IP_BLOCKED_FIVE_MINUTES: Self = Self(Cow::Borrowed("122"));
     /// `123`: The signature is missing or does not fit the parameters. (spec 2 §7)
     pub const SIGNATURE_NOT_VERIFIED: Self = Self(Cow::Borrowed("123"));
-    /// `125`: A merchant reference breaks its rules. (spec 2 §7)
+    /// `125`: A merchant reference breaks its rules; it may also be the word for one that was used before, so that the payment exists. (spec 2 §7)
     pub const INVALID_MERCHANT_REFERENCE: Self = Self(Cow::Borrowed("125"));
-    /// `129`: No session has this key. (spec 2 §7)
+    /// `129`: No session has this key. Before you pay with another session, look up a payment that was sent with this one. (spec 2 §7)
     pub const INVALID_SESSION_KEY: Self = Self(Cow::Borrowed("129"));
     /// `133`: A session cannot start without its error page. (spec 2 §7)
     pub const ERROR_PAGE_URL_NOT_SUPPLIED: Self = Self(Cow::Borrowed("133"));
@@ -61,7 +61,7 @@ impl ErrorCode {
     pub const NEXT_PAGE_URL_NOT_SUPPLIED: Self = Self(Cow::Borrowed("134"));
     /// `135`: The card form lacks the page to go back to. (spec 2 §7)
     pub const CURRENT_PAGE_URL_NOT_SUPPLIED: Self = Self(Cow::Borrowed("135"));
-    /// `136`: More than 30 minutes have passed; begin a new session. (spec 2 §7)
+    /// `136`: More than 30 minutes have passed; begin a new session, after you have looked up a payment that was sent with this one. (spec 2 §7)
     pub const SESSION_EXPIRED: Self = Self(Cow::Borrowed("136"));
     /// `180`: No updater configuration has this key. (spec 1 §7)
     pub const INVALID_ACCOUNT_UPDATER_KEY: Self = Self(Cow::Borrowed("180"));
@@ -146,13 +146,14 @@ impl ErrorCode {
     #[must_use]
     pub fn remedy(&self) -> Option<Remedy> {
         Some(match self.as_str() {
-            "1" | "101" | "103" | "104" | "107" | "108" | "109" | "110" | "111" | "120" | "125" | "129" | "133"
-            | "134" | "135" | "136" | "180" | "183" | "184" => Remedy::FixRequest,
+            "1" | "101" | "103" | "104" | "107" | "108" | "109" | "110" | "111" | "120" | "129" | "133" | "134"
+            | "135" | "136" | "180" | "183" | "184" => Remedy::FixRequest,
             "3" | "102" | "105" | "123" => Remedy::FixCredentials,
             "106" => Remedy::AskOperator,
-            "119" | "181" | "182" => Remedy::Retry,
+            "119" | "125" => Remedy::LookUp,
             "121" => Remedy::WaitOneMinute,
             "122" => Remedy::WaitFiveMinutes,
+            "181" | "182" => Remedy::Retry,
             _ => return None,
         })
     }

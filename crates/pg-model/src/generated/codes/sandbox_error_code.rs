@@ -49,15 +49,15 @@ impl SandboxErrorCode {
     pub const DUPLICATE_CARD_KEYS: Self = Self(Cow::Borrowed("945"));
     /// `946`: An updater request is too long. (spec 1 §8, assumption A70)
     pub const TOO_MANY_CARD_KEYS: Self = Self(Cow::Borrowed("946"));
-    /// `950`: An earlier request has used up the reference. (spec 2 §4.3, assumption A92)
+    /// `950`: An earlier request has used up the reference, and may have paid: look it up. A new reference would be a second payment. (spec 2 §4.3, assumption A92)
     pub const DUPLICATE_UNIQUE_REFERENCE: Self = Self(Cow::Borrowed("950"));
     /// `951`: For example a capture of something that is no preauth. (spec 2 §3.2, assumption A95)
     pub const WRONG_TRANSACTION_TYPE: Self = Self(Cow::Borrowed("951"));
-    /// `952`: The preauth is captured, cancelled or has expired. (spec 2 §3.2, assumption A96)
+    /// `952`: The preauth is captured, cancelled or has expired; an earlier request may have done it, so look it up. (spec 2 §3.2, assumption A96)
     pub const PREAUTH_CLOSED: Self = Self(Cow::Borrowed("952"));
-    /// `953`: All of the original has been paid back. (spec 2 §3.2, assumption A97)
+    /// `953`: All of the original has been paid back; an earlier request may have done it, so look it up. (spec 2 §3.2, assumption A97)
     pub const NOTHING_TO_REFUND: Self = Self(Cow::Borrowed("953"));
-    /// `954`: An update names a reference that the transaction has. (spec 2 §4.4, assumption A98)
+    /// `954`: An update names a reference that the transaction has; an earlier request may have set it, so look it up. (spec 2 §4.4, assumption A98)
     pub const FIELD_ALREADY_SET: Self = Self(Cow::Borrowed("954"));
     /// `955`: An update holds no reference, or blank ones only. (spec 2 §4.4, assumption A98)
     pub const NOTHING_TO_UPDATE: Self = Self(Cow::Borrowed("955"));
@@ -69,7 +69,7 @@ impl SandboxErrorCode {
     pub const UNKNOWN_AUTHENTICATION_KEY: Self = Self(Cow::Borrowed("960"));
     /// `961`: The customer is still at it. (spec 2 §3.3, assumption A108)
     pub const AUTHENTICATION_NOT_FINISHED: Self = Self(Cow::Borrowed("961"));
-    /// `962`: One authentication pays once. (spec 2 §3.3, assumption A108)
+    /// `962`: One authentication pays once: it has paid, so look the payment up. (spec 2 §3.3, assumption A108)
     pub const AUTHENTICATION_ALREADY_USED: Self = Self(Cow::Borrowed("962"));
     /// `970`: No property in the sandbox's list fits. (spec 3 §4.7, assumption A128)
     pub const ADDRESS_NOT_FOUND: Self = Self(Cow::Borrowed("970"));
@@ -156,9 +156,9 @@ impl SandboxErrorCode {
     pub fn remedy(&self) -> Option<Remedy> {
         Some(match self.as_str() {
             "930" | "931" | "932" | "933" | "934" | "935" | "937" | "938" | "939" | "940" | "941" | "942" | "943"
-            | "944" | "945" | "946" | "950" | "951" | "952" | "953" | "954" | "955" | "956" | "957" | "960" | "962"
-            | "970" => Remedy::FixRequest,
+            | "944" | "945" | "946" | "951" | "955" | "956" | "957" | "960" | "970" => Remedy::FixRequest,
             "936" => Remedy::WaitOneMinute,
+            "950" | "952" | "953" | "954" | "962" => Remedy::LookUp,
             "961" | "998" | "999" => Remedy::Retry,
             _ => return None,
         })

@@ -87,7 +87,7 @@ impl AccountUpdate {
     }
 
     pub(super) fn hear_as_batch(&self, reply: http::Response<Bytes>) -> Heard<AccountUpdaterBatch> {
-        hear::<RetrieveAccountUpdater>(&self.account, reply)
+        hear::<RetrieveAccountUpdater>(&self.account, reply).without_done()
     }
 
     /// What a look for a result brought.

@@ -31,7 +31,7 @@ impl AccountUpdate {
     }
 
     pub(super) fn hear_as(&self, reply: http::Response<Bytes>) -> Heard<BatchRequested> {
-        hear::<RequestAccountUpdater>(&self.account, reply)
+        hear::<RequestAccountUpdater>(&self.account, reply).without_done()
     }
 
     /// What became of a submission.

@@ -44,7 +44,7 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
     }
 
     fn lookup_refused(&mut self, refused: Refused) -> Next {
-        if refused.may_be_executed() {
+        if refused.leaves_it_open() {
             return Next::Rest(Rest::Backoff, Then::Look);
         }
         if is_nothing(&refused) {

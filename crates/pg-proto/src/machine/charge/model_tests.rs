@@ -27,6 +27,8 @@ enum Ledger {
     Odd,
     /// Used up by a request to which the bank did not answer.
     Silent,
+    /// Used up by a request that was refused.
+    Spent,
 }
 
 /// Why the service refuses a payment before it looks at the reference.
@@ -52,6 +54,9 @@ enum Mood {
 struct World {
     ledger: Ledger,
     mood: Mood,
+    /// A request that is refused uses the reference up, and a used one is looked for first (spec 2 §4.3, as strict as it can
+    /// be read).
+    strict: bool,
     /// A request of the first run has left; of a run that was resumed.
     copies: bool,
     later_copies: bool,
@@ -69,24 +74,30 @@ struct World {
 impl World {
     /// The code that a copy is answered with if it is executed now.
     fn execute(&mut self, verdict: Ledger, first: bool) -> &'static str {
-        match self.mood {
-            Mood::FirstWrong if first => return "108",
-            Mood::OtherWrong if !first => return "108",
-            Mood::Expired => return "136",
-            Mood::Disabled => return "942",
+        let used = self.ledger != Ledger::Free;
+        let refusal = match self.mood {
             Mood::Throttled => return "936",
             Mood::Locked => return "102",
-            Mood::FirstWrong | Mood::OtherWrong | Mood::Takes => {}
-        }
-        if self.ledger != Ledger::Free {
-            return "950";
+            _ if self.strict && used => "950",
+            Mood::FirstWrong if first => "108",
+            Mood::OtherWrong if !first => "108",
+            Mood::Expired => "136",
+            Mood::Disabled => "942",
+            Mood::FirstWrong | Mood::OtherWrong | Mood::Takes if used => "950",
+            Mood::FirstWrong | Mood::OtherWrong | Mood::Takes => "",
+        };
+        if !refusal.is_empty() {
+            if self.strict && !used {
+                self.ledger = Ledger::Spent;
+            }
+            return refusal;
         }
         self.ledger = verdict;
         match verdict {
             Ledger::Approved => "600",
             Ledger::Declined => "901",
             Ledger::Odd => "655",
-            Ledger::Silent | Ledger::Free => "119",
+            Ledger::Silent | Ledger::Spent | Ledger::Free => "119",
         }
     }
 
@@ -169,7 +180,7 @@ fn listed(world: &World) -> http::Response<Bytes> {
         _ if matches!(world.mood, Mood::Locked | Mood::Throttled) => {
             return reply(if world.mood == Mood::Locked { "102" } else { "936" });
         }
-        Ledger::Free | Ledger::Silent => {
+        Ledger::Free | Ledger::Silent | Ledger::Spent => {
             return http::Response::new(Bytes::from_static(br#"{"transactions":[]}"#));
         }
         Ledger::Approved => "600",
@@ -294,12 +305,15 @@ fn no_claim_contradicts_the_ledger_or_any_future_of_it() {
     let none = Pauses { first: Duration::ZERO, longest: Duration::ZERO };
     let mut explorer = Explorer { known: HashSet::new(), ends: BTreeSet::new() };
     use Mood::{Disabled, Expired, FirstWrong, Locked, OtherWrong, Takes, Throttled};
-    for mood in [Takes, FirstWrong, OtherWrong, Expired, Disabled, Throttled, Locked] {
+    let lenient = [Takes, FirstWrong, OtherWrong, Expired, Disabled, Throttled, Locked].map(|mood| (mood, false));
+    let strict = [FirstWrong, Expired, Disabled].map(|mood| (mood, true));
+    for (mood, strict) in lenient.into_iter().chain(strict) {
         let bounds = Bounds { attempts: 2, lookups: 3, pauses: none, ..Bounds::default() };
         let charge = Charge::new(account(), request("first"), bounds).unwrap();
         let world = World {
             ledger: Ledger::Free,
             mood,
+            strict,
             copies: false,
             later_copies: false,
             other_request: false,

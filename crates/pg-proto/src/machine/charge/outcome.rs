@@ -14,6 +14,9 @@ pub enum Charged {
     Declined(Transaction),
     /// The service refused it and nothing was charged. [`Refused::standing`] says how long that holds: for a reason that
     /// may pass, until it has passed and only if something on the way sends the request a second time.
+    ///
+    /// Where [`Refused::spends_reference`] is true, the reference is used up: a corrected payment takes a new one. That is
+    /// safe here, since nothing was and nothing will be charged under the old one; it is not after [`Unknown`](Self::Unknown).
     Refused(Refused),
     /// Nothing left this side: nothing was charged and nothing ever will be.
     NotSent,

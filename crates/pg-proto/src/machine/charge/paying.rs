@@ -1,7 +1,7 @@
 //! The payment is being sent: what its reply, or the lack of one, means.
 
 use bytes::Bytes;
-use pg_model::{ErrorCode, Method, Outcome, Remedy, SandboxErrorCode, Transaction};
+use pg_model::{ErrorCode, Method, Outcome, Remedy, Transaction};
 
 use super::{
     Charge, Charged, Doubt, Next, Rest, Standing,
@@ -81,10 +81,11 @@ fn refuse(state: &mut State, refused: Refused) -> Next {
         state.aim = Aim::Settle(UsedUp::NoResponse(refusal));
         return Next::Rest(Rest::Backoff, Then::Look);
     }
-    if refused.may_be_executed() {
+    if refused.leaves_it_open() {
         return lost(state);
     }
-    if is_duplicate(&refused) {
+    // The documents name no code for a reference that was used before: the sandbox has one of its own, and 125 may mean it.
+    if refused.says_it_was_done() {
         state.expose(Exposure::Open);
         state.aim = Aim::Settle(UsedUp::Duplicate(refusal));
         return Next::Look;
@@ -104,10 +105,4 @@ fn refuse(state: &mut State, refused: Refused) -> Next {
         return Next::Done(Charged::Refused(refused));
     }
     Next::Look
-}
-
-/// The documents name no code for a reference that was used before: the sandbox has one of its own, and 125 may mean it.
-fn is_duplicate(refused: &Refused) -> bool {
-    let code = refused.code();
-    *code == ErrorCode::INVALID_MERCHANT_REFERENCE || SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE == code.as_str()
 }

@@ -32,7 +32,7 @@ impl Checkout {
     }
 
     pub(super) fn checked(&mut self, key: String, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<EnterpriseTransactionLookup, _>(&self.account, event) {
+        let again = match heard::<EnterpriseTransactionLookup, _>(&self.account, event).without_done() {
             Heard::Answer(transaction) => {
                 match self.judge(&transaction) {
                     Finding::Payment => return self.end(CheckedOut::Paid { trans_key: key }),

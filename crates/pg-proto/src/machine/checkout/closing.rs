@@ -27,7 +27,7 @@ impl Checkout {
     }
 
     pub(super) fn cancelled(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<CancelToken, _>(&self.account, event) {
+        let again = match heard::<CancelToken, _>(&self.account, event).without_done() {
             Heard::Answer(answer) => {
                 let state = &mut self.state;
                 state.cancelled = answer.status == Flag::YES;
@@ -66,7 +66,7 @@ impl Checkout {
     }
 
     pub(super) fn found(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<TransactionLookup, _>(&self.account, event) {
+        let again = match heard::<TransactionLookup, _>(&self.account, event).without_done() {
             Heard::Answer(found) => {
                 let mut found: Vec<Transaction> = found.transactions;
                 found.retain(|transaction| self.may_be_it(transaction));

@@ -21,7 +21,7 @@ impl Checkout {
     }
 
     pub(super) fn opened(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<GetToken, _>(&self.account, event) {
+        let again = match heard::<GetToken, _>(&self.account, event).without_done() {
             Heard::Answer(answer) if !answer.token.token_id.is_empty() && !answer.token.redemption_url.is_empty() => {
                 return self.take(&answer, now);
             }

@@ -54,7 +54,7 @@ pub enum Unanswered {
     /// A reply came that can't be read.
     #[error(transparent)]
     Unreadable(Box<Unreadable>),
-    /// The service failed, or the bank did not answer.
+    /// The service failed, the bank did not answer, or the service says that it was done before.
     #[error("it may have been executed: {0}")]
     Refused(Refused),
     /// The last request was refused, and an earlier one had no reply.

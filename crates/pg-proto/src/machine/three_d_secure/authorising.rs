@@ -1,6 +1,6 @@
 //! The payment is asked for: the only step that moves money.
 
-use pg_model::{AuthThreeDSecure, ErrorCode, Outcome, PreauthThreeDSecure, Remedy, SandboxErrorCode, Transaction};
+use pg_model::{AuthThreeDSecure, ErrorCode, Outcome, PreauthThreeDSecure, Remedy, Transaction};
 
 use super::{Next, NotSent, Pay, Phase, ThreeDSecure, ThreeDSecureInput, ThreeDSecured};
 use crate::{
@@ -41,6 +41,8 @@ impl ThreeDSecure {
         match heard::<AuthThreeDSecure, _>(&self.account, event) {
             Heard::Answer(outcome) => self.paid(outcome),
             Heard::Refused(refused) => self.refused(refused, first),
+            // With this authentication (962), or under its reference: there is a payment to be found.
+            Heard::Done(_) => self.doubt(),
             Heard::Shut(refused) if first && refused.remedy() == Remedy::FixCredentials => {
                 self.end(ThreeDSecured::Refused(refused));
             }
@@ -76,12 +78,8 @@ impl ThreeDSecure {
         }
     }
 
-    /// 962 says that a payment was made with this key: there is one to be found. Other refusals hold for every copy, or
-    /// have to be confirmed by a lookup.
+    /// It holds for every copy, or has to be confirmed by a lookup.
     fn refused(&mut self, refused: Refused, first: bool) {
-        if *refused.code() == SandboxErrorCode::AUTHENTICATION_ALREADY_USED.as_str() {
-            return self.doubt();
-        }
         if *refused.code() == ErrorCode::NO_RESPONSE_FROM_BANK {
             self.state.open = true;
         }
@@ -92,7 +90,7 @@ impl ThreeDSecure {
         self.enter(Phase::LookingUp);
     }
 
-    fn doubt(&mut self) {
+    pub(super) fn doubt(&mut self) {
         self.state.open = true;
         self.enter(Phase::LookingUp);
     }

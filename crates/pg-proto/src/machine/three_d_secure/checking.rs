@@ -36,6 +36,11 @@ impl ThreeDSecure {
         let attempts = self.state.plan.attempts;
         let again = match heard::<GetAuthenticationStatus, _>(&self.account, event) {
             Heard::Answer(status) => return self.take_status(status, now),
+            // It has paid already, though this machine knows nothing of it.
+            Heard::Done(_) => {
+                self.state.exposed = true;
+                return self.doubt();
+            }
             Heard::Refused(refused) | Heard::Shut(refused) => return self.end(ThreeDSecured::Refused(refused)),
             Heard::HeldBack => return self.end(ThreeDSecured::NotSent(NotSent::HeldBack)),
             Heard::Later(wait) => self.try_again(Some(wait), attempts, now, random),

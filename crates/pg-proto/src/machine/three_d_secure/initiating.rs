@@ -3,9 +3,12 @@
 use pg_model::{InitiateThreeDSecureCardKey, StatusCode, ThreeDSecureInitiation};
 
 use super::{Initiation, Next, NotSent, Phase, ThreeDSecure, ThreeDSecureInput, ThreeDSecured};
-use crate::machine::{
-    Action, Event, Moment,
-    exchange::{Heard, heard},
+use crate::{
+    Refused,
+    machine::{
+        Action, Event, Moment,
+        exchange::{Heard, heard},
+    },
 };
 
 impl ThreeDSecure {
@@ -28,6 +31,10 @@ impl ThreeDSecure {
         let end = match heard::<InitiateThreeDSecureCardKey, _>(&self.account, event) {
             // Both ways to initiate have the same reply.
             Heard::Answer(record) => self.take(record, now),
+            Heard::Done(refused) => {
+                self.paid_before(refused);
+                None
+            }
             Heard::Refused(refused) | Heard::Shut(refused) => Some(ThreeDSecured::Refused(refused)),
             Heard::Later(wait) => unreachable(self.try_again(Some(wait), attempts, now, random)),
             Heard::NotSent => unreachable(self.try_again(None, attempts, now, random)),
@@ -51,6 +58,14 @@ impl ThreeDSecure {
         self.state.until = now.after(self.state.plan.challenge);
         self.enter(Phase::Challenged);
         None
+    }
+
+    /// The reference was used before: by a payment, maybe, that a machine made which nobody remembers. Whoever began anew
+    /// with another reference could pay twice, so that only lookups follow.
+    fn paid_before(&mut self, refused: Refused) {
+        (self.initiation, self.refusal) = (None, Some(refused));
+        self.state.exposed = true;
+        self.doubt();
     }
 
     fn unclear(&mut self) -> Next {

@@ -29,13 +29,13 @@ impl ThreeDSecure {
                 }
                 self.try_again(None, lookups, now, random)
             }
-            Heard::Refused(refused) if !is_nothing(refused.code()) => {
+            Heard::Refused(refused) | Heard::Done(refused) if !is_nothing(refused.code()) => {
                 return self.unknown(Doubt::LookupRefused(refused));
             }
             Heard::Shut(refused) => return self.unknown(Doubt::Credentials(refused)),
             Heard::HeldBack => return self.unknown(Doubt::HeldBack),
             Heard::Later(wait) => self.try_again(Some(wait), lookups, now, random),
-            Heard::Refused(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, lookups, now, random),
+            Heard::Refused(_) | Heard::Done(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, lookups, now, random),
         };
         if !again {
             self.lookups_over();
@@ -92,6 +92,7 @@ impl ThreeDSecure {
         let unseen = if self.looked { Doubt::NothingFound } else { Doubt::NotLookedUp };
         let why = match (self.seen.take(), self.refusal.take()) {
             (Some(seen), _) => Doubt::UnknownStatus(seen),
+            (None, Some(refused)) if refused.may_be_executed() => Doubt::ReferenceUsed(refused),
             (None, Some(refused)) => Doubt::Refused(refused),
             (None, None) => unseen,
         };

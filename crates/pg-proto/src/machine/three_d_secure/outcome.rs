@@ -29,7 +29,8 @@ pub enum ThreeDSecured {
     /// The merchant would have stayed liable, and did not want to.
     NotShifted(AuthenticationStatus),
     /// The service refused a step. Before the payment was asked for, nothing was charged; a refusal of the payment itself
-    /// says so as far as [`Refused::standing`] reaches.
+    /// says so as far as [`Refused::standing`] reaches. The reference is used up where [`Refused::spends_reference`] is true: begin
+    /// anew with a new one, which is safe since nothing was charged under the old one.
     Refused(Refused),
     /// The payment was never asked for.
     NotSent(NotSent),

@@ -38,11 +38,40 @@ fn a_failed_initiation_and_an_unknown_status_are_outcomes() {
 
 #[test]
 fn a_refusal_ends_it() {
-    for code in ["102", "106", "129", "136", "950"] {
+    for code in ["102", "106", "129", "136", "777"] {
         let mut run = Run::at(Phase::Initiating, plan());
         run.refuse(code);
         assert!(matches!(run.ended(), ThreeDSecured::Refused(refused) if refused.code().as_str() == code));
     }
+}
+
+/// A machine that nobody remembers may have paid under this reference.
+#[test]
+fn a_reference_that_was_used_is_looked_up_and_never_paid() {
+    for code in ["950", "125"] {
+        let mut run = Run::at(Phase::Initiating, plan());
+        assert_eq!(run.refuse(code).wait().method(), "lookup", "{code}");
+        run.say(&found(&[transaction("607", "3DSecureCheck", "GBP"), transaction("600", "Auth", "GBP")]));
+        assert!(matches!(run.ended(), ThreeDSecured::Approved(_)), "{code}");
+
+        let mut run = Run::at(Phase::Initiating, plan());
+        run.refuse(code).wait().crash().wait();
+        while run.method() == "lookup" {
+            run.say(&found(&[])).wait();
+        }
+        let ThreeDSecured::Unknown { why: Doubt::NothingFound | Doubt::ReferenceUsed(_), .. } = run.ended() else {
+            panic!("{:?}", run.ended())
+        };
+        assert_eq!(run.payments(), 0);
+        run.crash().wait();
+        assert_eq!(run.method(), "lookup", "an end that may be a payment is looked up again");
+    }
+    let mut run = Run::at(Phase::Initiating, plan());
+    run.refuse("950").wait();
+    while run.method() == "lookup" {
+        run.say(&found(&[])).wait();
+    }
+    assert!(matches!(run.ended(), ThreeDSecured::Unknown { why: Doubt::ReferenceUsed(_), .. }), "{:?}", run.ended());
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! The account that a saved machine belongs to: base addresses and identities, never a secret.
+//!
+//! What identifies an account over time is assumption A144. A machine that is resumed under another account would look payments up in the wrong books, find nothing, and pay again.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::ResumeError;
+use crate::Account;
+
+/// The services that a machine calls: only their books have to be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Services {
+    /// Version 3.
+    Gateway,
+    /// Version 5.
+    Enterprise,
+    /// Both: a checkout is made in version 5 and searched for in version 3.
+    Both,
+}
+
+impl Services {
+    /// Those of a method, by the version of its service.
+    pub(super) const fn of_version(version: u8) -> Self {
+        if version == 5 { Self::Enterprise } else { Self::Gateway }
+    }
+}
+
+/// The books of an account, as they are saved with each machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Books {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gateway: Option<Book>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    enterprise: Option<Book>,
+}
+
+/// The books of one service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Book {
+    /// The base address, normalised.
+    base: String,
+    /// The account's identity there.
+    account: String,
+}
+
+impl Books {
+    pub(super) fn of(account: &Account) -> Self {
+        let book = |enterprise| {
+            let (base, mut identities) = account.identities(enterprise)?;
+            Some(Book { base, account: identities.swap_remove(0) })
+        };
+        Self { gateway: book(false), enterprise: book(true) }
+    }
+
+    /// Whether `account` has these books, as far as `services` need them.
+    ///
+    /// # Errors
+    /// When it has others, or when the books of one service were not saved.
+    pub(super) fn check(&self, account: &Account, services: Services) -> Result<(), ResumeError> {
+        let (gateway, enterprise) = (services != Services::Enterprise, services != Services::Gateway);
+        for (saved, is_enterprise, needed) in [(&self.enterprise, true, enterprise), (&self.gateway, false, gateway)] {
+            if !needed {
+                continue;
+            }
+            // An account without version 5 credentials has no books there.
+            let Some((base, identities)) = account.identities(is_enterprise) else {
+                return Err(ResumeError::Mismatch("account"));
+            };
+            let given = || Book { base: base.clone(), account: identities[0].clone() }.to_string();
+            let Some(saved) = saved else { return Err(ResumeError::Unbound { given: given() }) };
+            if saved.base != base || !identities.contains(&saved.account) {
+                return Err(ResumeError::OtherAccount { saved: saved.to_string(), given: given() });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Book {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "account {:?} at {}", self.account, self.base)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! A saved machine is resumed under whatever account the server is configured with.
+
+use std::sync::Arc;
+
+use pg_proto::{Account, machine::Saved};
+
+use super::Planted;
+use crate::{conduct::Conduct, job::Job, run::Run, scenario::Trouble};
+
+pub(super) const PLANTED: Planted = Planted {
+    name: "a saved machine is resumed under another account",
+    check: "one payment an intent",
+    within: 500,
+    needs: Some(Trouble::OtherAccounts),
+    conduct: &ResumesUnderAnotherAccount,
+};
+
+struct ResumesUnderAnotherAccount;
+
+impl Conduct for ResumesUnderAnotherAccount {
+    fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
+        job.resume(rebound(saved, &account).text(), account, with_request)
+    }
+
+    fn resume_elsewhere(&self, job: &Job, saved: &str, other: Arc<Account>, with_request: bool) -> Option<Box<dyn Run>> {
+        job.try_resume(&rebound(saved, &other), other, with_request).ok()
+    }
+}
+
+fn rebound(saved: &str, account: &Account) -> Saved {
+    Saved::from_text(saved).rebind(account).expect("what was stored of a machine can be read")
+}
