@@ -254,7 +254,6 @@ async fn a_reference_that_was_used_and_a_code_that_nobody_knows_leave_a_payment_
     assert!(matches!(error, Error::Refused(_)), "{error:?}");
 }
 
-
 #[tokio::test]
 async fn without_a_reference_only_the_operator_knows() {
     let server = Server::always(Answer::silence().then_close()).await;

@@ -343,7 +343,9 @@ impl AccountUpdate {
             Heard::Later(wait) => self.hold_back(Some(wait), now, random),
             Heard::NotSent | Heard::InDoubt => self.hold_back(None, now, random),
             Heard::HeldBack => self.stopped = Some(UpdateEnd::HeldBack),
-            Heard::Shut(refused) | Heard::Refused(refused) | Heard::Done(refused) => self.stopped = Some(UpdateEnd::Refused(refused)),
+            Heard::Shut(refused) | Heard::Refused(refused) | Heard::Done(refused) => {
+                self.stopped = Some(UpdateEnd::Refused(refused))
+            }
             Heard::Answer(_) => {}
         }
     }

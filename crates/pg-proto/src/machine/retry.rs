@@ -238,7 +238,7 @@ impl<M: Method<Output: Clone>> Machine for Retry<M> {
                 (self.in_flight, self.state.left) = (false, true);
                 match self.account.reply::<M>(response) {
                     Ok(output) => self.done(Tried::Answered(output)),
-                    Err(error) => self.without_result(Last::from(error), now, random),
+                    Err(error) => self.without_result(Last::of(error, self.is_safe()), now, random),
                 }
             }
             (Phase::Sending, Event::Failed(failure)) if self.in_flight => {
@@ -272,12 +272,15 @@ impl<M: Method<Output: Clone>> Machine for Retry<M> {
     }
 }
 
-impl From<ReplyError> for Last {
-    fn from(error: ReplyError) -> Self {
+impl Last {
+    fn of(error: ReplyError, is_safe: bool) -> Self {
         match error {
             ReplyError::Unreadable(unreadable) => Self::Unanswered(Unanswered::Unreadable(unreadable)),
-            // Also where an earlier copy of the request may have done it.
-            ReplyError::Refused(refused) if refused.may_be_executed() => Self::Unanswered(Unanswered::Refused(refused)),
+            ReplyError::Refused(refused) if refused.leaves_it_open() => Self::Unanswered(Unanswered::Refused(refused)),
+            // A copy of it may have done it before, which matters where it may not be done twice.
+            ReplyError::Refused(refused) if refused.may_be_executed() && !is_safe => {
+                Self::Unanswered(Unanswered::Refused(refused))
+            }
             ReplyError::Refused(refused) => Self::Refused(refused),
         }
     }

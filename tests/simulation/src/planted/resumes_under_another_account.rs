@@ -22,7 +22,13 @@ impl Conduct for ResumesUnderAnotherAccount {
         job.resume(rebound(saved, &account).text(), account, with_request)
     }
 
-    fn resume_elsewhere(&self, job: &Job, saved: &str, other: Arc<Account>, with_request: bool) -> Option<Box<dyn Run>> {
+    fn resume_elsewhere(
+        &self,
+        job: &Job,
+        saved: &str,
+        other: Arc<Account>,
+        with_request: bool,
+    ) -> Option<Box<dyn Run>> {
         job.try_resume(&rebound(saved, &other), other, with_request).ok()
     }
 }

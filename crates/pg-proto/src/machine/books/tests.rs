@@ -1,8 +1,8 @@
 //! Every machine resumes with the account that it was saved for, and with no other.
 
 use pg_model::{
-    AuthCardKey, CheckoutItem, Currency, EnterpriseTransactionLookup, GetToken, InitiateThreeDSecureCardKey, Item, Order,
-    TokenLookup,
+    AuthCardKey, CheckoutItem, Currency, EnterpriseTransactionLookup, GetToken, InitiateThreeDSecureCardKey, Item,
+    Order, TokenLookup,
 };
 
 use crate::{

@@ -32,7 +32,7 @@ impl Checkout {
     }
 
     pub(super) fn checked(&mut self, key: String, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<EnterpriseTransactionLookup, _>(&self.account, event).without_done() {
+        let again = match heard::<EnterpriseTransactionLookup, _>(&self.account, event) {
             Heard::Answer(transaction) => {
                 match self.judge(&transaction) {
                     Finding::Payment => return self.end(CheckedOut::Paid { trans_key: key }),
@@ -43,14 +43,14 @@ impl Checkout {
             }
             Heard::Shut(refused) => return self.not_known(key, NotKnown::Refused(refused)),
             Heard::HeldBack => return self.not_known(key, NotKnown::HeldBack),
-            Heard::Refused(refused) if refused.remedy() != Remedy::Retry => {
+            Heard::Refused(refused) | Heard::Done(refused) if refused.remedy() != Remedy::Retry => {
                 if !self.is_made_up(refused.code()) {
                     self.state.unclear = Some(key.clone());
                 }
                 return self.done_with(&key, now);
             }
             Heard::Later(wait) => self.try_again(Some(wait), now, random),
-            Heard::Refused(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
+            Heard::Refused(_) | Heard::Done(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
         };
         if !again {
             self.state.unclear = Some(key.clone());

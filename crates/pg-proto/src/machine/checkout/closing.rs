@@ -27,7 +27,7 @@ impl Checkout {
     }
 
     pub(super) fn cancelled(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<CancelToken, _>(&self.account, event).without_done() {
+        let again = match heard::<CancelToken, _>(&self.account, event) {
             Heard::Answer(answer) => {
                 let state = &mut self.state;
                 state.cancelled = answer.status == Flag::YES;
@@ -35,7 +35,7 @@ impl Checkout {
                 state.expired = past && answer.status == Flag::NO;
                 false
             }
-            Heard::Refused(_) | Heard::Shut(_) | Heard::HeldBack => false,
+            Heard::Refused(_) | Heard::Done(_) | Heard::Shut(_) | Heard::HeldBack => false,
             Heard::Later(wait) => self.try_again(Some(wait), now, random),
             // A token that is cancelled twice stays cancelled.
             Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
@@ -66,7 +66,7 @@ impl Checkout {
     }
 
     pub(super) fn found(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<TransactionLookup, _>(&self.account, event).without_done() {
+        let again = match heard::<TransactionLookup, _>(&self.account, event) {
             Heard::Answer(found) => {
                 let mut found: Vec<Transaction> = found.transactions;
                 found.retain(|transaction| self.may_be_it(transaction));
@@ -76,7 +76,7 @@ impl Checkout {
                 self.state.news.extend(keys.filter(|key| !key.is_empty()));
                 false
             }
-            Heard::Refused(_) | Heard::Shut(_) | Heard::HeldBack => false,
+            Heard::Refused(_) | Heard::Done(_) | Heard::Shut(_) | Heard::HeldBack => false,
             Heard::Later(wait) => self.try_again(Some(wait), now, random),
             Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
         };

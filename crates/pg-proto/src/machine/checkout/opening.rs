@@ -21,11 +21,11 @@ impl Checkout {
     }
 
     pub(super) fn opened(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<GetToken, _>(&self.account, event).without_done() {
+        let again = match heard::<GetToken, _>(&self.account, event) {
             Heard::Answer(answer) if !answer.token.token_id.is_empty() && !answer.token.redemption_url.is_empty() => {
                 return self.take(&answer, now);
             }
-            Heard::Refused(refused) | Heard::Shut(refused) => {
+            Heard::Refused(refused) | Heard::Done(refused) | Heard::Shut(refused) => {
                 return self.end(CheckedOut::NotOpened(NotOpened::Refused(refused)));
             }
             Heard::HeldBack => return self.end(CheckedOut::NotOpened(NotOpened::HeldBack)),

@@ -35,7 +35,9 @@ impl ThreeDSecure {
             Heard::Shut(refused) => return self.unknown(Doubt::Credentials(refused)),
             Heard::HeldBack => return self.unknown(Doubt::HeldBack),
             Heard::Later(wait) => self.try_again(Some(wait), lookups, now, random),
-            Heard::Refused(_) | Heard::Done(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, lookups, now, random),
+            Heard::Refused(_) | Heard::Done(_) | Heard::NotSent | Heard::InDoubt => {
+                self.try_again(None, lookups, now, random)
+            }
         };
         if !again {
             self.lookups_over();
