@@ -2,7 +2,7 @@
 
 use pg_connections::Limits as ConnectionLimits;
 
-use crate::{decoder_package::DecoderPackage, form::Limits, merchants::Merchants};
+use crate::{decoder_package::DecoderPackage, form::Limits, merchants::Merchants, secret::Secret};
 
 /// Accounts, limits, and who may control the sandbox.
 #[derive(Debug, Clone, Default)]
@@ -42,13 +42,14 @@ impl Default for OutgoingAccess {
     }
 }
 
-/// Who may use the control interface. It shows credentials and turns the clock, so by default only
-/// this machine may.
+/// Who may use the control interface. It shows credentials and turns the clock, so by default only programs on
+/// this machine may, and no request that came through a proxy.
 #[derive(Debug, Clone, Default)]
 pub struct ControlAccess {
-    /// Whether addresses other than loopback ones may use it.
-    pub from_anywhere: bool,
-    /// Host names by which it may be called besides `localhost` and addresses. Every other name is
+    /// Lets its holders use it from other machines and through proxies; without a token neither is possible. Take at least
+    /// 128 random bits.
+    pub token: Option<Secret>,
+    /// Host names of the sandbox besides `localhost`, addresses and the public URL. Every other name is
     /// refused, so that no web page can reach it through a name that it points to this machine.
     pub hosts: Vec<String>,
 }

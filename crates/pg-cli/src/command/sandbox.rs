@@ -9,6 +9,7 @@ use pg_sandbox::{
     Config, ControlAccess, DecoderPackage, OutgoingAccess, Server, Settings, StartError, StoreChoice,
     config_file::{self, ConfigFileError},
     merchants::Merchants,
+    secret::Secret,
 };
 use serde::Serialize;
 
@@ -53,10 +54,11 @@ pub(crate) struct Arguments {
     /// Merchants besides the built-in ones, or in their place
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Lets other machines use the control interface, which shows credentials and turns the clock
+    /// Lets other machines and proxies use the control interface, which shows credentials and turns the clock; they give the
+    /// token in PG_CONTROL_TOKEN, 16 characters at least, as a bearer token or as a password
     #[arg(long)]
     control_from_anywhere: bool,
-    /// A host name by which the control interface may be called, besides localhost and addresses; repeatable
+    /// A host name by which the sandbox may be called, besides localhost and addresses; repeatable
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     control_host: Vec<String>,
     /// The address by which customers' browsers reach the sandbox, when it is not the one that requests are sent to
@@ -100,7 +102,7 @@ impl Arguments {
         let authorities = self.certificate_authority.iter().map(|path| certificates::read(path));
         Ok(Settings {
             merchants,
-            control: ControlAccess { from_anywhere: self.control_from_anywhere, hosts: self.control_host.clone() },
+            control: ControlAccess { token: self.control_token()?, hosts: self.control_host.clone() },
             public_url: self.public_url.clone(),
             outgoing: OutgoingAccess {
                 private_networks: self.private_networks,
@@ -113,7 +115,26 @@ impl Arguments {
     }
 }
 
+/// Where the token for the control interface comes from: arguments show in lists of processes.
+const CONTROL_TOKEN: &str = "PG_CONTROL_TOKEN";
+/// Characters of a token; fewer can be guessed.
+const SHORTEST_TOKEN: usize = 16;
+
 impl Arguments {
+    /// The token that lets others in, if they are to be let in.
+    fn control_token(&self) -> Result<Option<Secret>, Failure> {
+        if !self.control_from_anywhere {
+            return Ok(None);
+        }
+        match std::env::var(CONTROL_TOKEN) {
+            Ok(token) if token.chars().count() >= SHORTEST_TOKEN => Ok(Some(Secret::new(token))),
+            _ => Err(Failure::misuse(format!(
+                "--control-from-anywhere needs a token: set {CONTROL_TOKEN} to at least {SHORTEST_TOKEN} characters, for example \
+                 with {CONTROL_TOKEN}=$(openssl rand -hex 16)"
+            ))),
+        }
+    }
+
     fn decoder(&self) -> Result<Option<DecoderPackage>, Failure> {
         let Some(folder) = &self.wasm_package else {
             let program = std::env::current_exe().ok();

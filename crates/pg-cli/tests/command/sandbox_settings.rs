@@ -90,6 +90,17 @@ fn private_networks_are_reached_only_when_told() {
 }
 
 #[test]
+fn letting_others_control_it_needs_a_token() {
+    for token in [None, Some("0123456789abcde")] {
+        let mut command = pg(["sandbox", "--listen", "127.0.0.1:0", "--control-from-anywhere"]);
+        if let Some(token) = token {
+            command = command.env("PG_CONTROL_TOKEN", token);
+        }
+        command.run().ends(2).says("set PG_CONTROL_TOKEN to at least 16 characters");
+    }
+}
+
+#[test]
 fn the_control_interface_knows_the_names_that_it_was_told() {
     let sandbox = Running::start(&["--control-host", "sandbox.test"]);
     assert!(sandbox.control("sandbox.test", "clock", "").starts_with("HTTP/1.1 200"));

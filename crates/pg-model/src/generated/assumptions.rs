@@ -1302,4 +1302,13 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         why: "A payment that is looked up in another account's books is not found there, and would be made a second time. A machine that is refused costs a look at the configuration.",
         change: "Account::identity for a replaced API key; Saved::rebind for a service that has moved to another address.",
     },
+    Assumption {
+        number: 195,
+        area: "protocol",
+        title: "Requests of browsers",
+        open: "What a service does with server-to-server requests that come from a browser (spec 2 §1.2).",
+        chosen: "The sandbox refuses them with 975 before anything else is checked: a request with an Origin header or with a Sec-Fetch-Site header other than none, and one whose Host is neither an address, localhost, a name without a dot, the public URL nor a name that it was told. The card form and the hosted pages are for browsers and are not concerned.",
+        why: "The documents forbid such requests. A page that a developer visits could otherwise pay with the published credentials, lock the developer out, or read replies through a name that it points to this machine.",
+        change: "ControlAccess::hosts and Settings::public_url of the sandbox list the names.",
+    },
 ];

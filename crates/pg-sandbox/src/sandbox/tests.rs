@@ -281,20 +281,56 @@ fn the_control_interface_answers_this_machine_only() {
         let mut sandbox = Sandbox::in_memory_with(settings, [0; 32]).unwrap();
         let mut request = request(Method::GET, "/_sandbox/merchants", "");
         request.extensions_mut().insert(Peer(peer.parse().unwrap()));
+        request.headers_mut().insert("host", "127.0.0.1:8480".parse().unwrap());
         if let Some((name, value)) = header {
-            request.headers_mut().insert("host", "127.0.0.1:8480".parse().unwrap());
             request.headers_mut().insert(name, value.parse().unwrap());
         }
         sandbox.handle(now(), request).status()
     };
-    let open =
-        || Settings { control: crate::ControlAccess { from_anywhere: true, hosts: Vec::new() }, ..Settings::default() };
+    let open = || Settings {
+        control: crate::ControlAccess { token: Some(crate::secret::Secret::new("opaque")), ..Default::default() },
+        ..Settings::default()
+    };
     assert_eq!(call(Settings::default(), "10.0.0.1", None), 403);
     assert_eq!(call(Settings::default(), "::ffff:127.0.0.1", None), 200);
-    assert_eq!(call(open(), "10.0.0.1", None), 200);
+    assert_eq!(call(open(), "10.0.0.1", None), 401);
+    assert_eq!(call(open(), "10.0.0.1", Some(("authorization", "Bearer opaque"))), 200);
+    assert_eq!(call(open(), "127.0.0.1", None), 200);
+    for proxy in ["x-forwarded-for", "forwarded", "x-real-ip", "via"] {
+        assert_eq!(call(Settings::default(), "127.0.0.1", Some((proxy, "10.0.0.1"))), 403, "{proxy}");
+        assert_eq!(call(open(), "127.0.0.1", Some((proxy, "10.0.0.1"))), 401, "{proxy}");
+    }
     assert_eq!(call(Settings::default(), "127.0.0.1", Some(("host", "evil.example"))), 403);
     assert_eq!(call(Settings::default(), "127.0.0.1", Some(("origin", "http://evil.example"))), 403);
     assert_eq!(call(Settings::default(), "127.0.0.1", Some(("origin", "http://127.0.0.1:8480"))), 200);
+}
+
+#[test]
+fn web_pages_do_not_call_server_to_server_methods() {
+    let mut sandbox = Sandbox::in_memory();
+    let mut call = |path: &str, name: &'static str, value: &str| {
+        let mut request = request(Method::POST, path, "apiKey=wrong");
+        request.extensions_mut().insert(Peer(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+        request.headers_mut().insert("host", "127.0.0.1:8480".parse().unwrap());
+        request.headers_mut().insert(name, value.parse().unwrap());
+        let response = sandbox.handle(now(), request);
+        (response.status().as_u16(), text(&response).1)
+    };
+    // More often than wrong credentials may be given: none of these counts.
+    for _ in 0..11 {
+        for path in ["/v3/transaction/auth/json", "/v3/token/such", "/enterprise/repeat"] {
+            for (name, value) in
+                [("origin", "https://evil.example"), ("sec-fetch-site", "cross-site"), ("host", "evil.example")]
+            {
+                let (status, body) = call(path, name, value);
+                assert!(status == 403 && body.contains("975"), "{path} {name}: {status} {body}");
+            }
+        }
+    }
+    let (status, body) = call("/v3/transaction/auth/json", "accept", "*/*");
+    assert!(status == 401, "{body}");
+    let (status, _) = call("/v3/session/postform/json", "origin", "https://shop.example");
+    assert_eq!(status, 303);
 }
 
 #[test]

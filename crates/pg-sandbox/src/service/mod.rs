@@ -5,12 +5,13 @@
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use pg_model::{
-    ErrorCode,
+    ErrorCode, SandboxErrorCode,
     method::{Credentials, MethodInfo},
 };
 
 mod basis;
 pub(crate) mod callback;
+mod caller;
 mod context;
 mod control;
 mod enterprise;
@@ -67,6 +68,12 @@ pub(crate) fn answer(
 ) -> Result<Reply, Refusal> {
     catch_up(context)?;
     context.records.keep()?;
+    if let Route::Method(MethodInfo { credentials: Credentials::Signed | Credentials::Enterprise, .. }, _)
+    | Route::NoMethod(_) = route
+        && let Some(reason) = caller::refused_as_browser(request, context.settings)
+    {
+        return Err(Refusal::from(SandboxErrorCode::CALLED_BY_A_BROWSER).about(reason));
+    }
     match route {
         Route::Method(info, encoding) if info.credentials == Credentials::Session => {
             let call = warned(context, info, request, call);

@@ -23,6 +23,7 @@ pub(crate) struct Reply {
     scripts: Scripts,
     refused: Option<RefusedWith>,
     link: Option<HeaderValue>,
+    asks_for_a_password: bool,
     basis: Basis,
 }
 
@@ -154,6 +155,7 @@ impl Reply {
             scripts: Scripts::None,
             refused: None,
             link: None,
+            asks_for_a_password: false,
             basis: Basis::default(),
         }
     }
@@ -166,6 +168,11 @@ impl Reply {
     /// The same with a `Link` to what comes next (RFC 8288).
     pub(crate) fn linking(self, link: HeaderValue) -> Self {
         Self { link: Some(link), ..self }
+    }
+
+    /// The same, with the question for user and password that makes browsers show their form.
+    pub(crate) fn asking_for_a_password(self) -> Self {
+        Self { asks_for_a_password: true, ..self }
     }
 
     /// The same with what it rests on.
@@ -186,6 +193,9 @@ impl Reply {
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if let Some(link) = self.link {
             headers.insert(header::LINK, link);
+        }
+        if self.asks_for_a_password {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"sandbox control\""));
         }
         if let Some(location) = self.location {
             headers.insert(header::LOCATION, location);

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::Request;
-use pg_sandbox::{Peer, Settings};
+use pg_sandbox::{Peer, Settings, secret::Secret};
 
 use crate::shop::Shop;
 
@@ -54,11 +54,14 @@ fn only_this_machine_sees_it() {
         assert!(page.says("this machine only") && !page.html.contains("<nav"), "{}", page.html);
     }
     let mut open = Settings::default();
-    open.control.from_anywhere = true;
+    open.control.token = Some(Secret::new("opaque"));
     let mut shop = Shop::with(open);
-    let mut request = Request::get("/_sandbox/").header("host", "192.0.2.1:8480").body(Bytes::new()).unwrap();
-    request.extensions_mut().insert(Peer("192.0.2.7".parse().unwrap()));
-    assert_eq!(shop.send(request).status, 200);
+    for (given, status) in [("Basic eDpvcGFxdWU=", 200), ("Bearer opaque", 200), ("Bearer other", 401), ("", 401)] {
+        let request = Request::get("/_sandbox/").header("host", "192.0.2.1:8480").header("authorization", given);
+        let mut request = request.body(Bytes::new()).unwrap();
+        request.extensions_mut().insert(Peer("192.0.2.7".parse().unwrap()));
+        assert_eq!(shop.send(request).status, status, "{given}");
+    }
 }
 
 #[test]

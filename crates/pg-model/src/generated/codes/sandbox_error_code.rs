@@ -73,6 +73,8 @@ impl SandboxErrorCode {
     pub const AUTHENTICATION_ALREADY_USED: Self = Self(Cow::Borrowed("962"));
     /// `970`: No property in the sandbox's list fits. (spec 3 §4.7, assumption A128)
     pub const ADDRESS_NOT_FOUND: Self = Self(Cow::Borrowed("970"));
+    /// `975`: The request carries an Origin, a Sec-Fetch-Site or a Host that only a web page in a browser would send. (spec 2 §1.2, assumption A195)
+    pub const CALLED_BY_A_BROWSER: Self = Self(Cow::Borrowed("975"));
     /// `998`: A fault that was asked for through the control interface. (spec 1 §7, assumption A50)
     pub const INJECTED_FAULT: Self = Self(Cow::Borrowed("998"));
     /// `999`: The sandbox could not do its work, for example because its store is full. (spec 1 §7, assumption A50)
@@ -108,6 +110,7 @@ impl SandboxErrorCode {
         Self::AUTHENTICATION_NOT_FINISHED,
         Self::AUTHENTICATION_ALREADY_USED,
         Self::ADDRESS_NOT_FOUND,
+        Self::CALLED_BY_A_BROWSER,
         Self::INJECTED_FAULT,
         Self::SANDBOX_FAILURE,
     ];
@@ -145,6 +148,7 @@ impl SandboxErrorCode {
             "961" => "Authentication is not finished",
             "962" => "Authentication has already been used",
             "970" => "Address not found",
+            "975" => "Not called by a server",
             "998" => "Fault injected",
             "999" => "Sandbox failure",
             _ => return None,
@@ -156,7 +160,7 @@ impl SandboxErrorCode {
     pub fn remedy(&self) -> Option<Remedy> {
         Some(match self.as_str() {
             "930" | "931" | "932" | "933" | "934" | "935" | "937" | "938" | "939" | "940" | "941" | "942" | "943"
-            | "944" | "945" | "946" | "951" | "955" | "956" | "957" | "960" | "970" => Remedy::FixRequest,
+            | "944" | "945" | "946" | "951" | "955" | "956" | "957" | "960" | "970" | "975" => Remedy::FixRequest,
             "936" => Remedy::WaitOneMinute,
             "950" | "952" | "953" | "954" | "962" => Remedy::LookUp,
             "961" | "998" | "999" => Remedy::Retry,
@@ -171,7 +175,7 @@ impl SandboxErrorCode {
             "930" | "931" | "932" | "933" | "934" | "935" | "937" | "938" | "939" | "940" | "941" | "942" | "943"
             | "944" | "945" | "946" | "950" | "951" | "952" | "953" | "954" | "955" | "956" | "957" | "960" | "961"
             | "962" | "970" => 400,
-            "936" => 403,
+            "936" | "975" => 403,
             "998" | "999" => 500,
             _ => return None,
         })
@@ -203,6 +207,7 @@ impl SandboxErrorCode {
             "960" => 107,
             "961" | "962" => 108,
             "970" => 128,
+            "975" => 195,
             "998" | "999" => 50,
             _ => return None,
         })
@@ -241,6 +246,7 @@ impl From<Cow<'_, str>> for SandboxErrorCode {
             "961" => Self::AUTHENTICATION_NOT_FINISHED,
             "962" => Self::AUTHENTICATION_ALREADY_USED,
             "970" => Self::ADDRESS_NOT_FOUND,
+            "975" => Self::CALLED_BY_A_BROWSER,
             "998" => Self::INJECTED_FAULT,
             "999" => Self::SANDBOX_FAILURE,
             _ => Self(Cow::Owned(code.into_owned())),

@@ -1,58 +1,80 @@
-//! Who may use the control interface: it shows credentials, so by default this machine alone, and
-//! no web page through it.
+//! Who may use the control interface. It shows credentials and turns the clock, so by default programs on this machine, and no web
+//! page through a browser on it.
 
-use std::net::IpAddr;
-
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use http::{Request, header, uri::Authority};
+use http::{HeaderMap, Request, StatusCode, header, uri::Authority};
 
 use super::Context;
-use crate::{outgoing::CALLBACK_HEADER, settings::ControlAccess};
+use crate::{
+    outgoing::CALLBACK_HEADER,
+    secret::Secret,
+    service::caller::{self, Host},
+};
 
-const NOT_LOOPBACK: &str = "the control interface answers this machine only";
-const WRONG_HOST: &str = "the control interface is called by an address, as localhost, or by a host name it was told";
-const CALLBACK: &str = "the control interface is not called by callbacks";
-const WRONG_ORIGIN: &str = "the control interface takes no requests from other sites' pages";
+/// Why a request may not use the control interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) struct Denied {
+    pub(in super::super) status: StatusCode,
+    pub(in super::super) reason: &'static str,
+}
 
-pub(in super::super) fn check(context: &Context<'_>, request: &Request<Bytes>) -> Result<(), &'static str> {
-    let access = &context.settings.control;
-    if !access.from_anywhere && !context.peer.to_canonical().is_loopback() {
-        return Err(NOT_LOOPBACK);
+const NOT_LOOPBACK: Denied = forbidden("the control interface answers this machine only");
+const FORWARDED: Denied = forbidden(
+    "the control interface answers this machine only, and this request came through a proxy; give the sandbox a control token",
+);
+const NO_TOKEN: Denied = Denied {
+    status: StatusCode::UNAUTHORIZED,
+    reason: "give the control token, as \"Authorization: Bearer TOKEN\" or as the password of any user",
+};
+const WRONG_HOST: Denied =
+    forbidden("the control interface is called by an address, as localhost, or by a host name it was told");
+const CALLBACK: Denied = forbidden("the control interface is not called by callbacks");
+const WRONG_ORIGIN: Denied = forbidden("the control interface takes no requests from other sites' pages");
+
+const fn forbidden(reason: &'static str) -> Denied {
+    Denied { status: StatusCode::FORBIDDEN, reason }
+}
+
+pub(in super::super) fn check(context: &Context<'_>, request: &Request<Bytes>) -> Result<(), Denied> {
+    let headers = request.headers();
+    let forwarded = caller::is_forwarded(headers);
+    if forwarded || !context.peer.to_canonical().is_loopback() {
+        match &context.settings.control.token {
+            Some(token) if has_token(headers, token) => {}
+            Some(_) => return Err(NO_TOKEN),
+            None if forwarded => return Err(FORWARDED),
+            None => return Err(NOT_LOOPBACK),
+        }
     }
-    if request.headers().contains_key(CALLBACK_HEADER) {
+    if headers.contains_key(CALLBACK_HEADER) {
         return Err(CALLBACK);
     }
-    let Some(host) = host(request)? else {
-        // A request that never came over HTTP: a test that holds the sandbox in its own process.
-        return Ok(());
+    let host = match Host::of(request) {
+        Host::Named(host) if caller::is_ours(&host, context.settings) => host,
+        Host::Named(_) | Host::Invalid => return Err(WRONG_HOST),
+        Host::InProcess => return Ok(()),
     };
-    if !host_is_ours(&host, access) {
-        return Err(WRONG_HOST);
-    }
-    match request.headers().get(header::ORIGIN) {
-        Some(origin) if !is_origin_of(origin.as_bytes(), &host) => Err(WRONG_ORIGIN),
-        _ => Ok(()),
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    match (origins.next(), origins.next()) {
+        (None, _) => Ok(()),
+        (Some(origin), None) if is_origin_of(origin.as_bytes(), &host) => Ok(()),
+        _ => Err(WRONG_ORIGIN),
     }
 }
 
-/// The host that the caller meant; two of them are none.
-fn host(request: &Request<Bytes>) -> Result<Option<Authority>, &'static str> {
-    let mut headers = request.headers().get_all(header::HOST).iter();
-    let host = match (headers.next(), headers.next()) {
-        (None, _) => return Ok(request.uri().authority().cloned()),
-        (Some(host), None) => host,
-        (Some(_), Some(_)) => return Err(WRONG_HOST),
-    };
-    Authority::try_from(host.as_bytes()).map(Some).map_err(|_| WRONG_HOST)
-}
-
-/// A name that an attacker owns can be pointed here (DNS rebinding); an address or `localhost` not.
-fn host_is_ours(host: &Authority, access: &ControlAccess) -> bool {
-    let name = host.host().trim_end_matches('.');
-    let address = name.trim_start_matches('[').trim_end_matches(']');
-    address.parse::<IpAddr>().is_ok()
-        || name.eq_ignore_ascii_case("localhost")
-        || access.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
+/// The token as a bearer token (RFC 6750), or as a password, which browsers ask for (RFC 7617).
+fn has_token(headers: &HeaderMap, token: &Secret) -> bool {
+    let mut all = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(given), None) = (all.next().and_then(|value| value.to_str().ok()), all.next()) else { return false };
+    match given.split_once(' ') {
+        Some((scheme, given)) if scheme.eq_ignore_ascii_case("bearer") => token.matches(given.trim()),
+        Some((scheme, given)) if scheme.eq_ignore_ascii_case("basic") => {
+            let pair = STANDARD.decode(given.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+            pair.as_deref().and_then(|pair| pair.split_once(':')).is_some_and(|(_, password)| token.matches(password))
+        }
+        _ => false,
+    }
 }
 
 fn is_origin_of(origin: &[u8], host: &Authority) -> bool {
@@ -64,27 +86,31 @@ fn is_origin_of(origin: &[u8], host: &Authority) -> bool {
 mod tests {
     use super::*;
 
-    fn authority(text: &str) -> Authority {
-        text.parse().unwrap()
-    }
-
-    #[test]
-    fn only_names_that_nobody_can_point_here() {
-        let access = ControlAccess { hosts: vec!["dev.example".to_owned()], ..ControlAccess::default() };
-        for host in ["127.0.0.1:8480", "[::1]:8480", "localhost", "LOCALHOST:1", "192.168.1.2", "dev.example:80"] {
-            assert!(host_is_ours(&authority(host), &access), "{host}");
-        }
-        for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8480", "evil.example:127"] {
-            assert!(!host_is_ours(&authority(host), &access), "{host}");
-        }
-    }
-
     #[test]
     fn only_pages_of_the_sandbox_itself() {
-        let host = authority("127.0.0.1:8480");
+        let host: Authority = "127.0.0.1:8480".parse().unwrap();
         assert!(is_origin_of(b"http://127.0.0.1:8480", &host));
         for origin in ["null", "http://127.0.0.1", "http://evil.example", "http://127.0.0.1:8480.evil.example"] {
             assert!(!is_origin_of(origin.as_bytes(), &host), "{origin}");
         }
+    }
+
+    #[test]
+    fn a_token_is_given_as_bearer_or_as_a_password() {
+        let token = Secret::new("0123456789abcdef");
+        let given = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(header::AUTHORIZATION, value.parse().unwrap());
+            }
+            has_token(&headers, &token)
+        };
+        // printf 'anybody:0123456789abcdef' | base64
+        let basic = "Basic YW55Ym9keTowMTIzNDU2Nzg5YWJjZGVm";
+        assert!(given(&["Bearer 0123456789abcdef"]) && given(&["bearer  0123456789abcdef"]) && given(&[basic]));
+        for wrong in ["Bearer 0123456789abcdeF", "Bearer", "Basic 0123456789abcdef", "0123456789abcdef", ""] {
+            assert!(!given(&[wrong]), "{wrong}");
+        }
+        assert!(!given(&[]) && !given(&[basic, basic]));
     }
 }

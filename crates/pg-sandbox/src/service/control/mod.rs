@@ -18,7 +18,7 @@ mod lists;
 mod requests;
 mod updater;
 
-pub(super) use access::check;
+pub(super) use access::{Denied, check};
 pub(super) use listing::Listing;
 pub(super) use lists::List;
 
@@ -27,9 +27,14 @@ pub(super) use lists::List;
 pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let answer = match check(context, request) {
         Ok(()) => call(context, path, request)?,
-        Err(reason) => error(StatusCode::FORBIDDEN, reason),
+        Err(denied) => return Ok(refuse(denied)),
     };
     Ok(answer.into_reply())
+}
+
+fn refuse(denied: Denied) -> Reply {
+    let reply = error(denied.status, denied.reason).into_reply();
+    if denied.status == StatusCode::UNAUTHORIZED { reply.asking_for_a_password() } else { reply }
 }
 
 /// What a call comes to.

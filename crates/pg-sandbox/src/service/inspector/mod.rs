@@ -9,7 +9,7 @@ use pg_model::SandboxErrorCode;
 
 use super::{
     Context, Refusal, Reply,
-    control::{self, Answer, List, Listing},
+    control::{self, Answer, Denied, List, Listing},
     method, own_address,
     page::{self, html::Html},
 };
@@ -44,15 +44,15 @@ use site::Place;
 
 /// Answers a request for a page, or for what a button of one does; `path` is what follows `/_sandbox/pages/`.
 pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
-    if let Err(reason) = control::check(context, request) {
-        return Ok(refused(reason));
+    if let Err(denied) = control::check(context, request) {
+        return Ok(refused(denied));
     }
     let segments: Vec<&str> = path.split('/').collect();
     match *request.method() {
         Method::GET => show(context, &segments, request),
         Method::POST => match guard::check(request) {
             Ok(()) => act(context, &segments, request),
-            Err(reason) => Ok(refused(reason)),
+            Err(reason) => Ok(refused(Denied { status: StatusCode::FORBIDDEN, reason })),
         },
         _ => Ok(wrong_method(context)),
     }
@@ -124,6 +124,7 @@ fn see(path: &str) -> Result<Reply, Refusal> {
 }
 
 /// Who may not use the inspector gets no page of it.
-fn refused(reason: &'static str) -> Reply {
-    Reply::inspector(StatusCode::FORBIDDEN, frame::bare("The inspector is not open to you", reason))
+fn refused(denied: Denied) -> Reply {
+    let page = Reply::inspector(denied.status, frame::bare("The inspector is not open to you", denied.reason));
+    if denied.status == StatusCode::UNAUTHORIZED { page.asking_for_a_password() } else { page }
 }
