@@ -11,11 +11,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use pg_hyper::{Client, TowerTransport};
+use pg_hyper::{Client, TowerTransport, VirtualClock};
 use pg_model::{Auth, CardDetails, Currency, Item, Order};
 use pg_proto::{Account, BaseUrl, Credentials, machine::charge::Charged};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
-use pg_tests::clocks::SandboxClock;
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
@@ -24,8 +23,8 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let shop = sandbox.merchant("main").ok_or("no such account")?;
     let credentials = Credentials::new(shop.api_key.expose(), shop.api_password.expose(), shop.sha_key.expose());
     let account = Account::new(BaseUrl::parse(InProcess::BASE_URL)?, credentials);
-    let client =
-        Client::with_transport(account, TowerTransport::new(sandbox.clone())).clock(SandboxClock(sandbox.clone()));
+    let clock = VirtualClock::shared(sandbox.clone(), InProcess::unix_time, InProcess::advance);
+    let client = Client::with_transport(account, TowerTransport::new(sandbox.clone())).clock(clock);
 
     let payment = || {
         let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");

@@ -29,7 +29,7 @@ use pg_proto::{
 };
 use pg_sandbox::{Config, InProcess, Sandbox, Server, Timestamp};
 use pg_tests::{
-    clocks::SandboxClock,
+    clocks,
     shop::{account_at, order},
 };
 use tokio::runtime::Runtime;
@@ -50,7 +50,7 @@ fn held() -> (InProcess, blocking::Client<TowerTransport<InProcess>>) {
     let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
     let account = account_at(InProcess::BASE_URL, "main");
     let client = Client::with_transport(account, TowerTransport::new(sandbox.clone()));
-    let client = blocking::Client::over(client.clock(SandboxClock(sandbox.clone()))).unwrap();
+    let client = blocking::Client::over(client.clock(clocks::shared(&sandbox))).unwrap();
     (sandbox, client)
 }
 

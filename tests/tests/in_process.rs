@@ -11,9 +11,9 @@ use pg_model::{
     Auth, CardDetails, CheckoutItem, Encoding, GetToken, RequestAccountUpdater, RetrieveAccountUpdater,
     TokeniseTransactionKey,
 };
-use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, UpdaterHint};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, UpdaterHint, machine::charge::Charged};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
-use pg_tests::shop::order;
+use pg_tests::{clocks, shop::order};
 
 #[path = "../examples/in_process.rs"]
 mod over_pg_hyper;
@@ -72,6 +72,29 @@ async fn every_fault_can_be_met_without_a_socket() {
             Err(error) => assert_eq!(found(&client, error).await, paid, "{kind}"),
             Ok(outcome) => panic!("{kind} {outcome:?}"),
         }
+    }
+}
+
+/// On a runtime without timers: a real pause would panic.
+#[test]
+fn a_lost_reply_takes_no_real_time_and_the_drill_repeats_itself() {
+    let drill = |kind: &'static str| {
+        let (sandbox, client) = shop();
+        let start = sandbox.now();
+        let client = client.clock(clocks::shared(&sandbox)).seed(7);
+        fault(&sandbox, kind);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut charging = client.charge(payment("order-1")).unwrap();
+        let Charged::Approved(paid) = runtime.block_on(charging.run()) else { panic!("{charging:?}") };
+        assert!(sandbox.now() > start, "the machine paused");
+        (paid.transaction_key, sandbox.now())
+    };
+    for kind in [
+        r#"{"method": "transaction/auth", "kind": "drop-reply"}"#,
+        r#"{"method": "transaction/auth", "kind": "drop-request", "times": 2}"#,
+        r#"{"method": "*", "kind": "drop-reply", "times": 4}"#,
+    ] {
+        assert_eq!(drill(kind), drill(kind), "{kind}");
     }
 }
 

@@ -11,6 +11,7 @@
 //!
 //! ```no_run
 //! use pg_hyper::{
+//!     DurableFile,
 //!     blocking::Client,
 //!     proto::{
 //!         Account, BaseUrl, Credentials,
@@ -26,7 +27,7 @@
 //! // … the customer's browser posts the card form of the session …
 //! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
 //! let auth = AuthSessionKey::new(session.session_key, order);
-//! match client.charge(auth)?.store(|saved| std::fs::write("order-7.json", saved.text())).run() {
+//! match client.charge(auth)?.store_in(DurableFile::new("order-7.json")).run() {
 //!     Charged::Approved(paid) => println!("paid: {}", paid.transaction_key),
 //!     Charged::Unknown { reconcile, .. } => println!("park the order: {reconcile:?}"),
 //!     other => println!("not paid: {other:?}"),

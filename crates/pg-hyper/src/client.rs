@@ -19,7 +19,7 @@ use tracing::Instrument;
 
 use crate::{
     Clock, Drive, Error, Hyper, InsecureAddress, StoreError, Transport,
-    drive::{Pace, Store},
+    drive::{Dice, Pace, Store},
     insecure,
     observation::Observation,
     reference,
@@ -84,6 +84,15 @@ impl<T: Transport> Client<T> {
         self
     }
 
+    /// Draws the random parts of its machines' pauses from this seed instead of from the system, so that a test that fails
+    /// fails again in the same way; see [`VirtualClock`](crate::VirtualClock). Its throttle goes on apart from that of clones
+    /// that were made before.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.pace = Arc::new(self.pace.dice(Dice::seeded(seed)));
+        self
+    }
+
     /// What the service allows this account, instead of 100 requests a minute and the other
     /// [usual limits](Limits::default). Its machines keep to it, together with those of its clones. Calls do not
     /// ask, but a call that is refused for its credentials stops the machines as well. The throttle goes on apart from that
@@ -106,17 +115,15 @@ impl<T: Transport> Client<T> {
     /// One state belongs to one process at a time; another has another.
     ///
     /// ```no_run
-    /// use pg_hyper::{Client, proto::{Account, machine::Saved}};
+    /// use pg_hyper::{Client, DurableFile, proto::Account};
     ///
     /// # async fn start(account: Account) -> Result<Client, Box<dyn std::error::Error>> {
     /// let mut client = Client::new(account)?;
-    /// if let Ok(text) = std::fs::read_to_string("throttle.json") {
-    ///     client = client.resume_throttle(&Saved::from_text(text))?;
+    /// let file = DurableFile::new("throttle.json");
+    /// if let Some(saved) = file.saved()? {
+    ///     client = client.resume_throttle(&saved)?;
     /// }
-    /// let client = client.store_throttle(|saved| async move {
-    ///     tokio::fs::write("throttle.new", saved.text()).await?;
-    ///     tokio::fs::rename("throttle.new", "throttle.json").await
-    /// });
+    /// let client = client.store_throttle(move |saved| std::future::ready(file.write(saved.text())));
     /// if let Some(stop) = client.stopped() {
     ///     eprintln!("{stop}");
     /// }

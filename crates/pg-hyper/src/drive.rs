@@ -1,10 +1,15 @@
 //! Drives machines: sends what they ask for, waits until when they say, and stores them before each request and each wait.
 
-use std::{collections::VecDeque, fmt, future::IntoFuture, pin::Pin};
+use std::{
+    collections::VecDeque,
+    fmt,
+    future::{IntoFuture, ready},
+    pin::Pin,
+};
 
 use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Nothing, Saved};
 
-use crate::{Client, Hyper, Receipt, Transport};
+use crate::{Client, DurableFile, Hyper, Receipt, Transport};
 
 mod account_update;
 mod charge;
@@ -19,6 +24,7 @@ mod retry;
 mod store;
 mod three_d_secure;
 mod trouble;
+mod virtual_clock;
 
 pub use account_update::{KeySource, Update, Updating};
 pub use charge::Charging;
@@ -28,8 +34,10 @@ pub use retry::Retrying;
 pub use store::StoreError;
 pub use three_d_secure::Securing;
 pub use trouble::Trouble;
+pub use virtual_clock::VirtualClock;
 
 pub(crate) use pace::Pace;
+pub(crate) use random::Dice;
 pub(crate) use store::Store;
 
 use exchange::{Exchanged, exchange};
@@ -124,6 +132,13 @@ where
     {
         self.store = Some(Store::new(store));
         self
+    }
+
+    /// [Stores](Self::store) the machine in this file: the file holds a complete state at any time, and it is on the disk
+    /// before the request is sent. The thread waits for the disk meanwhile.
+    #[must_use]
+    pub fn store_in(self, file: DurableFile) -> Self {
+        self.store(move |saved| ready(file.write(saved.text())))
     }
 
     /// Stores the machine after every reply and input as well.
@@ -236,7 +251,7 @@ where
 
     /// `news`: worth storing.
     fn step(&mut self, event: Event<M::Input>, news: bool) -> Option<Next<M::Demand, M::Outcome>> {
-        let decided = match self.machine.step(event, self.client.pace().now(), random::number()) {
+        let decided = match self.machine.step(event, self.client.pace().now(), self.client.pace().random()) {
             Action::Send(request) => {
                 let store = self.store.clone().map(|store| (store, self.machine.save()));
                 let exchange = exchange(self.client.clone(), store, self.receipts.clone(), request);

@@ -18,7 +18,7 @@
 //!
 //! ```no_run
 //! use pg_hyper::{
-//!     Client,
+//!     Client, DurableFile,
 //!     proto::{
 //!         Account, BaseUrl, Credentials,
 //!         machine::charge::Charged,
@@ -34,8 +34,8 @@
 //! // … the customer's browser posts the card form of the session …
 //! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
 //! let auth = AuthSessionKey::new(session.session_key, order);
-//! // Whatever the network does, it is charged once at most.
-//! match client.charge(auth)?.await {
+//! // Whatever the network does and whenever the process ends, it is charged once at most.
+//! match client.charge(auth)?.store_in(DurableFile::new("order-7.json")).await {
 //!     Charged::Approved(paid) => println!("paid: {}", paid.transaction_key),
 //!     // It may have been paid: this lookup, made later, tells.
 //!     Charged::Unknown { reconcile, why } => println!("park the order: {why}, {reconcile:?}"),
@@ -105,6 +105,7 @@ pub mod blocking;
 mod client;
 mod connection;
 mod drive;
+mod durable_file;
 mod error;
 mod held_body;
 mod hyper_transport;
@@ -119,13 +120,14 @@ mod transport_error;
 pub use client::Client;
 pub use drive::{
     Charging, CheckingOut, Clock, Drive, KeySource, Next, Retrying, Securing, StoreError, SystemClock, Trouble, Update,
-    Updating,
+    Updating, VirtualClock,
 };
+pub use durable_file::DurableFile;
 pub use error::Error;
 pub use hyper_transport::Hyper;
 pub use insecure::InsecureAddress;
 pub use pg_proto as proto;
-pub use receiver::{Door, News, Purpose, Receipt, Received, Receiver, ReceiverLimits};
+pub use receiver::{Door, News, Purpose, Receipt, Received, Receiver, ReceiverLimits, ReceiverService};
 pub use rustls;
 pub use transport::{TowerTransport, Transport};
 pub use transport_error::{Fault, TransportError};

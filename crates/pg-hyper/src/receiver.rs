@@ -4,7 +4,7 @@
 //! unguessable token in it, why news are hints that machines look into and never proof, and why the same news may come any
 //! number of times.
 
-use std::{fmt, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{fmt, io, net::SocketAddr, time::Duration};
 
 use pg_proto::BaseUrl;
 use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle};
@@ -14,16 +14,19 @@ mod door;
 mod news;
 mod receipt;
 mod serve;
+mod service;
 
 pub use door::{Door, Purpose};
 pub use news::{News, Received};
 pub use receipt::Receipt;
-
-use door::Doors;
+pub use service::ReceiverService;
 
 /// Takes callbacks and returns over HTTP, and hands out what they say.
 ///
-/// It speaks plain HTTP: where it is to be reached from outside, a proxy with a certificate stands before it, and
+/// It listens on a port of its own ([`bind`](Self::bind)), or is a [tower service](ReceiverService) in a server that you
+/// have already ([`nested`](Self::nested)).
+///
+/// On its own port it speaks plain HTTP: where it is to be reached from outside, a proxy with a certificate stands before it, and
 /// [`public_url`](Self::public_url) says what its addresses begin with there. It answers with a few fixed words and never
 /// with anything that it was sent. Dropped, it stops.
 ///
@@ -52,11 +55,10 @@ use door::Doors;
 /// # }
 /// ```
 pub struct Receiver {
-    doors: Arc<Doors>,
     news: mpsc::Receiver<Received>,
-    local: SocketAddr,
-    base: String,
-    server: JoinHandle<()>,
+    service: ReceiverService,
+    /// The port of its own.
+    listening: Option<(SocketAddr, JoinHandle<()>)>,
 }
 
 /// How much a [`Receiver`] takes.
@@ -66,7 +68,8 @@ pub struct ReceiverLimits {
     pub body_bytes: usize,
     /// The time for a request with its answer. Default: 30 seconds.
     pub time: Duration,
-    /// Connections at a time; more wait. Each brings one request. Default: 64.
+    /// Connections at a time, and requests at a time as a [service](ReceiverService); more wait. A connection brings one
+    /// request. Default: 64.
     pub connections: usize,
     /// News that wait to be taken; while there are so many, more are answered with 503. Default: 256.
     pub waiting: usize,
@@ -102,23 +105,43 @@ impl Receiver {
     /// When the listener has no address.
     pub fn on(listener: TcpListener, limits: ReceiverLimits) -> io::Result<Self> {
         let local = listener.local_addr()?;
-        let doors = Arc::new(Doors::default());
+        let mut receiver = Self::make(&format!("http://{local}"), limits);
+        let server = tokio::spawn(serve::listen(listener, receiver.service.clone()));
+        receiver.listening = Some((local, server));
+        Ok(receiver)
+    }
+
+    /// Listens nowhere: its [service](Self::service) is nested in a server that is reached at `base`, such as
+    /// `https://shop.example/pg`. Needs a tokio runtime with timers when requests come in.
+    #[must_use]
+    pub fn nested(base: &BaseUrl, limits: ReceiverLimits) -> Self {
+        Self::make(base.as_str(), limits)
+    }
+
+    fn make(base: &str, limits: ReceiverLimits) -> Self {
         let (sender, news) = mpsc::channel(limits.waiting.max(1));
-        let server = tokio::spawn(serve::listen(listener, limits, Arc::clone(&doors), sender));
-        Ok(Self { doors, news, local, base: format!("http://{local}"), server })
+        let service = ReceiverService::new(base, limits, sender);
+        Self { news, service, listening: None }
+    }
+
+    /// The service that takes its requests, to be nested in another server, and that opens its addresses while somebody else
+    /// holds the receiver. After the receiver is dropped it answers callbacks with 503.
+    #[must_use]
+    pub fn service(&self) -> ReceiverService {
+        self.service.clone()
     }
 
     /// What its addresses begin with from outside, instead of where it listens.
     #[must_use]
     pub fn public_url(mut self, base: &BaseUrl) -> Self {
-        base.as_str().trim_end_matches('/').clone_into(&mut self.base);
+        self.service = self.service.clone().public_url(base.as_str());
         self
     }
 
-    /// Where it listens.
+    /// Where it listens; `None` if it is [nested](Self::nested).
     #[must_use]
-    pub const fn local_address(&self) -> SocketAddr {
-        self.local
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        self.listening.as_ref().map(|(local, _)| *local)
     }
 
     /// A new address for this purpose, that nobody can guess.
@@ -126,8 +149,7 @@ impl Receiver {
     /// # Errors
     /// When the system has no random bytes.
     pub fn open(&self, purpose: Purpose) -> io::Result<Door> {
-        let token = door::token()?;
-        Ok(self.doors.open(token, purpose, &self.base))
+        self.service.open(purpose)
     }
 
     /// An address that was opened before, perhaps by another process: callbacks may come a day later. `token` is
@@ -136,19 +158,15 @@ impl Receiver {
     /// # Errors
     /// When that is no token.
     pub fn reopen(&self, purpose: Purpose, token: &str) -> io::Result<Door> {
-        if door::is_token(token) {
-            Ok(self.doors.open(token.to_owned(), purpose, &self.base))
-        } else {
-            Err(io::Error::new(io::ErrorKind::InvalidInput, "a token has 32 hexadecimal digits"))
-        }
+        self.service.reopen(purpose, token)
     }
 
     /// Nothing is taken at this address from now on.
     pub fn close(&self, door: &Door) {
-        self.doors.close(door.token());
+        self.service.close(door);
     }
 
-    /// Waits for what comes in. Nothing is lost when the future is dropped. `None` when it can't listen any more.
+    /// Waits for what comes in. Nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Option<Received> {
         self.news.recv().await
     }
@@ -156,12 +174,14 @@ impl Receiver {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        self.server.abort();
+        if let Some((_, server)) = &self.listening {
+            server.abort();
+        }
     }
 }
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").field("local", &self.local).finish_non_exhaustive()
+        f.debug_struct("Receiver").field("local", &self.local_address()).finish_non_exhaustive()
     }
 }

@@ -33,7 +33,7 @@ pub struct EnterpriseCredentials {
 ///
 /// ```
 /// use pg_proto::{Account, BaseUrl, Credentials};
-/// use pg_model::Encoding;
+/// use pg_proto::model::Encoding;
 ///
 /// let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"))
 ///     .encoding(Encoding::Json);

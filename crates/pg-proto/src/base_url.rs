@@ -88,7 +88,7 @@ impl fmt::Display for BaseUrl {
 /// ```
 /// assert!(pg_proto::is_private(&"https://gateway.example/v3".parse()?));
 /// assert!(!pg_proto::is_private(&"http://gateway.example/v3".parse()?));
-/// # Ok::<(), http::uri::InvalidUri>(())
+/// # Ok::<(), pg_proto::http::uri::InvalidUri>(())
 /// ```
 #[must_use]
 pub fn is_private(uri: &Uri) -> bool {

@@ -1,14 +1,17 @@
-//! The callback of the account updater (spec 1 §6).
+//! The callbacks: of the account updater (spec 1 §6), and of the hosted checkout (spec 3 §6).
 
 use bytes::Bytes;
 use pg_model::{AccountUpdaterBatch, DecodeError, Record, RetrieveAccountUpdater, decode_into};
+
+mod checkout;
+
+pub use checkout::CheckoutHint;
 
 /// What a callback claims. It is not signed, so anybody can have sent it: it is a hint to go and fetch the batch
 /// (assumption 133).
 ///
 /// ```
-/// use bytes::Bytes;
-/// use pg_proto::UpdaterHint;
+/// use pg_proto::{UpdaterHint, bytes::Bytes, http};
 /// # let body = r#"{"batchKey":"0123456789abcdef0123456789abcdef","status":"700","message":"done","updatedCards":[]}"#;
 ///
 /// // `body` is what was posted to the callback's address.
@@ -34,9 +37,12 @@ pub enum CallbackError {
     /// The body can't be read.
     #[error("the callback can't be read: {0}")]
     Unreadable(#[from] DecodeError),
-    /// It is not of the shape of a batch.
+    /// A field that every callback of its kind has is missing.
     #[error("the callback has no {0}")]
     Missing(&'static str),
+    /// A field has a value that the service cannot have sent.
+    #[error("the callback's {0} is invalid")]
+    Invalid(&'static str),
 }
 
 impl UpdaterHint {

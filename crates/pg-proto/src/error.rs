@@ -11,8 +11,8 @@ const EXCERPT: usize = 160;
 /// Why a reply is no result.
 ///
 /// ```
-/// use bytes::Bytes;
-/// use pg_model::{Initiate, Remedy};
+/// use pg_proto::{bytes::Bytes, http};
+/// use pg_proto::model::{Initiate, Remedy};
 /// use pg_proto::{Account, BaseUrl, Credentials, ReplyError};
 ///
 /// let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"));

@@ -3,7 +3,7 @@
 //!
 //! What this crate is: two pure functions for every method, with the network between them left to you; [`machine`]s for
 //! what takes more than one request, such as a payment that happens once whatever the network does; the card form and
-//! its redirect; the callback of the account updater. Any runtime and any HTTP library will do: `docs/custom-runtime.md`
+//! its redirect; the callbacks of the account updater and of the hosted checkout. Any runtime and any HTTP library will do: `docs/custom-runtime.md`
 //! goes from an empty folder to a payment, and `tests/runtimes` has an example for each.
 //!
 //! What it is not: it opens no connection, reads no clock, throws no dice and starts no thread.
@@ -11,10 +11,15 @@
 //! Limits: one account is one environment; version 5 replies are always XML. A request is checked as a whole before it
 //! is built, and every broken rule is reported at once; [`Account::request_unchecked`] and [`Raw`] are the ways round.
 //!
+//! No other crate is needed: the types of [`http`], [`bytes`], [`model`] and [`crypto`] are re-exported.
+//!
 //! ```
-//! use bytes::Bytes;
-//! use pg_model::{AuthSessionKey, Currency, Encoding, Item, Order, Outcome};
-//! use pg_proto::{Account, BaseUrl, Credentials};
+//! use pg_proto::{
+//!     Account, BaseUrl, Credentials,
+//!     bytes::Bytes,
+//!     http,
+//!     model::{AuthSessionKey, Currency, Encoding, Item, Order, Outcome},
+//! };
 //!
 //! let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"))
 //!     .encoding(Encoding::Json);
@@ -51,11 +56,14 @@ mod redirect;
 mod reply;
 mod request;
 
+pub use bytes;
+pub use http;
+pub use pg_crypto as crypto;
 pub use pg_model as model;
 
 pub use account::{Account, Credentials, EnterpriseCredentials};
 pub use base_url::{BaseUrl, BaseUrlError, is_private};
-pub use callback::{CallbackError, UpdaterHint};
+pub use callback::{CallbackError, CheckoutHint, UpdaterHint};
 pub use card_form::CardForm;
 pub use error::{Refused, ReplyError, Unreadable};
 pub use misuse::Misuse;

@@ -57,7 +57,7 @@ pub use saved::{ResumeError, Saved};
 ///
 /// ```
 /// use std::time::Duration;
-/// use bytes::Bytes;
+/// use pg_proto::{bytes::Bytes, http};
 /// use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Nothing, Saved};
 ///
 /// fn drive<M: Machine<Demand = Nothing>>(

@@ -5,7 +5,7 @@ use pg_model::Violations;
 /// Why a request was not built. Nothing was sent.
 ///
 /// ```
-/// use pg_model::{AuthSessionKey, Currency, Item, Order};
+/// use pg_proto::model::{AuthSessionKey, Currency, Item, Order};
 /// use pg_proto::{Account, BaseUrl, Credentials};
 ///
 /// let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"));

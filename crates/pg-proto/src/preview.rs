@@ -15,7 +15,7 @@ const CREDENTIALS: [&str; 4] = ["apiKey", "apiPassword", "api_key", "api_passwor
 ///
 /// ```
 /// # use pg_proto::{Account, BaseUrl, Credentials};
-/// use pg_model::{Auth, CardDetails, Currency, Item, Order};
+/// use pg_proto::model::{Auth, CardDetails, Currency, Item, Order};
 /// use pg_proto::Preview;
 /// # let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("k", "p", "s"));
 ///

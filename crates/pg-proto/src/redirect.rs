@@ -11,7 +11,7 @@ use crate::Account;
 /// choices than the usual, it is two:
 ///
 /// ```
-/// use pg_crypto::SessionCipher;
+/// use pg_proto::crypto::SessionCipher;
 /// use pg_proto::{Redirect, RedirectError};
 ///
 /// let cipher = SessionCipher::new("0123456789abcdef0123456789abcdef").expect("32 characters");

@@ -106,6 +106,12 @@ impl InProcess {
         self.lock().now
     }
 
+    /// The same as the time since 1970-01-01T00:00:00Z: the form in which a client's clock asks for it.
+    #[must_use]
+    pub fn unix_time(&self) -> Duration {
+        self.now().since(Timestamp::MIN)
+    }
+
     /// Lets time pass.
     pub fn advance(&self, duration: Duration) {
         self.lock().pass(duration);
@@ -243,6 +249,7 @@ mod tests {
         let clone = sandbox.clone();
         clone.advance(Duration::from_secs(90));
         assert_eq!(sandbox.now(), Timestamp::parse("2026-05-04T10:01:30Z").unwrap());
+        assert_eq!(sandbox.unix_time(), Duration::from_secs(1_777_888_890));
         let clock = control(&sandbox, "clock", &json!({"advanceSeconds": 30}));
         assert_eq!(clock["now"], "2026-05-04T10:02:00Z");
         assert_eq!(clone.merchant("main").unwrap().name, "main");

@@ -27,7 +27,7 @@ use pg_hyper::{Client, Hyper, Transport, TransportError};
 use pg_model::{Auth, CardDetails};
 use pg_proto::machine::{Saved, charge::Charged};
 use pg_tests::{
-    clocks::Leaping,
+    clocks,
     shop::{account_at, order},
 };
 
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let [base_url, file, reference, place] = &arguments[..] else { return Err("wrong arguments".into()) };
     let places = Places { last: place.parse()?, passed: Arc::default() };
     let transport = Stopping { hyper: Hyper::new(), places: places.clone() };
-    let client = Client::with_transport(account_at(base_url, "main"), transport).clock(Leaping::default());
+    let client = Client::with_transport(account_at(base_url, "main"), transport).clock(clocks::leaping());
     let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49").cv2("123"), order(reference, 499));
     let charging = match fs::read_to_string(file) {
         Ok(saved) => client.resume_charge(&Saved::from_text(saved), Some(payment))?,

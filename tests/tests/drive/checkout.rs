@@ -53,9 +53,9 @@ async fn news_from_callback_and_browser_are_looked_up() {
                     assert_eq!(get(&pay(url.as_str()).await).await.status(), 200);
                 }
                 let received = receiver.next().await.unwrap();
-                let News::Paid { trans_key } = received.news else { panic!("{received:?}") };
+                let News::Paid(hint) = received.news else { panic!("{received:?}") };
                 assert!([callback.token(), success.token()].contains(&&*received.token));
-                checkout.tell(CheckoutInput::Told(trans_key));
+                checkout.tell(CheckoutInput::Told(hint.trans_key().to_owned()));
                 told += 1;
             }
             Next::Done(outcome) => break outcome,
@@ -81,8 +81,8 @@ async fn a_callback_is_answered_when_the_checkout_is_stored_with_it() {
     let door = receiver.open(Purpose::CheckoutCallback).unwrap();
     let told = async |receiver: &mut Receiver, checkout: &mut CheckingOut<Wire>| {
         let received = receiver.next().await.unwrap();
-        let News::Paid { trans_key } = received.news else { panic!("a payment") };
-        checkout.tell_received(CheckoutInput::Told(trans_key), received.receipt);
+        let News::Paid(hint) = received.news else { panic!("a payment") };
+        checkout.tell_received(CheckoutInput::Told(hint.trans_key().to_owned()), received.receipt);
     };
     let shelf = Shelf::default();
     let keep = shelf.clone();

@@ -6,7 +6,7 @@ use pg_hyper::{Client, Hyper};
 use pg_model::{AuthCardKey, CardKey, Encoding, TokeniseTransactionKey};
 use pg_proto::machine::{charge::Charged, throttle::Limits};
 use pg_tests::{
-    clocks::Leaping,
+    clocks,
     cutting_proxy::{Cut, CuttingProxy},
     ledger,
     shop::{Shop, account_at, order},
@@ -33,7 +33,7 @@ async fn at_every_byte_of_request_and_reply_there_is_one_payment() {
     let proxy = CuttingProxy::before(server).await;
     let account = account_at(&format!("http://{}", proxy.address()), "main").encoding(Encoding::Json);
     let limits = Limits { per_minute: 1_000_000, ..Limits::default() };
-    let client = Client::with_transport(account, without_pool()).clock(Leaping::default()).limits(limits);
+    let client = Client::with_transport(account, without_pool()).clock(clocks::leaping()).limits(limits);
     // Pays once, and says whether something went wrong on the way.
     let pay = async |at: usize| {
         let reference = format!("order-{at:06}");

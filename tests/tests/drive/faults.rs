@@ -5,7 +5,7 @@ use std::time::Duration;
 use pg_hyper::{Client, Hyper};
 use pg_model::Encoding;
 use pg_proto::machine::charge::Charged;
-use pg_tests::{clocks::Leaping, ledger, shop::Shop};
+use pg_tests::{clocks, ledger, shop::Shop};
 
 use crate::world::{APPROVED, DECLINED, World, payment};
 
@@ -49,7 +49,7 @@ async fn over_a_socket_every_fault_leaves_one_payment() {
     // Real time for sockets, and a clock for the machine that waits for nobody.
     let client =
         Client::with_transport(shop.client.account().clone(), Hyper::new().deadline(Duration::from_millis(250)))
-            .clock(Leaping::default());
+            .clock(clocks::leaping());
     for (at, fault) in FAULTS.iter().enumerate() {
         shop.control("faults", &format!(r#"{{"method": "transaction/auth", {fault}}}"#)).await;
         let reference = format!("order-{at}");

@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_hyper::{Client, Clock, Next, TowerTransport, Transport, Trouble};
+use pg_hyper::{Client, Clock, Next, TowerTransport, Transport, Trouble, VirtualClock};
 use pg_model::{CheckoutItem, GetToken};
 use pg_proto::{
     Account, BaseUrl, Credentials,
@@ -23,7 +23,7 @@ use pg_proto::{
     },
 };
 use pg_sandbox::InProcess;
-use pg_tests::clocks::{Leaping, SandboxClock};
+use pg_tests::clocks;
 
 use crate::{
     cancelled::{Shelf, polled},
@@ -91,7 +91,7 @@ async fn no_customer_is_led_to_a_checkout_that_cannot_be_stored() {
 }
 
 /// Says that the address is locked out, and notes when it was asked.
-fn locked_out(clock: &Leaping) -> (Arc<Mutex<Vec<Moment>>>, Client<impl Transport + Clone + 'static>) {
+fn locked_out(clock: &VirtualClock) -> (Arc<Mutex<Vec<Moment>>>, Client<impl Transport + Clone + 'static>) {
     let asked = Arc::<Mutex<Vec<Moment>>>::default();
     let (noted, time) = (Arc::clone(&asked), clock.clone());
     let transport = move |_: Request<Bytes>| {
@@ -110,7 +110,7 @@ fn locked_out(clock: &Leaping) -> (Arc<Mutex<Vec<Moment>>>, Client<impl Transpor
 #[tokio::test]
 async fn a_charge_that_crashes_while_the_address_is_locked_out_still_waits() {
     for polls in 0..50 {
-        let clock = Leaping::default();
+        let clock = clocks::leaping();
         let (asked, client) = locked_out(&clock);
         let shelf = Shelf::default();
         let keep = shelf.clone();
@@ -153,7 +153,7 @@ async fn one_credential_error_stops_every_machine_of_the_client() {
     let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
     let account = Account::new(base, Credentials::new("no such key", "nor password", "nor sha key"));
     let wrong = Client::with_transport(account, TowerTransport::new(world.sandbox.clone()))
-        .clock(SandboxClock(world.sandbox.clone()));
+        .clock(clocks::shared(&world.sandbox));
     let charged = wrong.charge(payment(APPROVED, "order-1")).unwrap().await;
     assert!(matches!(&charged, Charged::Refused(refused) if refused.code().as_str() == "105"), "{charged:?}");
     world.check("order-1", &charged, "refused").await;

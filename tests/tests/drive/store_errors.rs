@@ -11,7 +11,7 @@ use pg_proto::machine::{
 };
 use pg_sandbox::{InProcess, Sandbox, Server, Settings, Timestamp};
 use pg_tests::{
-    clocks::{Leaping, SandboxClock},
+    clocks,
     failing_store::{FailingStore, Failure},
     ledger,
     shop::account_at,
@@ -29,7 +29,7 @@ async fn open() -> (FailingStore, Server, Client) {
     let server = Server::serve(sandbox, ([127, 0, 0, 1], 0).into()).await.unwrap();
     let account = account_at(&server.base_url(), "main").encoding(Encoding::Json);
     let limits = Limits { per_minute: 1_000_000, ..Limits::default() };
-    let client = Client::with_transport(account, Hyper::new()).clock(Leaping::default()).limits(limits);
+    let client = Client::with_transport(account, Hyper::new()).clock(clocks::leaping()).limits(limits);
     (store, server, client)
 }
 
@@ -104,7 +104,7 @@ async fn an_update_of_cards_is_complete_wherever_the_store_fails() {
     let sandbox = InProcess::new(sandbox, Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
     let account = account_at(InProcess::BASE_URL, "main").encoding(Encoding::Json);
     let transport = TowerTransport::new(sandbox.clone());
-    let client = Client::with_transport(account, transport).clock(SandboxClock(sandbox.clone()));
+    let client = Client::with_transport(account, transport).clock(clocks::shared(&sandbox));
     let mut keys: Vec<CardKey> = Vec::new();
     for (at, number) in [APPROVED, "5200000000001005"].into_iter().enumerate() {
         let paid = client.call(&payment(number, &format!("card-{at}"))).await.unwrap();

@@ -6,7 +6,7 @@ use pg_hyper::{Client, TowerTransport, Transport};
 use pg_model::{Auth, CardDetails, Encoding, Transaction};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::charge::Charged};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
-use pg_tests::{clocks::SandboxClock, ledger, shop::order};
+use pg_tests::{clocks, ledger, shop::order};
 use serde_json::Value;
 
 pub(crate) type Wire = TowerTransport<InProcess>;
@@ -30,13 +30,13 @@ impl World {
         let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
         let account = account(&sandbox, merchant);
         let transport = TowerTransport::new(sandbox.clone());
-        let client = Client::with_transport(account, transport).clock(SandboxClock(sandbox.clone()));
+        let client = Client::with_transport(account, transport).clock(clocks::shared(&sandbox));
         Self { sandbox, client }
     }
 
     /// The same account over another transport to the same sandbox.
     pub(crate) fn over<T: Transport>(&self, transport: T) -> Client<T> {
-        Client::with_transport(self.client.account().clone(), transport).clock(SandboxClock(self.sandbox.clone()))
+        Client::with_transport(self.client.account().clone(), transport).clock(clocks::shared(&self.sandbox))
     }
 
     pub(crate) fn control(&self, path: &str, body: impl Into<String>) {

@@ -9,7 +9,7 @@ use pg_proto::machine::{
 };
 
 use super::Background;
-use crate::{Hyper, Next, StoreError, Transport, Trouble};
+use crate::{DurableFile, Hyper, Next, StoreError, Transport, Trouble};
 
 /// A machine in the hands of a client; whoever calls waits. See [`crate::Drive`].
 pub struct Drive<M: Machine, T = Hyper> {
@@ -31,6 +31,12 @@ where
     #[must_use]
     pub fn store<E: Into<StoreError>>(self, store: impl Fn(Saved) -> Result<(), E> + Send + Sync + 'static) -> Self {
         Self { inner: self.inner.store(move |saved| ready(store(saved).map_err(Into::into))), ..self }
+    }
+
+    /// Stores the machine in this file; see [`crate::Drive::store_in`].
+    #[must_use]
+    pub fn store_in(self, file: DurableFile) -> Self {
+        Self { inner: self.inner.store_in(file), ..self }
     }
 
     /// What would be stored now.

@@ -12,7 +12,7 @@ use pg_proto::{
 };
 
 use super::{Drive, Next, StoreError, Trouble};
-use crate::{Client, Hyper, News, Received, Transport};
+use crate::{Client, DurableFile, Hyper, News, Received, Transport};
 
 /// Where the card keys of an account update come from. Every iterator of card keys is one.
 ///
@@ -67,13 +67,13 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// [`machine::account_update`](pg_proto::machine::account_update) for what it promises.
     ///
     /// ```no_run
-    /// use pg_hyper::{Client, Update, proto::machine::account_update::UpdatePlan};
+    /// use pg_hyper::{Client, DurableFile, Update, proto::machine::account_update::UpdatePlan};
     ///
     /// # async fn refresh(client: Client, keys: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
     /// let plan = UpdatePlan::new("updater key");
     /// let mut updating = client
     ///     .update_accounts(plan, keys.into_iter())?
-    ///     .store(|saved| async move { tokio::fs::write("update.json", saved.text()).await });
+    ///     .store_in(DurableFile::new("update.json"));
     /// while let Some(update) = updating.next().await? {
     ///     match update {
     ///         Update::Progress(progress) => println!("{} of {}", progress.finished, progress.read),
@@ -128,6 +128,12 @@ impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
         E: Into<StoreError>,
     {
         self.drive = self.drive.store(store);
+        self
+    }
+
+    /// [Stores](Self::store) the machine in this file; see [`Drive::store_in`].
+    pub fn store_in(mut self, file: DurableFile) -> Self {
+        self.drive = self.drive.store_in(file);
         self
     }
 

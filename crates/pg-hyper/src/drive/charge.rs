@@ -45,9 +45,9 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// [`resume_charge`](Self::resume_charge):
     ///
     /// ```no_run
-    /// # use pg_hyper::{Client, proto::{machine::charge::Charged, model::AuthCardKey}};
+    /// # use pg_hyper::{Client, DurableFile, proto::{machine::charge::Charged, model::AuthCardKey}};
     /// # async fn pay(client: Client, auth: AuthCardKey) -> Result<Charged, Box<dyn std::error::Error>> {
-    /// let charging = client.charge(auth)?.store(|saved| async move { tokio::fs::write("order-7.json", saved.text()).await });
+    /// let charging = client.charge(auth)?.store_in(DurableFile::new("order-7.json"));
     /// # Ok(charging.await)
     /// # }
     /// ```

@@ -20,7 +20,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// ```no_run
     /// use pg_hyper::{
-    ///     Client, Next,
+    ///     Client, DurableFile, Next,
     ///     proto::{
     ///         machine::checkout::{CheckedOut, CheckoutDemand, CheckoutInput},
     ///         model::{GetToken, Url},
@@ -31,7 +31,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// # async fn pay(client: Client, request: GetToken) -> Result<CheckedOut, Box<dyn std::error::Error>> {
     /// let mut checkout = client
     ///     .checkout(request, Default::default())?
-    ///     .store(|saved| async move { tokio::fs::write("order-7.json", saved.text()).await });
+    ///     .store_in(DurableFile::new("order-7.json"));
     /// let outcome = loop {
     ///     match checkout.next().await {
     ///         Next::Ask(CheckoutDemand::Redirect { url, until }) => tokio::select! {

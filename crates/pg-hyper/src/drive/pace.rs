@@ -1,4 +1,4 @@
-//! What all machines of a client share: the clock, and the throttle of its account.
+//! What all machines of a client share: the clock, the dice, and the throttle of its account.
 
 use std::{
     fmt,
@@ -20,7 +20,7 @@ use pg_proto::{
 };
 use tokio::sync::Notify;
 
-use super::{Clock, SystemClock, keeper::Keeper, random, store::Store};
+use super::{Clock, SystemClock, keeper::Keeper, random::Dice, store::Store};
 use crate::Error;
 
 /// Which of an account's two sets of credentials a request bears. Each is throttled for itself.
@@ -32,9 +32,10 @@ pub(crate) enum Lane {
     Enterprise,
 }
 
-/// The clock and the throttles.
+/// The clock, the dice and the throttles.
 pub(crate) struct Pace {
     clock: Arc<dyn Clock>,
+    dice: Arc<Dice>,
     limits: Limits,
     throttle: Mutex<AccountThrottle>,
     keeper: Option<Keeper>,
@@ -60,10 +61,12 @@ impl Lane {
 impl Pace {
     pub(crate) fn new(account: &Account) -> Self {
         let limits = Limits::default();
+        let dice = Dice::System;
         Self {
             clock: Arc::new(SystemClock::default()),
             limits,
-            throttle: Mutex::new(AccountThrottle::new(account, limits, random::number())),
+            throttle: Mutex::new(AccountThrottle::new(account, limits, dice.number())),
+            dice: Arc::new(dice),
             keeper: None,
             landed: Notify::new(),
         }
@@ -72,6 +75,11 @@ impl Pace {
     /// The same by another clock.
     pub(crate) fn clock(&self, clock: Arc<dyn Clock>) -> Self {
         Self { clock, ..self.copy() }
+    }
+
+    /// The same with other dice.
+    pub(crate) fn dice(&self, dice: Dice) -> Self {
+        Self { dice: Arc::new(dice), ..self.copy() }
     }
 
     /// The same with other limits.
@@ -94,6 +102,7 @@ impl Pace {
     fn copy(&self) -> Self {
         Self {
             clock: Arc::clone(&self.clock),
+            dice: Arc::clone(&self.dice),
             limits: self.limits,
             throttle: Mutex::new(self.lock().clone()),
             keeper: self.keeper.as_ref().map(Keeper::another),
@@ -103,6 +112,10 @@ impl Pace {
 
     pub(super) fn now(&self) -> Moment {
         self.clock.now()
+    }
+
+    pub(super) fn random(&self) -> u64 {
+        self.dice.number()
     }
 
     /// Ends at that time or later.

@@ -22,7 +22,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// ```no_run
     /// use pg_hyper::{
-    ///     Client, Next,
+    ///     Client, DurableFile, Next,
     ///     proto::{
     ///         machine::three_d_secure::{Initiation, ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecured},
     ///         model::Url,
@@ -33,7 +33,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// # async fn pay(client: Client, initiation: Initiation) -> Result<ThreeDSecured, Box<dyn std::error::Error>> {
     /// let mut payment = client
     ///     .three_d_secure(initiation, Default::default())?
-    ///     .store(|saved| async move { tokio::fs::write("order-7.json", saved.text()).await });
+    ///     .store_in(DurableFile::new("order-7.json"));
     /// let outcome = loop {
     ///     match payment.next().await {
     ///         Next::Ask(ThreeDSecureDemand::Challenge { url, until }) => {

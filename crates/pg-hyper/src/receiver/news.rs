@@ -4,12 +4,9 @@ use std::fmt;
 
 use bytes::Bytes;
 use http::{Method, Request};
-use pg_proto::{Redirect, UpdaterHint};
+use pg_proto::{CheckoutHint, Redirect, UpdaterHint};
 
 use super::{Purpose, Receipt};
-
-/// The longest `trans_key` that is passed on; the service's have 32 characters (spec 3 §4.8).
-const LONGEST_KEY: usize = 64;
 
 /// Something came in at one of the addresses. Its `Debug` does not show the token.
 #[derive(Clone)]
@@ -29,12 +26,9 @@ pub struct Received {
 pub enum News {
     /// A batch has finished: for [`Updating::hint`](crate::Updating::hint).
     Updater(UpdaterHint),
-    /// A payment on the hosted pages has this key: for
+    /// A payment on the hosted pages: its [key](CheckoutHint::trans_key) is for
     /// [`CheckoutInput::Told`](pg_proto::machine::checkout::CheckoutInput::Told).
-    Paid {
-        /// Its `trans_key`.
-        trans_key: String,
-    },
+    Paid(CheckoutHint),
     /// The customer went back from the hosted pages. That is no reason to withdraw: another tab may be paying.
     CheckoutLeft,
     /// The customer came back from the card form: for [`Redirect::open`].
@@ -75,8 +69,8 @@ impl Purpose {
         let query = request.uri().query().unwrap_or_default();
         match self {
             Self::UpdaterCallback => UpdaterHint::read(request).map(News::Updater).map_err(|_| NoNews::Unreadable),
-            Self::CheckoutCallback => paid(request.body()),
-            Self::CheckoutReturn => paid(query.as_bytes()),
+            Self::CheckoutCallback => CheckoutHint::read(request).map(News::Paid).map_err(|_| NoNews::Unreadable),
+            Self::CheckoutReturn => CheckoutHint::returned(query).map(News::Paid).map_err(|_| NoNews::Unreadable),
             Self::CheckoutCancel => Ok(News::CheckoutLeft),
             Self::CardForm => Redirect::parse(query).map(News::CardForm).map_err(|_| NoNews::Unreadable),
             Self::Challenge => Ok(News::Challenged),
@@ -92,14 +86,6 @@ impl fmt::Debug for Received {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Received").field("news", &self.news).finish_non_exhaustive()
     }
-}
-
-/// The last `trans_key` of a form or a query, since the service appends it to what the address had.
-fn paid(form: &[u8]) -> Result<News, NoNews> {
-    let keys = form_urlencoded::parse(form).filter(|(name, _)| name == "trans_key").map(|(_, value)| value);
-    let key = keys.last().filter(|key| (1..=LONGEST_KEY).contains(&key.len()));
-    let key = key.filter(|key| key.bytes().all(|byte| byte.is_ascii_graphic())).ok_or(NoNews::Unreadable)?;
-    Ok(News::Paid { trans_key: key.into_owned() })
 }
 
 #[cfg(test)]
@@ -119,10 +105,10 @@ mod tests {
         );
         let form = "tokenid=t&trans_key=abc&status=1";
         assert!(
-            matches!(read(Purpose::CheckoutCallback, "POST", "/t", form), Ok(News::Paid { trans_key }) if trans_key == "abc")
+            matches!(read(Purpose::CheckoutCallback, "POST", "/t", form), Ok(News::Paid(hint)) if hint.trans_key() == "abc")
         );
         let returned = read(Purpose::CheckoutReturn, "GET", "/t?trans_key=mine&order=7&trans_key=abc", "");
-        assert!(matches!(returned, Ok(News::Paid { trans_key }) if trans_key == "abc"));
+        assert!(matches!(returned, Ok(News::Paid(hint)) if hint.trans_key() == "abc"));
         assert!(matches!(read(Purpose::CheckoutCancel, "GET", "/t", ""), Ok(News::CheckoutLeft)));
         assert!(
             matches!(read(Purpose::CardForm, "GET", "/t?formId=card&data=x&iv=y", ""), Ok(News::CardForm(form)) if form.form_id == "card")

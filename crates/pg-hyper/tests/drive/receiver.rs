@@ -23,7 +23,7 @@ async fn send(method: &str, url: &str, body: impl Into<Bytes>) -> Response<Bytes
 async fn only_open_addresses_take_anything() {
     let mut receiver = receiver(ReceiverLimits::default()).await;
     let door = receiver.open(Purpose::Challenge).unwrap();
-    let base = format!("http://{}", receiver.local_address());
+    let base = format!("http://{}", receiver.local_address().unwrap());
     for path in ["/", "/challenge", "/00000000000000000000000000000000", &format!("/{}/", door.token())] {
         let reply = send("GET", &format!("{base}{path}"), "").await;
         assert_eq!(reply.status(), StatusCode::NOT_FOUND, "{path}");
@@ -71,7 +71,7 @@ async fn nothing_that_was_sent_comes_back() {
 async fn a_body_that_never_ends_is_cut_off() {
     let receiver = receiver(ReceiverLimits { body_bytes: 1000, ..ReceiverLimits::default() }).await;
     let door = receiver.open(Purpose::UpdaterCallback).unwrap();
-    let mut stream = TcpStream::connect(receiver.local_address()).await.unwrap();
+    let mut stream = TcpStream::connect(receiver.local_address().unwrap()).await.unwrap();
     let head = format!("POST /{} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n", door.token());
     stream.write_all(head.as_bytes()).await.unwrap();
     let chunk = format!("{:x}\r\n{}\r\n", 4096, "a".repeat(4096));
@@ -88,7 +88,7 @@ async fn callers_that_say_nothing_make_room_for_others() {
     let door = receiver.open(Purpose::Challenge).unwrap();
     let mut silent = Vec::new();
     for _ in 0..5 {
-        silent.push(TcpStream::connect(receiver.local_address()).await.unwrap());
+        silent.push(TcpStream::connect(receiver.local_address().unwrap()).await.unwrap());
     }
     assert_eq!(send("GET", door.url(), "").await.status(), StatusCode::OK);
     assert!(receiver.next().await.is_some());
@@ -118,14 +118,14 @@ async fn a_callback_is_answered_when_its_owner_has_it() {
         let callback = tokio::spawn(async move { send("POST", &url, "trans_key=abc").await.status().as_u16() });
         let received = receiver.next().await.unwrap();
         assert!(!callback.is_finished() && !format!("{received:?}").contains(door.token()));
-        let News::Paid { trans_key } = received.news else { panic!("a payment") };
+        let News::Paid(hint) = received.news else { panic!("a payment") };
         let also = received.receipt.clone();
         if refuse {
             received.receipt.refuse();
         } else {
             drop(received.receipt);
         }
-        assert!(trans_key == "abc" && !callback.is_finished());
+        assert!(hint.trans_key() == "abc" && !callback.is_finished());
         drop(also);
         assert_eq!(callback.await.unwrap(), expected);
     }
@@ -157,16 +157,45 @@ async fn behind_a_proxy_its_addresses_begin_as_they_are_known_outside() {
     let door = receiver.open(Purpose::Challenge).unwrap();
     assert_eq!(door.url(), format!("https://shop.example/pg/{}", door.token()));
     // The proxy passes the whole path on.
-    let inside = format!("http://{}/pg/{}", receiver.local_address(), door.token());
+    let inside = format!("http://{}/pg/{}", receiver.local_address().unwrap(), door.token());
     assert_eq!(send("GET", &inside, "").await.status(), StatusCode::OK);
 }
 
 #[tokio::test]
 async fn dropped_it_stops() {
     let receiver = receiver(ReceiverLimits::default()).await;
-    let address = receiver.local_address();
+    let address = receiver.local_address().unwrap();
     let mut open = TcpStream::connect(address).await.unwrap();
     drop(receiver);
     assert_eq!(open.read_to_end(&mut Vec::new()).await.unwrap_or_default(), 0);
     TcpListener::bind(address).await.unwrap();
+}
+
+/// Without a port: as a service in somebody's server.
+#[tokio::test]
+async fn as_a_service_it_takes_the_same_and_bodies_of_any_kind() {
+    use tower_service::Service;
+    let base = BaseUrl::parse("https://shop.example/pg").unwrap();
+    let limits = ReceiverLimits { body_bytes: 1000, receipt: Duration::from_secs(3_600), ..ReceiverLimits::default() };
+    let mut receiver = Receiver::nested(&base, limits);
+    assert_eq!(receiver.local_address(), None);
+    let door = receiver.open(Purpose::CheckoutCallback).unwrap();
+    assert_eq!(door.url(), format!("https://shop.example/pg/{}", door.token()));
+    let mut service = receiver.service();
+    let mut post = |path: String, body: &str| {
+        service.call(Request::post(path).body(http_body_util::Full::new(Bytes::from(body.to_owned()))).unwrap())
+    };
+    let status = |reply: Result<Response<_>, std::convert::Infallible>| reply.unwrap().status().as_u16();
+    // A server that nests it cuts its prefix off, or not.
+    for path in [format!("/pg/{}", door.token()), format!("/{}", door.token())] {
+        let answer = tokio::spawn(post(path, "trans_key=abc"));
+        let received = receiver.next().await.unwrap();
+        assert!(!answer.is_finished() && received.token == door.token());
+        drop(received);
+        assert_eq!(status(answer.await.unwrap()), 200);
+    }
+    assert_eq!(status(post("/pg/0123".to_owned(), "trans_key=abc").await), 404);
+    assert_eq!(status(post(format!("/{}", door.token()), &"a".repeat(1001)).await), 413);
+    drop(receiver);
+    assert_eq!(status(post(format!("/{}", door.token()), "trans_key=abc").await), 503);
 }

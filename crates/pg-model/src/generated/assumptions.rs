@@ -1091,9 +1091,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         area: "sandbox",
         title: "The checkout callback",
         open: "Its payload (spec 3 §6).",
-        chosen: "One POST as a form after an approval: tokenid, trans_key, trans_type, trans_value, currency, status (1), trans_reference and trans_class when set. Not signed, no retry, same limits as the account updater callback.",
-        why: "Basic data is what a merchant needs to look the payment up.",
-        change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        chosen: "One POST as a form after an approval: tokenid, trans_key, trans_type, trans_value, currency, status (1), trans_reference and trans_class when set. Not signed, no retry, same limits as the account updater callback. The SDK's parser (CheckoutHint) needs the transaction key alone, and compares names without regard to case and underscores.",
+        why: "Basic data is what a merchant needs to look the payment up. A callback in another spelling is then no lost payment.",
+        change: "The sandbox's rule lives in the sandbox alone. The names that the SDK reads stand in pg-proto's callback/checkout.rs.",
     },
     Assumption {
         number: 122,

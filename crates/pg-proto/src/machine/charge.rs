@@ -106,7 +106,7 @@ const VERSION: u32 = 1;
 /// Charges once; see [the module](self).
 ///
 /// ```
-/// use pg_model::{AuthSessionKey, Currency, Item, Order};
+/// use pg_proto::model::{AuthSessionKey, Currency, Item, Order};
 /// use pg_proto::{Account, BaseUrl, Credentials};
 /// use pg_proto::machine::{Action, Event, Machine, Moment, charge::{Bounds, Charge}};
 ///

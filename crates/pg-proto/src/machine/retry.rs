@@ -57,7 +57,7 @@ const VERSION: u32 = 1;
 /// Sends one request, and sends it again only as far as its method's retry class allows; see [the module](self).
 ///
 /// ```
-/// use pg_model::TokenLookup;
+/// use pg_proto::model::TokenLookup;
 /// use pg_proto::{Account, BaseUrl, Credentials};
 /// use pg_proto::machine::{Action, Event, Failure, Machine, Moment, retry::{Retry, RetryBounds}};
 ///

@@ -100,7 +100,7 @@ impl Default for Limits {
 /// let now = Moment::from_millis(1_700_000_000_000);
 /// let Permit::Go(ticket) = throttle.ask(now) else { panic!() };
 /// // The request was sent, and this came back.
-/// let response = http::Response::builder().status(401).body(r#"{"errorCode":"102","errorMessage":""}"#.into())?;
+/// let response = pg_proto::http::Response::builder().status(401).body(r#"{"errorCode":"102","errorMessage":""}"#.into())?;
 /// throttle.answered(ticket, &response, now);
 /// assert!(matches!(throttle.ask(now), Permit::Stopped(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

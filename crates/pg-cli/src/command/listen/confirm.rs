@@ -9,9 +9,7 @@ use pg_hyper::{
         machine::retry::{RetryBounds, Tried},
     },
 };
-use pg_model::{
-    CardNumber, Cv2, Encoding, EnterpriseTransactionLookup, Method, Record, UpdatedCard, json, method::Credentials,
-};
+use pg_model::{CardNumber, Cv2, Encoding, Method, Record, UpdatedCard, json, method::Credentials};
 
 use super::event::Event;
 use crate::{account::Details, failure::Failure, output, refusal};
@@ -43,10 +41,9 @@ impl Confirming {
     pub(super) async fn find_out(&self, what: &'static str, news: News) -> Event {
         match news {
             News::Updater(hint) => self.batch(what, &hint).await,
-            News::Paid { trans_key } => {
-                let event = Event::new(what, format!("payment {trans_key}"));
-                let lookup = EnterpriseTransactionLookup::new(trans_key);
-                event.found(ask(&self.enterprise, lookup, |found| json::write(found)).await)
+            News::Paid(hint) => {
+                let event = Event::new(what, format!("payment {}", hint.trans_key()));
+                event.found(ask(&self.enterprise, hint.confirm(), |found| json::write(found)).await)
             }
             News::CheckoutLeft => Event::new(what, "a customer went back from the checkout".to_owned()),
             News::CardForm(redirect) => {

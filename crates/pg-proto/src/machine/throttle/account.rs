@@ -34,7 +34,7 @@ const MARK_DIGITS: usize = 4;
 /// let now = Moment::from_millis(1_700_000_000_000);
 /// let mut throttle = AccountThrottle::new(&with("wrong")?, Limits::default(), 0x5eed);
 /// let Permit::Go(ticket) = throttle.gateway().ask(now) else { panic!() };
-/// let refused = http::Response::builder().status(401).body(r#"{"errorCode":"102","errorMessage":""}"#.into())?;
+/// let refused = pg_proto::http::Response::builder().status(401).body(r#"{"errorCode":"102","errorMessage":""}"#.into())?;
 /// throttle.gateway().answered(ticket, &refused, now);
 /// let saved = throttle.save();
 ///

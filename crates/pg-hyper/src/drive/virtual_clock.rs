@@ -1,0 +1,122 @@
+//! Time for tests: a pause is over at once, and it is later.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use pg_proto::machine::Moment;
+
+use super::{Clock, Pending};
+
+/// A clock that stands still until a machine waits, and then shows the time that the machine waits for. Clones share it.
+///
+/// No pause takes real time, so a test of a lost reply ends in milliseconds. With
+/// [`shared`](Self::shared) the client and an in-process sandbox have one clock, so that what expires in the service and
+/// what a machine waits for happen in the right order:
+///
+/// ```ignore
+/// let clock = VirtualClock::shared(sandbox.clone(), InProcess::unix_time, InProcess::advance);
+/// let client = Client::with_transport(account, TowerTransport::new(sandbox.clone())).clock(clock).seed(1);
+/// ```
+///
+/// Every wait ends at once, also that for a person: `select!` between a customer's return and
+/// [`Client::until`](crate::Client::until) lets the time run out. Tell the machine instead that the customer is back.
+#[derive(Clone)]
+pub struct VirtualClock(Arc<Time>);
+
+struct Time {
+    now: Box<dyn Fn() -> Duration + Send + Sync>,
+    advance: Box<dyn Fn(Duration) + Send + Sync>,
+    /// Two that wait at once must not both advance it.
+    turn: Mutex<()>,
+}
+
+impl VirtualClock {
+    /// A clock of its own that shows this moment.
+    #[must_use]
+    pub fn at(moment: Moment) -> Self {
+        let shown = Mutex::new(Duration::from_millis(moment.millis()));
+        let read = |shown: &Mutex<Duration>| *shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let advance = |shown: &Mutex<Duration>, by: Duration| {
+            let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            *shown = shown.saturating_add(by);
+        };
+        Self::shared(Arc::new(shown), move |shown| read(shown), move |shown, by| advance(shown, by))
+    }
+
+    /// The clock of something else, such as a sandbox: `now` reads it as the time since 1970-01-01T00:00:00Z, `advance` puts
+    /// it forward. After `advance(d)`, `now` must be later by `d`, in whole milliseconds.
+    pub fn shared<H: Clone + Send + Sync + 'static>(
+        held: H,
+        now: impl Fn(&H) -> Duration + Send + Sync + 'static,
+        advance: impl Fn(&H, Duration) + Send + Sync + 'static,
+    ) -> Self {
+        let other = held.clone();
+        Self(Arc::new(Time {
+            now: Box::new(move || now(&held)),
+            advance: Box::new(move |by| advance(&other, by)),
+            turn: Mutex::new(()),
+        }))
+    }
+
+    /// Puts the clock forward to this moment; an earlier one changes nothing.
+    pub fn leap(&self, moment: Moment) {
+        let _turn = self.0.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = moment.since(self.now());
+        if !left.is_zero() {
+            (self.0.advance)(left);
+        }
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now(&self) -> Moment {
+        Moment::default().after((self.0.now)())
+    }
+
+    fn until(&self, moment: Moment) -> Pending<()> {
+        let clock = self.clone();
+        // Once it is polled: a wait that is dropped before moves no clock.
+        Box::pin(async move { clock.leap(moment) })
+    }
+}
+
+impl fmt::Debug for VirtualClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("VirtualClock").field(&self.now()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_waits_finds_it_later_and_nothing_goes_back() {
+        let start = Moment::from_millis(1_777_888_800_000);
+        let clock = VirtualClock::at(start);
+        let clone = clock.clone();
+        let later = start.after(Duration::from_secs(86_400));
+        let waiting = clone.until(later);
+        assert_eq!(clock.now(), start, "not polled yet");
+        waiting.await;
+        assert_eq!(clock.now(), later);
+        clone.until(start).await;
+        assert_eq!(clock.now(), later);
+    }
+
+    #[test]
+    fn threads_that_wait_for_one_moment_reach_that_one() {
+        let start = Moment::from_millis(1_777_888_800_000);
+        let clock = VirtualClock::at(start);
+        let later = start.after(Duration::from_secs(60));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| clock.leap(later));
+            }
+        });
+        assert_eq!(clock.now(), later);
+    }
+}

@@ -1,0 +1,165 @@
+//! The receiver as a tower service: what it makes of one request, wherever that came in.
+
+use std::{
+    convert::Infallible,
+    error::Error,
+    fmt, io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Body;
+use tokio::{
+    sync::{Semaphore, mpsc::Sender},
+    time::timeout,
+};
+use tower_service::Service;
+
+use super::{
+    Door, Purpose, Receipt, Received, ReceiverLimits,
+    answer::Answer,
+    door::{self, Doors},
+    news::NoNews,
+};
+
+/// The requests of a [`Receiver`](super::Receiver), for a server that you have already. It takes bodies of any kind, is always ready,
+/// and never fails. Clones belong to the same receiver.
+///
+/// With axum it is `Router::new().nest_service("/pg", receiver.service())`. What the path begins with does not matter, kept
+/// or cut off: the token at its end decides.
+#[derive(Clone)]
+pub struct ReceiverService {
+    /// What its addresses begin with.
+    base: Arc<str>,
+    limits: ReceiverLimits,
+    doors: Arc<Doors>,
+    news: Sender<Received>,
+    places: Arc<Semaphore>,
+}
+
+impl ReceiverService {
+    pub(super) fn new(base: &str, limits: ReceiverLimits, news: Sender<Received>) -> Self {
+        let places = Arc::new(Semaphore::new(limits.connections.max(1)));
+        Self { base: Arc::default(), limits, doors: Arc::default(), news, places }.public_url(base)
+    }
+
+    pub(super) fn public_url(self, base: &str) -> Self {
+        Self { base: base.trim_end_matches('/').into(), ..self }
+    }
+
+    /// As [`Receiver::open`](super::Receiver::open).
+    ///
+    /// # Errors
+    /// If the system has no random bytes.
+    pub fn open(&self, purpose: Purpose) -> io::Result<Door> {
+        Ok(self.doors.open(door::token()?, purpose, &self.base))
+    }
+
+    /// As [`Receiver::reopen`](super::Receiver::reopen).
+    ///
+    /// # Errors
+    /// If that is no token.
+    pub fn reopen(&self, purpose: Purpose, token: &str) -> io::Result<Door> {
+        if door::is_token(token) {
+            Ok(self.doors.open(token.to_owned(), purpose, &self.base))
+        } else {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "a token has 32 hexadecimal digits"))
+        }
+    }
+
+    /// As [`Receiver::close`](super::Receiver::close).
+    pub fn close(&self, door: &Door) {
+        self.doors.close(door.token());
+    }
+
+    pub(super) const fn limits(&self) -> &ReceiverLimits {
+        &self.limits
+    }
+
+    /// How many at a time: connections on a port of its own, else requests.
+    pub(super) const fn places(&self) -> &Arc<Semaphore> {
+        &self.places
+    }
+
+    /// Whether nobody will take news any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.news.is_closed()
+    }
+
+    /// What is answered to a request.
+    pub(super) async fn take<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    where
+        B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
+    {
+        let answer = self.answer(request).await;
+        tracing::debug!(target: "pg.receiver", ?answer);
+        answer.response()
+    }
+
+    async fn answer<B>(&self, request: Request<B>) -> Answer
+    where
+        B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
+    {
+        let Some((token, purpose)) = self.doors.at(request.uri().path()) else { return Answer::NotFound };
+        let (head, body) = request.into_parts();
+        let Ok(body) = Limited::new(body, self.limits.body_bytes).collect().await else { return Answer::TooLarge };
+        match purpose.read(&Request::from_parts(head, body.to_bytes())) {
+            Err(NoNews::WrongMethod) => Answer::WrongMethod(purpose.methods()),
+            Err(NoNews::Unreadable) => Answer::Unreadable,
+            Ok(said) if purpose.waits() => {
+                let (receipt, received) = Receipt::awaited();
+                match self.news.try_send(Received { token, news: said, receipt }) {
+                    Ok(()) => in_time(self.limits.receipt, received).await,
+                    Err(_) => Answer::Busy,
+                }
+            }
+            Ok(said) => match self.news.try_send(Received { token, news: said, receipt: Receipt::none() }) {
+                Ok(()) => Answer::Taken,
+                Err(_) => Answer::Busy,
+            },
+        }
+    }
+}
+
+impl<B> Service<Request<B>> for ReceiverService
+where
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move {
+            let answered = timeout(service.limits.time, async {
+                // It is never closed.
+                let _place = service.places.acquire().await;
+                service.take(request).await
+            });
+            Ok(answered.await.unwrap_or_else(|_| Answer::Busy.response()))
+        })
+    }
+}
+
+impl fmt::Debug for ReceiverService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReceiverService").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+async fn in_time(limit: Duration, received: impl Future<Output = bool>) -> Answer {
+    match timeout(limit, received).await {
+        Ok(true) => Answer::Taken,
+        Ok(false) | Err(_) => Answer::Busy,
+    }
+}

@@ -1,0 +1,216 @@
+//! The callback of the hosted checkout, and the address that the customer comes back to.
+
+use bytes::Bytes;
+use pg_model::EnterpriseTransactionLookup;
+
+use super::CallbackError;
+
+/// The longest `trans_key` that is passed on; the service's have 32 characters (spec 3 §4.8).
+const LONGEST_KEY: usize = 64;
+/// The name of the one field that has to be there.
+const TRANS_KEY: &str = "trans_key";
+
+/// What a checkout callback claims, or an address that a customer came back to. Neither is signed, so anyone can have made
+/// it: it is a reason to look the payment up, and never proof (assumption A133).
+///
+/// The documents do not show the fields of the callback (assumption A121), so only `trans_key` has to be there, and names
+/// are compared without regard to case and underscores.
+///
+/// ```
+/// use pg_proto::{CheckoutHint, bytes::Bytes, http};
+///
+/// // What was posted to the `callback_url` of the checkout.
+/// let body = "tokenid=0123456789abcdef&trans_key=0123456789abcdef0123456789abcdef&trans_value=4.99&status=1";
+/// let hint = CheckoutHint::read(&http::Request::post("/paid").body(Bytes::from(body))?)?;
+/// // Ask the service itself whether it is true, or tell the checkout machine, which does.
+/// assert_eq!(hint.confirm().trans_key.as_str(), hint.trans_key());
+///
+/// // The same from the `success_url` that a browser came back to.
+/// let back = CheckoutHint::returned("https://shop.example/paid?order=7&trans_key=0123456789abcdef0123456789abcdef")?;
+/// assert_eq!(back.trans_key(), hint.trans_key());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckoutHint {
+    trans_key: String,
+    token_id: Option<String>,
+    trans_type: Option<String>,
+    trans_value: Option<String>,
+    currency: Option<String>,
+    status: Option<String>,
+    trans_reference: Option<String>,
+    trans_class: Option<String>,
+}
+
+impl CheckoutHint {
+    /// Reads a callback: a form.
+    ///
+    /// # Errors
+    /// If it is no POST, or its body has no `trans_key` that the service can have made.
+    pub fn read(request: &http::Request<Bytes>) -> Result<Self, CallbackError> {
+        if request.method() != http::Method::POST {
+            return Err(CallbackError::NotPost(request.method().clone()));
+        }
+        Self::from_form(request.body())
+    }
+
+    /// Reads the address that a customer came back to, or its query alone: the service appends `trans_key` to `success_url`
+    /// (spec 3 §6).
+    ///
+    /// # Errors
+    /// If it has no `trans_key` that the service can have made.
+    pub fn returned(address: &str) -> Result<Self, CallbackError> {
+        let bare = address.split('#').next().unwrap_or_default();
+        Self::from_form(bare.split_once('?').map_or(bare, |(_, query)| query).as_bytes())
+    }
+
+    /// Of a name that occurs twice the last one counts: the service appends to what the merchant's address had.
+    fn from_form(form: &[u8]) -> Result<Self, CallbackError> {
+        let mut hint = Self {
+            trans_key: String::new(),
+            token_id: None,
+            trans_type: None,
+            trans_value: None,
+            currency: None,
+            status: None,
+            trans_reference: None,
+            trans_class: None,
+        };
+        for (name, value) in form_urlencoded::parse(form) {
+            let name: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
+            let field = match name.as_str() {
+                "transkey" | "transactionkey" => {
+                    hint.trans_key = value.into_owned();
+                    continue;
+                }
+                "tokenid" => &mut hint.token_id,
+                "transtype" => &mut hint.trans_type,
+                "transvalue" => &mut hint.trans_value,
+                "currency" => &mut hint.currency,
+                "status" => &mut hint.status,
+                "transreference" => &mut hint.trans_reference,
+                "transclass" => &mut hint.trans_class,
+                _ => continue,
+            };
+            *field = Some(value.into_owned()).filter(|value| !value.is_empty());
+        }
+        match hint.trans_key.as_str() {
+            "" => Err(CallbackError::Missing(TRANS_KEY)),
+            key if key.len() <= LONGEST_KEY && key.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(hint),
+            _ => Err(CallbackError::Invalid(TRANS_KEY)),
+        }
+    }
+
+    /// The request that finds out whether it is true.
+    #[must_use]
+    pub fn confirm(&self) -> EnterpriseTransactionLookup {
+        EnterpriseTransactionLookup::new(self.trans_key.as_str())
+    }
+
+    /// The transaction that is claimed to pay, for
+    /// [`CheckoutInput::Told`](crate::machine::checkout::CheckoutInput::Told).
+    #[must_use]
+    pub fn trans_key(&self) -> &str {
+        &self.trans_key
+    }
+
+    /// `tokenid`: the checkout that it claims to belong to.
+    #[must_use]
+    pub fn token_id(&self) -> Option<&str> {
+        self.token_id.as_deref()
+    }
+
+    /// `trans_type`, as claimed.
+    #[must_use]
+    pub fn trans_type(&self) -> Option<&str> {
+        self.trans_type.as_deref()
+    }
+
+    /// `trans_value`, as claimed.
+    #[must_use]
+    pub fn trans_value(&self) -> Option<&str> {
+        self.trans_value.as_deref()
+    }
+
+    /// `currency`, as claimed.
+    #[must_use]
+    pub fn currency(&self) -> Option<&str> {
+        self.currency.as_deref()
+    }
+
+    /// `status`, as claimed: `1` for success.
+    #[must_use]
+    pub fn status(&self) -> Option<&str> {
+        self.status.as_deref()
+    }
+
+    /// `trans_reference`, as claimed.
+    #[must_use]
+    pub fn trans_reference(&self) -> Option<&str> {
+        self.trans_reference.as_deref()
+    }
+
+    /// `trans_class`, as claimed.
+    #[must_use]
+    pub fn trans_class(&self) -> Option<&str> {
+        self.trans_class.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+    fn posted(body: impl Into<Bytes>) -> Result<CheckoutHint, CallbackError> {
+        CheckoutHint::read(&http::Request::post("/t").body(body.into()).unwrap())
+    }
+
+    #[test]
+    fn every_field_of_the_callback_is_read() {
+        let form = format!(
+            "tokenid=t&trans_key={KEY}&trans_type=auth&trans_value=1%2C000.00&currency=GBP&status=1&trans_reference=o+7&trans_class=x"
+        );
+        let hint = posted(form).unwrap();
+        assert_eq!(hint.trans_key(), KEY);
+        assert_eq!(
+            [
+                hint.token_id(),
+                hint.trans_type(),
+                hint.trans_value(),
+                hint.currency(),
+                hint.status(),
+                hint.trans_reference(),
+                hint.trans_class()
+            ],
+            ["t", "auth", "1,000.00", "GBP", "1", "o 7", "x"].map(Some)
+        );
+        assert_eq!(hint.confirm().trans_key.as_str(), KEY);
+    }
+
+    #[test]
+    fn names_are_read_in_other_spellings_and_only_the_key_is_needed() {
+        for form in [format!("transKey={KEY}"), format!("TRANS_KEY={KEY}&other=1"), format!("transaction_key={KEY}")] {
+            let hint = posted(form).unwrap();
+            assert_eq!((hint.trans_key(), hint.token_id()), (KEY, None));
+        }
+    }
+
+    #[test]
+    fn of_two_keys_the_last_one_counts() {
+        let address = format!("https://shop.example/paid?trans_key=mine&order=7&trans_key={KEY}#top");
+        assert_eq!(CheckoutHint::returned(&address).unwrap().trans_key(), KEY);
+    }
+
+    #[test]
+    fn what_the_service_cannot_have_sent_is_refused() {
+        assert_eq!(posted(""), Err(CallbackError::Missing("trans_key")));
+        assert_eq!(posted("tokenid=t&trans_key="), Err(CallbackError::Missing("trans_key")));
+        for key in ["a%0Ab", "%3Cscript%3E%20", "%C3%A9", &"a".repeat(65)] {
+            assert_eq!(posted(format!("trans_key={key}")), Err(CallbackError::Invalid("trans_key")), "{key}");
+        }
+        let get = http::Request::get(format!("/t?trans_key={KEY}")).body(Bytes::new()).unwrap();
+        assert_eq!(CheckoutHint::read(&get), Err(CallbackError::NotPost(http::Method::GET)));
+    }
+}

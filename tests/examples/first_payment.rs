@@ -1,0 +1,45 @@
+// The program of README.md; a test holds the two to each other and runs it.
+//
+// cargo run --release --bin pg -- sandbox             in one shell
+// cargo run -p pg-tests --example first_payment       in another
+
+use std::error::Error;
+
+use pg_hyper::{
+    Client, DurableFile,
+    proto::{
+        Account, BaseUrl, Credentials,
+        machine::charge::Charged,
+        model::{Auth, CardDetails, Currency, Item, Order},
+    },
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    pay("http://127.0.0.1:8480", DurableFile::new("order-7.json")).await
+}
+
+async fn pay(service: &str, file: DurableFile) -> Result<(), Box<dyn Error>> {
+    // The account that every sandbox has.
+    let (key, password) = ("MainSandboxApiKey000000000000000", "MainSandboxApiPassword0000000000");
+    let credentials = Credentials::new(key, password, "MainSandboxShaKey000000000000000");
+    let client = Client::new(Account::new(BaseUrl::parse(service)?, credentials))?;
+
+    // The service accepts this reference once, and finds the payment by it.
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499).quantity(2)).unique_merchant_reference("order-7");
+    let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49"), order);
+
+    // The charge is saved before each request is sent. After a crash it goes on from the file.
+    let charging = match file.saved()? {
+        Some(saved) => client.resume_charge(&saved, Some(payment))?,
+        None => client.charge(payment)?,
+    };
+    match charging.store_in(file.clone()).await {
+        Charged::Approved(paid) => println!("paid, transaction {}", paid.transaction_key),
+        Charged::Declined(not) => println!("declined: {}", not.transaction_status),
+        Charged::Unknown { reconcile, .. } => println!("outcome unknown, look it up later: {reconcile:?}"),
+        other => println!("not paid: {other:?}"),
+    }
+    // The outcome is on record: a charge that has ended is not resumed.
+    Ok(file.remove()?)
+}

@@ -1,0 +1,45 @@
+//! The program of README.md: the text that is shown, and what it does.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use pg_model::Encoding;
+use pg_tests::{ledger, shop::Shop};
+
+include!("../examples/first_payment.rs");
+
+#[test]
+fn the_readme_shows_the_program_that_is_tested() {
+    let page = include_str!("../../README.md");
+    let shown = page.split("```rust,no_run\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let program = include_str!("../examples/first_payment.rs");
+    assert!(shown.starts_with("use std::") && program.ends_with(&format!("\n\n{shown}")), "they differ");
+    assert!(page.find("client.charge(payment)").unwrap() < page.find("client.call(").unwrap(), "the safe way first");
+}
+
+#[tokio::test]
+async fn it_pays_once_however_often_it_runs_and_is_stored_before_it_sends() {
+    let shop = Shop::open(Encoding::Json).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = DurableFile::new(folder.path().join("order-7.json"));
+    let base = shop.server.base_url();
+
+    // Killed while the reply is on its way, which would take an hour.
+    shop.control("faults", r#"{"method": "transaction/auth", "kind": "delay", "delaySeconds": 3600}"#).await;
+    let running = tokio::spawn({
+        let (base, file) = (base.clone(), file.clone());
+        async move { pay(&base, file).await.map_err(|error| error.to_string()) }
+    });
+    while ledger::under(&shop.client, "order-7").await.is_empty() {
+        assert!(!running.is_finished());
+    }
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+    assert!(file.saved().unwrap().unwrap().text().contains("order-7"), "what the next run goes on from");
+
+    for _ in 0..2 {
+        pay(&base, file.clone()).await.unwrap();
+        assert_eq!(file.saved().unwrap(), None);
+        let [paid] = &ledger::under(&shop.client, "order-7").await[..] else { panic!("not one payment") };
+        assert_eq!(paid.transaction_status_code, "600");
+    }
+}
