@@ -11,7 +11,7 @@ use std::{
     io::{self, Read, Write},
     net::{TcpStream, ToSocketAddrs},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -23,10 +23,10 @@ use pg_runtimes::{
 };
 use rustls::{ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName};
 
-/// How long to wait for the other side at each step.
+/// How long to wait for the other side at each step: connecting, writing, and the whole reply.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// More than any reply to a payment has.
-const MOST_BYTES: u64 = 1 << 20;
+const MOST_BYTES: usize = 1 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let tls = Arc::new(tls::config()?);
@@ -67,9 +67,25 @@ fn connect(tls: &Arc<ClientConfig>, uri: &Uri) -> Result<Box<dyn Stream>, Box<dy
 fn exchange(stream: &mut dyn Stream, request: &Request<Bytes>) -> io::Result<Response<Bytes>> {
     stream.write_all(&written(request))?;
     stream.flush()?;
-    let mut reply = Vec::new();
-    stream.take(MOST_BYTES).read_to_end(&mut reply)?;
+    let reply = read_to_end(stream)?;
     read(&reply).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "what came is no whole reply"))
+}
+
+/// Everything until the other side closes, but not for ever: a reply of one byte now and then comes to an end as well.
+#[expect(clippy::disallowed_methods, reason = "the transport has the deadline, so that machines need none")]
+fn read_to_end(stream: &mut dyn Stream) -> io::Result<Vec<u8>> {
+    let began = Instant::now();
+    let (mut reply, mut piece) = (Vec::new(), [0; 4096]);
+    loop {
+        let count = stream.read(&mut piece)?;
+        reply.extend(&piece[..count]);
+        match count {
+            0 => return Ok(reply),
+            _ if reply.len() > MOST_BYTES => return Err(io::ErrorKind::FileTooLarge.into()),
+            _ if began.elapsed() > PATIENCE => return Err(io::ErrorKind::TimedOut.into()),
+            _ => {}
+        }
+    }
 }
 
 /// A request as it stands on the wire.

@@ -1,17 +1,19 @@
 //! The program of `docs/custom-runtime.md`; a test holds the two to each other.
-#![expect(clippy::disallowed_methods, reason = "a driver is where time comes in, and where it waits")]
+#![expect(clippy::disallowed_methods, reason = "a driver is where time and randomness come in, and where it waits")]
 
 use std::{
     env,
     error::Error,
-    fs, io, thread,
+    fs::{self, File},
+    io::{self, Write},
+    thread,
     time::{Duration, SystemTime},
 };
 
-use bytes::Bytes;
-use http::{Request, Response};
 use pg_proto::{
     Account, BaseUrl, Credentials,
+    bytes::Bytes,
+    http::{Request, Response},
     machine::{
         Action, Event, Failure, Machine, Moment, Saved,
         charge::{Bounds, Charge, Charged},
@@ -21,21 +23,31 @@ use pg_proto::{
 use ureq::Agent;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let account = Account::new(
-        BaseUrl::parse(&env::var("PG_BASE_URL")?)?,
-        Credentials::new(env::var("PG_API_KEY")?, env::var("PG_API_PASSWORD")?, env::var("PG_SHA_KEY")?),
-    );
+    let base = BaseUrl::parse(&env::var("PG_BASE_URL")?)?;
+    if !base.is_private() {
+        return Err("neither https nor this machine: card data must not travel there".into());
+    }
+    let credentials = Credentials::new(env::var("PG_API_KEY")?, env::var("PG_API_PASSWORD")?, env::var("PG_SHA_KEY")?);
+    let account = Account::new(base, credentials);
     let reference = env::args().nth(1).ok_or("which order?")?;
-    let file = format!("{reference}.json");
+    let (machine_file, outcome_file) = (format!("{reference}.json"), format!("{reference}.txt"));
 
-    // A test card of the sandbox. A real shop has the browser post the card to a session, and pays with AuthSessionKey.
+    // Ended before? Then the outcome stands, and the machine is not resumed; an unknown outcome is only looked up.
+    let noted = read(&outcome_file)?;
+    if let Some(outcome) = noted.as_ref().filter(|outcome| !outcome.starts_with(UNKNOWN)) {
+        println!("{outcome}");
+        return Ok(());
+    }
+    // A test card of the sandbox. A real shop never sees the card: it pays with AuthSessionKey.
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference(reference);
     let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49"), order);
+    let payment = Some(payment).filter(|_| noted.is_none());
 
     // Begun before? Then it goes on where it was.
-    let mut charge = match fs::read_to_string(&file) {
-        Ok(text) => Charge::resume(&Saved::from_text(text), account, Some(payment))?,
-        Err(_) => Charge::new(account, payment, Bounds::default())?,
+    let mut charge = match (read(&machine_file)?, payment) {
+        (Some(text), payment) => Charge::resume(&Saved::from_text(text), account, payment)?,
+        (None, Some(payment)) => Charge::new(account, payment, Bounds::default())?,
+        (None, None) => return Err("the outcome is unknown, and the machine's file is gone".into()),
     };
 
     let agent: Agent = Agent::config_builder()
@@ -47,10 +59,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut event = Event::Begin;
     let charged = loop {
         event = match charge.step(event, now(), random()) {
-            Action::Send(request) => {
-                fs::write(&file, charge.save().text())?;
-                send(&agent, request).map_or_else(Event::Failed, Event::Reply)
-            }
+            Action::Send(request) => match store(&machine_file, charge.save().text()) {
+                Ok(()) => send(&agent, request).map_or_else(Event::Failed, Event::Reply),
+                Err(_) => Event::Failed(Failure::HeldBack),
+            },
             Action::WaitUntil(moment) => {
                 thread::sleep(moment.since(now()));
                 Event::Woken
@@ -59,12 +71,38 @@ fn main() -> Result<(), Box<dyn Error>> {
             Action::Done(charged) => break charged,
         };
     };
-    match charged {
-        Charged::Approved(paid) => println!("paid: {}", paid.transaction_key),
-        Charged::Unknown { why, .. } => println!("nobody knows, ask again later: {why}"),
-        other => println!("not paid: {other:?}"),
+    let outcome = match charged {
+        Charged::Approved(paid) => format!("paid: {}", paid.transaction_key),
+        Charged::Unknown { why, .. } => format!("{UNKNOWN}, run this again later: {why}"),
+        other => format!("not paid: {other:?}"),
+    };
+    // First the outcome is on the disk, then the machine may go.
+    store(&outcome_file, &outcome)?;
+    if !outcome.starts_with(UNKNOWN) {
+        let _ = fs::remove_file(machine_file);
     }
+    println!("{outcome}");
     Ok(())
+}
+
+const UNKNOWN: &str = "unknown";
+
+/// The store: written beside, synced, renamed, and the folder synced. The file holds one text or the other, never a half.
+fn store(file: &str, text: &str) -> io::Result<()> {
+    let beside = format!("{file}.new");
+    let mut new = File::create(&beside)?;
+    new.write_all(text.as_bytes())?;
+    new.sync_all()?;
+    fs::rename(beside, file)?;
+    File::open(".")?.sync_all()
+}
+
+/// What was stored. A file that cannot be read is an error: it may tell of a payment.
+fn read(file: &str) -> io::Result<Option<String>> {
+    match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        text => text.map(Some),
+    }
 }
 
 /// The transport: what goes wrong is told as not sent only when that is certain.
@@ -76,7 +114,7 @@ fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failu
         _ => Failure::MaybeSent,
     })?;
     let (head, mut body) = reply.into_parts();
-    let body = body.read_to_vec().map_err(|_| Failure::MaybeSent)?;
+    let body = body.with_config().limit(1 << 20).read_to_vec().map_err(|_| Failure::MaybeSent)?;
     Ok(Response::from_parts(head, body.into()))
 }
 
@@ -85,7 +123,7 @@ fn now() -> Moment {
     Moment::default().after(SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default())
 }
 
-/// The dice: any number will do. It spreads the pauses of machines that failed together.
+/// The dice: they spread the pauses of machines that failed together. Any number keeps every promise.
 fn random() -> u64 {
-    SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().subsec_nanos().into()
+    getrandom::u64().unwrap_or_default()
 }

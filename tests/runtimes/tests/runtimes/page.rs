@@ -26,6 +26,52 @@ async fn it_pays_once_however_often_it_is_run_and_whatever_is_lost() {
             let [paid] = &place.ledger(order).await[..] else { panic!("{order}: not one payment") };
             assert_eq!(out, format!("paid: {}\n", paid.transaction_key));
         }
-        assert!(place.folder.path().join(format!("{order}.json")).exists());
+        // The outcome is noted, and there is no machine left to resume.
+        let exists = |ending: &str| place.folder.path().join(format!("{order}.{ending}")).exists();
+        assert!(exists("txt") && !exists("json"), "{order}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_stored_is_not_sent() {
+    let place = Place::new().await;
+    // A folder stands where the file is to be written.
+    std::fs::create_dir(place.folder.path().join("order-7.json.new")).unwrap();
+    let mut till = place.program(PROGRAM, &place.address(), "");
+    let (out, _) = printed(till.arg("order-7").current_dir(place.folder.path()).output().await.unwrap());
+    assert_eq!(out, "not paid: NotSent\n");
+    assert!(place.ledger("order-7").await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_outcome_is_never_begun_anew() {
+    let place = Place::new().await;
+    let run = || async {
+        let mut till = place.program(PROGRAM, &place.address(), "");
+        till.arg("order-7").current_dir(place.folder.path()).output().await.unwrap()
+    };
+    // Without the machine there is nothing to look up by, and it does not begin anew.
+    std::fs::write(place.folder.path().join("order-7.txt"), "unknown, run this again later").unwrap();
+    assert!(!run().await.status.success());
+    assert!(place.ledger("order-7").await.is_empty());
+}
+
+/// What the page says of each example's imports is what the example imports.
+#[test]
+fn the_page_names_the_files_to_copy_along() {
+    let page = include_str!("../../../../docs/custom-runtime.md");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");
+    let mut examples = 0;
+    for row in page.lines().filter(|line| line.starts_with("| `") && line.contains(".rs` |")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let text = std::fs::read_to_string(folder.join(cells[1].trim_matches('`'))).unwrap();
+        let imports = text.split_once("use pg_runtimes::").map_or("", |(_, rest)| rest.split(';').next().unwrap());
+        for module in ["driving", "shop", "tls"] {
+            let words = imports.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let imported = words.clone().any(|word| word == module);
+            assert_eq!(imported, cells[3].contains(&format!("`{module}`")), "{row}");
+        }
+        examples += 1;
+    }
+    assert_eq!(examples, std::fs::read_dir(folder).unwrap().count());
 }
