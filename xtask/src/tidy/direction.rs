@@ -20,6 +20,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-cli", &["pg-hyper", "pg-sandbox"]),
     ("pg-wasm", &["pg-crypto", "pg-model"]),
     // Examples to copy: what each depends on is what it shows.
+    ("axum-shop", &["pg-hyper", "pg-sandbox"]),
     ("decode-text", &["pg-crypto"]),
     ("decode-record", &["pg-crypto", "pg-model"]),
     // It generates and checks the others, so it must build when they do not.

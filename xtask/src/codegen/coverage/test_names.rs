@@ -14,7 +14,7 @@ const WALKS: &str = "tests/independent";
 /// A test has the path `package::target::module::function`; those inside a library or a command have no target.
 pub(super) fn of_workspace(root: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let places = ["crates", "tests"].map(|place| root.join(place));
+    let places = ["crates", "docs/examples", "tests"].map(|place| root.join(place));
     let packages = places.iter().flat_map(|place| folders(place)).chain([root.join("tests"), root.join("xtask")]);
     for package in packages.filter(|package| package.join("Cargo.toml").exists()) {
         let manifest = read(&package.join("Cargo.toml"));

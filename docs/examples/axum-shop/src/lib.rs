@@ -1,0 +1,234 @@
+//! A shop to copy: axum in front, `pg-hyper` behind.
+//!
+//! A customer pays by card, on a form of the shop that their browser posts to the service, with 3-D Secure; or on the
+//! service's hosted page, which a callback tells of. Whatever the network does and whenever the process is killed, an
+//! order is paid once at most, and the shop finds out.
+//!
+//! One process at a time works on a folder of orders. A shop on several servers keeps its orders in a database, and lets one
+//! server at a time drive the machine of an order.
+//!
+//! - `orders.rs`: an order is a file, with the machine of its payment in it;
+//! - `payments.rs`: how machines are begun, driven, told and resumed;
+//! - this file: the routes; `pages.rs`: what they show.
+
+use std::{error::Error, path::PathBuf, sync::Arc};
+
+use axum::{
+    Router,
+    extract::{Path, State},
+    http::{HeaderValue, StatusCode, Uri, header},
+    middleware::map_response,
+    response::{Html, IntoResponse, Redirect, Response},
+    routing::{any, get, post},
+};
+use pg_hyper::{
+    Receiver, ReceiverLimits,
+    proto::{
+        Account, BaseUrl, CheckoutHint, Returned,
+        machine::{checkout::CheckoutPlan, three_d_secure::ThreeDSecurePlan},
+        model::Initiate,
+    },
+};
+use tokio::net::TcpListener;
+
+use crate::{
+    orders::{Order, Status},
+    payments::{Payments, Told},
+};
+
+mod orders;
+mod pages;
+mod payments;
+
+/// What a pound of tea costs.
+const PENCE: u64 = 499;
+
+/// What the shop has to know.
+#[derive(Debug)]
+pub struct Config {
+    /// The shop's account, version 5 included.
+    pub account: Account,
+    /// What browsers and the service call the shop by.
+    pub public_url: BaseUrl,
+    /// Where the orders are kept.
+    pub folder: PathBuf,
+    /// The bounds of card payments.
+    pub plan: ThreeDSecurePlan,
+    /// The bounds of payments on the hosted page.
+    pub checkout: CheckoutPlan,
+}
+
+impl Config {
+    /// With the usual bounds.
+    #[must_use]
+    pub fn new(account: Account, public_url: BaseUrl, folder: PathBuf) -> Self {
+        Self { account, public_url, folder, plan: ThreeDSecurePlan::default(), checkout: CheckoutPlan::default() }
+    }
+
+    /// An address of an order, from outside.
+    fn address(&self, id: &str, page: &str) -> String {
+        format!("{}/orders/{id}{page}", self.public_url.as_str().trim_end_matches('/'))
+    }
+}
+
+/// Serves the shop until `stop` ends, and finishes the requests that are under way then. Payments that were under way
+/// when a process ended, however it ended, go on at once.
+///
+/// # Errors
+/// If the orders cannot be read, a saved payment belongs to another account, or the listener fails.
+pub async fn serve(
+    listener: TcpListener,
+    config: Config,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), Box<dyn Error>> {
+    let callbacks = BaseUrl::parse(&format!("{}/callbacks", config.public_url.as_str().trim_end_matches('/')))?;
+    let receiver = Receiver::nested(&callbacks, ReceiverLimits::default());
+    let payments = Payments::open(config, receiver.service())?;
+    let shop = Router::new()
+        .route("/", get(|| async { pages::product(PENCE) }))
+        .route("/orders", post(buy))
+        .route("/orders/{id}", get(order))
+        .route("/orders/{id}/card", get(card))
+        .route("/orders/{id}/back", any(back))
+        .route("/orders/{id}/hosted", post(hosted))
+        .route("/orders/{id}/paid", get(paid))
+        .route("/orders/{id}/again", post(again))
+        .layer(map_response(private))
+        .with_state(Arc::clone(&payments))
+        .nest_service("/callbacks", receiver.service());
+    let routing = tokio::spawn(Arc::clone(&payments).route(receiver));
+    let served = axum::serve(listener, shop).with_graceful_shutdown(stop).await;
+    // The machines ran until the last request was answered: callbacks wait for them.
+    payments.stop();
+    routing.abort();
+    Ok(served?)
+}
+
+type Shop = State<Arc<Payments>>;
+
+async fn buy(State(shop): Shop) -> Result<Redirect, Trouble> {
+    Ok(to_order(&shop.orders.add(PENCE)?.id))
+}
+
+async fn order(State(shop): Shop, Path(id): Path<String>) -> Result<Html<String>, Trouble> {
+    Ok(pages::order(&found(&shop, &id)?, shop.lead(&id).as_deref()))
+}
+
+/// Shows the card form. The service leads the browser back here, with what was wrong or with nothing wrong.
+async fn card(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Response, Trouble> {
+    let order = found(&shop, &id)?;
+    let Status::Open { session } = &order.status else { return Ok(to_order(&id).into_response()) };
+    // Nothing in the address is proof of anything: the worst that a forged one does is to try to pay.
+    let returned = uri.query().and_then(|query| shop.client.account().redirect(query).ok());
+    let here = shop.config.address(&id, "/card");
+    match (session, returned) {
+        (Some(session), Some(Returned::Accepted(_))) => {
+            shop.by_card(&order, session)?;
+            Ok(onward(&shop, &id).await.into_response())
+        }
+        (Some(session), Some(Returned::Invalid(data))) => {
+            let form = shop.client.account().card_form(session.as_str(), here.as_str(), here.as_str());
+            Ok(pages::card(&form, Some(data.get())).into_response())
+        }
+        // The first time, or the session has expired.
+        _ => {
+            let session = shop.client.call(&Initiate::new(here.as_str())).await?.session_key;
+            let open = Status::Open { session: Some(session.to_string()) };
+            shop.orders.change(&id, |order| {
+                if matches!(order.status, Status::Open { .. }) {
+                    order.status = open;
+                }
+            })?;
+            let form = shop.client.account().card_form(session, here.as_str(), here.as_str());
+            Ok(pages::card(&form, None).into_response())
+        }
+    }
+}
+
+/// The customer is back from their bank. That is only a reason to ask how it went.
+async fn back(State(shop): Shop, Path(id): Path<String>) -> Redirect {
+    shop.tell(&id, Told::Back);
+    to_order(&id)
+}
+
+async fn hosted(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, Trouble> {
+    let order = found(&shop, &id)?;
+    if matches!(order.status, Status::Open { .. }) {
+        shop.hosted(&order)?;
+    }
+    Ok(onward(&shop, &id).await)
+}
+
+/// The customer is back from the hosted page, and the address names a transaction, which is looked up.
+async fn paid(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Redirect {
+    if let Ok(hint) = CheckoutHint::returned(uri.query().unwrap_or_default()) {
+        shop.tell(&id, Told::Paid(hint.trans_key().to_owned(), None));
+    }
+    to_order(&id)
+}
+
+/// Another attempt, under another reference: only when the one before has certainly failed.
+async fn again(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, Trouble> {
+    found(&shop, &id)?;
+    shop.orders.change(&id, |order| {
+        if matches!(order.status, Status::NotPaid { .. }) {
+            order.attempt += 1;
+            order.status = Status::Open { session: None };
+        }
+    })?;
+    Ok(to_order(&id))
+}
+
+fn found(shop: &Payments, id: &str) -> Result<Order, Trouble> {
+    shop.orders.get(id).ok_or(Trouble::NotFound)
+}
+
+fn to_order(id: &str) -> Redirect {
+    // The id comes out of a path, and goes back into one only if it is an id.
+    let id: String = id.chars().filter(char::is_ascii_hexdigit).collect();
+    Redirect::to(&format!("/orders/{id}"))
+}
+
+/// To where the payment goes on.
+async fn onward(shop: &Payments, id: &str) -> Redirect {
+    match shop.next_lead(id).await {
+        Some(lead) => Redirect::to(&lead),
+        None => to_order(id),
+    }
+}
+
+/// The address of an order is as good as a password: it is told to nobody, and kept by no cache.
+async fn private(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    response
+}
+
+/// Why there is no page.
+enum Trouble {
+    NotFound,
+    /// Told to the operator; the customer can try again.
+    Failed(Box<dyn Error>),
+}
+
+impl<E: Into<Box<dyn Error>>> From<E> for Trouble {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl IntoResponse for Trouble {
+    fn into_response(self) -> Response {
+        match self {
+            Self::NotFound => (StatusCode::NOT_FOUND, "There is no such order.\n").into_response(),
+            Self::Failed(error) => {
+                eprintln!("{error}");
+                (StatusCode::SERVICE_UNAVAILABLE, "This did not work. Please reload the page in a moment.\n")
+                    .into_response()
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Orders: one file each, replaced as a whole, so that an order and the payment under way are never out of step.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use pg_hyper::DurableFile;
+use serde::{Deserialize, Serialize};
+
+/// An order. Its id is in its address, and whoever knows the address may pay.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) id: String,
+    pub(crate) pence: u64,
+    /// Each attempt to pay has a reference of its own, and begins only when the one before has certainly failed.
+    pub(crate) attempt: u32,
+    pub(crate) status: Status,
+}
+
+/// How far the payment is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Status {
+    /// Nothing is under way; the card form has a session once it was shown.
+    Open { session: Option<String> },
+    /// A card payment is under way: the machine, as it was saved last.
+    Card { saved: String },
+    /// A payment on the hosted page is under way: the machine, and the token of the address for its callback.
+    Hosted { saved: String, callback: String },
+    /// Paid. The key is for refunds.
+    Paid { transaction: String },
+    /// Certainly not paid by this attempt.
+    NotPaid { why: String },
+    /// It may have been paid. No new attempt, until a lookup or the operator has told.
+    Unknown { why: String },
+}
+
+impl Order {
+    /// The `uniqueMerchantReference` of this attempt.
+    pub(crate) fn reference(&self) -> String {
+        format!("{}-{}", self.id, self.attempt)
+    }
+}
+
+/// All orders: in memory to read, and on the disk before a change counts.
+pub(crate) struct Orders {
+    folder: PathBuf,
+    held: Mutex<HashMap<String, Order>>,
+}
+
+impl Orders {
+    /// Reads the orders of a folder, which is made if need be.
+    pub(crate) fn open(folder: PathBuf) -> io::Result<Self> {
+        fs::create_dir_all(&folder)?;
+        let mut held = HashMap::new();
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            // A half-written file beside has another ending.
+            if path.extension().is_some_and(|extension| extension == "json") {
+                let order: Order = serde_json::from_str(&fs::read_to_string(path)?)?;
+                held.insert(order.id.clone(), order);
+            }
+        }
+        Ok(Self { folder, held: Mutex::new(held) })
+    }
+
+    pub(crate) fn add(&self, pence: u64) -> io::Result<Order> {
+        // 96 bits, and with the attempt no more than the 32 characters that references of the hosted page have.
+        let id = format!("{:016x}{:08x}", random()?, random()? >> 32);
+        let order = Order { id, pence, attempt: 1, status: Status::Open { session: None } };
+        self.put(&mut self.lock(), order)
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<Order> {
+        self.lock().get(id).cloned()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Order> {
+        self.lock().values().cloned().collect()
+    }
+
+    /// Changes an order. When this returns, the change is on the disk.
+    pub(crate) fn change(&self, id: &str, change: impl FnOnce(&mut Order)) -> io::Result<Order> {
+        let mut held = self.lock();
+        let mut order = held.get(id).cloned().ok_or(io::ErrorKind::NotFound)?;
+        change(&mut order);
+        self.put(&mut held, order)
+    }
+
+    fn put(&self, held: &mut HashMap<String, Order>, order: Order) -> io::Result<Order> {
+        let file = DurableFile::new(self.folder.join(format!("{}.json", order.id)));
+        file.write(&serde_json::to_string(&order)?)?;
+        held.insert(order.id.clone(), order.clone());
+        Ok(order)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Order>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the addresses of orders are unguessable")]
+fn random() -> io::Result<u64> {
+    getrandom::u64().map_err(io::Error::other)
+}
