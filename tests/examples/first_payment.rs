@@ -1,7 +1,9 @@
-// The program of README.md; a test holds the two to each other and runs it.
-//
-// cargo run --release --bin pg -- sandbox             in one shell
-// cargo run -p pg-tests --example first_payment       in another
+//! The program of README.md; a test holds the two to each other and runs it.
+//!
+//! ```text
+//! cargo run --release --bin pg -- sandbox             in one shell
+//! cargo run -p pg-tests --example first_payment       in another
+//! ```
 
 use std::error::Error;
 
@@ -19,7 +21,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     pay("http://127.0.0.1:8480", DurableFile::new("order-7.json")).await
 }
 
-async fn pay(service: &str, file: DurableFile) -> Result<(), Box<dyn Error>> {
+/// Pays for order 7, once.
+pub async fn pay(service: &str, file: DurableFile) -> Result<(), Box<dyn Error>> {
     // The account that every sandbox has.
     let (key, password) = ("MainSandboxApiKey000000000000000", "MainSandboxApiPassword0000000000");
     let credentials = Credentials::new(key, password, "MainSandboxShaKey000000000000000");

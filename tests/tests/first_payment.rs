@@ -2,10 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use pg_hyper::DurableFile;
 use pg_model::Encoding;
 use pg_tests::{ledger, shop::Shop};
 
-include!("../examples/first_payment.rs");
+use program::pay;
+
+#[allow(dead_code, unreachable_pub, reason = "an example of its own")]
+#[path = "../examples/first_payment.rs"]
+mod program;
 
 #[test]
 fn the_readme_shows_the_program_that_is_tested() {
