@@ -1,6 +1,8 @@
 //! Session data of redirects (spec 2 §4.2): decrypting it, and encrypting it as the service does.
 
 mod cipher;
+#[cfg(any(test, target_arch = "wasm32"))]
+mod compact_base64;
 mod derivation;
 mod error;
 mod hex;

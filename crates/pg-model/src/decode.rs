@@ -120,18 +120,6 @@ impl DecodeError {
         Self::at(body, error.valid_up_to(), "is not UTF-8")
     }
 
-    /// `line` and `column` as serde_json counts them: from 1, in bytes, and 0 before the first byte of a line.
-    pub(crate) fn json(text: &str, line: usize, column: usize, category: serde_json::error::Category) -> Self {
-        use serde_json::error::Category;
-        let what = match category {
-            Category::Eof => "ends before its JSON does",
-            Category::Data => "is JSON of another shape",
-            Category::Syntax | Category::Io => "is not valid JSON",
-        };
-        let before = text.split('\n').take(line.saturating_sub(1)).map(|line| line.len() + 1).sum::<usize>();
-        Self::at(text.as_bytes(), before + column.saturating_sub(1), what)
-    }
-
     /// JSON that is no object, where the value begins.
     pub(crate) fn no_object(text: &str) -> Self {
         Self::at(text.as_bytes(), text.len() - text.trim_ascii_start().len(), "is JSON of another shape")

@@ -144,7 +144,7 @@ impl Named {
 
     /// All of them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
-        self.0.iter().map(|named| named.text.split_at(named.name_length))
+        self.0.iter().map(|named| named.text.split_at_checked(named.name_length).unwrap_or((&named.text, "")))
     }
 
     /// Whether there are none.

@@ -2,12 +2,12 @@
 
 use core::{arch::wasm32, panic::PanicInfo};
 
-use dlmalloc::GlobalDlmalloc;
+use rlsf::SmallGlobalTlsf;
 use zeroizing_alloc::ZeroAlloc;
 
 /// Overwrites whatever is freed.
 #[global_allocator]
-static WIPING: ZeroAlloc<GlobalDlmalloc> = ZeroAlloc(GlobalDlmalloc);
+static WIPING: ZeroAlloc<SmallGlobalTlsf> = ZeroAlloc(SmallGlobalTlsf::new());
 
 /// Ends the call. The JavaScript then overwrites the whole memory and never uses this instance again.
 #[panic_handler]

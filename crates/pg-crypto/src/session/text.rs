@@ -8,6 +8,8 @@ use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
+#[cfg(target_arch = "wasm32")]
+use super::compact_base64;
 use super::hex;
 
 /// A text form of ciphertext.
@@ -25,8 +27,8 @@ pub enum TextEncoding {
 
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-static BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
-static BASE64_URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT.with_encode_padding(false));
+pub(super) static BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
+pub(super) static BASE64_URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT.with_encode_padding(false));
 
 impl TextEncoding {
     pub(crate) fn encode(self, bytes: &[u8]) -> String {
@@ -46,9 +48,11 @@ impl TextEncoding {
     /// The bytes, or none if the text is not in this form.
     pub(crate) fn decode(self, text: &str) -> Option<Vec<u8>> {
         match self {
-            Self::Base64 if text.contains(' ') => BASE64.decode(text.replace(' ', "+")).ok(),
-            Self::Base64 => BASE64.decode(text).ok(),
-            Self::Base64Url => BASE64_URL.decode(text).ok(),
+            Self::Base64 if text.bytes().any(|byte| byte == b' ') => {
+                standard(&text.bytes().map(|byte| if byte == b' ' { b'+' } else { byte }).collect::<Vec<u8>>())
+            }
+            Self::Base64 => standard(text.as_bytes()),
+            Self::Base64Url => url_safe(text.as_bytes()),
             Self::Hex => {
                 let mut bytes = alloc::vec![0; text.len() / 2];
                 hex::decode(text.as_bytes(), &mut bytes).then_some(bytes)
@@ -67,7 +71,27 @@ pub(crate) fn detect(text: &str) -> Option<Vec<u8>> {
     if is_hex {
         return TextEncoding::Hex.decode(text);
     }
-    BASE64.decode(text).ok().or_else(|| BASE64.decode(standard_alphabet(text)).ok())
+    standard(text.as_bytes()).or_else(|| standard(&standard_alphabet(text)))
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn standard(text: &[u8]) -> Option<Vec<u8>> {
+    BASE64.decode(text).ok()
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn url_safe(text: &[u8]) -> Option<Vec<u8>> {
+    BASE64_URL.decode(text).ok()
+}
+
+#[cfg(target_arch = "wasm32")]
+fn standard(text: &[u8]) -> Option<Vec<u8>> {
+    compact_base64::decode(text, compact_base64::STANDARD)
+}
+
+#[cfg(target_arch = "wasm32")]
+fn url_safe(text: &[u8]) -> Option<Vec<u8>> {
+    compact_base64::decode(text, compact_base64::URL_SAFE)
 }
 
 /// The text in the standard alphabet: blanks were `+` before a query string was decoded.

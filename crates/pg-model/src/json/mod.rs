@@ -1,8 +1,7 @@
 //! Replies in JSON.
 
-mod fill;
 mod read;
-mod unknown;
+mod scan;
 mod write;
 
 pub use read::read;

@@ -75,7 +75,7 @@ impl RecordWriter for Writer {
 
     fn number(&mut self, name: &str, value: &str) {
         // Beyond 64 bits readers would round it.
-        let plain = value.parse::<u64>().is_ok_and(|number| itoa::Buffer::new().format(number) == value);
+        let plain = value.parse::<u64>().is_ok() && (value == "0" || !value.starts_with(['0', '+']));
         if plain {
             self.name(name);
             self.out.push_str(value);
@@ -126,14 +126,13 @@ impl RecordWriter for Writer {
 }
 
 fn string(out: &mut String, text: &str) {
-    use core::fmt::Write as _;
     out.push('"');
     let mut plain_from = 0;
     for (at, byte) in text.bytes().enumerate() {
         if byte >= b' ' && byte != b'"' && byte != b'\\' {
             continue;
         }
-        out.push_str(&text[plain_from..at]);
+        out.push_str(text.get(plain_from..at).unwrap_or_default());
         plain_from = at + 1;
         match byte {
             b'"' => out.push_str("\\\""),
@@ -141,10 +140,12 @@ fn string(out: &mut String, text: &str) {
             b'\n' => out.push_str("\\n"),
             b'\r' => out.push_str("\\r"),
             b'\t' => out.push_str("\\t"),
-            // Writing to a `String` cannot fail.
-            other => drop(write!(out, "\\u{other:04x}")),
+            other => {
+                out.push_str("\\u00");
+                out.extend([other >> 4, other & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])));
+            }
         }
     }
-    out.push_str(&text[plain_from..]);
+    out.push_str(text.get(plain_from..).unwrap_or_default());
     out.push('"');
 }

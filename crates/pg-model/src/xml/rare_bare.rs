@@ -23,7 +23,7 @@ pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
     }
     if rest.starts_with("<?") {
         // `<?>` is none.
-        let inside = up_to(&rest[1..], "?>")?;
+        let inside = up_to(behind_first(rest), "?>")?;
         return if inside.is_empty() { Err(NOT_WELL_FORMED) } else { Ok((inside.len() + 3, Part::Aside)) };
     }
     if rest.starts_with("<!") { Err(LEFT_OUT) } else { tag(rest) }
@@ -31,7 +31,7 @@ pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
 
 /// A tag with blanks behind its name.
 fn tag(rest: &str) -> Result<(usize, Part<'_>), Problem> {
-    let inside = up_to(&rest[1..], ">")?;
+    let inside = up_to(behind_first(rest), ">")?;
     let (tag, empty) = inside.strip_suffix('/').map_or((inside, false), |tag| (tag, true));
     let name = tag.trim_end_matches([' ', '\t', '\r', '\n']);
     if name.bytes().any(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')) {
@@ -40,10 +40,14 @@ fn tag(rest: &str) -> Result<(usize, Part<'_>), Problem> {
     Ok((inside.len() + 2, Part::Tag { name, empty }))
 }
 
+fn behind_first(rest: &str) -> &str {
+    rest.get(1..).unwrap_or_default()
+}
+
 /// The text before `end`. Looking at every place is enough for texts as short as these, and little code.
 fn up_to<'x>(text: &'x str, end: &str) -> Result<&'x str, Problem> {
     let at = text.as_bytes().windows(end.len()).position(|place| place == end.as_bytes());
-    at.map(|at| &text[..at]).ok_or(NOT_WELL_FORMED)
+    at.and_then(|at| text.get(..at)).ok_or(NOT_WELL_FORMED)
 }
 
 /// A character reference or one of the five predefined entities.

@@ -64,7 +64,7 @@ pub(super) struct Scanner<'x> {
 
 impl<'x> Scanner<'x> {
     pub(super) fn new(text: &'x str) -> Self {
-        Self { text, next: 0, at: 0, open: Vec::new(), has_carriage_returns: text.contains('\r') }
+        Self { text, next: 0, at: 0, open: Vec::new(), has_carriage_returns: text.as_bytes().contains(&b'\r') }
     }
 
     /// Where the token begins that was cut last.
@@ -74,7 +74,7 @@ impl<'x> Scanner<'x> {
 
     pub(super) fn token(&mut self) -> Result<Token<'x>, Problem> {
         self.at = self.next;
-        let rest = &self.text[self.at..];
+        let rest = self.text.get(self.at..).unwrap_or_default();
         match *rest.as_bytes() {
             [] if self.open.is_empty() => Ok(Token::End),
             [] => Err(CUT_SHORT),
@@ -88,7 +88,7 @@ impl<'x> Scanner<'x> {
     fn text(&mut self, rest: &'x str) -> Cow<'x, str> {
         let end = rest.bytes().position(|b| matches!(b, b'<' | b'&')).unwrap_or(rest.len());
         self.next += end;
-        self.with_line_feeds(&rest[..end])
+        self.with_line_feeds(rest.get(..end).unwrap_or_default())
     }
 
     fn with_line_feeds(&self, text: &'x str) -> Cow<'x, str> {
@@ -97,10 +97,10 @@ impl<'x> Scanner<'x> {
 
     fn open(&mut self, rest: &'x str) -> Result<Token<'x>, Problem> {
         let name_end = rest.bytes().skip(1).position(|b| !is_plain_in_names(b)).map_or(rest.len(), |end| end + 1);
-        let name = &rest[1..name_end];
-        let (empty, length) = match rest.as_bytes()[name_end..] {
-            [b'>', ..] => (false, 1),
-            [b'/', b'>', ..] => (true, 2),
+        let name = rest.get(1..name_end).unwrap_or_default();
+        let (empty, length) = match rest.as_bytes().get(name_end..) {
+            Some([b'>', ..]) => (false, 1),
+            Some([b'/', b'>', ..]) => (true, 2),
             _ => return self.special(rest),
         };
         self.next += name_end + length;
@@ -117,13 +117,13 @@ impl<'x> Scanner<'x> {
         if !empty {
             self.open.push(name);
         }
-        let local = name.bytes().position(|b| b == b':').map_or(name, |colon| &name[colon + 1..]);
+        let local = name.bytes().position(|b| b == b':').and_then(|colon| name.get(colon + 1..)).unwrap_or(name);
         Ok(Token::Open(Tag { name: local, empty }))
     }
 
     fn close(&mut self, rest: &str) -> Result<Token<'x>, Problem> {
         let name = self.open.pop().ok_or(NOT_WELL_FORMED)?;
-        let behind = rest[2..].strip_prefix(name).ok_or(NOT_WELL_FORMED)?;
+        let behind = rest.strip_prefix("</").and_then(|behind| behind.strip_prefix(name)).ok_or(NOT_WELL_FORMED)?;
         let behind_blanks = behind.trim_start_matches([' ', '\t', '\r', '\n']);
         if !behind_blanks.starts_with('>') {
             return Err(NOT_WELL_FORMED);
@@ -146,17 +146,18 @@ impl<'x> Scanner<'x> {
 
 /// Line ends as XML wants them.
 pub(super) fn with_line_feeds(text: &str) -> Cow<'_, str> {
-    let mut lines = text.split('\r');
-    let first = lines.next().unwrap_or_default();
-    if first.len() == text.len() {
-        return Cow::Borrowed(text);
-    }
+    let Some(first) = text.bytes().position(|byte| byte == b'\r') else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
-    out.push_str(first);
-    for line in lines {
+    let mut rest = text;
+    let mut next = Some(first);
+    while let Some(end) = next {
+        out.push_str(rest.get(..end).unwrap_or_default());
         out.push('\n');
-        out.push_str(line.strip_prefix('\n').unwrap_or(line));
+        rest = rest.get(end + 1..).unwrap_or_default();
+        rest = rest.strip_prefix('\n').unwrap_or(rest);
+        next = rest.bytes().position(|byte| byte == b'\r');
     }
+    out.push_str(rest);
     Cow::Owned(out)
 }
 

@@ -1,0 +1,337 @@
+//! Cuts JSON into scalars, names, and the beginnings of lists and objects.
+//!
+//! A number is a text like any other here and never goes through binary floating point, so that no amount is rounded on
+//! its way.
+
+use alloc::{borrow::Cow, string::String};
+
+/// The deepest nesting that is read; the documents show five levels.
+const DEPTH_LIMIT: u8 = 127;
+
+/// A number of this many digits is written out; where an exponent makes it longer, it stays as it was spelt.
+const LONGEST_NUMBER: usize = 40;
+
+/// What is wrong with a text, without any of it.
+pub(super) type Problem = &'static str;
+
+const NOT_VALID: Problem = "is not valid JSON";
+const CUT_SHORT: Problem = "ends before its JSON does";
+
+/// The words for `false` and `true`.
+pub(super) type Truth = [&'static str; 2];
+
+/// A value, or how it begins.
+pub(super) enum Start<'j> {
+    /// A whole one: text, number, truth; `null` is an empty text.
+    Scalar(Cow<'j, str>),
+    /// Its values come from [`Scanner::element`].
+    List,
+    /// Its values come from [`Scanner::member`].
+    Object,
+}
+
+pub(super) struct Scanner<'j> {
+    text: &'j str,
+    /// Where the next token begins, or where reading stopped.
+    at: usize,
+    depth: u8,
+    /// Whether a list or an object has just begun, so that no comma is due.
+    fresh: bool,
+}
+
+impl<'j> Scanner<'j> {
+    pub(super) const fn new(text: &'j str) -> Self {
+        Self { text, at: 0, depth: 0, fresh: false }
+    }
+
+    /// Where reading stopped.
+    pub(super) const fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The next value, or its beginning.
+    pub(super) fn value(&mut self, truth: Truth) -> Result<Start<'j>, Problem> {
+        match self.peek()? {
+            b'"' => self.string().map(Start::Scalar),
+            b'{' => self.begin(Start::Object),
+            b'[' => self.begin(Start::List),
+            b't' => self.word("true", truth[1]),
+            b'f' => self.word("false", truth[0]),
+            b'n' => self.word("null", ""),
+            _ => self.number().map(Start::Scalar),
+        }
+    }
+
+    /// Whether the list goes on; then its next value is due.
+    pub(super) fn element(&mut self) -> Result<bool, Problem> {
+        self.goes_on(b']')
+    }
+
+    /// The name of the object's next value, which is then due; nothing at its end.
+    pub(super) fn member(&mut self) -> Result<Option<Cow<'j, str>>, Problem> {
+        if !self.goes_on(b'}')? {
+            return Ok(None);
+        }
+        if self.peek()? != b'"' {
+            return Err(NOT_VALID);
+        }
+        let name = self.string()?;
+        match self.peek()? {
+            b':' => self.at += 1,
+            _ => return Err(NOT_VALID),
+        }
+        Ok(Some(name))
+    }
+
+    /// Nothing but white space may follow the value.
+    pub(super) fn end(&mut self) -> Result<(), Problem> {
+        if self.peek().is_ok() { Err(NOT_VALID) } else { Ok(()) }
+    }
+
+    fn begin(&mut self, start: Start<'j>) -> Result<Start<'j>, Problem> {
+        if self.depth == DEPTH_LIMIT {
+            return Err(NOT_VALID);
+        }
+        self.depth += 1;
+        self.at += 1;
+        self.fresh = true;
+        Ok(start)
+    }
+
+    fn goes_on(&mut self, end: u8) -> Result<bool, Problem> {
+        let fresh = core::mem::take(&mut self.fresh);
+        let next = self.peek()?;
+        if next == end {
+            self.depth -= 1;
+            self.at += 1;
+            return Ok(false);
+        }
+        if fresh {
+            return Ok(true);
+        }
+        if next != b',' {
+            return Err(NOT_VALID);
+        }
+        self.at += 1;
+        Ok(true)
+    }
+
+    /// The byte here.
+    #[inline]
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// The next byte that is not white space.
+    #[inline]
+    fn peek(&mut self) -> Result<u8, Problem> {
+        loop {
+            match self.byte() {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
+                Some(other) => return Ok(other),
+                None => return Err(CUT_SHORT),
+            }
+        }
+    }
+
+    /// What is said when another byte should be here.
+    fn wrong(&self) -> Problem {
+        if self.byte().is_none() { CUT_SHORT } else { NOT_VALID }
+    }
+
+    fn word(&mut self, word: &str, meaning: &'static str) -> Result<Start<'j>, Problem> {
+        for byte in word.bytes() {
+            if self.byte() != Some(byte) {
+                return Err(self.wrong());
+            }
+            self.at += 1;
+        }
+        Ok(Start::Scalar(Cow::Borrowed(meaning)))
+    }
+
+    /// The text from a place to here.
+    fn since(&self, from: usize) -> &'j str {
+        // Both lie beside ASCII, so there is always a text.
+        self.text.get(from..self.at).unwrap_or_default()
+    }
+
+    /// A text, from its quote on.
+    #[inline]
+    fn string(&mut self) -> Result<Cow<'j, str>, Problem> {
+        self.at += 1;
+        let from = self.at;
+        self.skip_plain();
+        if self.byte() == Some(b'"') {
+            let text = self.since(from);
+            self.at += 1;
+            return Ok(Cow::Borrowed(text));
+        }
+        self.changed(from).map(Cow::Owned)
+    }
+
+    fn skip_plain(&mut self) {
+        self.at += plain(self.text.as_bytes().get(self.at..).unwrap_or_default());
+    }
+
+    /// The rest of a text that is not what stands there, from its first escape on.
+    fn changed(&mut self, from: usize) -> Result<String, Problem> {
+        let mut text = String::from(self.since(from));
+        while self.byte() == Some(b'\\') {
+            self.at += 1;
+            text.push(self.escape()?);
+            let from = self.at;
+            self.skip_plain();
+            text.push_str(self.since(from));
+        }
+        if self.byte() != Some(b'"') {
+            return Err(self.wrong());
+        }
+        self.at += 1;
+        Ok(text)
+    }
+
+    /// The character that an escape stands for, from behind its backslash on.
+    fn escape(&mut self) -> Result<char, Problem> {
+        let character = match self.byte() {
+            Some(same @ (b'"' | b'\\' | b'/')) => char::from(same),
+            Some(b'b') => '\x08',
+            Some(b'f') => '\x0c',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                self.at += 1;
+                return self.code_point();
+            }
+            _ => return Err(self.wrong()),
+        };
+        self.at += 1;
+        Ok(character)
+    }
+
+    /// The character of one escaped UTF-16 unit, or of two.
+    fn code_point(&mut self) -> Result<char, Problem> {
+        let first = self.unit()?;
+        if !matches!(first, 0xd800..0xdc00) {
+            return char::from_u32(first).ok_or(NOT_VALID);
+        }
+        self.word("\\u", "")?;
+        match self.unit()? {
+            second @ 0xdc00..0xe000 => {
+                char::from_u32(0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00)).ok_or(NOT_VALID)
+            }
+            _ => Err(NOT_VALID),
+        }
+    }
+
+    /// Four hexadecimal digits.
+    fn unit(&mut self) -> Result<u32, Problem> {
+        let mut unit = 0;
+        for _ in 0..4 {
+            let digit = self.byte().and_then(|byte| char::from(byte).to_digit(16)).ok_or_else(|| self.wrong())?;
+            unit = 16 * unit + digit;
+            self.at += 1;
+        }
+        Ok(unit)
+    }
+
+    /// A number as text: what stands there when it is whole, else without exponent and without zeros at its end.
+    fn number(&mut self) -> Result<Cow<'j, str>, Problem> {
+        let start = self.at;
+        self.skip(b'-');
+        let whole_from = self.at;
+        let whole = self.digits()?;
+        if whole.len() > 1 && whole.starts_with('0') {
+            self.at = whole_from + 1;
+            return Err(NOT_VALID);
+        }
+        if !matches!(self.byte(), Some(b'.' | b'e' | b'E')) {
+            return Ok(Cow::Borrowed(self.since(start)));
+        }
+        let fraction = if self.skip(b'.') { self.digits()? } else { "" };
+        let exponent = if self.skip(b'e') || self.skip(b'E') {
+            let negative = self.skip(b'-');
+            if !negative {
+                self.skip(b'+');
+            }
+            // What is beyond a number here is beyond any length too.
+            let exponent = self.digits()?.parse().unwrap_or(i32::MAX);
+            if negative { -exponent } else { exponent }
+        } else {
+            0
+        };
+        let spelt = self.since(start);
+        if fraction.is_empty() && exponent == 0 {
+            // A whole number, with an exponent that says nothing.
+            return Ok(Cow::Borrowed(spelt.get(..whole_from - start + whole.len()).unwrap_or(spelt)));
+        }
+        let written = written_out(whole_from > start, whole, fraction, exponent);
+        Ok(written.map_or(Cow::Borrowed(spelt), Cow::Owned))
+    }
+
+    fn skip(&mut self, byte: u8) -> bool {
+        let there = self.byte() == Some(byte);
+        self.at += usize::from(there);
+        there
+    }
+
+    /// One digit and more.
+    fn digits(&mut self) -> Result<&'j str, Problem> {
+        let from = self.at;
+        while self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        if self.at == from { Err(self.wrong()) } else { Ok(self.since(from)) }
+    }
+}
+
+/// How many bytes of a text stand for themselves; eight at once, but for WebAssembly, where code is to be little.
+fn plain(rest: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    // Sets the highest bit of each byte below a limit, and perhaps of some behind the first of these.
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let (eights, tail) = if cfg!(target_arch = "wasm32") { (&[][..], rest) } else { rest.as_chunks::<8>() };
+    for (at, eight) in eights.iter().enumerate() {
+        let word = u64::from_le_bytes(*eight);
+        // This bit takes the quote, and no other sign, from above the blank to below what it makes of the blank.
+        let control_or_quote = below(word ^ (ONES * 2), b' ' + 1);
+        let backslash = below(word ^ (ONES * u64::from(b'\\')), 1);
+        let special = (control_or_quote | backslash) & (ONES << 7);
+        if special != 0 {
+            return 8 * at + special.trailing_zeros() as usize / 8;
+        }
+    }
+    let in_tail = tail.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..b' ')).unwrap_or(tail.len());
+    rest.len() - tail.len() + in_tail
+}
+
+/// A number without its exponent; nothing where that would take too many zeros.
+fn written_out(negative: bool, whole: &str, fraction: &str, exponent: i32) -> Option<String> {
+    let point = i32::try_from(whole.len()).ok()?.checked_add(exponent)?;
+    let digits = || whole.bytes().chain(fraction.bytes());
+    let count = whole.len() + fraction.len();
+    let (before, from) = (usize::try_from(point).unwrap_or(0), usize::try_from(-point).unwrap_or(0));
+    if before > LONGEST_NUMBER || from + count > LONGEST_NUMBER {
+        return None;
+    }
+    let mut out = String::new();
+    if negative {
+        out.push('-');
+    }
+    let signed = out.len();
+    for digit in digits().chain(core::iter::repeat(b'0')).take(before) {
+        if digit != b'0' || out.len() > signed {
+            out.push(char::from(digit));
+        }
+    }
+    if out.len() == signed {
+        out.push('0');
+    }
+    let whole = out.len();
+    out.push('.');
+    out.extend(core::iter::repeat_n('0', from));
+    out.extend(digits().skip(before).map(char::from));
+    let kept = out.trim_end_matches('0').len();
+    out.truncate(if kept == whole + 1 { whole } else { kept });
+    Some(out)
+}

@@ -1,0 +1,182 @@
+//! JSON is read as serde_json reads it, whatever it holds; but for numbers, of which no digit is lost.
+
+use std::fmt;
+
+use pg_model::{CardKeyDetail, Extra, Value};
+use proptest::prelude::*;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::{read, try_read};
+
+/// The same tree, by serde_json.
+struct Tree(Value);
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Value;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("any value")
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+                Ok(Value::Text(value.to_string()))
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+                Ok(Value::Text(value.to_string()))
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+                Ok(Value::Text(value.to_string()))
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+                Ok(Value::Text(value.to_string()))
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+                Ok(Value::Text(value.to_owned()))
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Value, E> {
+                Ok(Value::Text(String::new()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+                let mut values = Vec::new();
+                while let Some(Tree(value)) = list.next_element()? {
+                    values.push(value);
+                }
+                Ok(Value::List(values))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
+                let mut record = Extra::default();
+                while let Some((name, Tree(value))) = object.next_entry::<String, Tree>()? {
+                    record.push(name, value);
+                }
+                Ok(Value::Record(record))
+            }
+        }
+        deserializer.deserialize_any(Reader).map(Tree)
+    }
+}
+
+/// A body of which the tables know nothing, so that all of it is in `extra`.
+fn read_here(body: &str) -> Option<Value> {
+    try_read::<CardKeyDetail>(body).ok().map(|record| Value::Record(record.extra))
+}
+
+fn read_by_serde_json(body: &str) -> Option<Value> {
+    let tree = serde_json::from_str::<Tree>(body).ok().map(|Tree(value)| value);
+    tree.filter(|value| matches!(value, Value::Record(_)))
+}
+
+const SCALARS: [&str; 28] = [
+    "null",
+    "true",
+    "false",
+    "0",
+    "-0",
+    "-1",
+    "12345678",
+    "7.25",
+    "2.50",
+    "0.0",
+    "-0.0",
+    "1e2",
+    "1E+2",
+    "125e-2",
+    "0.125E1",
+    "-1.5",
+    "0e5",
+    "\"\"",
+    "\"a b\"",
+    "\"é€😀\"",
+    "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+    "\"\\u0041\\u00e9\"",
+    "\"\\ud83d\\ude00x\"",
+    "\"\\ud83d\"",
+    "\"\\ude00\"",
+    "\"\\ud83d\\u0041\"",
+    "\"\u{7f}\"",
+    "\"\\u0000\"",
+];
+const BLANKS: [&str; 5] = ["", "", "", " ", "\n\t\r "];
+/// Put anywhere, these break most texts and make others of some.
+const DAMAGE: [&str; 22] = [
+    "{", "}", "[", "]", "\"", ",", ":", "\\", "u", "e", "E", ".", "-", "+", "0", "1", " ", "\n", "\u{1}", "é", "t", "/",
+];
+
+fn value() -> impl Strategy<Value = String> {
+    let scalar = proptest::sample::select(&SCALARS[..]).prop_map(String::from);
+    scalar.prop_recursive(4, 24, 5, |inner| {
+        let blank = || proptest::sample::select(&BLANKS[..]);
+        let name = proptest::sample::select(&["\"a\"", "\"b c\"", "\"\\u0061\"", "\"\""][..]);
+        let list = (proptest::collection::vec(inner.clone(), 0..4), blank());
+        let object = (proptest::collection::vec((name, inner), 0..4), blank());
+        prop_oneof![
+            list.prop_map(|(values, blank)| format!("[{blank}{}]{blank}", values.join(&format!("{blank},{blank}")))),
+            object.prop_map(|(values, blank)| {
+                let members: Vec<String> =
+                    values.iter().map(|(name, value)| format!("{name}{blank}:{value}")).collect();
+                format!("{blank}{{{}{blank}}}", members.join(","))
+            }),
+        ]
+    })
+}
+
+/// A body, and how it is damaged: where, how many characters go, and what comes.
+fn body() -> impl Strategy<Value = String> {
+    let damage = (any::<prop::sample::Index>(), 0..2_usize, proptest::sample::select(&DAMAGE[..]));
+    (proptest::collection::vec(value(), 0..3), proptest::option::of(damage)).prop_map(|(values, damage)| {
+        let members: Vec<String> = values.iter().map(|value| format!("\"x\":{value}")).collect();
+        let mut body: Vec<char> = format!("{{{}}}", members.join(",")).chars().collect();
+        if let Some((place, gone, come)) = damage {
+            let at = place.index(body.len());
+            body.splice(at..(at + gone).min(body.len()), come.chars());
+        }
+        body.into_iter().collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_read_as_serde_json_reads_it(body in body()) {
+        prop_assert_eq!(read_here(&body), read_by_serde_json(&body), "{}", body);
+    }
+}
+
+#[test]
+fn no_digit_of_a_number_is_lost() {
+    for (number, text) in [
+        // Beyond 64 bits, and beyond what binary floating point holds.
+        ("18446744073709551616", "18446744073709551616"),
+        ("-170141183460469231731687303715884105728", "-170141183460469231731687303715884105728"),
+        ("0.1234567890123456789", "0.1234567890123456789"),
+        ("1234567890123456.75", "1234567890123456.75"),
+        // Zeros that say nothing go; what follows is an amount.
+        ("36.40", "36.4"),
+        ("36.00", "36"),
+        ("3640e-2", "36.4"),
+        ("0.3640e+2", "36.4"),
+        ("100e-2", "1"),
+        ("5E-3", "0.005"),
+        ("1e0", "1"),
+        // Too long to be written out.
+        ("1e400", "1e400"),
+        ("-1.5E-99999999999", "-1.5E-99999999999"),
+    ] {
+        let record: CardKeyDetail = read(&format!("{{\"cardKey\":{number},\"x\":{number}}}"));
+        assert_eq!(record.card_key, text);
+        assert_eq!(record.extra.get("x").and_then(Value::as_text), Some(text));
+    }
+    for wrong in ["01", "-", "1.", ".5", "1e", "1e+", "+1", "0x1", "1_000", "-01", "NaN", "Infinity"] {
+        assert!(try_read::<CardKeyDetail>(&format!("{{\"cardKey\":{wrong}}}")).is_err(), "{wrong}");
+    }
+}
