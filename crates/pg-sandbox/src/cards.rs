@@ -14,10 +14,14 @@ pub enum Scenario {
     InsufficientFunds,
     /// The bank does not answer: error 119 (spec 2 §7).
     NoResponse,
+    /// The bank approves and its answer is lost: error 119 as well, and the payment is recorded.
+    NoResponseCharged,
     /// 3-D Secure asks the customer, who may pass; payments are approved.
     Challenge,
     /// 3-D Secure asks the customer and always fails; payments are approved.
     ChallengeFailed,
+    /// 3-D Secure asks the customer, who may pass; a payment after a challenge that was not passed is declined.
+    ChallengeRequired,
     /// The card does not support 3-D Secure; payments are approved.
     NotEnrolled,
     /// The account updater answers 700 with the number of [`Scenario::Updater700B`] (spec 1 §2.4).
@@ -37,8 +41,10 @@ impl Scenario {
             Self::Declined => "declined",
             Self::InsufficientFunds => "insufficient-funds",
             Self::NoResponse => "no-response",
+            Self::NoResponseCharged => "no-response-charged",
             Self::Challenge => "challenge",
             Self::ChallengeFailed => "challenge-failed",
+            Self::ChallengeRequired => "challenge-required",
             Self::NotEnrolled => "not-enrolled",
             Self::Updater700A => "updater-700-a",
             Self::Updater700B => "updater-700-b",
@@ -149,10 +155,12 @@ pub const CARDS: &[TestCard] = &[
     card("4000000000003006", Scenario::InsufficientFunds),
     card("5200000000003001", Scenario::InsufficientFunds),
     card("4000000000004004", Scenario::NoResponse),
+    card("4000000000011009", Scenario::NoResponseCharged),
     card("4000000000005001", Scenario::Challenge),
     card("5200000000005006", Scenario::Challenge),
     card("4000000000006009", Scenario::ChallengeFailed),
     card("5200000000006004", Scenario::ChallengeFailed),
+    card("4000000000012007", Scenario::ChallengeRequired),
     card("4000000000007007", Scenario::NotEnrolled),
     card("4000000000008005", Scenario::Updater700A),
     card("4000000000009003", Scenario::Updater700B),

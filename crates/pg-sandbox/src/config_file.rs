@@ -106,6 +106,8 @@ struct Row {
     account_updater: bool,
     requests_per_minute: Option<u32>,
     #[serde(default)]
+    divisible_preauths: bool,
+    #[serde(default)]
     terminals: Vec<String>,
 }
 
@@ -184,6 +186,7 @@ impl Row {
             raw_cards: self.raw_cards,
             account_updater: self.account_updater,
             requests_per_minute: self.requests_per_minute,
+            divisible_preauths: self.divisible_preauths,
             terminals: self.terminals,
         }
     }

@@ -6,7 +6,7 @@
 use pg_model::method::MethodInfo;
 
 use crate::{
-    records::{Fault, FaultKind},
+    records::{Fault, FaultKind, Silence},
     store::{Query, StoreError, Transaction},
 };
 
@@ -36,7 +36,20 @@ impl Faults {
         info: &MethodInfo,
         records: &mut Transaction<'_>,
     ) -> Result<Option<FaultKind>, StoreError> {
-        let Some(fault) = self.0.iter_mut().find(|fault| fault.meets(info)) else { return Ok(None) };
+        self.meet_first(|fault| fault.meets(info), records)
+    }
+
+    /// What the bank does with a payment on the hosted page instead of answering, which is counted at once.
+    pub(crate) fn meet_page(&mut self, records: &mut Transaction<'_>) -> Result<Option<Silence>, StoreError> {
+        Ok(self.meet_first(Fault::meets_page, records)?.and_then(FaultKind::silence))
+    }
+
+    fn meet_first(
+        &mut self,
+        meets: impl Fn(&Fault) -> bool,
+        records: &mut Transaction<'_>,
+    ) -> Result<Option<FaultKind>, StoreError> {
+        let Some(fault) = self.0.iter_mut().find(|fault| meets(fault)) else { return Ok(None) };
         fault.remaining -= 1;
         records.put(fault)?;
         Ok(Some(fault.kind))

@@ -30,6 +30,9 @@ pub struct Merchant {
     pub account_updater: bool,
     /// The most requests a minute (spec 1 §8), if there is a limit.
     pub requests_per_minute: Option<u32>,
+    /// Whether a preauth may be captured and cancelled in parts, any number of them; by default its first capture ends
+    /// it, as does a cancellation through version 5 (assumption 96).
+    pub divisible_preauths: bool,
     /// The terminals that `terminalKey` may choose; empty when the account has only one.
     pub terminals: Vec<String>,
 }
@@ -60,6 +63,7 @@ impl Merchant {
             "rawCards": self.raw_cards,
             "accountUpdater": self.account_updater,
             "requestsPerMinute": self.requests_per_minute,
+            "divisiblePreauths": self.divisible_preauths,
             "terminals": self.terminals,
         })
     }
@@ -190,6 +194,7 @@ fn test_account(name: &str, title: &str, currencies: &[&str]) -> Merchant {
         raw_cards: true,
         account_updater: true,
         requests_per_minute: None,
+        divisible_preauths: false,
         terminals: Vec::new(),
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     inbound::Inbound,
     journal::Journal,
     key::{Dice as _, Keys, SeededDice},
-    records::Meta,
+    records::{Meta, Silence},
     service::{self, Basis, Context, Refusal, Route, Throttle, WARNING_HEADER, Warnings},
     settings::Settings,
     store::{Sqlite, Store, StoreError, Syncer, Transaction},
@@ -243,12 +243,17 @@ impl Sandbox {
     }
 
     /// Fails only when the store has lost the transaction, and with it every request of the group.
-    fn carry_out(&mut self, real_now: Timestamp, inbound: &mut Inbound) -> Result<Response<Bytes>, StoreError> {
+    fn carry_out(
+        &mut self,
+        real_now: Timestamp,
+        inbound: &mut Inbound,
+        silence: Option<Silence>,
+    ) -> Result<Response<Bytes>, StoreError> {
         let Inbound { request, call, .. } = inbound;
         let route = Route::of(request.uri().path());
         let peer = Peer::of(request);
         let host = request.headers().get(http::header::HOST);
-        let mut context = Context { host, ..self.context(real_now, peer) };
+        let mut context = Context { host, silence, ..self.context(real_now, peer) };
         // A defect in one method must not take the others down.
         let answer = catch_unwind(AssertUnwindSafe(|| {
             let answer = service::answer(&mut context, route, request, call.take());
@@ -292,6 +297,10 @@ impl Sandbox {
             faults: &mut self.faults,
             journal: &self.journal,
             agenda: &mut self.agenda,
+            unique_reference: None,
+            stray_currency: None,
+            silence: None,
+            unheard: false,
             encoding: Encoding::default(),
             basis: Basis::default(),
             warnings: Warnings::default(),

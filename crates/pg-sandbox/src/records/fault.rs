@@ -31,16 +31,30 @@ pub enum FaultKind {
     Garble,
     /// The call is carried out twice, and the second reply is sent: a network that repeats.
     Duplicate,
+    /// The bank does not answer: error 119, nothing is charged.
+    NoResponse,
+    /// The bank decides as usual and its answer is lost: error 119, and the transaction is recorded.
+    NoResponseCharged,
+}
+
+/// What a bank that does not answer has done (error 119; assumption 93).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Silence {
+    /// Nothing.
+    NotCharged,
+    /// What it was asked to.
+    Charged,
 }
 
 impl FaultKind {
     /// The names of all kinds, as the control interface spells them.
-    pub const NAMES: [&'static str; 6] = ["drop-request", "drop-reply", "delay", "status", "garble", "duplicate"];
+    pub const NAMES: [&'static str; 8] =
+        ["drop-request", "drop-reply", "delay", "status", "garble", "duplicate", "no-response", "no-response-charged"];
 
     /// The name, as the control interface spells it.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        let [drop_request, drop_reply, delay, status, garble, duplicate] = Self::NAMES;
+        let [drop_request, drop_reply, delay, status, garble, duplicate, no_response, charged] = Self::NAMES;
         match self {
             Self::DropRequest => drop_request,
             Self::DropReply => drop_reply,
@@ -48,6 +62,18 @@ impl FaultKind {
             Self::Status { .. } => status,
             Self::Garble => garble,
             Self::Duplicate => duplicate,
+            Self::NoResponse => no_response,
+            Self::NoResponseCharged => charged,
+        }
+    }
+
+    /// What the bank has done, for the kinds in which it does not answer. Only calls that ask the bank meet these.
+    #[must_use]
+    pub const fn silence(self) -> Option<Silence> {
+        match self {
+            Self::NoResponse => Some(Silence::NotCharged),
+            Self::NoResponseCharged => Some(Silence::Charged),
+            _ => None,
         }
     }
 }
@@ -57,7 +83,7 @@ impl FaultKind {
 pub struct Fault {
     /// Its number, time-ordered.
     pub key: String,
-    /// `service/method`, or [`Fault::ANY`].
+    /// `service/method`, [`Fault::ANY`], or [`Fault::PAGE`].
     pub method: String,
     /// What goes wrong.
     #[serde(flatten)]
@@ -73,12 +99,22 @@ pub struct Fault {
 impl Fault {
     /// Stands for every method.
     pub const ANY: &'static str = "*";
+    /// Stands for a payment on the hosted page.
+    pub const PAGE: &'static str = "page/pay";
 
     /// Whether the next call of this method meets it.
     #[must_use]
     pub fn meets(&self, info: &MethodInfo) -> bool {
         let named = || self.method.split_once('/') == Some((info.service.name, info.name));
-        self.remaining > 0 && (self.method == Self::ANY || named())
+        let possible = self.kind.silence().is_none() || asks_bank(info);
+        self.remaining > 0 && possible && (self.method == Self::ANY || named())
+    }
+
+    /// Whether the next payment on the hosted page meets it.
+    #[must_use]
+    pub fn meets_page(&self) -> bool {
+        let named = [Self::ANY, Self::PAGE].contains(&&*self.method);
+        self.remaining > 0 && self.kind.silence().is_some() && named
     }
 
     /// The fault as the control interface shows it.
@@ -95,10 +131,16 @@ impl Fault {
         match self.kind {
             FaultKind::Delay { milliseconds } => view["milliseconds"] = milliseconds.into(),
             FaultKind::Status { status } => view["status"] = status.into(),
-            FaultKind::DropRequest | FaultKind::DropReply | FaultKind::Garble | FaultKind::Duplicate => {}
+            _ => {}
         }
         view
     }
+}
+
+/// Whether a method asks the bank: its reply is a transaction.
+#[must_use]
+pub fn asks_bank(info: &MethodInfo) -> bool {
+    matches!(info.reply, "Transaction" | "EnterpriseResult")
 }
 
 impl Record for Fault {

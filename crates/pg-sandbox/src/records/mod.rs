@@ -26,7 +26,7 @@ pub use card_token::CardToken;
 pub use checkout_token::{CheckoutItem, CheckoutToken, TokenEnd, UNLIMITED};
 pub use checkout_visit::{CheckoutVisit, FormOutcome};
 pub use failed_attempts::{Block, FailedAttempts};
-pub use fault::{Fault, FaultKind};
+pub use fault::{Fault, FaultKind, Silence, asks_bank};
 pub use meta::Meta;
 pub use payment::{Payment, PaymentKind, Service};
 pub use session::{SESSION_LIFETIME, Session};

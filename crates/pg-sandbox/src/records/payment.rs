@@ -101,6 +101,9 @@ pub struct Payment {
     /// How much of a reservation was cancelled.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cancelled: u64,
+    /// Whether nothing of a reservation can be captured or cancelled any more, whatever is left of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
     /// How much was refunded.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refunded: u64,
@@ -175,9 +178,26 @@ impl Payment {
     #[must_use]
     pub fn reserved(&self) -> u64 {
         match self.kind {
-            PaymentKind::PreAuth if self.approved() => {
+            PaymentKind::PreAuth if self.approved() && !self.closed => {
                 self.amount.saturating_sub(self.captured).saturating_sub(self.cancelled)
             }
+            _ => 0,
+        }
+    }
+
+    /// Whether a reservation was given back and nothing of it was captured.
+    #[must_use]
+    pub fn released(&self) -> bool {
+        let ended = self.closed || self.cancelled == self.amount;
+        self.kind == PaymentKind::PreAuth && ended && self.captured == 0
+    }
+
+    /// How much was paid, or paid back: not what failed, was cancelled or is only reserved (spec 3 §4.8).
+    #[must_use]
+    pub fn paid(&self) -> u64 {
+        match self.kind {
+            PaymentKind::Auth | PaymentKind::Capture | PaymentKind::Refund if self.approved() => self.amount,
+            PaymentKind::PreAuth if self.approved() => self.captured,
             _ => 0,
         }
     }

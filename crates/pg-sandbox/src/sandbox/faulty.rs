@@ -33,11 +33,11 @@ impl Sandbox {
                 Some(self.injected(status, Route::of(inbound.request.uri().path()).voice()))
             }
             Some(FaultKind::Duplicate) => {
-                let first = self.carry_out(real_now, inbound)?;
+                let first = self.carry_out(real_now, inbound, None)?;
                 self.note(real_now, inbound, fault, Some(&first));
-                Some(self.carry_out(real_now, inbound)?)
+                Some(self.carry_out(real_now, inbound, None)?)
             }
-            _ => Some(self.carry_out(real_now, inbound)?),
+            _ => Some(self.carry_out(real_now, inbound, fault.and_then(FaultKind::silence))?),
         };
         self.note(real_now, inbound, fault, response.as_ref());
         let response = response.unwrap_or_default();
@@ -45,7 +45,7 @@ impl Sandbox {
             Some(FaultKind::DropRequest | FaultKind::DropReply) => closed(),
             Some(FaultKind::Delay { milliseconds }) => late(response, milliseconds),
             Some(FaultKind::Garble) => response.map(|body| garbled(&body)),
-            Some(FaultKind::Status { .. } | FaultKind::Duplicate) | None => response,
+            _ => response,
         })
     }
 

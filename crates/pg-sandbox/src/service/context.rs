@@ -13,6 +13,7 @@ use crate::{
     journal::Journal,
     key::Keys,
     merchants::Merchants,
+    records::{Silence, UniqueReference},
     settings::Settings,
     store::Transaction,
     timestamp::Timestamp,
@@ -49,6 +50,14 @@ pub(crate) struct Context<'a> {
     pub(crate) journal: &'a Journal,
     /// What the sandbox has to do by itself.
     pub(crate) agenda: &'a mut Agenda,
+    /// The unique reference that the request uses up, and the transaction that is found by it.
+    pub(crate) unique_reference: Option<UniqueReference>,
+    /// The `currency` of a request whose method has no such parameter.
+    pub(crate) stray_currency: Option<String>,
+    /// The bank does not answer this request, because a fault says so.
+    pub(crate) silence: Option<Silence>,
+    /// The bank has decided and what it decided is recorded, but its answer was lost: error 119.
+    pub(crate) unheard: bool,
     /// The encoding that the request asked its reply in.
     pub(crate) encoding: Encoding,
     /// What the answer rests on; a method adds the assumptions that it meets.

@@ -11,9 +11,10 @@ use super::{
     basis::Basis,
     context::Context,
     gate::{self, Signature},
+    misplaced,
     refusal::Refusal,
     reply::Reply,
-    spelling, violation,
+    spelling, transaction, unique_reference, violation,
     warning::Warnings,
 };
 use crate::{
@@ -29,8 +30,13 @@ pub(crate) trait Serve: Method + Send + 'static {
     /// Whether the request has to be signed.
     const SIGNATURE: Signature = Signature::Required;
 
+    /// Which rules of the parameters the request breaks.
+    fn broken_rules(&self) -> Violations {
+        self.check()
+    }
+
     /// Carries out a request whose credentials and parameters are right. Changes of the records are
-    /// undone when it refuses.
+    /// undone when it refuses, but for the use of a unique reference.
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Self::Reply, Refusal>;
 }
 
@@ -92,7 +98,7 @@ impl Call {
             ambiguous: violation::two_spellings(info, form.parameters()),
             signed: gate::is_signed(&settings.merchants, form),
             assumptions,
-            request: (entry.read)(form),
+            request: (entry.read)(form).and_then(|request| misplaced::refusal(info, form).map_or(Ok(request), Err)),
         });
         Self { form, warnings, judged }
     }
@@ -147,10 +153,17 @@ pub(crate) fn call(
     if !allowed {
         return Err(Refusal::from(ErrorCode::PERMISSION_DENIED).assuming(102));
     }
-    let request = judged.request?;
-    judged.assumptions.into_iter().for_each(|number| context.basis.assume(number));
-    context.encoding = encoding;
-    request.serve(context, merchant)
+    unique_reference::take(context, merchant, info, &form)?;
+    let answer = judged.request.and_then(|request| {
+        judged.assumptions.into_iter().for_each(|number| context.basis.assume(number));
+        context.encoding = encoding;
+        let known = info.fields.iter().any(|field| field.wire == "currency");
+        context.stray_currency = form.given("currency").filter(|_| !known).map(str::to_owned);
+        let reply = request.serve(context, merchant)?;
+        transaction::refuse_unheard(context)?;
+        Ok(reply)
+    });
+    unique_reference::settle(context, answer)
 }
 
 /// The parameters of a body; one that the server could not read carries the reason with it.
@@ -174,7 +187,7 @@ fn no_data(info: &MethodInfo) -> Refusal {
 
 fn read<M: Serve>(form: &Form) -> Result<Box<dyn Served>, Refusal> {
     let request = M::from_parameters(form.parameters()).map_err(|violations| broken(M::INFO, &violations))?;
-    let violations = request.check();
+    let violations = request.broken_rules();
     if violations.is_empty() { Ok(Box::new(request)) } else { Err(broken(M::INFO, &violations)) }
 }
 

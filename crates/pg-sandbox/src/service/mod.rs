@@ -18,6 +18,7 @@ mod enterprise;
 mod gate;
 mod inspector;
 mod method;
+mod misplaced;
 mod money;
 mod own_address;
 mod page;
@@ -30,6 +31,7 @@ mod spelling;
 mod throttle;
 mod token;
 mod transaction;
+mod unique_reference;
 mod violation;
 mod warning;
 

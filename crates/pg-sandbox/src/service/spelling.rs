@@ -43,7 +43,7 @@ fn ignored(info: &MethodInfo, name: &str) -> String {
 }
 
 /// The name that was probably meant.
-fn meant(info: &MethodInfo, name: &str) -> Option<String> {
+pub(super) fn meant(info: &MethodInfo, name: &str) -> Option<String> {
     if name.len() > LONGEST {
         return None;
     }

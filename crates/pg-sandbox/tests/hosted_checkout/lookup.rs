@@ -45,16 +45,52 @@ fn each_state_has_its_word() {
     let partly = reserved(&mut shop, "cancel", "1");
     assert_eq!(shop.status_of(&captured), "Success");
     assert_eq!(shop.status_of(&released), "Cancelled");
-    assert_eq!(shop.status_of(&partly), "Success");
+    assert_eq!(shop.status_of(&partly), "Cancelled");
+    let late = shop.paid(&[("trans_type", "PreAuth")]);
+    assert_eq!(shop.status_of(&late), "Success");
     shop.wait(10 * 24 * 60 * 60);
     assert_eq!(shop.status_of(&captured), "Success");
     assert_eq!(shop.status_of(&released), "Cancelled");
-    assert_eq!(shop.status_of(&partly), "Voided");
+    assert_eq!(shop.status_of(&partly), "Cancelled");
+    assert_eq!(shop.status_of(&late), "Voided");
     let token = shop.token(&[("trans_reference", "declined")]);
     shop.pay(&token, DECLINED);
     let found = shop.version_3("transaction/lookup", &[("merchantReference", "declined")]);
     let key = found["transactions"]["0"]["transactionKey"].as_str().unwrap().to_owned();
     assert_eq!(shop.status_of(&key), "Failed");
+}
+
+#[test]
+fn the_value_is_what_was_paid() {
+    let mut shop = Shop::new();
+    let value = |shop: &mut Shop, key: &str| shop.done("transaction_lookup", &[("trans_key", key)]).text("value");
+    let paid = shop.paid(&[]);
+    assert_eq!(value(&mut shop, &paid), "10.98");
+    let refund = shop.done("refund", &[("prev_trans_key", &paid), ("trans_value", "3")]).text("trans_key");
+    assert_eq!((value(&mut shop, &paid), value(&mut shop, &refund)), ("10.98".to_owned(), "3.00".to_owned()));
+    let reserved = shop.paid(&[("trans_type", "PreAuth")]);
+    assert_eq!(value(&mut shop, &reserved), "0.00");
+    let captured = shop.done("capture", &[("prev_trans_key", &reserved), ("trans_value", "4")]).text("trans_key");
+    assert_eq!((value(&mut shop, &reserved), value(&mut shop, &captured)), ("4.00".to_owned(), "4.00".to_owned()));
+    let released = shop.paid(&[("trans_type", "PreAuth")]);
+    let cancelled = shop.done("cancel", &[("prev_trans_key", &released), ("trans_value", "4")]).text("trans_key");
+    assert_eq!((value(&mut shop, &released), value(&mut shop, &cancelled)), ("0.00".to_owned(), "0.00".to_owned()));
+    let token = shop.token(&[("trans_reference", "declined")]);
+    shop.pay(&token, DECLINED);
+    let found = shop.version_3("transaction/lookup", &[("merchantReference", "declined")]);
+    let declined = found["transactions"]["0"]["transactionKey"].as_str().unwrap().to_owned();
+    assert_eq!(value(&mut shop, &declined), "0.00");
+}
+
+#[test]
+fn a_check_is_no_failed_payment() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("trans_reference", "checked"), ("3D_secure", "1")]);
+    shop.pay(&token, crate::shop::PAN);
+    let found = shop.version_3("transaction/lookup", &[("merchantReference", "checked")]);
+    let check = found["transactions"]["0"].clone();
+    assert_eq!(check["transactionType"], "3DSecureCheck");
+    assert_eq!(shop.status_of(check["transactionKey"].as_str().unwrap()), "Success");
 }
 
 #[test]

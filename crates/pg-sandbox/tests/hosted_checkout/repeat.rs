@@ -89,6 +89,37 @@ fn a_silent_bank_leaves_no_payment_to_repeat() {
     assert!(found["transactions"].as_object().unwrap().is_empty(), "{found}");
 }
 
+fn fault(shop: &mut Shop, fault: &str) {
+    assert_eq!(shop.ask(http::Method::POST, "/_sandbox/faults", fault.to_owned()).status(), 200);
+}
+
+#[test]
+fn a_repeat_that_the_bank_does_not_answer_may_have_been_charged() {
+    for (kind, charged) in [("no-response", 1), ("no-response-charged", 2)] {
+        let mut shop = Shop::new();
+        let paid = shop.paid(&[("trans_reference", "order-7")]);
+        fault(&mut shop, &format!(r#"{{"method": "enterprise/repeat", "kind": "{kind}"}}"#));
+        assert_eq!(repeat(&mut shop, &paid, "Auth", "1").code(), "119");
+        let found = shop.version_3("transaction/lookup", &[("merchantReference", "order-7")]);
+        assert_eq!(found["transactions"].as_object().unwrap().len(), charged, "{kind}");
+    }
+}
+
+#[test]
+fn the_hosted_page_may_have_charged_too() {
+    for (kind, charged) in [("no-response", 0), ("no-response-charged", 1)] {
+        let mut shop = Shop::new();
+        let token = shop.token(&[("trans_reference", "silent"), ("token_uses", "1")]);
+        fault(&mut shop, &format!(r#"{{"method": "page/pay", "kind": "{kind}"}}"#));
+        let answer = shop.pay(&token, PAN);
+        assert_eq!(answer.status, if charged == 1 { 410 } else { 200 }, "{kind}");
+        let found = shop.version_3("transaction/lookup", &[("merchantReference", "silent")]);
+        assert_eq!(found["transactions"].as_object().unwrap().len(), charged, "{kind}");
+        assert_eq!(shop.control("callbacks").as_array().unwrap().len(), 0);
+        assert_eq!(shop.visit(&token).says("This payment has been made"), charged == 1, "{kind}");
+    }
+}
+
 #[test]
 fn currency_and_terminal_are_those_of_the_original() {
     let mut shop = Shop::new();

@@ -71,15 +71,22 @@ fn a_transaction_says_what_can_still_be_done_to_it() {
     let until = "until 2026-05-09 10:00:00 UTC";
     let page = entry(&mut shop, "transactions", &key);
     assert_says(&page, &[&format!("capture up to 10.00 GBP {until}"), &format!("cancel up to 10.00 GBP {until}")]);
+    shop.call("transaction/cancelpreauth", &[("transactionKey", &key), ("transactionValue", "100")]);
+    assert_says(&entry(&mut shop, "transactions", &key), &["capture up to 9.00 GBP", "Cancelled 1.00 GBP"]);
     let captured = shop.call("transaction/capturepreauth", &[("transactionKey", &key), ("transactionValue", "400")]);
     let captured = captured["transactionKey"].as_str().unwrap().to_owned();
-    shop.call("transaction/cancelpreauth", &[("transactionKey", &key), ("transactionValue", "100")]);
     let refund = shop.call("transaction/refund", &[("transactionKey", &captured), ("transactionValue", "150")]);
     let refund = refund["transactionKey"].as_str().unwrap().to_owned();
     let page = entry(&mut shop, "transactions", &key);
     assert_says(
         &page,
-        &["capture up to 5.00 GBP", "Captured 4.00 GBP", "itemName0 Tea", "Cancelled 1.00 GBP", "What was done to it"],
+        &[
+            "Nothing: the reservation",
+            "Captured 4.00 GBP",
+            "itemName0 Tea",
+            "Cancelled 1.00 GBP",
+            "What was done to it",
+        ],
     );
     assert!(page.html.contains(&format!("/_sandbox/pages/transactions/{captured}\"")));
     let page = entry(&mut shop, "transactions", &captured);

@@ -36,6 +36,10 @@ fn a_wrong_ledger_is_noticed() {
     differ::<Beside<CANCELLED_IS_LEFT>>();
     differ::<Beside<NO_OWNERS>>();
     differ::<Beside<EVERY_CARD_IS_GOOD>>();
+    differ::<Beside<REFUSALS_FREE_REFERENCES>>();
+    differ::<Beside<OPERATIONS_IGNORE_REFERENCES>>();
+    differ::<Beside<CAPTURES_LEAVE_A_REST>>();
+    differ::<Beside<VERSION_5_CANCELS_A_PART>>();
 }
 
 /// What is wrong with a model, for the test that a wrong one is noticed.
@@ -47,6 +51,10 @@ const REFUNDS_ONE_BY_ONE: u8 = 4;
 const CANCELLED_IS_LEFT: u8 = 5;
 const NO_OWNERS: u8 = 6;
 const EVERY_CARD_IS_GOOD: u8 = 7;
+const REFUSALS_FREE_REFERENCES: u8 = 8;
+const OPERATIONS_IGNORE_REFERENCES: u8 = 9;
+const CAPTURES_LEAVE_A_REST: u8 = 10;
+const VERSION_5_CANCELS_A_PART: u8 = 11;
 
 /// A transaction.
 #[derive(Debug, Clone)]
@@ -57,6 +65,10 @@ pub(crate) struct Entry {
     currency: &'static str,
     amount: u64,
     ends: u64,
+    /// Made through version 5.
+    fifth: bool,
+    /// Nothing of it can be captured or cancelled any more.
+    closed: bool,
     captured: u64,
     cancelled: u64,
     refunded: u64,
@@ -74,6 +86,8 @@ pub(crate) enum Promise {
     Refused(Vec<&'static str>),
     /// A new transaction, the last one.
     Recorded,
+    /// The same, and error 119.
+    Unheard,
     Found(Vec<usize>),
     Status(&'static str),
 }
@@ -105,7 +119,10 @@ impl<const WRONG: u8> ReferenceStateMachine for Ledger<WRONG> {
         model.value = None;
         model.promise = match *step {
             Step::Pay(ref payment) => model.pay(payment),
-            Step::Operate { who, version, what, which, value } => model.operate(who, version, what, which, value),
+            Step::Operate { who, version, what, which, value, unique, reference } => {
+                let (unique, reference) = if version == Version::Three { (unique, reference) } else { (None, None) };
+                model.operate(who, version, what, which, value, (unique, reference))
+            }
             Step::Repeat { who, kind, which, value } => model.repeat(who, kind, which, value),
             Step::LookUp { who, which, unique, reference } => model.look_up(who, which, unique, reference),
             Step::Status { who, which } => model.status(who, which),
@@ -122,6 +139,9 @@ impl<const WRONG: u8> Ledger<WRONG> {
     fn pay(&mut self, payment: &Payment) -> Promise {
         let amount = payment.price.checked_mul(payment.quantity).unwrap_or_default();
         let reference = payment.unique.map(|unique| (payment.who, unique));
+        if reference.is_some_and(|reference| self.used.contains(&reference)) {
+            return Promise::Refused(vec!["950"]);
+        }
         let mut codes = Vec::new();
         if !(1..=MOST).contains(&amount) {
             codes.push("107");
@@ -129,31 +149,31 @@ impl<const WRONG: u8> Ledger<WRONG> {
         if self.expired(payment.card) {
             codes.push("109");
         }
-        if reference.is_some_and(|reference| self.used.contains(&reference)) {
-            codes.push("950");
-        }
+        // The first request uses the reference up, also when it is refused (assumption 92).
+        let freed = WRONG == DECLINES_FREE_REFERENCES && matches!(payment.card, Card::Declined | Card::Poor)
+            || WRONG == SILENCE_FREES_REFERENCES && payment.card == Card::Silent
+            || WRONG == REFUSALS_FREE_REFERENCES && !codes.is_empty();
+        self.used.extend(reference.filter(|_| !freed));
         if !codes.is_empty() {
             return Promise::Refused(codes);
         }
         let status = match payment.card {
-            Card::Good | Card::Short | Card::Silent => "600",
+            Card::Good | Card::Short | Card::Silent | Card::Unheard => "600",
             Card::Declined => "901",
             Card::Poor => "902",
         };
-        // Whatever reaches the bank uses the reference up (assumption 92).
-        let freed = WRONG == DECLINES_FREE_REFERENCES && status != "600"
-            || WRONG == SILENCE_FREES_REFERENCES && payment.card == Card::Silent;
-        self.used.extend(reference.filter(|_| !freed));
         if payment.card == Card::Silent {
             return Promise::Refused(vec!["119"]);
         }
-        self.record(Entry {
+        let recorded = self.record(Entry {
             owner: payment.who,
             kind: payment.kind,
             status,
             currency: payment.currency,
             amount,
             ends: self.now + if WRONG == TEN_DAYS_FOR_ALL { 10 * DAY } else { 5 * DAY },
+            fifth: false,
+            closed: false,
             captured: 0,
             cancelled: 0,
             refunded: 0,
@@ -161,10 +181,20 @@ impl<const WRONG: u8> Ledger<WRONG> {
             unique: payment.unique,
             reference: payment.reference,
             parent: None,
-        })
+        });
+        // The bank has charged, and its answer was lost (assumption 93).
+        if payment.card == Card::Unheard { Promise::Unheard } else { recorded }
     }
 
-    fn operate(&mut self, who: Who, version: Version, what: Kind, which: usize, value: Value) -> Promise {
+    fn operate(
+        &mut self,
+        who: Who,
+        version: Version,
+        what: Kind,
+        which: usize,
+        value: Value,
+        (unique, reference): (Option<u8>, Option<u8>),
+    ) -> Promise {
         let at = self.pick(which);
         let left = at.map_or(0, |at| self.left(at, what));
         let value = match value {
@@ -174,6 +204,10 @@ impl<const WRONG: u8> Ledger<WRONG> {
             Value::Of(value) => Some(value),
         };
         self.value = value;
+        let unique = unique.filter(|_| WRONG != OPERATIONS_IGNORE_REFERENCES);
+        if unique.is_some_and(|unique| !self.used.insert((who, unique))) {
+            return Promise::Refused(vec!["950"]);
+        }
         let mut codes = Vec::new();
         if value.is_some_and(|value| !(1..=MOST).contains(&value)) {
             codes.push("107");
@@ -201,12 +235,20 @@ impl<const WRONG: u8> Ledger<WRONG> {
         let amount = value.unwrap_or(left);
         let original = &mut self.entries[at];
         match what {
-            Kind::Capture => original.captured += amount,
-            Kind::Cancel => original.cancelled += amount,
+            Kind::Capture => {
+                original.captured += amount;
+                original.closed |= WRONG != CAPTURES_LEAVE_A_REST;
+            }
+            Kind::Cancel => {
+                original.cancelled += amount;
+                let fifth = original.fifth || version == Version::Five;
+                original.closed |= fifth && WRONG != VERSION_5_CANCELS_A_PART;
+            }
             _ => original.refunded += amount,
         }
-        let none = Entry { captured: 0, cancelled: 0, refunded: 0, ..original.clone() };
-        self.record(Entry { owner: who, kind: what, amount, unique: None, parent: Some(at), ..none })
+        let none = Entry { captured: 0, cancelled: 0, refunded: 0, closed: false, ..original.clone() };
+        let reference = reference.or(none.reference);
+        self.record(Entry { owner: who, kind: what, amount, unique, reference, parent: Some(at), ..none })
     }
 
     fn repeat(&mut self, who: Who, kind: Kind, which: usize, value: u64) -> Promise {
@@ -228,6 +270,8 @@ impl<const WRONG: u8> Ledger<WRONG> {
             status: if self.expired(original.card) && WRONG != EVERY_CARD_IS_GOOD { "903" } else { "600" },
             amount: value,
             ends: self.now + 10 * DAY,
+            fifth: true,
+            closed: false,
             captured: 0,
             cancelled: 0,
             refunded: 0,
@@ -260,7 +304,7 @@ impl<const WRONG: u8> Ledger<WRONG> {
         Promise::Status(match entry.kind {
             _ if entry.status != "600" => "Failed",
             Kind::Auth | Kind::Capture if entry.refunded == entry.amount => "Refunded",
-            Kind::PreAuth if entry.cancelled == entry.amount => "Cancelled",
+            Kind::PreAuth if entry.captured == 0 && (entry.closed || entry.cancelled == entry.amount) => "Cancelled",
             Kind::PreAuth if entry.captured == 0 && self.now >= entry.ends => "Voided",
             _ => "Success",
         })
@@ -286,7 +330,7 @@ impl<const WRONG: u8> Ledger<WRONG> {
         let entry = &self.entries[at];
         match entry.kind {
             _ if entry.status != "600" => 0,
-            Kind::PreAuth if what != Kind::Refund && self.now < entry.ends => {
+            Kind::PreAuth if what != Kind::Refund && self.now < entry.ends && !entry.closed => {
                 let gone = if WRONG == CANCELLED_IS_LEFT { entry.captured } else { entry.captured + entry.cancelled };
                 entry.amount.saturating_sub(gone)
             }

@@ -15,6 +15,7 @@ pub(crate) const ANOTHER: &str = "5200000000001005";
 pub(crate) const DECLINED: &str = "4000000000002008";
 pub(crate) const POOR: &str = "4000000000003006";
 pub(crate) const SILENT: &str = "4000000000004004";
+pub(crate) const UNHEARD: &str = "4000000000011009";
 /// A key of the right form that nothing has.
 pub(crate) const NO_KEY: &str = "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz";
 /// When a model begins, in Unix seconds: 10:00 on 4 May 2026, UTC.

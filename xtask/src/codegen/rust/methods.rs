@@ -6,7 +6,7 @@ use super::{
         tables::{Credentials, Method, Retry, Row, Service, Tables},
     },
     Unit,
-    fields::{members, statics},
+    fields::{Member, members, statics},
     groups::{imports, structure},
     visit,
 };
@@ -73,6 +73,14 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
     body = body.replace("|reader| Self {  }", "|_| Self {}");
     body += &info(tables, service, method, reply);
     body += &statics(&method.fields);
+    // The checks of fields that an inline group brings import its module, so that the rest can name it in short too.
+    for member in &members {
+        if let Member::Field(_, module) = member
+            && !module.is_empty()
+        {
+            body = body.replace(&format!("groups::{module}"), module);
+        }
+    }
     let mut used = vec![reply, "method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply}"];
     if body.contains("groups::") {
         used.push("generated::groups");

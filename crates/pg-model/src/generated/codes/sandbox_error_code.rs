@@ -71,6 +71,10 @@ impl SandboxErrorCode {
     pub const AUTHENTICATION_NOT_FINISHED: Self = Self(Cow::Borrowed("961"));
     /// `962`: One authentication pays once: it has paid, so look the payment up. (spec 2 §3.3, assumption A108)
     pub const AUTHENTICATION_ALREADY_USED: Self = Self(Cow::Borrowed("962"));
+    /// `963`: A reference that the method would ignore: misspelt, or sent to a method of version 5. (spec 2 §4.3, assumption A150)
+    pub const MISPLACED_REFERENCE: Self = Self(Cow::Borrowed("963"));
+    /// `964`: An amount or an item that the method would ignore, so that another amount of money would move. (spec 2 §4.4, assumption A151)
+    pub const MISPLACED_AMOUNT: Self = Self(Cow::Borrowed("964"));
     /// `970`: No property in the sandbox's list fits. (spec 3 §4.7, assumption A128)
     pub const ADDRESS_NOT_FOUND: Self = Self(Cow::Borrowed("970"));
     /// `975`: The request carries an Origin, a Sec-Fetch-Site or a Host that only a web page in a browser would send. (spec 2 §1.2, assumption A195)
@@ -109,6 +113,8 @@ impl SandboxErrorCode {
         Self::UNKNOWN_AUTHENTICATION_KEY,
         Self::AUTHENTICATION_NOT_FINISHED,
         Self::AUTHENTICATION_ALREADY_USED,
+        Self::MISPLACED_REFERENCE,
+        Self::MISPLACED_AMOUNT,
         Self::ADDRESS_NOT_FOUND,
         Self::CALLED_BY_A_BROWSER,
         Self::INJECTED_FAULT,
@@ -147,6 +153,8 @@ impl SandboxErrorCode {
             "960" => "Unknown authentication key",
             "961" => "Authentication is not finished",
             "962" => "Authentication has already been used",
+            "963" => "The method has no such reference",
+            "964" => "The method has no such amount or item",
             "970" => "Address not found",
             "975" => "Not called by a server",
             "998" => "Fault injected",
@@ -160,7 +168,9 @@ impl SandboxErrorCode {
     pub fn remedy(&self) -> Option<Remedy> {
         Some(match self.as_str() {
             "930" | "931" | "932" | "933" | "934" | "935" | "937" | "938" | "939" | "940" | "941" | "942" | "943"
-            | "944" | "945" | "946" | "951" | "955" | "956" | "957" | "960" | "970" | "975" => Remedy::FixRequest,
+            | "944" | "945" | "946" | "951" | "955" | "956" | "957" | "960" | "963" | "964" | "970" | "975" => {
+                Remedy::FixRequest
+            }
             "936" => Remedy::WaitOneMinute,
             "950" | "952" | "953" | "954" | "962" => Remedy::LookUp,
             "961" | "998" | "999" => Remedy::Retry,
@@ -174,7 +184,7 @@ impl SandboxErrorCode {
         Some(match self.as_str() {
             "930" | "931" | "932" | "933" | "934" | "935" | "937" | "938" | "939" | "940" | "941" | "942" | "943"
             | "944" | "945" | "946" | "950" | "951" | "952" | "953" | "954" | "955" | "956" | "957" | "960" | "961"
-            | "962" | "970" => 400,
+            | "962" | "963" | "964" | "970" => 400,
             "936" | "975" => 403,
             "998" | "999" => 500,
             _ => return None,
@@ -206,6 +216,8 @@ impl SandboxErrorCode {
             "957" => 91,
             "960" => 107,
             "961" | "962" => 108,
+            "963" => 150,
+            "964" => 151,
             "970" => 128,
             "975" => 195,
             "998" | "999" => 50,
@@ -245,6 +257,8 @@ impl From<Cow<'_, str>> for SandboxErrorCode {
             "960" => Self::UNKNOWN_AUTHENTICATION_KEY,
             "961" => Self::AUTHENTICATION_NOT_FINISHED,
             "962" => Self::AUTHENTICATION_ALREADY_USED,
+            "963" => Self::MISPLACED_REFERENCE,
+            "964" => Self::MISPLACED_AMOUNT,
             "970" => Self::ADDRESS_NOT_FOUND,
             "975" => Self::CALLED_BY_A_BROWSER,
             "998" => Self::INJECTED_FAULT,

@@ -32,7 +32,7 @@ pub struct Order {
     ///
     /// `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub merchant_reference: Option<MerchantReference>,
-    /// Reference that makes a payment safe to ask about: the service takes each value once.
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
     ///
     /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub unique_merchant_reference: Option<UniqueMerchantReference>,
@@ -83,7 +83,7 @@ impl Order {
         self
     }
 
-    /// Reference that makes a payment safe to ask about: the service takes each value once.
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
     ///
     /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     #[must_use]

@@ -27,7 +27,7 @@ pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field = Field {
     length: Length::Between(0, 128),
     spec: "up to 128 chars",
     source: "2 §4.3",
-    doc: "Reference that makes a payment safe to ask about: the service takes each value once.",
+    doc: "Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).",
     ..Field::DEFAULT
 };
 

@@ -3,9 +3,10 @@
 //! Cancel: `/v3/transaction/cancelpreauth` (spec 2 §4.4).
 
 use crate::{
-    Transaction, TransactionKey, check, emit,
+    MerchantCustomerReference, MerchantReference, Transaction, TransactionKey, UniqueMerchantReference, check, emit,
     field::{Field, Length},
     format::Format,
+    generated::groups::references,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
@@ -15,7 +16,7 @@ use crate::{
 
 /// Asks the issuer to release reserved funds, all of them or a part; the issuer may not comply, or take its time.
 ///
-/// `POST /v3/transaction/cancelpreauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (carries no reference; two partial cancellations look alike).
+/// `POST /v3/transaction/cancelpreauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (two partial cancellations look alike: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CancelPreauth {
     /// The preauth to cancel.
@@ -26,13 +27,31 @@ pub struct CancelPreauth {
     ///
     /// `transactionValue`: whole number (spec 2 §4.4).
     pub transaction_value: Option<u64>,
+    /// Reference for reports; it may be used again.
+    ///
+    /// `merchantReference`: up to 32 chars (spec 2 §4.3).
+    pub merchant_reference: Option<MerchantReference>,
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
+    ///
+    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    pub unique_merchant_reference: Option<UniqueMerchantReference>,
+    /// Reference of the customer; with a card key it must be the one stored with the token.
+    ///
+    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
+    pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
 impl CancelPreauth {
     /// With everything that is required.
     #[must_use]
     pub fn new(transaction_key: impl Into<TransactionKey>) -> Self {
-        Self { transaction_key: transaction_key.into(), transaction_value: None }
+        Self {
+            transaction_key: transaction_key.into(),
+            transaction_value: None,
+            merchant_reference: None,
+            unique_merchant_reference: None,
+            merchant_customer_reference: None,
+        }
     }
 
     /// Amount to release in whole minor units; everything when left out.
@@ -41,6 +60,36 @@ impl CancelPreauth {
     #[must_use]
     pub fn transaction_value(mut self, transaction_value: u64) -> Self {
         self.transaction_value = Some(transaction_value);
+        self
+    }
+
+    /// Reference for reports; it may be used again.
+    ///
+    /// `merchantReference`: up to 32 chars (spec 2 §4.3).
+    #[must_use]
+    pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
+        self.merchant_reference = Some(merchant_reference.into());
+        self
+    }
+
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
+    ///
+    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    #[must_use]
+    pub fn unique_merchant_reference(mut self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
+        self.unique_merchant_reference = Some(unique_merchant_reference.into());
+        self
+    }
+
+    /// Reference of the customer; with a card key it must be the one stored with the token.
+    ///
+    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
+    #[must_use]
+    pub fn merchant_customer_reference(
+        mut self,
+        merchant_customer_reference: impl Into<MerchantCustomerReference>,
+    ) -> Self {
+        self.merchant_customer_reference = Some(merchant_customer_reference.into());
         self
     }
 }
@@ -52,13 +101,24 @@ impl Method for CancelPreauth {
 
     fn visit(&self, sink: &mut dyn ParameterSink) {
         sink.credentials();
+        emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
+        emit::optional(sink, &references::MERCHANT_REFERENCE, &self.merchant_reference);
         emit::text(sink, &TRANSACTION_KEY, &self.transaction_key);
         emit::optional_number(sink, &TRANSACTION_VALUE, self.transaction_value);
+        emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
     }
 
     fn check(&self) -> Violations {
         let mut violations = Violations::new();
         check::text(&TRANSACTION_KEY, None, &self.transaction_key, &mut violations);
+        check::optional(&references::MERCHANT_REFERENCE, None, &self.merchant_reference, &mut violations);
+        check::optional(&references::UNIQUE_MERCHANT_REFERENCE, None, &self.unique_merchant_reference, &mut violations);
+        check::optional(
+            &references::MERCHANT_CUSTOMER_REFERENCE,
+            None,
+            &self.merchant_customer_reference,
+            &mut violations,
+        );
         violations
     }
 
@@ -66,6 +126,9 @@ impl Method for CancelPreauth {
         Reader::request(parameters, |reader| Self {
             transaction_key: reader.text(&TRANSACTION_KEY, None),
             transaction_value: reader.optional_number(&TRANSACTION_VALUE, None),
+            merchant_reference: reader.optional(&references::MERCHANT_REFERENCE, None),
+            unique_merchant_reference: reader.optional(&references::UNIQUE_MERCHANT_REFERENCE, None),
+            merchant_customer_reference: reader.optional(&references::MERCHANT_CUSTOMER_REFERENCE, None),
         })
     }
 }
@@ -80,8 +143,14 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     source: "2 §4.4",
     credentials: Credentials::Signed,
     retry: Retry::Never,
-    retry_why: "carries no reference; two partial cancellations look alike",
-    fields: &[&TRANSACTION_KEY, &TRANSACTION_VALUE],
+    retry_why: "two partial cancellations look alike: look it up by the uniqueMerchantReference, if it carried one",
+    fields: &[
+        &TRANSACTION_KEY,
+        &TRANSACTION_VALUE,
+        &references::MERCHANT_REFERENCE,
+        &references::UNIQUE_MERCHANT_REFERENCE,
+        &references::MERCHANT_CUSTOMER_REFERENCE,
+    ],
     reply: "Transaction",
     new_reply: new_reply::<CancelPreauth>,
     check: check_as::<CancelPreauth>,

@@ -3,9 +3,10 @@
 //! 3-D Secure preauth: `/v3/transaction/preauth3DSecure` (spec 2 §4.4).
 
 use crate::{
-    AuthenticationKey, Transaction, check, emit,
+    AuthenticationKey, MerchantCustomerReference, MerchantReference, Transaction, UniqueMerchantReference, check, emit,
     field::{Field, Length},
     format::Format,
+    generated::groups::references,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
@@ -15,20 +16,67 @@ use crate::{
 
 /// Last step of a 3-D Secure payment that only reserves the funds.
 ///
-/// `POST /v3/transaction/preauth3DSecure` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (reserves money and carries no reference of its own).
+/// `POST /v3/transaction/preauth3DSecure` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (one authentication pays once: look the reservation up by its unique reference, its own or else that of the initiation).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreauthThreeDSecure {
     /// The authentication, from the reply of the initiation.
     ///
     /// `authenticationKey`: 32 alphanumeric (spec 2 §4.4).
     pub authentication_key: AuthenticationKey,
+    /// Reference for reports; it may be used again.
+    ///
+    /// `merchantReference`: up to 32 chars (spec 2 §4.3).
+    pub merchant_reference: Option<MerchantReference>,
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
+    ///
+    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    pub unique_merchant_reference: Option<UniqueMerchantReference>,
+    /// Reference of the customer; with a card key it must be the one stored with the token.
+    ///
+    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
+    pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
 impl PreauthThreeDSecure {
     /// With everything that is required.
     #[must_use]
     pub fn new(authentication_key: impl Into<AuthenticationKey>) -> Self {
-        Self { authentication_key: authentication_key.into() }
+        Self {
+            authentication_key: authentication_key.into(),
+            merchant_reference: None,
+            unique_merchant_reference: None,
+            merchant_customer_reference: None,
+        }
+    }
+
+    /// Reference for reports; it may be used again.
+    ///
+    /// `merchantReference`: up to 32 chars (spec 2 §4.3).
+    #[must_use]
+    pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
+        self.merchant_reference = Some(merchant_reference.into());
+        self
+    }
+
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
+    ///
+    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    #[must_use]
+    pub fn unique_merchant_reference(mut self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
+        self.unique_merchant_reference = Some(unique_merchant_reference.into());
+        self
+    }
+
+    /// Reference of the customer; with a card key it must be the one stored with the token.
+    ///
+    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
+    #[must_use]
+    pub fn merchant_customer_reference(
+        mut self,
+        merchant_customer_reference: impl Into<MerchantCustomerReference>,
+    ) -> Self {
+        self.merchant_customer_reference = Some(merchant_customer_reference.into());
+        self
     }
 }
 
@@ -40,16 +88,32 @@ impl Method for PreauthThreeDSecure {
     fn visit(&self, sink: &mut dyn ParameterSink) {
         sink.credentials();
         emit::text(sink, &AUTHENTICATION_KEY, &self.authentication_key);
+        emit::optional(sink, &references::MERCHANT_CUSTOMER_REFERENCE, &self.merchant_customer_reference);
+        emit::optional(sink, &references::MERCHANT_REFERENCE, &self.merchant_reference);
+        emit::optional(sink, &references::UNIQUE_MERCHANT_REFERENCE, &self.unique_merchant_reference);
     }
 
     fn check(&self) -> Violations {
         let mut violations = Violations::new();
         check::text(&AUTHENTICATION_KEY, None, &self.authentication_key, &mut violations);
+        check::optional(&references::MERCHANT_REFERENCE, None, &self.merchant_reference, &mut violations);
+        check::optional(&references::UNIQUE_MERCHANT_REFERENCE, None, &self.unique_merchant_reference, &mut violations);
+        check::optional(
+            &references::MERCHANT_CUSTOMER_REFERENCE,
+            None,
+            &self.merchant_customer_reference,
+            &mut violations,
+        );
         violations
     }
 
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations> {
-        Reader::request(parameters, |reader| Self { authentication_key: reader.text(&AUTHENTICATION_KEY, None) })
+        Reader::request(parameters, |reader| Self {
+            authentication_key: reader.text(&AUTHENTICATION_KEY, None),
+            merchant_reference: reader.optional(&references::MERCHANT_REFERENCE, None),
+            unique_merchant_reference: reader.optional(&references::UNIQUE_MERCHANT_REFERENCE, None),
+            merchant_customer_reference: reader.optional(&references::MERCHANT_CUSTOMER_REFERENCE, None),
+        })
     }
 }
 
@@ -63,8 +127,13 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     source: "2 §4.4",
     credentials: Credentials::Signed,
     retry: Retry::Never,
-    retry_why: "reserves money and carries no reference of its own",
-    fields: &[&AUTHENTICATION_KEY],
+    retry_why: "one authentication pays once: look the reservation up by its unique reference, its own or else that of the initiation",
+    fields: &[
+        &AUTHENTICATION_KEY,
+        &references::MERCHANT_REFERENCE,
+        &references::UNIQUE_MERCHANT_REFERENCE,
+        &references::MERCHANT_CUSTOMER_REFERENCE,
+    ],
     reply: "Transaction",
     new_reply: new_reply::<PreauthThreeDSecure>,
     check: check_as::<PreauthThreeDSecure>,

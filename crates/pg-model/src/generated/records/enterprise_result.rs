@@ -7,6 +7,7 @@ use alloc::string::String;
 use crate::{
     Decimal, EnterpriseTransactionType, Flag, SystemAction, TransactionKey,
     record::{Record, RecordWriter, Slot},
+    text::Text,
     value::Extra,
     write,
 };
@@ -30,7 +31,7 @@ pub struct EnterpriseResult {
     pub status: Flag,
     /// Key of this transaction, for operations on it. `trans_key` (spec 3 §2.2).
     pub trans_key: TransactionKey,
-    /// Identifier that the bank gave. `auth_code` (spec 3 §2.2).
+    /// Identifier that the bank gave; empty where it gave none. `auth_code` (spec 3 §2.2).
     pub auth_code: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
@@ -63,7 +64,7 @@ impl Record for EnterpriseResult {
         write::filled(out, "system_action", &self.system_action);
         write::filled(out, "status", &self.status);
         write::filled(out, "trans_key", &self.trans_key);
-        write::filled(out, "auth_code", &self.auth_code);
+        out.text("auth_code", self.auth_code.text());
         write::extra(out, &self.extra);
     }
 

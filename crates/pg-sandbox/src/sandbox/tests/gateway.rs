@@ -14,9 +14,12 @@ mod details;
 mod invariants;
 mod isolation;
 mod lookups;
+mod misplaced;
+mod own_references;
 mod refunds;
 mod sessions;
 mod shapes;
+mod silent_bank;
 mod three_d_secure;
 mod tokens;
 mod unique_references;
@@ -42,6 +45,7 @@ struct Answer {
     status: u16,
     body: Value,
     basis: String,
+    warning: String,
 }
 
 impl Answer {
@@ -73,6 +77,14 @@ impl Shop {
         Self { sandbox: Sandbox::in_memory(), at: now() }
     }
 
+    /// A sandbox whose account `main` captures and cancels preauths in parts.
+    fn dividing() -> Self {
+        let main = Merchant { divisible_preauths: true, ..account("main") };
+        let merchants = crate::merchants::Merchants::with(vec![main]).unwrap();
+        let settings = Settings { merchants, ..Settings::default() };
+        Self { sandbox: Sandbox::in_memory_with(settings, [0; 32]).unwrap(), at: now() }
+    }
+
     fn wait(&mut self, seconds: u64) {
         self.at = self.at.plus(std::time::Duration::from_secs(seconds));
     }
@@ -87,6 +99,10 @@ impl Shop {
         Answer {
             status: response.status().as_u16(),
             body: serde_json::from_slice(response.body()).unwrap(),
+            warning: response
+                .headers()
+                .get("pg-warning")
+                .map_or_else(String::new, |value| value.to_str().unwrap().to_owned()),
             basis: String::from_utf8(response.headers()["pg-basis"].as_bytes().to_vec()).unwrap(),
         }
     }

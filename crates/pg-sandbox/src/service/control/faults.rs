@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{Answer, Context, Refusal, error, shown};
 use crate::{
     faults::MOST,
-    records::{Fault, FaultKind},
+    records::{Fault, FaultKind, asks_bank},
 };
 
 /// The most calls that one fault meets.
@@ -93,6 +93,7 @@ impl Asked {
         }
         let method = method(members.get("method"))?;
         let kind = kind(members)?;
+        fits(&method, kind)?;
         let times = match members.get("times") {
             None => Some(1),
             Some(times) => times.as_u64().and_then(|times| u32::try_from(times).ok()),
@@ -105,20 +106,20 @@ impl Asked {
 
 fn method(value: Option<&Value>) -> Result<String, String> {
     let asked = value.and_then(Value::as_str).unwrap_or_default();
-    if asked == Fault::ANY {
+    if [Fault::ANY, Fault::PAGE].contains(&asked) {
         return Ok(asked.to_owned());
     }
     match pg_model::method::method(asked) {
         Some(info) => Ok(format!("{info:?}")),
         None => {
             let known: Vec<String> = METHODS.iter().map(|info| format!("{info:?}")).collect();
-            Err(format!("method must be \"*\" for any, or one of {}", known.join(", ")))
+            Err(format!("method must be \"*\" for any, or one of {}, {}", Fault::PAGE, known.join(", ")))
         }
     }
 }
 
 fn kind(members: &Map<String, Value>) -> Result<FaultKind, String> {
-    let [drop_request, drop_reply, delay, status, garble, duplicate] = FaultKind::NAMES;
+    let [drop_request, drop_reply, delay, status, garble, duplicate, no_response, charged] = FaultKind::NAMES;
     let asked = members.get("kind").and_then(Value::as_str).unwrap_or_default();
     let kind = if asked == drop_request {
         FaultKind::DropRequest
@@ -132,6 +133,10 @@ fn kind(members: &Map<String, Value>) -> Result<FaultKind, String> {
         FaultKind::Garble
     } else if asked == duplicate {
         FaultKind::Duplicate
+    } else if asked == no_response {
+        FaultKind::NoResponse
+    } else if asked == charged {
+        FaultKind::NoResponseCharged
     } else {
         return Err(format!("kind must be one of {}", FaultKind::NAMES.join(", ")));
     };
@@ -141,6 +146,23 @@ fn kind(members: &Map<String, Value>) -> Result<FaultKind, String> {
         }
     }
     Ok(kind)
+}
+
+/// Whether calls of a method can meet a kind: a silent bank needs one that asks it, and the hosted page needs a silent bank.
+fn fits(method: &str, kind: FaultKind) -> Result<(), String> {
+    let silent = kind.silence().is_some();
+    let asks = pg_model::method::method(method).is_none_or(asks_bank);
+    if silent && !asks {
+        Err(format!(
+            "{} is for methods that ask the bank: payments, captures, cancellations, refunds, repeats",
+            kind.name()
+        ))
+    } else if method == Fault::PAGE && !silent {
+        let [.., no_response, charged] = FaultKind::NAMES;
+        Err(format!("{} meets {no_response} and {charged} only", Fault::PAGE))
+    } else {
+        Ok(())
+    }
 }
 
 fn milliseconds(members: &Map<String, Value>) -> Result<u64, String> {
@@ -203,6 +225,10 @@ mod tests {
                 (any(), FaultKind::Delay { milliseconds: 1500 }, 1),
             ),
             (r#"{"method":"*","kind":"delay","milliseconds":0}"#, (any(), FaultKind::Delay { milliseconds: 0 }, 1)),
+            (
+                r#"{"method":"page/pay","kind":"no-response-charged"}"#,
+                ("page/pay".to_owned(), FaultKind::NoResponseCharged, 1),
+            ),
             (r#"{"method":"*","kind":"status"}"#, (any(), FaultKind::Status { status: 500 }, 1)),
             (r#"{"method":"*","kind":"status","status":429}"#, (any(), FaultKind::Status { status: 429 }, 1)),
         ] {
@@ -219,7 +245,10 @@ mod tests {
             (r#"{"kind":"garble"}"#, "method must be \"*\" for any, or one of "),
             (r#"{"method":"transaction/nothing","kind":"garble"}"#, "method must be"),
             (r#"{"method":7,"kind":"garble"}"#, "method must be"),
-            (r#"{"method":"*"}"#, "kind must be one of drop-request, drop-reply, delay, status, garble, duplicate"),
+            (
+                r#"{"method":"*"}"#,
+                "kind must be one of drop-request, drop-reply, delay, status, garble, duplicate, no-response",
+            ),
             (r#"{"method":"*","kind":"drop"}"#, "kind must be one of"),
             (r#"{"method":"*","kind":"garble","times":0}"#, "times must be a whole number from 1 to 1000000"),
             (r#"{"method":"*","kind":"garble","times":1.5}"#, "times must be"),
@@ -235,6 +264,8 @@ mod tests {
             ),
             (r#"{"method":"*","kind":"status","status":200}"#, "status must be a whole number from 400 to 599"),
             (r#"{"method":"*","kind":"status","status":"503"}"#, "status must be"),
+            (r#"{"method":"transaction/lookup","kind":"no-response"}"#, "no-response is for methods that ask the bank"),
+            (r#"{"method":"page/pay","kind":"garble"}"#, "page/pay meets no-response and no-response-charged only"),
             (r#"{"method":"*","kind":"garble","status":503}"#, "status is for the kind status only"),
             (r#"{"method":"*","kind":"status","delaySeconds":1}"#, "delaySeconds is for the kind delay only"),
         ] {

@@ -4,7 +4,7 @@ use pg_model::{EnterpriseCancel, EnterpriseResult, SystemAction};
 
 use super::{
     Context, Refusal, Serve, amount, result,
-    transaction::{self, Portion, Step},
+    transaction::{self, Portion, References, Step},
 };
 use crate::{
     merchants::Merchant,
@@ -16,10 +16,15 @@ impl Serve for EnterpriseCancel {
         let mut preauth = transaction::find(context, merchant, &self.prev_trans_key)?;
         let portion = Portion::asked(Some(amount::payable(&self.trans_value, &preauth.currency)?))?;
         transaction::refuse_unless_reserved(context, &preauth)?;
-        let amount = portion.of(preauth.reserved())?;
-        preauth.cancelled += amount;
+        let amount = transaction::cancel(merchant, &mut preauth, portion, Service::V5)?;
         let details = result::class(self.trans_class);
-        let step = Step { kind: PaymentKind::CancelPreAuth, service: Service::V5, amount, details };
+        let step = Step {
+            kind: PaymentKind::CancelPreAuth,
+            service: Service::V5,
+            amount,
+            details,
+            references: References::default(),
+        };
         let payment = transaction::perform(context, &preauth, step)?;
         context.basis.assume(100);
         Ok(result::of(context, &payment, SystemAction::CANCEL))

@@ -6,7 +6,7 @@ use pg_model::ErrorCode;
 
 use super::{
     Context, Refusal, checkout_callback,
-    transaction::{self, Charge, PayingCard},
+    transaction::{self, Charge, PayingCard, References},
 };
 use crate::{
     merchants::Merchant,
@@ -23,6 +23,7 @@ pub(in super::super) fn pay(
     cardholder_name: &str,
 ) -> Result<Option<Payment>, Refusal> {
     context.basis.assume(101);
+    meet_fault(context)?;
     let answer = transaction::pay(context, merchant, token.kind, charge(token, cardholder_name), card);
     settle(context, token, answer)
 }
@@ -52,7 +53,8 @@ pub(in super::super) fn pay_authenticated(
     authentication: Authentication,
 ) -> Result<Option<Payment>, Refusal> {
     context.basis.assume(122);
-    let answer = transaction::authentication::pay(context, merchant, token.kind, authentication);
+    meet_fault(context)?;
+    let answer = transaction::authentication::pay(context, merchant, token.kind, authentication, References::default());
     settle(context, token, answer)
 }
 
@@ -70,6 +72,13 @@ fn charge(token: &CheckoutToken, cardholder_name: &str) -> Charge {
     }
 }
 
+/// The page is no method, so that it meets its faults where it asks the bank.
+fn meet_fault(context: &mut Context<'_>) -> Result<(), Refusal> {
+    context.silence = context.faults.meet_page(&mut context.records)?;
+    Ok(context.records.keep()?)
+}
+
+/// An approval whose answer was lost uses the token up as any other does, and nobody is told of it (assumption 93).
 fn settle(
     context: &mut Context<'_>,
     token: &mut CheckoutToken,
@@ -85,6 +94,12 @@ fn settle(
     if payment.approved() {
         token.pay();
         context.records.put(token)?;
+    }
+    if context.unheard {
+        context.basis.assume(93);
+        return Ok(None);
+    }
+    if payment.approved() {
         checkout_callback::tell(context, token, &payment)?;
     }
     Ok(Some(payment))

@@ -4,7 +4,7 @@ use pg_model::{EnterpriseRefund, EnterpriseResult, ErrorCode, SystemAction};
 
 use super::{
     Context, Refusal, Serve, amount, result,
-    transaction::{self, Portion, Step},
+    transaction::{self, Portion, References, Step},
 };
 use crate::{
     merchants::Merchant,
@@ -25,7 +25,13 @@ impl Serve for EnterpriseRefund {
         let amount = portion.of(debit.refundable())?;
         debit.refunded += amount;
         let details = result::class(self.trans_class);
-        let step = Step { kind: PaymentKind::Refund, service: Service::V5, amount, details };
+        let step = Step {
+            kind: PaymentKind::Refund,
+            service: Service::V5,
+            amount,
+            details,
+            references: References::default(),
+        };
         let payment = transaction::perform(context, &debit, step)?;
         context.basis.assume(100);
         Ok(result::of(context, &payment, SystemAction::REFUND))

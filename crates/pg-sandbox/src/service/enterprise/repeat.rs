@@ -18,6 +18,7 @@ impl Serve for Repeat {
         [100, 123].into_iter().for_each(|number| context.basis.assume(number));
         let original = transaction::find(context, merchant, &self.prev_trans_key)?;
         let amount = amount::payable(&self.trans_value, &original.currency)?;
+        transaction::refuse_other_currency(context, &original)?;
         let card = card(context, &original)?;
         let kind = kind(&self.trans_type);
         let mut details = original.details_to_copy();

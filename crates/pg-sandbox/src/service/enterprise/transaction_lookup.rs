@@ -1,6 +1,6 @@
 //! `transaction_lookup` (spec 3 §4.8; assumption 125).
 
-use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup};
+use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, StatusCode};
 
 use super::{Context, Refusal, Serve, transaction};
 use crate::{
@@ -17,7 +17,7 @@ impl Serve for EnterpriseTransactionLookup {
         Ok(EnterpriseTransaction {
             status: status(&payment, context.now).to_owned(),
             token: payment.details.get(Payment::TOKEN_ID).map(String::as_str).unwrap_or_default().into(),
-            value: money::separated(payment.amount, &payment.currency),
+            value: money::separated(payment.paid(), &payment.currency),
             currency: payment.currency.as_str().into(),
             ..EnterpriseTransaction::default()
         })
@@ -27,13 +27,17 @@ impl Serve for EnterpriseTransactionLookup {
 /// The word for what became of a transaction.
 fn status(payment: &Payment, now: Timestamp) -> &'static str {
     let debit = matches!(payment.kind, PaymentKind::Auth | PaymentKind::Capture);
+    if matches!(payment.kind, PaymentKind::ThreeDSecureCheck | PaymentKind::ThreeDsAuthenticatedOnly) {
+        // A check pays nothing, so that it cannot fail as a payment does.
+        return if payment.status_code == StatusCode::THREE_D_SECURE_SUCCESS.as_str() { "Success" } else { "Failed" };
+    }
     if !payment.approved() {
         "Failed"
     } else if debit && payment.refundable() == 0 {
         "Refunded"
     } else if payment.kind != PaymentKind::PreAuth {
         "Success"
-    } else if payment.cancelled == payment.amount {
+    } else if payment.released() {
         "Cancelled"
     } else if payment.captured == 0 && now >= payment.reserved_until() {
         "Voided"

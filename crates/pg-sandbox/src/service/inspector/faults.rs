@@ -12,13 +12,15 @@ use super::{
 use crate::records::{Fault, FaultKind};
 
 /// What each kind does, in the order of [`FaultKind::NAMES`].
-const MEANINGS: [&str; 6] = [
+const MEANINGS: [&str; 8] = [
     "drop-request: nothing is done, the connection is closed",
     "drop-reply: it is done and durable, the connection is closed",
     "delay: it is done, the reply comes late",
     "status: nothing is done, the reply is an error",
     "garble: it is done, the reply is damaged",
     "duplicate: it is done twice",
+    "no-response: error 119, nothing is charged",
+    "no-response-charged: error 119, and it is charged",
 ];
 
 /// The faults, and a form to add one; with what was wrong with it, if it was.
@@ -70,8 +72,10 @@ fn row(fault: Shown<'_>) -> [Html; 5] {
 fn adding(entered: Option<&Form>) -> Html {
     let value = |name, usual| entered.and_then(|form| form.get(name)).unwrap_or(usual);
     let names: Vec<String> = METHODS.iter().map(|info| format!("{info:?}")).collect();
-    let methods: Vec<(&str, &str)> =
-        std::iter::once((Fault::ANY, "Any method")).chain(names.iter().map(|name| (&**name, &**name))).collect();
+    let methods: Vec<(&str, &str)> = [(Fault::ANY, "Any method"), (Fault::PAGE, "The hosted page")]
+        .into_iter()
+        .chain(names.iter().map(|name| (&**name, &**name)))
+        .collect();
     let kinds: Vec<(&str, &str)> = FaultKind::NAMES.into_iter().zip(MEANINGS).collect();
     let number = |name, label, usual, hint| Field { name, label, value: value(name, usual), hint, keyboard: "numeric" };
     view::Form::post(&Place::Faults.path())

@@ -3,7 +3,10 @@
 
 use pg_model::{SandboxErrorCode, SandboxStatusCode};
 
-use super::{Context, Refusal, authorise::Attempt, bank::Verdict, card::PayingCard, charge::Charge, eci};
+use super::{
+    Context, Refusal, authorise::Attempt, bank::Verdict, card::PayingCard, charge::Charge, eci,
+    operation::refuse_other_currency, references::References,
+};
 use crate::{
     cards::Scenario,
     merchants::Merchant,
@@ -74,15 +77,16 @@ pub(in crate::service) fn answer(
 
 /// Pays, or reserves, what an authentication was opened for.
 ///
-/// The card decides when the customer was authenticated, or could not be because the card has no
-/// 3-D Secure; otherwise the payment is declined with 907. Refused with 961 before the authentication
-/// has ended, with 962 when it has been used up by an approval or a decline, and with 119 when the
-/// bank does not answer (assumption 108).
+/// The card decides, however the authentication ended: the merchant has chosen to proceed (spec 2 §3.3). On the hosted
+/// page nobody chooses, so there a challenge that was not passed is a decline with 907 (assumption 122). Refused with 961
+/// before the authentication has ended, with 962 when it has been used up by an approval or a decline, and with 119
+/// when the bank does not answer (assumption 108).
 pub(in crate::service) fn pay(
     context: &mut Context<'_>,
     merchant: &Merchant,
     kind: PaymentKind,
     mut authentication: Authentication,
+    references: References,
 ) -> Result<Payment, Refusal> {
     if authentication.payment.is_some() {
         return Err(SandboxErrorCode::AUTHENTICATION_ALREADY_USED.into());
@@ -92,26 +96,30 @@ pub(in crate::service) fn pay(
     [7, 108, 109].into_iter().for_each(|number| context.basis.assume(number));
 
     let check = check_of(context, &authentication)?;
+    refuse_other_currency(context, &check)?;
     let Some(mut card) = PayingCard::of_payment(context, &check)? else { return Err(unknown()) };
     card.session_key = authentication.session_key.clone();
+    let number = card.number.expose();
+    let insists = authentication.service == Service::V5 || Scenario::of(number) == Scenario::ChallengeRequired;
     let verdict = match end {
-        AuthenticationEnd::Authenticated | AuthenticationEnd::NotEnrolled => {
-            Verdict::of(card.number.expose(), card.is_past(context.now))
-        }
-        AuthenticationEnd::Failed | AuthenticationEnd::Abandoned | AuthenticationEnd::TimedOut => {
+        AuthenticationEnd::Failed | AuthenticationEnd::Abandoned | AuthenticationEnd::TimedOut if insists => {
             Verdict::Declined(SandboxStatusCode::AUTHENTICATION_DECLINED)
         }
+        _ => Verdict::of(number, card.is_past(context.now)),
     };
-    let charge = Charge::of_check(context, &check)?;
+    let mut charge = Charge::of_check(context, &check)?;
+    references.replace(&mut charge);
     let payment = Attempt::new(context, merchant, kind, charge, card).put_to_bank(context, &verdict)?;
-    find_by_reference(context, &payment)?;
+    if payment.unique_reference == check.unique_reference {
+        find_by_reference(context, &payment)?;
+    }
     authentication.end = Some(end);
     authentication.payment = Some(payment.key.clone());
     context.records.put(&authentication)?;
     Ok(payment)
 }
 
-/// The payment is found by the unique reference of its check, which nothing else can use.
+/// A payment that takes over the unique reference of its check is found by it too.
 fn find_by_reference(context: &mut Context<'_>, payment: &Payment) -> Result<(), Refusal> {
     let Some(reference) = &payment.unique_reference else { return Ok(()) };
     let key = UniqueReference::key_of(&payment.merchant, reference);

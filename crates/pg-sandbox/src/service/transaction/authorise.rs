@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use pg_model::{ErrorCode, SandboxErrorCode, Transaction};
+use pg_model::Transaction;
 
 use super::{
     Context, Refusal,
@@ -14,8 +14,9 @@ use super::{
 };
 use crate::{
     merchants::Merchant,
-    records::{Payment, PaymentKind, UniqueReference},
+    records::{Payment, PaymentKind},
     secret::Secret,
+    service::unique_reference,
     vault::Sealed,
 };
 
@@ -32,7 +33,7 @@ pub(super) fn authorise(
 
 /// Asks the bank for a charge on a card and records the transaction, approved or declined.
 ///
-/// Refused with 950 when the unique reference is used up, and with 119 when the bank does not answer.
+/// Refused with 119 when the bank does not answer; see [`refuse_unheard`](bank::refuse_unheard) for an answer that was lost.
 pub(in crate::service) fn pay(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -41,9 +42,7 @@ pub(in crate::service) fn pay(
     card: PayingCard,
 ) -> Result<Payment, Refusal> {
     let verdict = Verdict::of(card.number.expose(), card.is_past(context.now));
-    let attempt = Attempt::new(context, merchant, kind, charge, card);
-    attempt.use_up_reference(context, verdict != Verdict::Silent)?;
-    attempt.put_to_bank(context, &verdict)
+    Attempt::new(context, merchant, kind, charge, card).put_to_bank(context, &verdict)
 }
 
 /// A charge on a card, and the key of the transaction that it will be.
@@ -67,15 +66,6 @@ impl<'a> Attempt<'a> {
         Self { key: context.keys.record(context.now), merchant, kind, charge, card }
     }
 
-    /// The unique reference is used up by the first request that reaches the bank with it, whether or
-    /// not that leaves a transaction (assumption 92).
-    pub(super) fn use_up_reference(&self, context: &mut Context<'_>, recorded: bool) -> Result<(), Refusal> {
-        let Some(reference) = &self.charge.unique_reference else { return Ok(()) };
-        context.basis.assume(92);
-        let used = UniqueReference::new(&self.merchant.name, reference, recorded.then(|| self.key.clone()));
-        if context.records.insert(&used)? { Ok(()) } else { Err(SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE.into()) }
-    }
-
     /// An authorisation: the session forgets its CV2, and the transaction is recorded as the bank
     /// decides.
     pub(super) fn put_to_bank(self, context: &mut Context<'_>, verdict: &Verdict) -> Result<Payment, Refusal> {
@@ -84,13 +74,14 @@ impl<'a> Attempt<'a> {
         {
             context.basis.assume(101);
         }
+        bank::listen(context)?;
         let answer = match verdict {
             Verdict::Approved => bank::approved(context, true),
             Verdict::Declined(code) => bank::declined(context, code),
-            Verdict::Silent => {
-                // The request has reached the bank, so its reference stays used up (assumption 92).
-                context.records.keep()?;
-                return Err(Refusal::from(ErrorCode::NO_RESPONSE_FROM_BANK).assuming(93));
+            Verdict::Silent => return Err(bank::no_response()),
+            Verdict::Unheard => {
+                context.unheard = true;
+                bank::approved(context, true)
             }
         };
         self.record(context, answer)
@@ -119,12 +110,14 @@ impl<'a> Attempt<'a> {
             unique_reference: charge.unique_reference,
             captured: 0,
             cancelled: 0,
+            closed: false,
             refunded: 0,
             card_key: card.card_key,
             bank: answer.bank,
             details,
             created: context.now,
         };
+        unique_reference::lead_to(context, &payment.key);
         context.records.put(&payment)?;
         Ok(payment)
     }

@@ -1,10 +1,10 @@
 //! The simulated bank: the card's scenario decides about new payments (assumptions 87 to 89 and 93);
 //! what follows a payment is always approved (assumptions 96 and 97).
 
-use pg_model::{SandboxStatusCode, StatusCode};
+use pg_model::{ErrorCode, SandboxStatusCode, StatusCode};
 
-use super::Context;
-use crate::cards::Scenario;
+use super::{Context, Refusal};
+use crate::{cards::Scenario, records::Silence};
 
 /// What the bank makes of a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +13,10 @@ pub(super) enum Verdict {
     Approved,
     /// It does not.
     Declined(SandboxStatusCode),
-    /// The bank does not answer: error 119, and nothing is charged.
+    /// It does not answer: error 119, and nothing is charged.
     Silent,
+    /// It pays, and its answer is lost: error 119 too.
+    Unheard,
 }
 
 /// What the bank said, as a transaction has it.
@@ -37,11 +39,38 @@ impl Verdict {
         match Scenario::of(number) {
             _ if past_expiry => Self::Declined(SandboxStatusCode::CARD_EXPIRED),
             Scenario::NoResponse => Self::Silent,
+            Scenario::NoResponseCharged => Self::Unheard,
             Scenario::Declined => Self::Declined(SandboxStatusCode::DECLINED),
             Scenario::InsufficientFunds => Self::Declined(SandboxStatusCode::INSUFFICIENT_FUNDS),
             _ => Self::Approved,
         }
     }
+}
+
+/// Refuses a request that a fault keeps from the bank, and notes it when the bank's answer will be lost.
+pub(super) fn listen(context: &mut Context<'_>) -> Result<(), Refusal> {
+    match context.silence {
+        None => Ok(()),
+        Some(Silence::NotCharged) => Err(no_response()),
+        Some(Silence::Charged) => {
+            context.unheard = true;
+            Ok(())
+        }
+    }
+}
+
+/// Error 119, which does not say whether the bank has charged (assumption 93).
+pub(super) fn no_response() -> Refusal {
+    Refusal::from(ErrorCode::NO_RESPONSE_FROM_BANK).assuming(93)
+}
+
+/// Error 119 for a request whose answer from the bank was lost. What it has recorded is kept.
+pub(in crate::service) fn refuse_unheard(context: &mut Context<'_>) -> Result<(), Refusal> {
+    if !context.unheard {
+        return Ok(());
+    }
+    context.records.keep()?;
+    Err(no_response())
 }
 
 /// The answer of an approval; refunds and cancellations have no `bankAuthCode` (assumption 88).
@@ -93,6 +122,7 @@ mod tests {
             ("4000000000002008", false, Verdict::Declined(SandboxStatusCode::DECLINED)),
             ("4000000000003006", false, Verdict::Declined(SandboxStatusCode::INSUFFICIENT_FUNDS)),
             ("4000000000004004", false, Verdict::Silent),
+            ("4000000000011009", false, Verdict::Unheard),
             ("4000000000004004", true, Verdict::Declined(SandboxStatusCode::CARD_EXPIRED)),
             // The scenarios of 3-D Secure and of the account updater pay.
             ("4000000000006009", false, Verdict::Approved),

@@ -5,15 +5,23 @@ use pg_model::{CancelPreauth, Transaction};
 use super::{
     Context, Refusal, Serve,
     operation::{self, Portion},
+    references::References,
 };
-use crate::{merchants::Merchant, records::PaymentKind};
+use crate::{
+    merchants::Merchant,
+    records::{PaymentKind, Service},
+};
 
 impl Serve for CancelPreauth {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Transaction, Refusal> {
+        let references = References::of(
+            self.merchant_reference.as_ref(),
+            self.unique_merchant_reference.as_ref(),
+            self.merchant_customer_reference.as_ref(),
+        );
         let portion = Portion::asked(self.transaction_value).map_err(|refusal| refusal.assuming(96))?;
         let mut preauth = operation::find_reservation(context, merchant, &self.transaction_key)?;
-        let amount = portion.of(preauth.reserved())?;
-        preauth.cancelled += amount;
-        operation::record(context, &preauth, PaymentKind::CancelPreAuth, amount)
+        let amount = operation::cancel(merchant, &mut preauth, portion, Service::V3)?;
+        operation::record(context, &preauth, PaymentKind::CancelPreAuth, amount, references)
     }
 }

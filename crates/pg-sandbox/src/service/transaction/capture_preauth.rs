@@ -5,15 +5,20 @@ use pg_model::{CapturePreauth, Transaction};
 use super::{
     Context, Refusal, Serve,
     operation::{self, Portion},
+    references::References,
 };
 use crate::{merchants::Merchant, records::PaymentKind};
 
 impl Serve for CapturePreauth {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Transaction, Refusal> {
+        let references = References::of(
+            self.merchant_reference.as_ref(),
+            self.unique_merchant_reference.as_ref(),
+            self.merchant_customer_reference.as_ref(),
+        );
         let portion = Portion::asked(self.transaction_value).map_err(|refusal| refusal.assuming(96))?;
         let mut preauth = operation::find_reservation(context, merchant, &self.transaction_key)?;
-        let amount = portion.of(preauth.reserved())?;
-        preauth.captured += amount;
-        operation::record(context, &preauth, PaymentKind::Capture, amount)
+        let amount = operation::capture(merchant, &mut preauth, portion)?;
+        operation::record(context, &preauth, PaymentKind::Capture, amount, references)
     }
 }

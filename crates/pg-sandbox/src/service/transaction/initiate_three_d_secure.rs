@@ -14,8 +14,7 @@ use crate::{
 /// Opens an authentication for a charge on a card, and records the check; nothing is charged.
 ///
 /// `return_to` is what a `Location` header says about where the customer goes afterwards. The reply
-/// has no authentication when the card's bank does not answer (assumption 105). Refused with 950 when
-/// the unique reference is used up: the check uses it up for the payment too (assumption 109).
+/// has no authentication when the card's bank does not answer (assumption 105).
 pub(in crate::service) fn open(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -33,7 +32,6 @@ pub(in crate::service) fn open(
     let bank = vec![(eci::NAME.to_owned(), eci::unauthenticated(card.number.expose()).to_owned())];
     let status = code.message().unwrap_or_default().to_owned();
     let attempt = Attempt::new(context, merchant, PaymentKind::ThreeDSecureCheck, charge, card);
-    attempt.use_up_reference(context, true)?;
     let check = attempt.record(context, Answer { code: code.as_str().to_owned(), status, bank })?;
     if code == StatusCode::THREE_D_SECURE_FAILED {
         return Ok((check, None));

@@ -60,9 +60,12 @@ impl Wanted {
     }
 
     fn fits(&self, payment: &Payment) -> bool {
+        // A transaction that is named otherwise is compared by what is recorded, also by an update.
+        let named = self.key.is_some() || self.unique.is_some();
+        let reference = if named { payment.merchant_reference.as_deref() } else { payment.found_by() };
         let matches = |wanted: &Option<String>, held: Option<&str>| wanted.is_none() || wanted.as_deref() == held;
         matches(&self.key, Some(&payment.key))
-            && matches(&self.reference, payment.found_by())
+            && matches(&self.reference, reference)
             && matches(&self.unique, payment.unique_reference.as_deref())
     }
 

@@ -35,15 +35,21 @@ mod lookup;
 mod operation;
 mod preauth;
 mod preauth_three_d_secure;
+mod references;
 mod refund;
 mod reply;
 mod update;
 
 pub(super) use authorise::pay;
+pub(super) use bank::refuse_unheard;
 pub(super) use card::PayingCard;
 pub(super) use charge::{Charge, MOST};
 pub(super) use initiate_three_d_secure::open as open_authentication;
-pub(super) use operation::{Portion, Step, find, perform, refuse_unless_refundable, refuse_unless_reserved};
+pub(super) use operation::{
+    Portion, Step, cancel, capture, find, perform, refuse_other_currency, refuse_unless_refundable,
+    refuse_unless_reserved,
+};
+pub(super) use references::References;
 
 /// The methods of the service.
 pub(super) const METHODS: &[Entry] = &[

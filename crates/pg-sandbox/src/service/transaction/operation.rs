@@ -4,10 +4,11 @@ use std::num::NonZeroU64;
 
 use pg_model::{ErrorCode, SandboxErrorCode, Transaction, TransactionKey};
 
-use super::{Context, Refusal, bank, reply};
+use super::{Context, Refusal, bank, references::References, reply};
 use crate::{
     merchants::Merchant,
     records::{Details, Payment, PaymentKind, Service},
+    service::unique_reference,
 };
 
 /// How much of what is left an operation asks for.
@@ -85,14 +86,54 @@ pub(in crate::service) fn refuse_unless_refundable(context: &mut Context<'_>, de
     if debit.refundable() == 0 { Err(SandboxErrorCode::NOTHING_TO_REFUND.into()) } else { Ok(()) }
 }
 
+/// Captures a portion of a reservation, which ends with it: the rest stays reserved until the bank releases it
+/// (spec 2 §3.2, spec 3 §3.2; assumption 96).
+pub(in crate::service) fn capture(
+    merchant: &Merchant,
+    preauth: &mut Payment,
+    portion: Portion,
+) -> Result<u64, Refusal> {
+    let amount = portion.of(preauth.reserved())?;
+    preauth.captured += amount;
+    preauth.closed = !merchant.divisible_preauths;
+    Ok(amount)
+}
+
+/// Cancels a portion of a reservation. In version 5 the whole reservation ends with it; in version 3 the rest can still
+/// be captured. A preauth of one version that is cancelled through the other ends (assumption 96).
+pub(in crate::service) fn cancel(
+    merchant: &Merchant,
+    preauth: &mut Payment,
+    portion: Portion,
+    through: Service,
+) -> Result<u64, Refusal> {
+    let amount = portion.of(preauth.reserved())?;
+    preauth.cancelled += amount;
+    let all = [preauth.service, through].contains(&Service::V5);
+    preauth.closed = all && !merchant.divisible_preauths;
+    Ok(amount)
+}
+
+/// Refuses a `currency` that is not the original's, sent to a method that takes the currency from there
+/// (spec 2 §4.4; assumption 151).
+pub(in crate::service) fn refuse_other_currency(context: &Context<'_>, original: &Payment) -> Result<(), Refusal> {
+    match &context.stray_currency {
+        Some(currency) if *currency != original.currency => {
+            Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(151))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// [`perform`] for the gateway's methods, with their reply.
 pub(super) fn record(
     context: &mut Context<'_>,
     original: &Payment,
     kind: PaymentKind,
     amount: u64,
+    references: References,
 ) -> Result<Transaction, Refusal> {
-    let step = Step { kind, service: Service::V3, amount, details: Details::new() };
+    let step = Step { kind, service: Service::V3, amount, details: Details::new(), references };
     Ok(reply::standard(&perform(context, original, step)?))
 }
 
@@ -105,18 +146,22 @@ pub(in crate::service) struct Step {
     pub(in crate::service) amount: u64,
     /// Texts of its own, by wire name.
     pub(in crate::service) details: Details,
+    /// References of its own.
+    pub(in crate::service) references: References,
 }
 
 /// Records an approved operation on an original that has been changed by it, and the original.
 ///
-/// References are copied except the unique one (assumption 94). The items stay with the original:
-/// a part of its amount need not be any of them.
+/// References that the request does not give are copied, except the unique one (assumption 94). The items stay with
+/// the original: a part of its amount need not be any of them. Error 119 when a fault silences the bank.
 pub(in crate::service) fn perform(
     context: &mut Context<'_>,
     original: &Payment,
     step: Step,
 ) -> Result<Payment, Refusal> {
     context.basis.assume(94);
+    refuse_other_currency(context, original)?;
+    bank::listen(context)?;
     let key = context.keys.record(context.now);
     let card = match &original.card {
         Some(card) => Some(card.moved(context.vault, context.keys.dice(), &original.key, &key)?),
@@ -125,6 +170,7 @@ pub(in crate::service) fn perform(
     let answer = bank::approved(context, step.kind == PaymentKind::Capture);
     let mut details = original.details_to_copy();
     details.extend(step.details);
+    let references = step.references.or_of(original);
     let operation = Payment {
         key,
         merchant: original.merchant.clone(),
@@ -135,12 +181,13 @@ pub(in crate::service) fn perform(
         amount: step.amount,
         currency: original.currency.clone(),
         parent: Some(original.key.clone()),
-        merchant_reference: original.merchant_reference.clone(),
+        merchant_reference: references.merchant,
         reference_added: false,
-        unique_reference: None,
-        customer_reference: original.customer_reference.clone(),
+        unique_reference: references.unique,
+        customer_reference: references.customer,
         captured: 0,
         cancelled: 0,
+        closed: false,
         refunded: 0,
         card,
         card_key: original.card_key.clone(),
@@ -149,6 +196,7 @@ pub(in crate::service) fn perform(
         recipient: Default::default(),
         created: context.now,
     };
+    unique_reference::lead_to(context, &operation.key);
     context.records.put(original)?;
     context.records.put(&operation)?;
     Ok(operation)

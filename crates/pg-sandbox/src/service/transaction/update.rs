@@ -1,11 +1,31 @@
 //! `transaction/update` (spec 2 §4.4; assumption 98).
 
-use pg_model::{Acknowledgement, ResultCode, SandboxErrorCode, UpdateTransaction};
+use pg_model::{Acknowledgement, Method, ResultCode, SandboxErrorCode, UpdateTransaction, Violations};
 
 use super::{Context, Refusal, Serve, charge::given, operation};
 use crate::merchants::Merchant;
 
+const REFERENCE: &str = "merchantReference";
+const CUSTOMER: &str = "merchantCustomerReference";
+
 impl Serve for UpdateTransaction {
+    /// One valid field is enough: one that is not valid beside it is left out (spec 2 §3.2, §4.4).
+    fn broken_rules(&self) -> Violations {
+        let all = self.check();
+        let held = [
+            (REFERENCE, given(self.merchant_reference.as_ref())),
+            (CUSTOMER, given(self.merchant_customer_reference.as_ref())),
+        ];
+        if held.iter().any(|(name, value)| value.is_some() && !all.iter().any(|violation| violation.name == *name)) {
+            return all
+                .iter()
+                .filter(|violation| ![REFERENCE, CUSTOMER].contains(&&*violation.name))
+                .cloned()
+                .collect();
+        }
+        all
+    }
+
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Acknowledgement, Refusal> {
         let reference = given(self.merchant_reference.as_ref());
         let customer = given(self.merchant_customer_reference.as_ref());
@@ -14,6 +34,16 @@ impl Serve for UpdateTransaction {
         if taken(&reference, &payment.merchant_reference) || taken(&customer, &payment.customer_reference) {
             return Err(SandboxErrorCode::FIELD_ALREADY_SET.into());
         }
+        // A field that is not valid is supplied all the same, and was compared above.
+        let (reference, customer) = (valid(REFERENCE, reference), valid(CUSTOMER, customer));
+        for (name, given, kept) in [
+            (REFERENCE, self.merchant_reference.is_some(), reference.is_some()),
+            (CUSTOMER, self.merchant_customer_reference.is_some(), customer.is_some()),
+        ] {
+            if given && !kept {
+                context.warn(&format!("{name} was left out: it is blank or not valid"));
+            }
+        }
         payment.reference_added |= reference.is_some();
         payment.merchant_reference = payment.merchant_reference.or(reference);
         payment.customer_reference = payment.customer_reference.or(customer);
@@ -21,4 +51,10 @@ impl Serve for UpdateTransaction {
         context.basis.assume(98);
         Ok(Acknowledgement { result: ResultCode::OK, ..Acknowledgement::default() })
     }
+}
+
+/// A value that keeps the rules of its parameter.
+fn valid(name: &str, value: Option<String>) -> Option<String> {
+    let field = UpdateTransaction::INFO.fields.iter().find(|field| field.wire == name)?;
+    value.filter(|value| field.broken_rule(value).is_none())
 }

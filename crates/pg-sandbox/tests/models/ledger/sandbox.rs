@@ -71,8 +71,10 @@ impl<const WRONG: u8> Beside<WRONG> {
                 let method = if payment.kind == Kind::Auth { "transaction/auth" } else { "transaction/preauth" };
                 self.version_3(payment.who, method, pairs)
             }
-            Step::Operate { who, version: Version::Three, what, which, .. } => {
+            Step::Operate { who, version: Version::Three, what, which, unique, reference, .. } => {
                 let mut pairs = vec![("transactionKey", self.key(which))];
+                pairs.extend(unique.map(|unique| ("uniqueMerchantReference", format!("unique-{unique}"))));
+                pairs.extend(reference.map(|reference| ("merchantReference", format!("order-{reference}"))));
                 pairs.extend(model.value.map(|value| ("transactionValue", value.to_string())));
                 let method = match what {
                     Kind::Capture => "transaction/capturepreauth",
@@ -126,6 +128,11 @@ impl<const WRONG: u8> Beside<WRONG> {
     fn hold(&mut self, model: &Ledger<WRONG>, answer: Result<Value, String>) {
         match (&model.promise, answer) {
             (Promise::Refused(codes), Err(code)) => assert!(codes.contains(&&*code), "{code}, not {codes:?}"),
+            (Promise::Unheard, Err(code)) => {
+                assert_eq!(code, "119");
+                let list = self.service.list("transactions");
+                self.keys.push(text(list.last().unwrap(), "transactionKey").to_owned());
+            }
             (Promise::Recorded, Ok(key)) => self.keys.push(key.as_str().unwrap().to_owned()),
             (Promise::Status(wanted), Ok(status)) => assert_eq!(status, *wanted),
             (Promise::Found(wanted), Ok(found)) => {

@@ -3,7 +3,7 @@
 use proptest::{option, prelude::*, sample::select};
 
 use super::{DAY, END_OF_MAY, MOST};
-use crate::service::{ANOTHER, APPROVED, DECLINED, POOR, SILENT, Who};
+use crate::service::{ANOTHER, APPROVED, DECLINED, POOR, SILENT, UNHEARD, Who};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
@@ -14,6 +14,9 @@ pub(crate) enum Step {
         what: Kind,
         which: usize,
         value: Value,
+        /// References of its own, which version 5 has not.
+        unique: Option<u8>,
+        reference: Option<u8>,
     },
     /// Charges the card of an earlier payment again.
     Repeat {
@@ -71,6 +74,8 @@ pub(crate) enum Card {
     Declined,
     Poor,
     Silent,
+    /// Charges, and the answer is lost.
+    Unheard,
 }
 
 impl Card {
@@ -81,6 +86,7 @@ impl Card {
             Self::Declined => DECLINED,
             Self::Poor => POOR,
             Self::Silent => SILENT,
+            Self::Unheard => UNHEARD,
         }
     }
 }
@@ -114,8 +120,8 @@ pub(super) fn steps(entries: usize) -> BoxedStrategy<Step> {
     });
     prop_oneof![
         6 => pay,
-        9 => (who(), version, what, which(), value)
-            .prop_map(|(who, version, what, which, value)| Step::Operate { who, version, what, which, value }),
+        9 => (who(), version, what, which(), value, reference(), reference())
+            .prop_map(|(who, version, what, which, value, unique, reference)| Step::Operate { who, version, what, which, value, unique, reference }),
         3 => (who(), charges(), which(), price())
             .prop_map(|(who, kind, which, value)| Step::Repeat { who, kind, which, value }),
         3 => (who(), option::of(which()), reference(), reference())
@@ -129,6 +135,7 @@ pub(super) fn steps(entries: usize) -> BoxedStrategy<Step> {
 fn card() -> impl Strategy<Value = Card> {
     prop_oneof![
         5 => Just(Card::Good), 4 => Just(Card::Short), 1 => Just(Card::Declined), 1 => Just(Card::Poor), 1 => Just(Card::Silent),
+        1 => Just(Card::Unheard),
     ]
 }
 

@@ -19,7 +19,7 @@ fn without_a_value_everything_that_is_left_is_cancelled() {
 
 #[test]
 fn captures_and_cancellations_share_what_was_reserved() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::dividing();
     let preauth = reserve(&mut shop, 1000);
     assert_eq!(shop.operate("cancelpreauth", &preauth, Some(0)).code(), "107");
     assert_eq!(shop.operate("cancelpreauth", &preauth, Some(1001)).code(), "107");
@@ -32,4 +32,15 @@ fn captures_and_cancellations_share_what_was_reserved() {
     let payment = shop.payment(&preauth);
     assert_eq!((payment.captured, payment.cancelled, payment.reserved()), (600, 400, 0));
     assert_eq!(shop.operate("capturepreauth", &preauth, None).code(), "952");
+}
+
+#[test]
+fn a_partial_cancellation_leaves_the_rest() {
+    let mut shop = Shop::open();
+    let preauth = reserve(&mut shop, 1000);
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(300)).code(), "600");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(200)).code(), "600");
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(501)).code(), "107");
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(499)).code(), "600");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(1)).code(), "952");
 }

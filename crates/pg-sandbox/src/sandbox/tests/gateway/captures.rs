@@ -19,13 +19,28 @@ fn without_a_value_everything_that_is_left_is_captured() {
 }
 
 #[test]
-fn parts_add_up_to_the_reserved_amount_and_no_further() {
+fn one_capture_ends_a_preauth() {
     let mut shop = Shop::open();
     let preauth = reserve(&mut shop, 1000);
     let capture = |shop: &mut Shop, value| shop.operate("capturepreauth", &preauth, value).code().to_owned();
-    assert_eq!(capture(&mut shop, Some(1001)), "107");
-    assert_eq!(capture(&mut shop, Some(u64::MAX)), "107");
-    assert_eq!(capture(&mut shop, Some(0)), "107");
+    for value in [1001, u64::MAX, 0] {
+        assert_eq!(capture(&mut shop, Some(value)), "107");
+    }
+    assert_eq!(capture(&mut shop, Some(400)), "600");
+    // The rest stays reserved until the bank releases it.
+    for value in [Some(1), Some(600), None] {
+        assert_eq!(capture(&mut shop, value), "952");
+        assert_eq!(shop.operate("cancelpreauth", &preauth, value).code(), "952");
+    }
+    let amounts: Vec<u64> = shop.payments()[1..].iter().map(|payment| payment.amount).collect();
+    assert_eq!(amounts, [400]);
+}
+
+#[test]
+fn an_account_may_capture_in_parts() {
+    let mut shop = Shop::dividing();
+    let preauth = reserve(&mut shop, 1000);
+    let capture = |shop: &mut Shop, value| shop.operate("capturepreauth", &preauth, value).code().to_owned();
     assert_eq!(capture(&mut shop, Some(400)), "600");
     assert_eq!(capture(&mut shop, Some(601)), "107");
     assert_eq!(capture(&mut shop, Some(599)), "600");
@@ -37,12 +52,12 @@ fn parts_add_up_to_the_reserved_amount_and_no_further() {
 }
 
 #[test]
-fn all_of_it_with_a_value_and_the_rest_without() {
+fn all_of_it_with_a_value_or_without() {
     let mut shop = Shop::open();
     let preauth = reserve(&mut shop, 1000);
     assert_eq!(shop.operate("capturepreauth", &preauth, Some(1000)).code(), "600");
     let preauth = reserve(&mut shop, 1000);
-    shop.operate("capturepreauth", &preauth, Some(300));
+    shop.operate("cancelpreauth", &preauth, Some(300));
     let rest = shop.operate("capturepreauth", &preauth, None).key();
     assert_eq!(shop.payment(&rest).amount, 700);
 }
@@ -65,12 +80,12 @@ fn a_reservation_ends_after_five_days() {
     let mut shop = Shop::open();
     let preauth = reserve(&mut shop, 1000);
     shop.wait(5 * 24 * 60 * 60 - 1);
-    assert_eq!(shop.operate("capturepreauth", &preauth, Some(1)).code(), "600");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(1)).code(), "600");
     shop.wait(1);
     assert_eq!(shop.operate("capturepreauth", &preauth, Some(1)).code(), "952");
     assert_eq!(shop.operate("cancelpreauth", &preauth, None).code(), "952");
     let payment = shop.payment(&preauth);
-    assert_eq!((payment.captured, payment.cancelled), (1, 0));
+    assert_eq!((payment.captured, payment.cancelled), (0, 1));
 }
 
 #[test]
@@ -78,8 +93,8 @@ fn only_an_approved_preauth_is_captured_or_cancelled() {
     let mut shop = Shop::open();
     let auth = pay(&mut shop, 1000);
     let preauth = reserve(&mut shop, 1000);
-    let capture = shop.operate("capturepreauth", &preauth, Some(10)).key();
     let cancellation = shop.operate("cancelpreauth", &preauth, Some(10)).key();
+    let capture = shop.operate("capturepreauth", &preauth, Some(10)).key();
     let refund = shop.operate("refund", &auth, Some(10)).key();
     let declined = shop.call("preauth", &raw(DECLINED, &[])).text("transactionKey").to_owned();
     for method in ["capturepreauth", "cancelpreauth"] {
@@ -104,7 +119,7 @@ fn references_are_copied_but_the_unique_one() {
         ("cardholderName", "A Customer"),
     ];
     let preauth = shop.call("preauth", &raw(PAN, &references)).key();
-    for method in ["capturepreauth", "cancelpreauth"] {
+    for method in ["cancelpreauth", "capturepreauth"] {
         let key = shop.operate(method, &preauth, Some(1)).key();
         let made = shop.payment(&key);
         assert_eq!(made.merchant_reference.as_deref(), Some("order 7"));
@@ -124,6 +139,6 @@ fn a_capture_of_a_no_response_card_is_approved() {
     let card = shop.seal(&preauth, SILENT, ("05", "2026"));
     let changed = Payment { card: Some(card), ..shop.payment(&preauth) };
     shop.put(&changed);
-    assert_eq!(shop.operate("capturepreauth", &preauth, Some(1)).code(), "600");
     assert_eq!(shop.operate("cancelpreauth", &preauth, Some(1)).code(), "600");
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(1)).code(), "600");
 }

@@ -46,6 +46,8 @@ struct Model {
     shop: Shop,
     preauth: String,
     reserved: u64,
+    /// One capture ends a preauth.
+    ended: bool,
     ends: Timestamp,
     debits: Vec<Debit>,
 }
@@ -57,17 +59,18 @@ impl Model {
         let preauth = reserve(&mut shop, amount);
         let ends = shop.at.plus(std::time::Duration::from_secs(5 * 24 * 60 * 60));
         let debits = vec![Debit { key: auth, amount, refunded: 0 }];
-        Self { shop, preauth, reserved: amount, ends, debits }
+        Self { shop, preauth, reserved: amount, ended: false, ends, debits }
     }
 
     /// Makes a step and holds its answer against the promise.
     fn step(&mut self, step: &Step) {
-        let left = if self.shop.at < self.ends { self.reserved } else { 0 };
+        let left = if self.shop.at < self.ends && !self.ended { self.reserved } else { 0 };
         match *step {
             Step::Wait(seconds) => self.shop.wait(seconds),
             Step::Capture(value) => {
                 if let Some((key, amount)) = self.ask("capturepreauth", None, value, promised(value, left, "952")) {
                     self.reserved -= amount;
+                    self.ended = true;
                     self.debits.push(Debit { key, amount, refunded: 0 });
                 }
             }

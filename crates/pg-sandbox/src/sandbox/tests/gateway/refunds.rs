@@ -38,7 +38,7 @@ fn parts_add_up_to_the_original_and_no_further() {
 
 #[test]
 fn each_capture_of_a_preauth_is_refunded_by_itself() {
-    let mut shop = Shop::open();
+    let mut shop = Shop::dividing();
     let preauth = reserve(&mut shop, 1000);
     let first = shop.operate("capturepreauth", &preauth, Some(300)).key();
     let second = shop.operate("capturepreauth", &preauth, Some(700)).key();
@@ -104,11 +104,10 @@ fn what_follows_a_payment_is_in_its_currency() {
     let mut shop = Shop::open();
     for currency in ["EUR", "JPY", "BHD"] {
         let preauth = shop.call("preauth", &raw(PAN, &[("currency", currency)])).key();
-        let mut operate = |method, key: &str| {
-            shop.call(method, &[("transactionKey", key), ("transactionValue", "10"), ("currency", "GBP")]).key()
-        };
-        let capture = operate("capturepreauth", &preauth);
+        let mut operate =
+            |method, key: &str| shop.call(method, &[("transactionKey", key), ("transactionValue", "10")]).key();
         let cancellation = operate("cancelpreauth", &preauth);
+        let capture = operate("capturepreauth", &preauth);
         let refund = operate("refund", &capture);
         for key in [capture, cancellation, refund] {
             let row = &shop.find(&[("transactionKey", &key)])[0];

@@ -10,9 +10,10 @@ mod isolation;
 mod payments;
 mod statuses;
 
-const CHALLENGE: &str = "4000000000005001";
+pub(super) const CHALLENGE: &str = "4000000000005001";
 const MASTERCARD: &str = "5200000000005006";
 const ALWAYS_FAILS: &str = "4000000000006009";
+const INSISTS: &str = "4000000000012007";
 const NOT_ENROLLED: &str = "4000000000007007";
 const RETURN: &str = "https://shop.example/back";
 
@@ -30,7 +31,7 @@ fn open(shop: &mut Shop, number: &str, more: &[(&str, &str)]) -> String {
 }
 
 /// An authentication whose customer has pressed a button.
-fn answered(shop: &mut Shop, number: &str, outcome: &str, more: &[(&str, &str)]) -> String {
+pub(super) fn answered(shop: &mut Shop, number: &str, outcome: &str, more: &[(&str, &str)]) -> String {
     let key = open(shop, number, more);
     assert_eq!(press(shop, &key, outcome).status(), 303);
     key

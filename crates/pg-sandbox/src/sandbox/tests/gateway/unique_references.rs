@@ -39,9 +39,7 @@ fn it_is_used_up_for_every_method() {
 }
 
 #[test]
-fn it_is_not_used_up_by_what_is_refused_before_the_bank() {
-    let mut shop = Shop::open();
-    let (session, token) = (shop.session(PAN), shop.token(PAN, ("01", "2030")));
+fn it_is_used_up_by_a_refused_request() {
     for change in [
         ("cardNumber", "4111111111111112"),
         ("cardExpiryMonth", "04"),
@@ -49,14 +47,44 @@ fn it_is_not_used_up_by_what_is_refused_before_the_bank() {
         ("currency", "SEK"),
         ("itemPrice0", "0"),
         ("terminalKey", "nowhere"),
+        ("merchantReference", "a reference that has more than 32 characters"),
     ] {
-        assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE, change])).status, 400);
+        let mut shop = Shop::open();
+        let refused = shop.call("auth", &raw(PAN, &[UNIQUE, change]));
+        assert_eq!((refused.status, refused.rests_on("A92")), (400, true), "{change:?}");
+        assert_ne!(refused.code(), "950", "{change:?}");
+        assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE])).code(), "950", "{change:?}");
+        assert!(shop.payments().is_empty());
+        assert!(shop.find(&[UNIQUE]).is_empty());
     }
+    let mut shop = Shop::open();
+    let token = shop.token(PAN, ("01", "2030"));
     let refused = order(&[("cardKey", &token), UNIQUE, ("merchantCustomerReference", "customer-8")]);
     assert_eq!(shop.call("authCardKey", &refused).code(), "941");
-    shop.wait(30 * 60);
-    assert_eq!(shop.call("authSessionKey", &order(&[("sessionKey", &session), UNIQUE])).code(), "136");
+    assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE])).code(), "950");
+}
+
+#[test]
+fn it_is_not_used_up_without_credentials_rate_and_permission() {
+    let mut shop = Shop::open();
+    let merchant = account("main");
+    let good = signed(&merchant, &raw(PAN, &[UNIQUE]));
+    for (from, to, code) in [
+        (format!("apiPassword={}", merchant.api_password.expose()), "apiPassword=wrong".to_owned(), "102"),
+        ("itemPrice0=499".to_owned(), "itemPrice0=498".to_owned(), "123"),
+    ] {
+        let body = good.replace(&from, &to);
+        let response = shop.sandbox.handle(shop.at, request(Method::POST, "/v3/transaction/auth/json", body));
+        assert!(text(&response).1.contains(&format!("\"errorCode\":\"{code}\"")), "{response:?}");
+    }
     assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE])).code(), "600");
+    // The account `strict` may not send raw cards, and no more than 100 requests a minute.
+    for _ in 0..100 {
+        assert_eq!(shop.call_as("strict", "auth", &raw(PAN, &[UNIQUE])).code(), "106");
+    }
+    assert_eq!(shop.call_as("strict", "auth", &raw(PAN, &[UNIQUE])).code(), "936");
+    let key = UniqueReference::key_of("strict", "u-1");
+    assert!(shop.stored::<UniqueReference>(&key).is_none());
 }
 
 #[test]

@@ -51,8 +51,8 @@ fn a_blank_field_is_ignored_and_unsets_nothing() {
 fn both_fields_of_any_transaction_are_set_at_once() {
     let mut shop = Shop::open();
     let preauth = reserve(&mut shop, 1000);
-    let capture = shop.operate("capturepreauth", &preauth, Some(10)).key();
     let cancellation = shop.operate("cancelpreauth", &preauth, Some(10)).key();
+    let capture = shop.operate("capturepreauth", &preauth, Some(10)).key();
     let refund = shop.operate("refund", &capture, Some(10)).key();
     let declined = shop.call("auth", &raw(DECLINED, &[])).text("transactionKey").to_owned();
     for key in [preauth, capture, cancellation, refund, declined] {
@@ -89,13 +89,24 @@ fn what_cannot_be_set_is_refused() {
 }
 
 #[test]
-fn one_field_that_is_wrong_refuses_both() {
+fn one_valid_field_is_enough() {
     let mut shop = Shop::open();
-    let key = pay(&mut shop, 100);
     let (long, longer) = ("r".repeat(33), "c".repeat(46));
-    for (reference, customer) in [(long.as_str(), "customer-7"), ("order 7", longer.as_str())] {
-        assert_eq!(update(&mut shop, &key, Some(reference), Some(customer)).code(), "125");
+    for (reference, customer, wanted) in [
+        (long.as_str(), "customer-7", (None, Some("customer-7"))),
+        ("order 7", longer.as_str(), (Some("order 7"), None)),
+    ] {
+        let key = pay(&mut shop, 100);
+        let answer = update(&mut shop, &key, Some(reference), Some(customer));
+        assert_eq!((answer.status, answer.rests_on("A98")), (200, true), "{answer:?}");
+        assert!(answer.warning.ends_with("was left out: it is blank or not valid"), "{answer:?}");
+        let payment = shop.payment(&key);
+        assert_eq!((payment.merchant_reference.as_deref(), payment.customer_reference.as_deref()), wanted);
     }
-    let payment = shop.payment(&key);
-    assert_eq!((payment.merchant_reference, payment.customer_reference), (None, None));
+    let key = pay(&mut shop, 100);
+    assert_eq!(update(&mut shop, &key, Some(&long), Some(&longer)).code(), "125");
+    // A field that has a value already refuses both, whatever is supplied for it.
+    assert_eq!(update(&mut shop, &key, Some("order 7"), None).status, 200);
+    assert_eq!(update(&mut shop, &key, Some(&long), Some("customer-7")).code(), "954");
+    assert_eq!(shop.payment(&key).customer_reference, None);
 }

@@ -41,7 +41,9 @@ impl Alert {
             Some("902") => "Your card was declined: not enough funds",
             Some(_) => "Your card was declined",
         };
-        let text = if replay {
+        let text = if declined.is_none() {
+            "It is not known whether your card was charged. Please ask the shop before you try again."
+        } else if replay {
             "This form had been sent before, and that was the answer. Nothing was charged. You can try again here."
         } else {
             "Nothing was charged. You can try again, or use another card."

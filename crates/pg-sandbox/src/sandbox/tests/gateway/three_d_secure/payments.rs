@@ -28,13 +28,13 @@ fn what_was_paid_is_captured_cancelled_and_refunded_as_any_other() {
     assert_eq!(shop.operate("refund", &auth, None).code(), "600");
     let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
     let preauth = pay_with(&mut shop, "preauth3DSecure", &key).key();
-    assert_eq!(shop.operate("capturepreauth", &preauth, Some(500)).code(), "600");
-    assert_eq!(shop.operate("cancelpreauth", &preauth, None).code(), "600");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(500)).code(), "600");
+    assert_eq!(shop.operate("capturepreauth", &preauth, None).code(), "600");
     assert_eq!(shop.operate("cancelpreauth", &preauth, None).code(), "952");
 }
 
 #[test]
-fn the_end_decides_whether_the_card_does() {
+fn the_card_decides_however_it_ended() {
     for method in ["auth3DSecure", "preauth3DSecure"] {
         let mut shop = Shop::open();
         for (number, outcome, wanted) in [
@@ -42,13 +42,20 @@ fn the_end_decides_whether_the_card_does() {
             (CHALLENGE, "authenticate", "600"),
             (DECLINED, "authenticate", "901"),
             (POOR, "authenticate", "902"),
-            (CHALLENGE, "fail", "907"),
-            (CHALLENGE, "abandon", "907"),
-            (DECLINED, "abandon", "907"),
-            (ALWAYS_FAILS, "authenticate", "907"),
+            (CHALLENGE, "fail", "600"),
+            (CHALLENGE, "abandon", "600"),
+            (DECLINED, "abandon", "901"),
+            (ALWAYS_FAILS, "authenticate", "600"),
+            (INSISTS, "authenticate", "600"),
+            (INSISTS, "fail", "907"),
+            (INSISTS, "abandon", "907"),
             ("4000000000010001", "authenticate", "600"),
         ] {
             let key = answered(&mut shop, number, outcome, &[]);
+            let status = status_of(&mut shop, &key);
+            let passed = outcome == "authenticate" && number != ALWAYS_FAILS;
+            let liability = if passed { ("Y", "05") } else { ("N", "07") };
+            assert_eq!((status.text("liabilityShift"), status.text("bankECIValue")), liability, "{number} {outcome}");
             let answer = pay_with(&mut shop, method, &key);
             assert_eq!((answer.status, answer.code()), (200, wanted), "{number} {outcome}");
             assert_eq!(pay_with(&mut shop, method, &key).code(), "962", "{number} {outcome}");
@@ -59,9 +66,9 @@ fn the_end_decides_whether_the_card_does() {
 }
 
 #[test]
-fn a_decline_for_the_authentication_says_so_and_is_recorded() {
+fn a_bank_that_insists_declines_without_authentication() {
     let mut shop = Shop::open();
-    let key = answered(&mut shop, CHALLENGE, "fail", &[("merchantReference", "order 7")]);
+    let key = answered(&mut shop, INSISTS, "fail", &[("merchantReference", "order 7")]);
     let answer = pay_with(&mut shop, "auth3DSecure", &key);
     assert_eq!(answer.text("transactionStatus"), "Declined, authentication did not succeed");
     assert_eq!((answer.text("transactionType"), answer.text("bankResponseCode")), ("Auth", "1A"));
@@ -88,9 +95,9 @@ fn too_early_uses_nothing_up() {
 }
 
 #[test]
-fn too_late_is_declined_for_good() {
+fn too_late_stays_too_late() {
     let mut shop = Shop::open();
-    let key = open(&mut shop, CHALLENGE, &[]);
+    let key = open(&mut shop, INSISTS, &[]);
     shop.wait(900);
     assert_eq!(pay_with(&mut shop, "auth3DSecure", &key).code(), "907");
     assert_eq!(pay_with(&mut shop, "auth3DSecure", &key).code(), "962");
@@ -216,8 +223,11 @@ fn a_bank_that_does_not_answer_uses_nothing_up() {
 fn other_parameters_are_ignored() {
     let mut shop = Shop::open();
     let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
-    let pairs = [("authenticationKey", key.as_str()), ("transactionValue", "1"), ("merchantReference", "other")];
+    let pairs = [("authenticationKey", key.as_str()), ("customerEmail", "other@shop.example"), ("currency", "GBP")];
+    let amount = shop.call("auth3DSecure", &[&pairs[..], &[("transactionValue", "1")]].concat());
+    assert_eq!(amount.code(), "964", "the amount is that of the initiation");
+    let currency = shop.call("auth3DSecure", &[pairs[0], ("currency", "EUR")]);
+    assert_eq!(currency.code(), "111");
     let paid = shop.call("auth3DSecure", &pairs).key();
-    let payment = shop.payment(&paid);
-    assert_eq!((payment.amount, payment.merchant_reference), (998, None));
+    assert_eq!(shop.payment(&paid).amount, 998);
 }

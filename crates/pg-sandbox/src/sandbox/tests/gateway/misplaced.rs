@@ -1,0 +1,97 @@
+//! References, amounts and items that a method does not have.
+
+use super::*;
+
+/// The code of an answer of version 5.
+fn version_5(shop: &mut Shop, method: &str, pairs: &[(&str, &str)]) -> String {
+    let enterprise = account("main").enterprise.unwrap();
+    let own = [
+        ("api_key", enterprise.api_key.expose()),
+        ("api_password", enterprise.api_password.expose()),
+        ("version", "5"),
+    ];
+    let body = serde_urlencoded::to_string([&own[..], pairs].concat()).unwrap();
+    let response = shop.sandbox.handle(shop.at, request(Method::POST, &format!("/enterprise/{method}"), body));
+    let xml = text(&response).1;
+    xml.split("<errorcode>").nth(1).map_or_else(String::new, |rest| rest[..3].to_owned())
+}
+
+#[test]
+fn a_reference_that_a_method_does_not_have_is_refused() {
+    let mut shop = Shop::open();
+    for name in ["uniquemerchantreference", "unique_merchant_reference", "uniqueMerchantRefrence", "trans_reference"] {
+        let answer = shop.call("auth", &raw(PAN, &[(name, "u-1")]));
+        assert_eq!((answer.status, answer.code(), answer.rests_on("A150")), (400, "963", true), "{name}");
+        assert!(answer.text("errorMessage").contains(name), "{answer:?}");
+        assert_eq!(shop.call("auth", &raw(PAN, &[(name, "")])).code(), "600", "{name}");
+    }
+    let key = pay(&mut shop, 100);
+    assert_eq!(
+        shop.call("update", &[("transactionKey", &key), ("merchantReference", "a"), ("uniqueMerchantReference", "u")])
+            .code(),
+        "963"
+    );
+    assert_eq!(shop.call("lookup", &[("transactionKey", &key), ("unique_merchant_reference", "u")]).code(), "963");
+    let item = [("item_name[0]", "Tea"), ("item_price[0]", "1")];
+    for name in ["uniqueMerchantReference", "merchantReference", "merchantCustomerReference", "trans_reference"] {
+        let (paid, reserved) = (pay(&mut shop, 1000), reserve(&mut shop, 1000));
+        let recorded = shop.payments().len();
+        for (method, key) in [("repeat", &paid), ("refund", &paid), ("capture", &reserved), ("cancel", &reserved)] {
+            let mut pairs = vec![("prev_trans_key", key.as_str()), ("trans_value", "1"), (name, "u-1")];
+            pairs.extend((method == "repeat").then_some(("trans_type", "Auth")));
+            assert_eq!(version_5(&mut shop, method, &pairs), "963", "{method} {name}");
+        }
+        assert_eq!(shop.payments().len(), recorded);
+        let wanted = if name == "trans_reference" { "" } else { "963" };
+        assert_eq!(version_5(&mut shop, "gettoken", &[&item[..], &[(name, "u-1")]].concat()), wanted, "{name}");
+    }
+}
+
+#[test]
+fn an_amount_that_a_method_does_not_have_is_refused() {
+    let mut shop = Shop::open();
+    for name in [
+        "value",
+        "amount",
+        "transactionvalue",
+        "TransactionValue",
+        "transaction_value",
+        "trans_value",
+        "transactionVaule",
+        "transactoinVale",
+        "itemPrice0",
+        "totalAmount",
+    ] {
+        let (paid, reserved) = (pay(&mut shop, 1000), reserve(&mut shop, 1000));
+        for (method, key) in [("refund", &paid), ("capturepreauth", &reserved), ("cancelpreauth", &reserved)] {
+            let answer = shop.call(method, &[("transactionKey", key), (name, "1")]);
+            assert_eq!((answer.status, answer.code(), answer.rests_on("A151")), (400, "964", true), "{method} {name}");
+            assert!(answer.text("errorMessage").contains(name), "{answer:?}");
+        }
+        assert_eq!((shop.payment(&paid).refunded, shop.payment(&reserved).reserved()), (0, 1000));
+    }
+}
+
+#[test]
+fn an_item_that_is_misspelt_is_refused() {
+    let mut shop = Shop::open();
+    for name in ["itemQantity0", "itemquantity0", "item_quantity[0]", "itemQuantity"] {
+        assert_eq!(shop.call("auth", &raw(PAN, &[(name, "5")])).code(), "964", "{name}");
+    }
+    assert!(shop.payments().is_empty());
+}
+
+#[test]
+fn another_currency_is_refused_where_none_is_sent() {
+    let mut shop = Shop::open();
+    for (currency, refused) in [("EUR", true), ("GBP", false), ("", false)] {
+        let (paid, reserved) = (pay(&mut shop, 1000), reserve(&mut shop, 1000));
+        for (method, key) in [("refund", &paid), ("capturepreauth", &reserved)] {
+            let answer = shop.call(method, &[("transactionKey", key), ("currency", currency)]);
+            assert_eq!(answer.code(), if refused { "111" } else { "600" }, "{method} {currency}");
+        }
+        let repeat =
+            [("prev_trans_key", paid.as_str()), ("trans_value", "1"), ("trans_type", "Auth"), ("currency", currency)];
+        assert_eq!(version_5(&mut shop, "repeat", &repeat), if refused { "111" } else { "" });
+    }
+}

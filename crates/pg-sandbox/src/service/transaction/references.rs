@@ -1,0 +1,47 @@
+//! The references of a transaction: its own, or those that it takes over (assumptions 94 and 109).
+
+use pg_model::{MerchantCustomerReference, MerchantReference, UniqueMerchantReference};
+
+use super::charge::{Charge, given};
+use crate::records::Payment;
+
+/// The references that a request gives to what it makes. Version 5 has none.
+#[derive(Debug, Default)]
+pub(in crate::service) struct References {
+    pub(super) merchant: Option<String>,
+    pub(super) unique: Option<String>,
+    pub(super) customer: Option<String>,
+}
+
+impl References {
+    /// What the parameters of a request say; an empty one says nothing (assumption 9).
+    pub(super) fn of(
+        merchant: Option<&MerchantReference>,
+        unique: Option<&UniqueMerchantReference>,
+        customer: Option<&MerchantCustomerReference>,
+    ) -> Self {
+        Self { merchant: given(merchant), unique: given(unique), customer: given(customer) }
+    }
+
+    /// The same, with what an operation takes over from its original: never the unique reference (assumption 94).
+    pub(super) fn or_of(self, original: &Payment) -> Self {
+        Self {
+            merchant: self.merchant.or_else(|| original.merchant_reference.clone()),
+            unique: self.unique,
+            customer: self.customer.or_else(|| original.customer_reference.clone()),
+        }
+    }
+
+    /// Puts them in the place of those that a 3-D Secure payment takes over (assumption 109).
+    pub(super) fn replace(self, charge: &mut Charge) {
+        for (own, taken_over) in [
+            (self.merchant, &mut charge.merchant_reference),
+            (self.unique, &mut charge.unique_reference),
+            (self.customer, &mut charge.customer_reference),
+        ] {
+            if own.is_some() {
+                *taken_over = own;
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Unique references: the first request with one uses it up (spec 2 §4.3; assumption 92).
+
+use pg_model::{
+    SandboxErrorCode,
+    method::{MethodInfo, Retry},
+};
+
+use super::{context::Context, refusal::Refusal};
+use crate::{form::Form, merchants::Merchant, records::UniqueReference};
+
+const NAME: &str = "uniqueMerchantReference";
+
+/// Uses up the unique reference of a request whose credentials are right. Error 950 if an earlier request has.
+///
+/// A method that only reads asks about a reference, and a value that breaks the parameter's own rule is none.
+pub(super) fn take(
+    context: &mut Context<'_>,
+    merchant: &Merchant,
+    info: &MethodInfo,
+    form: &Form,
+) -> Result<(), Refusal> {
+    let field = info.fields.iter().find(|field| field.wire == NAME).filter(|_| info.retry != Retry::Safe);
+    let given = field.zip(form.given(NAME)).filter(|(field, value)| field.broken_rule(value).is_none());
+    let Some((_, reference)) = given else { return Ok(()) };
+    context.basis.assume(92);
+    if context.records.get::<UniqueReference>(&UniqueReference::key_of(&merchant.name, reference))?.is_some() {
+        return Err(SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE.into());
+    }
+    context.unique_reference = Some(UniqueReference::new(&merchant.name, reference, None));
+    Ok(())
+}
+
+/// Makes a transaction findable by the reference of the request that makes it.
+pub(super) fn lead_to(context: &mut Context<'_>, transaction: &str) {
+    if let Some(used) = &mut context.unique_reference {
+        used.transaction = Some(transaction.to_owned());
+    }
+}
+
+/// Keeps the reference of a request whatever came of it. The other changes of a refused request are dropped.
+pub(super) fn settle<T>(context: &mut Context<'_>, answer: Result<T, Refusal>) -> Result<T, Refusal> {
+    let Some(used) = context.unique_reference.take() else { return answer };
+    if answer.is_err() {
+        context.records.undo()?;
+    }
+    context.records.put(&used)?;
+    context.records.keep()?;
+    answer
+}
