@@ -102,9 +102,9 @@ async fn preauth_life(shop: &Shop) {
     let card = CardDetails::new("5555555555554444", "11", "31").cv2("123");
     let reserved = approved(client.call(&Preauth::new(card, order("order-5", 1_000))).await.unwrap()).transaction_key;
     let capture = |pence| CapturePreauth::new(&reserved).transaction_value(pence);
-    let captured = approved(client.call(&capture(600)).await.unwrap()).transaction_key;
-    assert_eq!(refusal(client.call(&capture(401)).await), ErrorCode::INVALID_TRANSACTION_VALUE);
     approved(client.call(&CancelPreauth::new(&reserved).transaction_value(400)).await.unwrap());
+    assert_eq!(refusal(client.call(&capture(601)).await), ErrorCode::INVALID_TRANSACTION_VALUE);
+    let captured = approved(client.call(&capture(600)).await.unwrap()).transaction_key;
     approved(client.call(&Refund::new(&captured).transaction_value(600)).await.unwrap());
     let update = UpdateTransaction::new(&captured).merchant_reference("march");
     client.call(&update).await.unwrap();

@@ -201,7 +201,8 @@ impl Writer {
         let at = usize::try_from(self.dice.between(0, count - 1)).unwrap();
         let left = of(self)[at].left;
         let amount = self.dice.between(1, left);
-        let parent = if amount == left {
+        // One capture ends a reservation, whatever its value.
+        let parent = if amount == left || kind == "Capture" {
             of(self).swap_remove(at).key
         } else {
             let open = &mut of(self)[at];

@@ -264,7 +264,8 @@ impl<const WRONG: u8> Ledger<WRONG> {
             Some(_) => codes.push("951"),
         }
         let Some(original) = original.filter(|_| codes.is_empty()) else { return Promise::Refused(codes) };
-        self.record(Entry {
+        let unheard = original.card == Card::Unheard;
+        let recorded = self.record(Entry {
             owner: who,
             kind,
             status: if self.expired(original.card) && WRONG != EVERY_CARD_IS_GOOD { "903" } else { "600" },
@@ -278,7 +279,8 @@ impl<const WRONG: u8> Ledger<WRONG> {
             unique: None,
             parent: at,
             ..original
-        })
+        });
+        if unheard { Promise::Unheard } else { recorded }
     }
 
     fn look_up(&self, who: Who, which: Option<usize>, unique: Option<u8>, reference: Option<u8>) -> Promise {

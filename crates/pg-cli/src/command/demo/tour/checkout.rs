@@ -3,7 +3,8 @@
 use http::StatusCode;
 use pg_model::{
     CancelToken, CheckoutItem, Currency, EnterpriseCancel, EnterpriseCapture, EnterpriseRefund, EnterpriseResult,
-    EnterpriseTransactionLookup, EnterpriseTransactionType, Flag, GetToken, Outcome, SystemAction, TransactionKey, Url,
+    EnterpriseTransactionLookup, EnterpriseTransactionType, Flag, GetToken, Outcome, Repeat, SystemAction,
+    TransactionKey, Url,
 };
 use pg_sandbox::cards::Scenario;
 
@@ -62,8 +63,8 @@ impl Tour<'_> {
         )
         .await;
         self.step(
-            "Capture a part, release the rest (capture, cancel)",
-            "Together never more than was reserved.",
+            "Capture one reservation, cancel another (capture, cancel)",
+            "Each ends with it, whatever the value; the second reserves the same card again (repeat).",
             Self::capture_hosted,
         )
         .await;
@@ -126,6 +127,9 @@ impl Tour<'_> {
         let key = left(&self.checkout.reservation, "reservation")?;
         let capture = self.client.call(&EnterpriseCapture::new(key.clone(), CAPTURED)).await;
         let captured = settled(capture, &SystemAction::CAPTURE, CAPTURED)?;
+        let again = Repeat::new(key, EnterpriseTransactionType::REQUEST_PRE_AUTH, RELEASED);
+        let again = self.client.call(&again).await.map_err(|error| error.to_string())?;
+        let key = again.record().trans_key.clone();
         let cancel = self.client.call(&EnterpriseCancel::new(key, RELEASED)).await;
         let released = settled(cancel, &SystemAction::CANCEL, RELEASED)?;
         Ok(format!("{captured}, {released}"))

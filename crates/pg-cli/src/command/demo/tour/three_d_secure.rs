@@ -55,13 +55,13 @@ impl Tour<'_> {
         self.step("Use its key twice", "One authentication is good for one payment.", Self::use_key_twice).await;
         self.step(
             "Fail the challenge, by card key",
-            "initiate3DSecureCardKey with the stored card, and the second button: paying all the same is declined.",
+            "initiate3DSecureCardKey with the stored card, and the second button. The shop pays all the same; this bank declines then.",
             Self::press_fail,
         )
         .await;
         self.step(
             "Be too early, then abandon",
-            "preauth3DSecure before the customer has answered is refused; after the third button it is declined.",
+            "preauth3DSecure before the customer has answered is refused; after the third button this bank declines.",
             Self::press_abandon,
         )
         .await;
@@ -70,7 +70,7 @@ impl Tour<'_> {
     async fn initiate_by_session(&mut self) -> Seen {
         let session = self.client.call(&Initiate::new(ERROR_PAGE)).await.map_err(|error| error.to_string())?;
         self.session = Some(session.session_key.clone());
-        let location = self.post(number(Scenario::Challenge)).await?;
+        let location = self.post(number(Scenario::ChallengeRequired)).await?;
         if !location.starts_with(REVIEW_PAGE) {
             return Err("sent back to the card page, though everything was valid".to_owned());
         }
