@@ -13,7 +13,7 @@ const COUNTED: u32 = 100;
 /// How many requests are shown.
 const NEWEST: u32 = 8;
 /// What the scenarios of the test cards do.
-const SCENARIOS: [(&str, &str); 10] = [
+const SCENARIOS: [(&str, &str); 12] = [
     ("approved", "Payments are approved"),
     ("declined", "Payments are declined"),
     ("insufficient-funds", "Payments are declined for lack of funds"),
