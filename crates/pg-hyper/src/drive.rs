@@ -3,11 +3,14 @@
 use std::{
     collections::VecDeque,
     fmt,
-    future::{IntoFuture, ready},
-    pin::Pin,
+    future::ready,
+    pin::{Pin, pin},
+    task::{Context, Poll},
 };
 
+use pg_model::mask;
 use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Nothing, Saved};
+use tracing::{Instrument, Span, field::Empty};
 
 use crate::{Client, DurableFile, Hyper, Receipt, Transport};
 
@@ -53,8 +56,11 @@ pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Every future of it may be dropped at any time and asked for again: what is under way stays in here, a request that was
 /// sent included, and goes on where it was. When the drive itself is dropped, go on from what was stored last.
 ///
-/// A machine that asks nothing of its owner can simply be awaited. One that does is taken from
+/// A machine that asks nothing of its owner can simply be awaited, or spawned. One that does is taken from
 /// [question](Self::next) to question, and [told](Self::tell) what its owner knows.
+///
+/// All that it sends and says is in one span, `pg.drive`, a child of the span in which it was made: `machine` says what it is,
+/// `reference` what it works on, and `outcome` how it ended.
 pub struct Drive<M: Machine, T = Hyper> {
     machine: M,
     client: Client<T>,
@@ -65,6 +71,7 @@ pub struct Drive<M: Machine, T = Hyper> {
     receipts: Receipts,
     position: Position<M::Demand, M::Outcome>,
     trouble: Option<Trouble>,
+    span: Span,
 }
 
 /// What a machine wants of its owner.
@@ -99,7 +106,10 @@ where
     T: Transport + Clone + 'static,
 {
     pub(crate) fn new(client: Client<T>, machine: M) -> Self {
+        let reference = machine.subject().map(mask::text);
+        let span = tracing::info_span!("pg.drive", machine = machine.name(), reference, outcome = Empty);
         Self {
+            span,
             machine,
             client,
             store: None,
@@ -255,12 +265,15 @@ where
             Action::Send(request) => {
                 let store = self.store.clone().map(|store| (store, self.machine.save()));
                 let exchange = exchange(self.client.clone(), store, self.receipts.clone(), request);
-                self.position = Position::Exchanging(Box::pin(exchange));
+                self.position = Position::Exchanging(Box::pin(exchange.instrument(self.span.clone())));
                 return None;
             }
             Action::WaitUntil(moment) => Decided::Wait(moment),
             Action::Ask(demand) => Decided::Tell(Next::Ask(demand)),
-            Action::Done(outcome) => Decided::Tell(Next::Done(outcome)),
+            Action::Done(outcome) => {
+                self.span.record("outcome", M::word(&outcome));
+                Decided::Tell(Next::Done(outcome))
+            }
         };
         let worth_it = news && (self.eager || matches!(decided, Decided::Wait(_)));
         let Some(store) = self.store.as_ref().filter(|_| worth_it) else {
@@ -288,7 +301,7 @@ where
     }
 
     fn note(&mut self, trouble: Trouble) {
-        tracing::warn!(target: "pg.drive", %trouble);
+        self.span.in_scope(|| tracing::warn!(target: "pg.drive", %trouble));
         self.trouble = Some(trouble);
     }
 }
@@ -308,20 +321,31 @@ where
     }
 }
 
-impl<M, T> IntoFuture for Drive<M, T>
+/// Nothing in it is pinned: what is polled lies in boxes.
+impl<M: Machine, T> Unpin for Drive<M, T> {}
+
+/// Goes on to the end. When it is dropped, what was stored last is what is left; a reference to it may be awaited as well.
+///
+/// ```
+/// use pg_hyper::{Charging, Client, proto::model::AuthCardKey};
+///
+/// # fn pay(client: &Client, auth: AuthCardKey) -> Result<(), pg_hyper::proto::Misuse> {
+/// let charging: Charging<AuthCardKey> = client.charge(auth)?;
+/// let task = tokio::spawn(charging);
+/// # drop(task);
+/// # Ok(())
+/// # }
+/// ```
+impl<M, T> Future for Drive<M, T>
 where
-    M: Machine<Demand = Nothing> + Send + 'static,
-    M::Input: Send,
-    M::Outcome: Send,
+    M: Machine<Demand = Nothing>,
     T: Transport + Clone + 'static,
 {
     type Output = M::Outcome;
-    type IntoFuture = Pending<M::Outcome>;
 
-    /// Goes on to the end. When this future is dropped, the drive goes with it: what was stored last is what is left.
-    /// [`run`](Self::run) keeps it.
-    fn into_future(mut self) -> Self::IntoFuture {
-        Box::pin(async move { self.run().await })
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<M::Outcome> {
+        // Whatever is under way stays in the drive, so that this future may be made anew each time.
+        pin!(self.get_mut().run()).poll(context)
     }
 }
 

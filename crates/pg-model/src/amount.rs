@@ -60,6 +60,9 @@ pub enum AmountError {
     /// It has more decimals than the currency.
     #[error("the amount has more decimals than its currency, which has {0}")]
     TooPrecise(u8),
+    /// It names no currency.
+    #[error("an amount with its currency is a decimal, a blank and the currency, such as 5.95 GBP")]
+    NoCurrency,
     /// It does not fit 64 bits of minor units.
     #[error("the amount is too large")]
     TooLarge,
@@ -100,6 +103,35 @@ impl Amount {
         Ok(Self::new(minor, currency.clone()))
     }
 
+    /// Reads a value with the separators of its currency, `1,000.00` or `1.000,00`, as version 5 writes it (spec 3 §4.8). It
+    /// needs all decimals of its currency, since otherwise it could mean several amounts.
+    ///
+    /// # Errors
+    /// When the text is no such value, or is too large.
+    pub fn parse_grouped(text: &str, currency: &Currency) -> Result<Self, AmountError> {
+        let (text, decimals) = (text.trim(), usize::from(currency.decimals()));
+        let cut = || {
+            let (whole, fraction) = text.split_at_checked(text.len().checked_sub(decimals + 1)?)?;
+            Some((whole, fraction.strip_prefix(['.', ','])?))
+        };
+        let (whole, fraction) = if decimals == 0 { (text, "") } else { cut().ok_or(AmountError::NotDecimal)? };
+        let mut groups = whole.split(['.', ',', '\'', ' ']);
+        let first = groups.next().filter(|first| !first.is_empty()).ok_or(AmountError::NotDecimal)?;
+        let mut digits = String::from(first);
+        for group in groups {
+            if group.len() != 3 || first.len() > 3 {
+                return Err(AmountError::NotDecimal);
+            }
+            digits.push_str(group);
+        }
+        digits.push_str(fraction);
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(AmountError::NotDecimal);
+        }
+        let minor = digits.parse().map_err(|_| AmountError::TooLarge)?;
+        Ok(Self::new(minor, currency.clone()))
+    }
+
     /// Whole minor units.
     #[must_use]
     pub const fn minor(&self) -> u64 {
@@ -135,6 +167,19 @@ impl Amount {
     #[must_use]
     pub fn times(&self, quantity: u64) -> Option<Self> {
         Some(Self::new(self.minor.checked_mul(quantity)?, self.currency.clone()))
+    }
+}
+
+/// Reads what `Display` writes: `5.95 GBP`.
+impl core::str::FromStr for Amount {
+    type Err = AmountError;
+
+    fn from_str(text: &str) -> Result<Self, AmountError> {
+        let (decimal, currency) = text.split_once(' ').ok_or(AmountError::NoCurrency)?;
+        if currency.len() != 3 || !currency.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            return Err(AmountError::NoCurrency);
+        }
+        Self::parse(decimal, &Currency::from(currency))
     }
 }
 
@@ -183,6 +228,17 @@ mod tests {
         ] {
             assert_eq!(Amount::parse(text, &Currency::GBP), Err(error), "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for amount in [Amount::new(595, Currency::GBP), Amount::new(7, Currency::JPY), Amount::new(1, Currency::BHD)] {
+            assert_eq!(amount.to_string().parse(), Ok(amount));
+        }
+        for text in ["5.95", "5.95 gbp", "5.95 POUNDS", "5.95GBP", ""] {
+            assert_eq!(text.parse::<Amount>(), Err(AmountError::NoCurrency), "{text:?}");
+        }
+        assert_eq!("x GBP".parse::<Amount>(), Err(AmountError::NotDecimal));
     }
 
     #[test]

@@ -39,6 +39,25 @@ impl Encoding {
     }
 }
 
+/// Why a text names no encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an encoding is xml or json, in small letters")]
+pub struct EncodingError;
+
+impl core::str::FromStr for Encoding {
+    type Err = EncodingError;
+
+    fn from_str(text: &str) -> Result<Self, EncodingError> {
+        [Self::Xml, Self::Json].into_iter().find(|encoding| encoding.as_str() == text).ok_or(EncodingError)
+    }
+}
+
+impl core::fmt::Display for Encoding {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// Reads a reply: the record `R`, or the error that stands in its place.
 ///
 /// ```

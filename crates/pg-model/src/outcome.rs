@@ -64,6 +64,25 @@ impl<T> Outcome<T> {
     }
 }
 
+impl<T> Outcome<T> {
+    /// One word for it, for logs.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Approved(_) => "approved",
+            Self::Declined(_) => "declined",
+            Self::Other(_) => "unknown status",
+        }
+    }
+}
+
+/// One word: what the record says stays in the record.
+impl<T> core::fmt::Display for Outcome<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
 impl<T: Settled> From<T> for Outcome<T> {
     fn from(record: T) -> Self {
         match record.verdict() {

@@ -154,6 +154,41 @@ impl Named {
     }
 }
 
+impl<'a> IntoIterator for &'a Named {
+    type Item = (&'a str, &'a str);
+    type IntoIter = NamedIter<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        NamedIter(self.0.iter())
+    }
+}
+
+/// The names and values of [`Named`] parameters.
+#[derive(Clone)]
+pub struct NamedIter<'a>(core::slice::Iter<'a, NamedText>);
+
+impl<'a> Iterator for NamedIter<'a> {
+    type Item = (&'a str, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|named| named.text.split_at(named.name_length))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for NamedIter<'_> {}
+
+impl core::fmt::Debug for NamedIter<'_> {
+    /// Masked as the parameters are.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let masked = self.clone().map(|(name, value)| (crate::mask::text(name), crate::mask::text(value)));
+        f.debug_map().entries(masked).finish()
+    }
+}
+
 impl core::fmt::Debug for Named {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let masked = self.iter().map(|(name, value)| (crate::mask::text(name), crate::mask::text(value)));

@@ -110,6 +110,24 @@ impl<R> Keyed<R> {
     }
 }
 
+impl<R> IntoIterator for Keyed<R> {
+    type Item = (String, R);
+    type IntoIter = alloc::vec::IntoIter<(String, R)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a, R> IntoIterator for &'a Keyed<R> {
+    type Item = (&'a str, &'a R);
+    type IntoIter = core::iter::Map<core::slice::Iter<'a, (String, R)>, fn(&'a (String, R)) -> (&'a str, &'a R)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter().map(|(name, record)| (name.as_str(), record))
+    }
+}
+
 impl<R: Record + Default> RecordMap for Keyed<R> {
     fn entry(&mut self, name: &str) -> &mut dyn Record {
         self.push(name, R::default());

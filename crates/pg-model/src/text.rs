@@ -9,6 +9,17 @@ pub trait Text {
 
     /// The value as it stands on the wire; empty when nothing was given.
     fn text(&self) -> &str;
+
+    /// The value, or `None` when nothing was given: on the wire, absent, null and empty are the same.
+    ///
+    /// ```
+    /// use pg_model::{Text, Transaction};
+    /// let reply = Transaction { transaction_key: "k".into(), ..Transaction::default() };
+    /// assert_eq!((reply.transaction_key.given(), reply.transaction_status.given()), (Some("k"), None));
+    /// ```
+    fn given(&self) -> Option<&str> {
+        Some(self.text()).filter(|text| !text.is_empty())
+    }
 }
 
 impl Text for String {
@@ -48,6 +59,12 @@ macro_rules! text_traits {
             pub fn is_empty(&self) -> bool {
                 self.0.is_empty()
             }
+
+            /// The text, or `None` when the service, or the caller, gave nothing.
+            #[must_use]
+            pub fn given(&self) -> Option<&str> {
+                Some(self.as_str()).filter(|text| !text.is_empty())
+            }
         }
 
         impl $crate::text::Text for $name {
@@ -75,6 +92,15 @@ macro_rules! text_traits {
         impl From<&$name> for $name {
             fn from(other: &$name) -> Self {
                 other.clone()
+            }
+        }
+
+        /// Never fails: any text is kept as it is.
+        impl core::str::FromStr for $name {
+            type Err = core::convert::Infallible;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Ok(Self::from(text))
             }
         }
 

@@ -77,6 +77,14 @@ impl BaseUrl {
     }
 }
 
+impl std::str::FromStr for BaseUrl {
+    type Err = BaseUrlError;
+
+    fn from_str(text: &str) -> Result<Self, BaseUrlError> {
+        Self::parse(text)
+    }
+}
+
 impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

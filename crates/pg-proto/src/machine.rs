@@ -47,6 +47,7 @@ mod run;
 mod saved;
 pub mod three_d_secure;
 pub mod throttle;
+mod words;
 
 pub use pauses::Pauses;
 pub use saved::{ResumeError, Saved};
@@ -98,6 +99,21 @@ pub trait Machine {
 
     /// Everything that has to survive a crash, without card data, keys and passwords.
     fn save(&self) -> Saved;
+
+    /// What it is, for logs: `charge`, for example.
+    fn name(&self) -> &'static str {
+        "machine"
+    }
+
+    /// What it works on, for logs: the reference of a payment, for example.
+    fn subject(&self) -> Option<&str> {
+        None
+    }
+
+    /// One word for an outcome, for logs: `approved`, for example.
+    fn word(_outcome: &Self::Outcome) -> &'static str {
+        "done"
+    }
 }
 
 /// What happened. `Debug` shows nothing of what a reply says.
@@ -119,14 +135,17 @@ pub enum Event<I = Nothing> {
 ///
 /// In doubt it is [`MaybeSent`](Self::MaybeSent), which costs a lookup. A `NotSent` that is not true can cost a payment that
 /// nobody looks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Failure {
     /// The request certainly never left, or never became whole on the other side.
+    #[error("the request was not sent")]
     NotSent,
     /// It may have arrived, or may still arrive.
+    #[error("the request may have been sent, and has no reply")]
     MaybeSent,
     /// It was held back: the machine could not be stored, or nothing may be sent until somebody has put the credentials
     /// right. Of a question, too: it was not asked, since the machine could not be stored.
+    #[error("the request was held back")]
     HeldBack,
 }
 
@@ -150,14 +169,13 @@ pub enum Nothing {}
 
 /// A moment: milliseconds since the beginning of 1970, UTC.
 ///
-/// From a clock of the standard library:
+/// From a clock of the standard library, which whoever drives the machine reads:
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
 /// use pg_proto::machine::Moment;
 ///
-/// let at = |time: SystemTime| Moment::default().after(time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
-/// assert_eq!(at(SystemTime::UNIX_EPOCH + Duration::from_secs(2)).millis(), 2_000);
+/// assert_eq!(Moment::from(SystemTime::UNIX_EPOCH + Duration::from_secs(2)).millis(), 2_000);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -186,6 +204,13 @@ impl Moment {
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// A time before 1970 is the beginning of 1970.
+impl From<std::time::SystemTime> for Moment {
+    fn from(time: std::time::SystemTime) -> Self {
+        Self::default().after(time.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default())
     }
 }
 

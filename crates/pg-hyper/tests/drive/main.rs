@@ -5,4 +5,5 @@
 mod receiver;
 mod restarted;
 mod retry;
+mod spans;
 mod throttle;

@@ -375,6 +375,14 @@ impl Machine for AccountUpdate {
     fn save(&self) -> Saved {
         Saved::bound(NAME, VERSION, &self.account, &self.state)
     }
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn word(outcome: &Summary) -> &'static str {
+        outcome.word()
+    }
 }
 
 impl fmt::Debug for AccountUpdate {

@@ -365,6 +365,18 @@ impl<M: Method<Output = Outcome<Transaction>>> Machine for Charge<M> {
     fn save(&self) -> Saved {
         Saved::bound(NAME, VERSION, &self.account, &self.state)
     }
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn subject(&self) -> Option<&str> {
+        Some(self.reference())
+    }
+
+    fn word(outcome: &Charged) -> &'static str {
+        outcome.word()
+    }
 }
 
 impl<M> fmt::Debug for Charge<M> {

@@ -351,6 +351,18 @@ impl Machine for Checkout {
     fn save(&self) -> Saved {
         Saved::bound(NAME, VERSION, &self.account, &self.state)
     }
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn subject(&self) -> Option<&str> {
+        self.state.reference.as_deref().or_else(|| self.token())
+    }
+
+    fn word(outcome: &CheckedOut) -> &'static str {
+        outcome.word()
+    }
 }
 
 impl fmt::Debug for Checkout {

@@ -270,6 +270,18 @@ impl<M: Method<Output: Clone>> Machine for Retry<M> {
     fn save(&self) -> Saved {
         Saved::bound(NAME, VERSION, &self.account, &self.state)
     }
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn subject(&self) -> Option<&str> {
+        Some(&self.state.method)
+    }
+
+    fn word(outcome: &Tried<M::Output>) -> &'static str {
+        outcome.word()
+    }
 }
 
 impl Last {

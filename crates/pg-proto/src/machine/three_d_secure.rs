@@ -280,6 +280,18 @@ impl Machine for ThreeDSecure {
     fn save(&self) -> Saved {
         Saved::bound(NAME, VERSION, &self.account, &self.state)
     }
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn subject(&self) -> Option<&str> {
+        Some(self.reference())
+    }
+
+    fn word(outcome: &ThreeDSecured) -> &'static str {
+        outcome.word()
+    }
 }
 
 impl fmt::Debug for ThreeDSecure {

@@ -158,6 +158,17 @@ impl Member<'_> {
         }
     }
 
+    /// What the documentation of a constructor says of an amount that is an argument of it.
+    pub(super) fn in_minor_units(&self) -> Option<String> {
+        match self {
+            Self::Field(field, _) if field.format == "minor" => {
+                let name = field.rust_name();
+                Some(format!("///\n/// `{name}` is in whole minor units of the currency: 499 is 4.99 GBP.\n"))
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn required(&self) -> bool {
         match self {
             Self::Field(field, _) => field.required,

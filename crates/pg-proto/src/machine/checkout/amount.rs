@@ -14,28 +14,9 @@ pub(super) fn total(request: &GetToken) -> Option<Amount> {
     (sum.minor() > 0).then_some(sum)
 }
 
-/// Minor units of a value with the separators of its currency, `1,000.00` or `1.000,00` (spec 3 §4.8); nothing for a text
-/// that does not have all decimals of its currency, since it could mean several amounts.
+/// Minor units of a value with the separators of its currency (spec 3 §4.8), when it is one.
 pub(super) fn minor(value: &str, currency: &str) -> Option<u64> {
-    let value = value.trim();
-    let decimals = usize::from(Currency::from(currency).decimals());
-    let (whole, fraction) = if decimals == 0 {
-        (value, "")
-    } else {
-        let (whole, fraction) = value.split_at_checked(value.len().checked_sub(decimals + 1)?)?;
-        (whole, fraction.strip_prefix(['.', ','])?)
-    };
-    let mut groups = whole.split(['.', ',', '\'', ' ']);
-    let first = groups.next().filter(|first| !first.is_empty())?;
-    let mut digits = first.to_owned();
-    for group in groups {
-        if group.len() != 3 || first.len() > 3 {
-            return None;
-        }
-        digits.push_str(group);
-    }
-    digits.push_str(fraction);
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+    Amount::parse_grouped(value, &Currency::from(currency)).ok().map(|amount| amount.minor())
 }
 
 #[cfg(test)]

@@ -1,0 +1,44 @@
+//! Amounts of replies, typed as those of requests are.
+
+use crate::{Amount, Currency, EnterpriseResult, EnterpriseTransaction, Transaction};
+
+impl Transaction {
+    /// What it is about, in whole minor units of its currency; `None` when the reply does not say both. A lookup of the sandbox
+    /// does (assumption A21), and the documents show neither.
+    ///
+    /// ```
+    /// use pg_model::{Amount, Currency, Transaction};
+    /// let found = Transaction { transaction_value: "499".into(), currency: "GBP".into(), ..Transaction::default() };
+    /// assert_eq!(found.amount(), Some(Amount::new(499, Currency::GBP)));
+    /// assert_eq!(Transaction::default().amount(), None);
+    /// ```
+    #[must_use]
+    pub fn amount(&self) -> Option<Amount> {
+        let minor = self.transaction_value.parse().ok()?;
+        (!self.currency.is_empty()).then(|| Amount::new(minor, Currency::from(self.currency.as_str())))
+    }
+}
+
+impl EnterpriseResult {
+    /// `trans_value` in this currency, which the reply does not name (spec 3 §2.2); `None` when it is no amount of it.
+    #[must_use]
+    pub fn amount(&self, currency: &Currency) -> Option<Amount> {
+        Amount::parse(self.trans_value.as_str(), currency).ok()
+    }
+}
+
+impl EnterpriseTransaction {
+    /// `value`, written with the separators of its currency (spec 3 §4.8); `None` when it is no amount of it.
+    ///
+    /// ```
+    /// use pg_model::{Amount, Currency, EnterpriseTransaction};
+    /// let mut found = EnterpriseTransaction::default();
+    /// (found.value, found.currency) = ("1.000,00".into(), "EUR".into());
+    /// assert_eq!(found.amount(), Some(Amount::new(100_000, Currency::EUR)));
+    /// ```
+    #[must_use]
+    pub fn amount(&self) -> Option<Amount> {
+        let currency = Currency::from(self.currency.as_str());
+        if currency.is_empty() { None } else { Amount::parse_grouped(&self.value, &currency).ok() }
+    }
+}

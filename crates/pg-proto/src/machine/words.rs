@@ -1,0 +1,281 @@
+//! Outcomes in words: one word for logs, one line for people. What the service or a bank said is masked.
+
+use std::fmt::{self, Display, Formatter};
+
+use pg_model::{Transaction, TransactionLookup, mask};
+
+use super::{
+    account_update::{BatchEnd, Summary, UpdateEnd},
+    charge::Charged,
+    checkout::{CheckedOut, NotOpened},
+    retry::Tried,
+    three_d_secure::{NotSent, ThreeDSecured},
+};
+use crate::Refused;
+
+impl Charged {
+    /// One word for it, for logs.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Approved(_) => "approved",
+            Self::Declined(_) => "declined",
+            Self::Refused(_) => "refused",
+            Self::NotSent => "not sent",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+}
+
+/// One line that says what to do next.
+impl Display for Charged {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Approved(transaction) => approved(f, transaction),
+            Self::Declined(transaction) => declined(f, transaction),
+            Self::Refused(refusal) => refused(f, refusal),
+            Self::NotSent => f.write_str("not sent: nothing was charged"),
+            Self::Unknown { reconcile, why } => unknown(f, why, reconcile),
+        }
+    }
+}
+
+impl ThreeDSecured {
+    /// One word for it, or two, for logs.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Approved(_) => "approved",
+            Self::Declined(_) => "declined",
+            Self::NotInitiated(_) => "not initiated",
+            Self::Failed => "failed",
+            Self::Abandoned => "abandoned",
+            Self::TimedOut => "timed out",
+            Self::NotShifted(_) => "not shifted",
+            Self::Refused(_) => "refused",
+            Self::NotSent(_) => "not sent",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+}
+
+/// One line that says what to do next.
+impl Display for ThreeDSecured {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Approved(transaction) => approved(f, transaction),
+            Self::Declined(transaction) => declined(f, transaction),
+            Self::NotInitiated(record) => {
+                let (code, status) = (record.transaction_status_code.as_str(), &record.transaction_status);
+                write!(f, "not initiated: status {} {}; nothing was charged", mask::text(code), mask::text(status))
+            }
+            Self::Failed => f.write_str("failed: the customer was not authenticated; nothing was charged"),
+            Self::Abandoned => f.write_str("abandoned: the customer left the challenge; nothing was charged"),
+            Self::TimedOut => f.write_str("timed out: the customer did not finish in time; nothing was charged"),
+            Self::NotShifted(_) => f.write_str("not shifted: the merchant would stay liable; nothing was charged"),
+            Self::Refused(refusal) => refused(f, refusal),
+            Self::NotSent(why) => write!(f, "not sent: {why}; nothing was charged"),
+            Self::Unknown { reconcile, why } => unknown(f, why, reconcile),
+        }
+    }
+}
+
+impl Display for NotSent {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unreachable => "the service could not be reached",
+            Self::HeldBack => "nothing may be sent at present",
+            Self::InitiationUnclear => "it is not known whether the initiation arrived; begin anew with a new reference",
+            Self::Over => "it had ended without a payment before it was resumed",
+        })
+    }
+}
+
+impl CheckedOut {
+    /// One word for it, or two, for logs.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Paid { .. } => "paid",
+            Self::NotOpened(_) => "not opened",
+            Self::Lapsed { .. } => "lapsed",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+}
+
+/// One line that says what to do next.
+impl Display for CheckedOut {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paid { trans_key } => write!(f, "paid: transaction {}", mask::text(trans_key)),
+            Self::NotOpened(why) => write!(f, "not opened: {why}; nothing was paid"),
+            Self::Lapsed { cancelled: true } => f.write_str("lapsed: the token was cancelled and was not paid"),
+            Self::Lapsed { cancelled: false } => f.write_str("lapsed: the token expired and was not paid"),
+            Self::Unknown { trans_key: Some(key), why } => {
+                write!(f, "unknown: {why}; look transaction {} up later, or ask the operator", mask::text(key))
+            }
+            Self::Unknown { trans_key: None, why } => write!(f, "unknown: {why}; ask the operator"),
+        }
+    }
+}
+
+impl Display for NotOpened {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refused) => refused.fmt(f),
+            Self::Unreachable => f.write_str("the service could not be reached"),
+            Self::HeldBack => f.write_str("nothing may be sent at present, or the machine could not be stored"),
+            Self::Interrupted => f.write_str("it was resumed from before there was a token; begin anew"),
+            Self::Withdrawn => f.write_str("it was withdrawn before there was a token"),
+        }
+    }
+}
+
+impl<T> Tried<T> {
+    /// One word for it, or two, for logs.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Answered(_) => "answered",
+            Self::Refused(_) => "refused",
+            Self::NotSent => "not sent",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+}
+
+/// One line; what was answered stays in the answer.
+impl<T> Display for Tried<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answered(_) | Self::NotSent => f.write_str(self.word()),
+            Self::Refused(refused) => refused.fmt(f),
+            Self::Unknown { reconcile: Some(reconcile), why } => unknown(f, why, reconcile),
+            Self::Unknown { reconcile: None, why } => write!(f, "unknown: {why}; ask the operator"),
+        }
+    }
+}
+
+impl Summary {
+    /// One word for how it ended, or two, for logs.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self.end {
+            UpdateEnd::Complete => "complete",
+            UpdateEnd::Refused(_) => "refused",
+            UpdateEnd::HeldBack => "held back",
+            UpdateEnd::Unreachable => "unreachable",
+            UpdateEnd::SourceChanged => "source changed",
+        }
+    }
+}
+
+/// How it ended, and how many card keys.
+impl Display for Summary {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let counts = self.progress;
+        let (finished, updated) = (counts.finished, counts.updated);
+        write!(f, "{}; {} card keys read, {finished} answered, {updated} of them with a new card", self.end, counts.read)
+    }
+}
+
+impl Display for UpdateEnd {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Complete => f.write_str("complete"),
+            Self::Refused(refused) => refused.fmt(f),
+            Self::HeldBack => f.write_str("held back: nothing may be sent at present; resume it later"),
+            Self::Unreachable => f.write_str("unreachable: the service did not answer; resume it later"),
+            Self::SourceChanged => f.write_str("source changed: it does not begin with the keys that were read before"),
+        }
+    }
+}
+
+impl Display for BatchEnd {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Finished => f.write_str("finished"),
+            Self::Refused { code, message } => write!(f, "refused: {} {}", mask::text(code), mask::text(message)),
+            Self::Doubtful => f.write_str("doubtful: it is not known whether the service took it"),
+            Self::Failed { code } => write!(f, "failed: its result was refused with {}", mask::text(code)),
+            Self::Overdue => f.write_str("overdue: there was no result when the patience was over"),
+        }
+    }
+}
+
+fn approved(f: &mut Formatter<'_>, transaction: &Transaction) -> fmt::Result {
+    write!(f, "approved: transaction {}", mask::text(transaction.transaction_key.as_str()))
+}
+
+fn declined(f: &mut Formatter<'_>, transaction: &Transaction) -> fmt::Result {
+    let (code, status) = (transaction.transaction_status_code.as_str(), &transaction.transaction_status);
+    write!(f, "declined: status {} {}", mask::text(code), mask::text(status))
+}
+
+fn refused(f: &mut Formatter<'_>, refused: &Refused) -> fmt::Result {
+    let reference = if refused.spends_reference() { "; a corrected payment needs a new reference" } else { "" };
+    write!(f, "{refused}; nothing was charged{reference}")
+}
+
+fn unknown(f: &mut Formatter<'_>, why: &impl Display, reconcile: &TransactionLookup) -> fmt::Result {
+    write!(f, "unknown: {why}")?;
+    if let Some(reference) = &reconcile.unique_merchant_reference {
+        let reference = mask::text(reference.as_str());
+        write!(f, "; look it up until it is found (transaction/lookup uniqueMerchantReference={reference})")?;
+    }
+    f.write_str("; do not pay under another reference before that")
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+    use pg_model::ServiceError;
+
+    use super::*;
+    use crate::machine::{Failure, charge::Doubt};
+
+    #[test]
+    fn an_outcome_says_what_to_do_next() {
+        let refusal = |code: &str| {
+            let error = ServiceError { error_code: code.into(), ..ServiceError::default() };
+            Charged::Refused(Refused { http_status: StatusCode::BAD_REQUEST, error })
+        };
+        let paid = Transaction { transaction_key: "k1".into(), ..Transaction::default() };
+        let not = Transaction {
+            transaction_status_code: "901".into(),
+            transaction_status: "No to 4111111111111111".into(),
+            ..Transaction::default()
+        };
+        let reconcile = TransactionLookup::new().unique_merchant_reference("order-7");
+        for (outcome, line) in [
+            (Charged::Approved(paid), "approved: transaction k1"),
+            (Charged::Declined(not), "declined: status 901 No to 411111******1111"),
+            (
+                refusal("108"),
+                "refused: 108 Invalid card number (HTTP 400): fix the request; nothing was charged; a corrected payment needs \
+                 a new reference",
+            ),
+            (
+                refusal("121"),
+                "refused: 121 This IP has been blocked for 1 minute because of too many failed attempts (HTTP 400): wait one \
+                 minute; nothing was charged",
+            ),
+            (Charged::NotSent, "not sent: nothing was charged"),
+            (
+                Charged::Unknown { reconcile, why: Doubt::NotLookedUp },
+                "unknown: a request may have arrived, and no lookup was answered since; look it up until it is found \
+                 (transaction/lookup uniqueMerchantReference=order-7); do not pay under another reference before that",
+            ),
+        ] {
+            assert_eq!(outcome.to_string(), line);
+            assert!(line.starts_with(outcome.word()));
+        }
+    }
+
+    #[test]
+    fn a_failure_is_an_error() {
+        let failure: Box<dyn std::error::Error> = Box::new(Failure::MaybeSent);
+        assert_eq!(failure.to_string(), "the request may have been sent, and has no reply");
+    }
+}
