@@ -52,8 +52,8 @@ impl core::str::FromStr for Encoding {
     }
 }
 
-impl core::fmt::Display for Encoding {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }

@@ -112,6 +112,14 @@ impl core::fmt::Debug for Parameters {
 }
 
 /// Parameters that share a prefix, such as `bank…` or `collect…`: whole names and texts, in order.
+///
+/// ```
+/// use pg_model::Named;
+/// let bank = Named::from_iter([("bankAuthCode", "77")]);
+/// for (name, value) in &bank {
+///     assert_eq!((name, value), ("bankAuthCode", "77"));
+/// }
+/// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Named(Vec<NamedText>);
 

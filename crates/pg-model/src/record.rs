@@ -83,6 +83,16 @@ pub trait RecordMap {
 }
 
 /// Records by name, in the order in which they came.
+///
+/// ```
+/// use pg_model::{Keyed, ServiceError};
+/// let mut errors = Keyed::default();
+/// errors.push("cardNumber", ServiceError { error_code: "108".parse()?, ..ServiceError::default() });
+/// for (field, error) in &errors {
+///     assert_eq!((field, error.error_code.as_str()), ("cardNumber", "108"));
+/// }
+/// # Ok::<(), core::convert::Infallible>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keyed<R>(Vec<(String, R)>);
 

@@ -85,7 +85,9 @@ impl Display for NotSent {
         f.write_str(match self {
             Self::Unreachable => "the service could not be reached",
             Self::HeldBack => "nothing may be sent at present",
-            Self::InitiationUnclear => "it is not known whether the initiation arrived; begin anew with a new reference",
+            Self::InitiationUnclear => {
+                "it is not known whether the initiation arrived; begin anew with a new reference"
+            }
             Self::Over => "it had ended without a payment before it was resumed",
         })
     }
@@ -176,7 +178,11 @@ impl Display for Summary {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let counts = self.progress;
         let (finished, updated) = (counts.finished, counts.updated);
-        write!(f, "{}; {} card keys read, {finished} answered, {updated} of them with a new card", self.end, counts.read)
+        write!(
+            f,
+            "{}; {} card keys read, {finished} answered, {updated} of them with a new card",
+            self.end, counts.read
+        )
     }
 }
 

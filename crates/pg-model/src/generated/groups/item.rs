@@ -40,6 +40,8 @@ impl Item {
     pub(crate) const FIELDS: &'static [&'static Field] = &[&NAME, &PRICE, &QUANTITY, &REFERENCE];
 
     /// With everything that is required.
+    ///
+    /// `price` is in whole minor units of the currency: 499 is 4.99 GBP.
     #[must_use]
     pub fn new(name: impl Into<String>, price: u64) -> Self {
         Self { name: name.into(), price, quantity: None, reference: None }
