@@ -170,6 +170,13 @@ impl Browser {
         self.act("pointer", &[there, down.clone(), up.clone(), down, up]).await;
     }
 
+    /// Presses the mouse button on an element and keeps it pressed.
+    pub async fn hold(&self, css: &str) {
+        let element = self.find("css selector", css).await;
+        let there = json!({"type": "pointerMove", "x": 0, "y": 0, "duration": 0, "origin": {(ELEMENT): element}});
+        self.act("pointer", &[there, json!({"type": "pointerDown", "button": 0})]).await;
+    }
+
     /// Presses keys, one after the other, wherever the focus is.
     pub async fn press(&self, keys: &str) {
         let key = |kind: &str, key: char| json!({"type": kind, "value": key});
@@ -215,6 +222,11 @@ impl Browser {
         self.post("/execute/sync", &json!({"script": script, "args": arguments})).await
     }
 
+    /// Runs a script that ends when it calls its last argument, and gives what it calls that with.
+    pub async fn run_on(&self, script: &str) -> Value {
+        self.post("/execute/async", &json!({"script": script, "args": []})).await
+    }
+
     /// What the browser held against the pages since this was last asked, such as a breach of their own content
     /// security policy. That an answer is no 200 is not among it.
     pub async fn complaints(&self) -> Vec<String> {
@@ -225,11 +237,26 @@ impl Browser {
 
     /// Looks at pages on another screen, in daylight or in the dark.
     pub async fn look(&self, screen: Screen, dark: bool) {
+        let scheme = if dark { "dark" } else { "light" };
+        self.look_as(screen, "screen", &[("prefers-color-scheme", scheme)]).await;
+    }
+
+    /// Looks at pages in the few colours that a user has chosen (CSS `forced-colors`).
+    pub async fn look_in_forced_colours(&self, screen: Screen) {
+        self.look_as(screen, "screen", &[("forced-colors", "active")]).await;
+    }
+
+    /// Looks at pages as they are printed.
+    pub async fn look_on_paper(&self, screen: Screen) {
+        self.look_as(screen, "print", &[]).await;
+    }
+
+    async fn look_as(&self, screen: Screen, medium: &str, features: &[(&str, &str)]) {
         let Screen { width, height, phone } = screen;
         let metrics = json!({"width": width, "height": height, "mobile": phone, "deviceScaleFactor": 1});
         self.devtools("Emulation.setDeviceMetricsOverride", &metrics).await;
-        let scheme = json!({"name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" }});
-        self.devtools("Emulation.setEmulatedMedia", &json!({"features": [scheme]})).await;
+        let features: Vec<Value> = features.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+        self.devtools("Emulation.setEmulatedMedia", &json!({"media": medium, "features": features})).await;
     }
 
     /// A picture of the whole page, as a PNG file.

@@ -16,6 +16,14 @@ pub(crate) fn is_past(month: &str, year: &str, now: Timestamp) -> bool {
     }
 }
 
+/// How many years ahead the expiry of a card can lie on the payment page (assumption 180).
+const FURTHEST: u16 = 50;
+
+/// Whether a year of four digits is further ahead than any card's: probably it was mistyped.
+pub(crate) fn is_far_ahead(year: &str, now: Timestamp) -> bool {
+    year.parse::<u16>().is_ok_and(|year| year > now.year_and_month().0.saturating_add(FURTHEST))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,15 +1,24 @@
-//! Every page on a desk, on a phone and in the dark: judged, and kept as a picture in `target/screenshots/`.
+//! Every page on a desk, on a phone, in the dark and in forced colours: judged, by axe too, and kept as a picture in
+//! `target/screenshots/`.
+//!
+//! axe (<https://github.com/dequelabs/axe-core>) knows the rules of accessibility that a program can check. `cargo xtask
+//! test` installs it into `target/axe/` as `tests/axe/` says.
 
-use std::{fs, path::PathBuf};
+use std::{
+    env, fs,
+    io::{self, Write as _},
+    path::PathBuf,
+    sync::{LazyLock, Once},
+};
 
 use pg_tests::webdriver::{Browser, Screen, Scripts};
 
 use crate::site::Site;
 
 /// A desktop screen.
-const DESK: Screen = Screen { width: 1280, height: 800, phone: false };
+pub(crate) const DESK: Screen = Screen { width: 1280, height: 800, phone: false };
 /// A phone of a usual size.
-pub(crate) const PHONE: Screen = Screen { width: 390, height: 844, phone: true };
+pub(crate) const PHONE: Screen = Screen { width: 360, height: 740, phone: true };
 /// The smallest that WCAG 2.2, 1.4.10, asks for; nothing may have to be scrolled sideways on it.
 const SMALL: Screen = Screen { width: 320, height: 640, phone: true };
 
@@ -22,9 +31,12 @@ pub(crate) async fn judge(browser: &Browser, name: &str) {
     for (look, screen, dark) in [("desk", DESK, false), ("phone", PHONE, false), ("dark", DESK, true)] {
         browser.look(screen, dark).await;
         problems.extend(self::problems(browser).await.iter().map(|problem| format!("{look}: {problem}")));
-        let file = folder().join(format!("{name}-{look}.png"));
-        fs::write(file, browser.picture().await).unwrap();
+        problems.extend(axe(browser).await.iter().map(|problem| format!("{look}: {problem}")));
+        keep(browser, &format!("{name}-{look}")).await;
     }
+    browser.look_in_forced_colours(DESK).await;
+    problems.extend(axe(browser).await.iter().map(|problem| format!("forced colours: {problem}")));
+    keep(browser, &format!("{name}-forced")).await;
     browser.look(SMALL, false).await;
     problems.extend(self::problems(browser).await.iter().map(|problem| format!("small phone: {problem}")));
     problems.extend(browser.complaints().await);
@@ -37,21 +49,63 @@ async fn problems(browser: &Browser) -> Vec<String> {
     found.as_array().unwrap().iter().map(|problem| problem.as_str().unwrap().to_owned()).collect()
 }
 
+async fn keep(browser: &Browser, name: &str) {
+    fs::write(folder().join(format!("{name}.png")), browser.picture().await).unwrap();
+}
+
+/// What axe finds: the rule, and where it is broken. It needs a browser with scripts.
+async fn axe(browser: &Browser) -> Vec<String> {
+    let Some(script) = AXE.as_deref() else { return Vec::new() };
+    browser.run(script, &[]).await;
+    let found = browser
+        .run_on(
+            "const done = arguments[0];
+             const told = rule => `axe: ${rule.id}, ${rule.nodes.map(node => node.html).join()}`;
+             axe.run().then(found => done(found.violations.map(told)), error => done([String(error)]))",
+        )
+        .await;
+    found.as_array().unwrap().iter().map(|problem| problem.as_str().unwrap().to_owned()).collect()
+}
+
+/// The script of axe; on CI it has to be there.
+static AXE: LazyLock<Option<String>> = LazyLock::new(|| {
+    let script = fs::read_to_string(target().join("axe/node_modules/axe-core/axe.min.js"));
+    if script.is_err() {
+        static ONCE: Once = Once::new();
+        let why = "axe is not installed (`cargo xtask test` does, with Node)";
+        let on_ci = env::var("CI").is_ok_and(|value| value == "true" || value == "1");
+        assert!(!on_ci, "nothing may be left out here, but {why}");
+        ONCE.call_once(|| {
+            let _ = writeln!(io::stderr(), "left out: the rules of axe, because {why}");
+        });
+    }
+    script.ok()
+});
+
+/// Cargo makes `tmp` in the target folder.
+fn target() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).with_file_name("")
+}
+
 fn folder() -> PathBuf {
-    // Cargo makes `tmp` in the target folder.
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).with_file_name("screenshots");
+    let folder = target().join("screenshots");
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
 #[tokio::test]
 async fn a_bad_page_is_judged_to_be_one() {
-    let Some(browser) = Browser::open(Scripts::Off).await else { return };
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
     let site = Site::new().await.open(|_| {
         "<main><p style=\"width: 9999px; color: #999\">Pale</p><input name=\"nameless\" style=\"height: 20px\"></main>".to_owned()
     });
+    // A page that says its width to phones, as all of ours do.
+    let viewport = "document.head.append(Object.assign(document.createElement('meta'), {name: 'viewport', content: 'width=device-width'}))";
     browser.visit(&site.page("/")).await;
+    browser.run(viewport, &[]).await;
     browser.look(PHONE, false).await;
+    let found = axe(&browser).await.join("\n");
+    assert!(AXE.is_none() || (found.contains("axe: label, ") && found.contains("axe: color-contrast, ")), "{found}");
     let problems = problems(&browser).await.join("\n");
     for wanted in [
         "wide on a screen of",

@@ -135,7 +135,7 @@ async fn a_callback_is_sent_again() {
 
 #[tokio::test]
 async fn no_other_page_presses_a_button() {
-    let Some(browser) = Browser::open(Scripts::Off).await else { return };
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
     let shop = Shop::open(Encoding::Json).await;
     let action = format!("{}/_sandbox/pages/clock", shop.server.base_url());
     let site = Site::new().await.open(move |_| {

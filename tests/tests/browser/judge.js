@@ -1,7 +1,8 @@
 // What is wrong with a page for the people who have to use it; a list of sentences, best empty.
 const problems = [];
 const root = document.documentElement;
-if (root.scrollWidth > innerWidth) problems.push(`it is ${root.scrollWidth} wide on a screen of ${innerWidth}`);
+// Not `innerWidth`: a phone zooms out until everything is on its screen, and then tells the width of that.
+if (root.scrollWidth > root.clientWidth) problems.push(`it is ${root.scrollWidth} wide on a screen of ${root.clientWidth}`);
 if (!root.lang) problems.push("it does not say its language");
 if (!document.title.trim()) problems.push("it has no title");
 if (document.querySelectorAll("h1").length !== 1) problems.push("it has not one heading");

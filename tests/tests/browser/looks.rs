@@ -1,7 +1,8 @@
 //! What the hosted pages look like, each in every state that it has.
 
 use pg_model::{
-    CancelToken, CheckoutCustomer, CheckoutItem, CheckoutToken, Encoding, GetToken, InitiateThreeDSecureSessionKey,
+    CancelToken, CheckoutCustomer, CheckoutItem, CheckoutToken, Encoding, Flag, GetToken,
+    InitiateThreeDSecureSessionKey,
 };
 use pg_tests::{
     browser::VISA,
@@ -52,6 +53,9 @@ async fn of_the_checkout() {
     pay(&browser, "4000000000003006").await;
     assert!(browser.read("[role=alert]").await.contains("funds"));
     judge(&browser, "checkout-declined").await;
+    pay(&browser, "4000000000004004").await;
+    assert!(browser.read("[role=alert]").await.starts_with("Your bank did not answer"));
+    judge(&browser, "checkout-not-answered").await;
     pay(&browser, "4000000000001000").await;
     browser.see("Payment complete").await;
     judge(&browser, "checkout-paid").await;
@@ -73,6 +77,30 @@ async fn of_a_checkout_of_many_long_things() {
         many = many.item(item);
     }
     look(&browser, &token(&shop, many.item(CheckoutItem::new("سجادة صلاة", "9000"))).await, "checkout-long").await;
+}
+
+#[tokio::test]
+async fn of_a_checkout_after_a_challenge() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let shop = Shop::open(Encoding::Json).await;
+    let token = token(&shop, basket().three_d_secure(Flag::YES)).await;
+    browser.visit(token.token.redemption_url.as_str()).await;
+    for (button, words) in [
+        ("fail", "Your bank could not confirm that it was you"),
+        ("abandon", "You left before confirming that it was you"),
+        ("too-late", "The time to confirm that it was you has run out"),
+    ] {
+        pay(&browser, "4000000000005001").await;
+        browser.see("Confirm it\u{2019}s you").await;
+        if button == "too-late" {
+            shop.advance(15 * 60).await;
+            browser.click("button[value=authenticate]").await;
+        } else {
+            browser.click(&format!("button[value={button}]")).await;
+        }
+        assert!(browser.read("[role=alert]").await.starts_with(words), "{button}");
+        judge(&browser, &format!("checkout-challenge-{button}")).await;
+    }
 }
 
 #[tokio::test]
@@ -116,6 +144,12 @@ async fn of_the_challenge() {
     browser.visit(begun.authentication_url.as_str()).await;
     browser.read("button").await;
     judge(&browser, "challenge").await;
+    // A form that the page does not send.
+    browser.run("document.querySelector('button').value = 'something'", &[]).await;
+    browser.click("button").await;
+    browser.read("[role=alert]").await;
+    assert_eq!(browser.title().await, "Error: Confirm it\u{2019}s you \u{2013} main");
+    judge(&browser, "challenge-again").await;
     browser.visit(&format!("{}/3ds/nobody-has-made-this", shop.server.base_url())).await;
     browser.read("h1").await;
     judge(&browser, "challenge-unknown").await;

@@ -34,6 +34,9 @@ pub(crate) fn run(root: &Path, only: Option<&str>) -> Result<()> {
         Step::new("a mock server for the tests of docs/openapi.yaml", || {
             npm::install(root, metadata.target_directory.as_std_path(), &npm::MOCK_SERVER)
         }),
+        Step::new("axe for the tests of pages", || {
+            npm::install(root, metadata.target_directory.as_std_path(), &npm::AXE)
+        }),
         Step::new("unit, integration and doc tests of the workspace", || {
             steps::execute(cargo(root).args(["test", "--workspace", "--no-fail-fast"]))
         }),

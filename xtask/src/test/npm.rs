@@ -14,8 +14,8 @@ pub(super) struct Set {
     pub(super) package: &'static str,
     /// Where it goes, below the target folder.
     pub(super) folder: &'static str,
-    /// A program of it that answers `--version`.
-    pub(super) program: &'static str,
+    /// A file of it; one in `.bin/` is a program that answers `--version`.
+    pub(super) file: &'static str,
     /// What is not tested without it.
     pub(super) otherwise: &'static str,
 }
@@ -24,7 +24,7 @@ pub(super) struct Set {
 pub(super) const MOCK_SERVER: Set = Set {
     package: "tests/openapi",
     folder: "openapi-mock",
-    program: "prism",
+    file: ".bin/prism",
     otherwise: "docs/openapi.yaml is not tried with a mock server",
 };
 
@@ -32,9 +32,13 @@ pub(super) const MOCK_SERVER: Set = Set {
 pub(super) const BUNDLERS: Set = Set {
     package: "crates/pg-wasm/test/bundlers",
     folder: "bundlers",
-    program: "esbuild",
+    file: ".bin/esbuild",
     otherwise: "the decoder for JavaScript is not bundled, nor judged by TypeScript",
 };
+
+/// The rules of accessibility that pages are tested with.
+pub(super) const AXE: Set =
+    Set { package: "tests/axe", folder: "axe", file: "axe-core/axe.min.js", otherwise: "no page is tested with axe" };
 
 const FILES: [&str; 2] = ["package.json", "package-lock.json"];
 
@@ -42,9 +46,13 @@ const FILES: [&str; 2] = ["package.json", "package-lock.json"];
 pub(super) fn install(root: &Path, target_directory: &Path, set: &Set) -> Result<Outcome> {
     let Set { package, otherwise, .. } = set;
     let folder = target_directory.join(set.folder);
-    let program = folder.join("node_modules/.bin").join(set.program);
+    let file = folder.join("node_modules").join(set.file);
+    let works = || match set.file.starts_with(".bin/") {
+        true => steps::succeeds(Command::new(&file).arg("--version")),
+        false => file.is_file(),
+    };
     let same = |file: &&str| fs::read(root.join(package).join(file)).ok() == fs::read(folder.join(file)).ok();
-    if FILES.iter().all(same) && steps::succeeds(Command::new(&program).arg("--version")) {
+    if FILES.iter().all(same) && works() {
         return Ok(Outcome::Done);
     }
     if !steps::succeeds(Command::new("npm").arg("--version")) {
@@ -56,7 +64,7 @@ pub(super) fn install(root: &Path, target_directory: &Path, set: &Set) -> Result
     }
     let mut npm = Command::new("npm");
     npm.args(["ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]).arg(&folder);
-    if steps::succeeds(&mut npm) && steps::succeeds(Command::new(&program).arg("--version")) {
+    if steps::succeeds(&mut npm) && works() {
         return Ok(Outcome::Done);
     }
     Ok(Outcome::LeftOut(format!("npm could not install what {package}/package.json names, so {otherwise}")))

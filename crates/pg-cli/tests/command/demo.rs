@@ -45,7 +45,7 @@ fn every_step_goes_as_expected() {
         "refused: 962",
         "608, liability shift N; auth3DSecure declined: 907",
         "refused: 961; 921, liability shift N; declined: 907",
-        "page > heading  Pay GBP 10.98",
+        "page > heading  Pay £10.98",
         "Success: 10.98 GBP",
         "HTTP 410: “This payment has been made”",
         "CAPTURE 0.750, CANCEL 0.500",

@@ -87,7 +87,7 @@ enum Shown {
 
 /// Every name that a method has, and those that all of them and the pages have.
 static NAMES: LazyLock<HashMap<&str, Shown>> = LazyLock::new(|| {
-    let mut names = HashMap::from([("version", Shown::Text), ("outcome", Shown::Text)]);
+    let mut names = HashMap::from(["version", "outcome", "cardExpiry"].map(|name| (name, Shown::Text)));
     for name in ["apiKey", "apiPassword", "shaSignature", "api_key", "api_password"] {
         names.insert(name, Shown::Nothing);
     }

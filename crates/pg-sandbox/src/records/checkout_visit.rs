@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::AuthenticationEnd;
 use crate::{
     store::{Index, Kind, Record},
     timestamp::Timestamp,
@@ -42,6 +43,9 @@ pub enum FormOutcome {
         transaction: String,
         /// The visit whose form was shown next, for another attempt.
         next: String,
+        /// How the challenge ended that came before the payment, if there was one (assumption 181).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        challenge: Option<AuthenticationEnd>,
     },
     /// The bank did not answer, and nothing was charged.
     Unanswered {

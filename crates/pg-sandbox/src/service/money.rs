@@ -9,11 +9,51 @@ const COMMA_BEFORE_DECIMALS: &[&str] = &[
     "UYU", "VES", "VND",
 ];
 
+/// Signs by which currencies are known in English (CLDR); any other currency is written by its code.
+const SIGNS: &[(&str, &str)] = &[
+    ("AUD", "A$"),
+    ("BRL", "R$"),
+    ("CAD", "CA$"),
+    ("CNY", "CN\u{a5}"),
+    ("EUR", "\u{20ac}"),
+    ("GBP", "\u{a3}"),
+    ("HKD", "HK$"),
+    ("ILS", "\u{20aa}"),
+    ("INR", "\u{20b9}"),
+    ("JPY", "\u{a5}"),
+    ("KRW", "\u{20a9}"),
+    ("MXN", "MX$"),
+    ("NZD", "NZ$"),
+    ("PHP", "\u{20b1}"),
+    ("TWD", "NT$"),
+    ("USD", "$"),
+    ("VND", "\u{20ab}"),
+    ("XCD", "EC$"),
+];
+
 /// Minor units with all decimals and the separators of their currency: `1,000.00`, `1.000,00`
 /// (spec 3 §4.8).
 pub(super) fn separated(minor: u64, currency: &str) -> String {
+    grouped(minor, currency, if COMMA_BEFORE_DECIMALS.contains(&currency) { ('.', ',') } else { (',', '.') })
+}
+
+/// The same as English writes it, which is the language of all pages: `1,000.00` (assumption 182).
+pub(super) fn in_english(minor: u64, currency: &str) -> String {
+    grouped(minor, currency, (',', '.'))
+}
+
+/// An amount with its currency in front, as every page for customers shows it, on one line: `£1,000.00`, or `CHF 1,000.00`
+/// where the currency has no sign of its own (assumption 182).
+pub(super) fn with_currency(minor: u64, currency: &str) -> String {
+    let amount = in_english(minor, currency);
+    match SIGNS.iter().find(|(code, _)| *code == currency) {
+        Some((_, sign)) => format!("{sign}{amount}"),
+        None => format!("{currency}\u{a0}{amount}"),
+    }
+}
+
+fn grouped(minor: u64, currency: &str, (thousands, decimals): (char, char)) -> String {
     let plain = Amount::new(minor, Currency::from(currency)).to_decimal().to_string();
-    let (thousands, decimals) = if COMMA_BEFORE_DECIMALS.contains(&currency) { ('.', ',') } else { (',', '.') };
     let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
     let mut text = String::with_capacity(plain.len() * 2);
     for (place, digit) in whole.chars().enumerate() {
@@ -29,19 +69,27 @@ pub(super) fn separated(minor: u64, currency: &str) -> String {
     text
 }
 
-/// An amount with its currency in front, as every page shows it: `GBP 1,000.00` on one line.
-pub(super) fn with_currency(minor: u64, currency: &str) -> String {
-    format!("{currency}\u{a0}{}", separated(minor, currency))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_currency_comes_first() {
-        assert_eq!(with_currency(1_190, "GBP"), "GBP\u{a0}11.90");
-        assert_eq!(with_currency(100_000, "JPY"), "JPY\u{a0}100,000");
+    fn pages_write_amounts_as_english_does() {
+        // What `new Intl.NumberFormat("en", { style: "currency", currency }).format` gives in Node 20.
+        for (minor, currency, wanted) in [
+            (3_640, "GBP", "\u{a3}36.40"),
+            (123_456_789, "EUR", "\u{20ac}1,234,567.89"),
+            (5, "USD", "$0.05"),
+            (123_456, "CAD", "CA$1,234.56"),
+            (1_234_568, "JPY", "\u{a5}1,234,568"),
+            (1_234_568, "KRW", "\u{20a9}1,234,568"),
+            (1_234_567_891, "BHD", "BHD\u{a0}1,234,567.891"),
+            (50, "KWD", "KWD\u{a0}0.050"),
+            (123_456_789, "CHF", "CHF\u{a0}1,234,567.89"),
+        ] {
+            assert_eq!(with_currency(minor, currency), wanted);
+        }
+        assert_eq!(in_english(100_000, "EUR"), "1,000.00");
     }
 
     #[test]

@@ -227,7 +227,7 @@ impl Reply {
     }
 }
 
-/// Pages load nothing and run nothing, but for the one that decodes by script.
+/// Pages load nothing and run nothing, but for the one that decodes by script. Their icon is a part of them.
 fn policy(site: Site, scripts: Scripts, form_target: FormTarget, frames: Frames) -> String {
     let form_action = match form_target {
         FormTarget::Here => "'self'",
@@ -246,7 +246,8 @@ fn policy(site: Site, scripts: Scripts, form_target: FormTarget, frames: Frames)
         Scripts::Own => " script-src 'self' 'wasm-unsafe-eval'; connect-src 'self';",
     };
     format!(
-        "default-src 'none';{scripts} style-src {style}; form-action {form_action}; frame-ancestors {ancestors}; base-uri 'none'"
+        "default-src 'none';{scripts} style-src {style}; img-src data:; form-action {form_action}; \
+         frame-ancestors {ancestors}; base-uri 'none'"
     )
 }
 

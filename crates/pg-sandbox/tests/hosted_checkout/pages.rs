@@ -12,9 +12,13 @@ fn the_page_shows_the_order_and_asks_for_a_card() {
     let page = shop.visit(&token);
     assert_eq!(page.status, 200);
     for text in [
-        "<bdi>Tea</bdi> <span class=\"pieces\">\u{d7} 2</span></td><td>9.98</td>",
-        "<bdi>Spoon</bdi></td><td>1.00</td>",
-        "GBP\u{a0}10.98",
+        "<bdi>Tea</bdi> <span class=\"pieces\">\u{d7} 2</span></td><td>\u{a3}9.98</td>",
+        "<bdi>Spoon</bdi></td><td>\u{a3}1.00</td>",
+        "<h1>Pay \u{a3}10.98</h1>",
+        "<summary>Your order: 2 items</summary>",
+        "<strong>Test mode</strong>",
+        "Name on card <span class=\"how\">optional</span>",
+        "<link rel=\"icon\" href=\"data:image/svg+xml,",
         "<bdi>order-7</bdi>",
         "<bdi>main</bdi>",
         &format!("<a href=\"{CANCEL}\">"),
@@ -22,9 +26,10 @@ fn the_page_shows_the_order_and_asks_for_a_card() {
     ] {
         assert!(page.says(text), "{text} {}", page.html);
     }
-    for name in ["cardNumber", "cardExpiryMonth", "cardExpiryYear", "cardCV2", "cardholderName"] {
+    for name in ["cardNumber", "cardExpiry", "cardExpiryMonth", "cardExpiryYear", "cardCV2", "cardholderName"] {
         assert!(page.says(&format!("<label for=\"{name}\">")) && page.says(&format!("<input id=\"{name}\"")), "{name}");
     }
+    assert_eq!((page.title(), page.focus()), ("Pay \u{a3}10.98 \u{2013} main", ""));
     assert_eq!((page.value("cardholderName"), page.value("cardNumber")), ("Ann Other", ""));
     assert!(!page.says("<script"));
 }
@@ -42,7 +47,7 @@ fn pages_carry_the_headers_of_careful_pages() {
     for page in [&stays, &leads, &lost] {
         let policy = policy(page);
         assert!(policy.starts_with("default-src 'none'; style-src 'sha256-") && !policy.contains("unsafe"), "{policy}");
-        assert!(policy.contains("frame-ancestors 'none'; base-uri 'none'"));
+        assert!(policy.contains("; img-src data:; ") && policy.contains("frame-ancestors 'none'; base-uri 'none'"));
         assert_eq!(page.headers["x-content-type-options"], "nosniff");
         assert_eq!(page.headers["x-frame-options"], "DENY");
         assert_eq!(page.headers["referrer-policy"], "no-referrer");
@@ -80,7 +85,7 @@ fn without_auto_redirect_there_is_a_page_with_a_button() {
         assert_eq!(page.status, 200);
         let key = page.trans_key();
         let button = format!("href=\"https://shop.example/paid?order=7&#38;trans_key={key}#end\"");
-        for text in ["Payment complete", "GBP\u{a0}10.98", "400000******1000", &key, &button] {
+        for text in ["Payment complete", "\u{a3}10.98", "Visa 400000******1000", &key, &button] {
             assert!(page.says(text), "{text} {}", page.html);
         }
     }
@@ -94,7 +99,7 @@ fn without_auto_redirect_there_is_a_page_with_a_button() {
 fn a_reservation_is_called_one() {
     let mut shop = Shop::new();
     let token = shop.token(&[("trans_type", "PreAuth")]);
-    assert!(shop.visit(&token).says("Reserve GBP\u{a0}10.98"));
+    assert!(shop.visit(&token).says("Reserve \u{a3}10.98"));
     let page = shop.pay(&token, PAN);
     assert!(page.says("Amount reserved"));
     let captured = shop.done("capture", &[("prev_trans_key", &page.trans_key()), ("trans_value", "10.98")]);
@@ -107,34 +112,94 @@ fn everything_that_is_wrong_is_told_beside_its_input() {
     let token = shop.token(&[("token_uses", "1"), ("token_redemptions", "1")]);
     let page = shop.visit(&token);
     let empty = shop.submit(&token, &page, &[]);
-    assert_eq!(
-        (empty.status, empty.faults()),
-        (200, vec!["cardNumber", "cardExpiryMonth", "cardExpiryYear", "cardCV2"])
-    );
+    assert_eq!((empty.status, empty.faults()), (200, vec!["cardNumber", "cardExpiry", "cardCV2"]));
     for (name, value, wanted) in [
-        ("cardNumber", "4000000000001001", vec!["cardNumber"]),
-        ("cardNumber", "40000", vec!["cardNumber"]),
-        ("cardNumber", "none", vec!["cardNumber"]),
-        ("cardExpiryMonth", "13", vec!["cardExpiryMonth"]),
-        ("cardExpiryYear", "203", vec!["cardExpiryYear"]),
-        ("cardExpiryYear", "2025", vec!["cardExpiryYear"]),
-        ("cardCV2", "12", vec!["cardCV2"]),
-        ("cardCV2", "12345", vec!["cardCV2"]),
-        ("cardholderName", "a\nb", vec!["cardholderName"]),
+        ("cardNumber", "4000000000001001", "cardNumber"),
+        ("cardNumber", "40000", "cardNumber"),
+        ("cardNumber", "none", "cardNumber"),
+        ("cardExpiryMonth", "13", "cardExpiry"),
+        ("cardExpiryYear", "203", "cardExpiry"),
+        ("cardExpiryYear", "2025", "cardExpiry"),
+        ("cardExpiryYear", "2999", "cardExpiry"),
+        ("cardExpiry", "13 / 30", "cardExpiry"),
+        ("cardExpiry", "next year", "cardExpiry"),
+        ("cardCV2", "12", "cardCV2"),
+        ("cardCV2", "12345", "cardCV2"),
+        ("cardholderName", "a\nb", "cardholderName"),
     ] {
         let shown = shop.submit(&token, &page, &with(CARD, &[(name, value)]));
-        assert_eq!((shown.status, shown.faults()), (200, wanted), "{name} {value}");
+        assert_eq!((shown.status, shown.faults()), (200, vec![wanted]), "{name} {value}");
         assert_eq!((shown.value("cardNumber"), shown.value("cardCV2")), ("", ""));
         assert_eq!(shown.form_key(), page.form_key());
-        assert!(shown.says("role=\"alert\"") && shown.says(&format!("<a href=\"#{name}\">")));
+        assert!(
+            shown.says("role=\"alert\"") && shown.says(&format!("<a href=\"#{wanted}\">{}</a>", shown.fault(wanted)))
+        );
     }
     // What was right is still there, and posting counts as no visit.
     let shown = shop.submit(&token, &page, &with(CARD, &[("cardNumber", "")]));
     assert_eq!((shown.value("cardExpiryMonth"), shown.value("cardExpiryYear")), ("12", "2030"));
-    assert_eq!(shown.value("cardholderName"), "A Customer");
+    assert_eq!((shown.value("cardExpiry"), shown.value("cardholderName")), ("", "A Customer"));
+    let together = with(CARD, &[("cardExpiryMonth", ""), ("cardExpiryYear", ""), ("cardExpiry", "1230")]);
+    let shown = shop.submit(&token, &page, &with(&together, &[("cardNumber", "")]));
+    assert_eq!((shown.value("cardExpiry"), shown.value("cardExpiryMonth")), ("12 / 30", ""));
     let grouped =
         with(CARD, &[("cardNumber", "4000 0000 0000-1000"), ("cardExpiryYear", "30"), ("cardExpiryMonth", "9")]);
     assert!(shop.submit(&token, &page, &with(&grouped, &[("cardholderName", "")])).says("Payment complete"));
+}
+
+#[test]
+fn an_expiry_is_taken_in_one_input_or_in_two() {
+    let mut shop = Shop::new();
+    let apart = ["cardExpiryMonth", "cardExpiryYear"];
+    for text in ["12/30", "12 / 2030", "1230", "2030-12"] {
+        let token = shop.token(&[("auto_redirect", "1")]);
+        let page = shop.visit(&token);
+        let form = with(CARD, &[("cardExpiry", text), (apart[0], ""), (apart[1], "")]);
+        let key = shop.submit(&token, &page, &form).trans_key();
+        let paid = shop.control(&format!("transactions/{key}"));
+        assert_eq!(paid["card"]["cardExpiryMonth"], "12", "{text}");
+        assert_eq!(paid["card"]["cardExpiryYear"], "2030", "{text}");
+    }
+}
+
+#[test]
+fn after_a_mistake_title_and_focus_say_so() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[]);
+    let page = shop.visit(&token);
+    let shown = shop.submit(&token, &page, &with(CARD, &[("cardCV2", ""), ("cardExpiryMonth", "13")]));
+    assert_eq!((shown.title(), shown.focus()), ("Error: Pay \u{a3}10.98 \u{2013} main", "cardExpiry"));
+    let declined = shop.submit(&token, &page, &with(CARD, &[("cardNumber", DECLINED)]));
+    assert_eq!((declined.title(), declined.focus()), ("Your card was declined \u{2013} main", "alert"));
+    assert!(declined.says("<p>Visa ending in 2008. Nothing was charged."), "{}", declined.html);
+}
+
+#[test]
+fn each_mistake_in_a_card_number_has_its_own_words() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[]);
+    let page = shop.visit(&token);
+    let mut told =
+        |number| shop.submit(&token, &page, &with(CARD, &[("cardNumber", number)])).fault("cardNumber").to_owned();
+    let words = [told(""), told("4000 0000"), told("4000000000001001"), told("40000000000010000000"), told("four")];
+    let all: std::collections::BTreeSet<_> = words.iter().collect();
+    assert_eq!(all.len(), words.len(), "{words:?}");
+}
+
+#[test]
+fn amounts_are_written_in_the_language_of_the_page() {
+    let mut shop = Shop::new();
+    for (currency, price, wanted) in [
+        ("GBP", "1036.4", "\u{a3}2,073.80"),
+        ("EUR", "1036.4", "\u{20ac}2,073.80"),
+        ("USD", "0.05", "$1.10"),
+        ("JPY", "1234", "\u{a5}2,469"),
+        ("BHD", "1234.567", "BHD\u{a0}2,470.134"),
+    ] {
+        let token = shop.token(&[("currency", currency), ("item_price[0]", price)]);
+        let page = shop.visit(&token);
+        assert!(page.says(&format!("<h1>Pay {wanted}</h1>")), "{currency} {}", page.html);
+    }
 }
 
 #[test]
@@ -143,7 +208,7 @@ fn a_card_that_expires_this_month_is_good() {
     let token = shop.token(&[]);
     let page = shop.visit(&token);
     let month = |month: &'static str| with(CARD, &[("cardExpiryMonth", month), ("cardExpiryYear", "2026")]);
-    assert_eq!(shop.submit(&token, &page, &month("04")).faults(), ["cardExpiryYear"]);
+    assert_eq!(shop.submit(&token, &page, &month("04")).faults(), ["cardExpiry"]);
     assert!(shop.submit(&token, &page, &month("05")).says("Payment complete"));
 }
 
@@ -192,7 +257,7 @@ fn what_a_page_rests_on_is_said() {
     let mut shop = Shop::new();
     let token = shop.token(&[]);
     let basis = |page: &Page| String::from_utf8(page.headers["pg-basis"].as_bytes().to_vec()).unwrap();
-    assert_eq!(basis(&shop.visit(&token)), "3 3.1, A119");
-    assert_eq!(basis(&shop.pay(&token, PAN)), "3 3.1, A83, A88, A101, A119, A120, A136");
+    assert_eq!(basis(&shop.visit(&token)), "3 3.1, A119, A182");
+    assert_eq!(basis(&shop.pay(&token, PAN)), "3 3.1, A83, A88, A101, A119, A120, A136, A180, A182");
     assert!(basis(&shop.pay(&token, SILENT)).contains("A93"));
 }

@@ -261,10 +261,33 @@ impl Page {
         rest.chars().take_while(char::is_ascii_alphanumeric).collect()
     }
 
-    /// The names of the inputs that something is said about.
+    /// The names of the inputs that are marked as wrong, each of which says why.
     pub(crate) fn faults(&self) -> Vec<&str> {
-        let marks = self.html.split("aria-describedby=\"").skip(1);
-        marks.filter_map(|mark| mark.split("-error\"").next()).collect()
+        let inputs = self.html.split("<input ").skip(1).map(|rest| rest.split('>').next().unwrap());
+        let wrong = inputs.filter(|input| input.contains(" aria-invalid=\"true\""));
+        let names = wrong.map(|input| input.split("name=\"").nth(1).unwrap().split('"').next().unwrap());
+        names.inspect(|name| assert!(!self.fault(name).is_empty(), "{name}")).collect()
+    }
+
+    /// What is said about an input, which refers to it.
+    pub(crate) fn fault(&self, name: &str) -> &str {
+        let Some((_, rest)) = self.html.split_once(&format!(" id=\"{name}-error\">")) else { return "" };
+        let described = self.html.split(&format!("<input id=\"{name}\"")).nth(1).unwrap();
+        assert!(described.split('>').next().unwrap().contains(&format!("{name}-error")), "{name}");
+        rest.split('<').next().unwrap()
+    }
+
+    /// The title of the page.
+    pub(crate) fn title(&self) -> &str {
+        self.html.split_once("<title>").unwrap().1.split("</title>").next().unwrap()
+    }
+
+    /// What has the focus when the page opens: the `id` of an input, `alert`, or nothing.
+    pub(crate) fn focus(&self) -> &str {
+        let Some((before, _)) = self.html.split_once(" autofocus>") else { return "" };
+        assert_eq!(self.html.matches(" autofocus>").count(), 1);
+        let tag = before.rsplit('<').next().unwrap();
+        tag.split(" id=\"").nth(1).map_or("alert", |rest| rest.split('"').next().unwrap())
     }
 
     /// The value of an input as a browser would show it.

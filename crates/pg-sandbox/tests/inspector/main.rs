@@ -9,4 +9,5 @@ mod decoder;
 mod journey;
 mod lists;
 mod pages;
+mod search;
 mod shop;

@@ -34,6 +34,8 @@ async fn lived_in() -> (Shop, TransactionKey) {
     let _declined = client.call(&preauth("4000000000003006")).await.unwrap();
     client.call(&Sms::new("447700900123", "Your order is on its way: https://shop.example/t/7")).await.unwrap();
     begin_authentication(&shop).await;
+    let thing = CheckoutItem::new("x".repeat(128), "1.5").quantity(9_u64);
+    client.call(&GetToken::new().item(thing).trans_reference("r".repeat(50))).await.unwrap();
     let customer = CheckoutCustomer::default().first_name("Anna").surname("Holder");
     let item = CheckoutItem::new("Darjeeling, first flush, 100 g", "14.50").quantity(2_u64);
     let checkout = GetToken::new().item(item).checkout_customer(customer).success_url(LONG).trans_reference("basket 9");
@@ -90,6 +92,10 @@ async fn of_what_happened() {
             judge(&browser, &format!("inspector-{list}-one")).await;
         }
     }
+    visit(&browser, &shop, "pages/checkouts").await;
+    browser.click("tbody tr:nth-child(2) a").await;
+    browser.see("Checkout").await;
+    judge(&browser, "inspector-checkouts-long").await;
     visit(&browser, &shop, &format!("pages/transactions/{}", reserved.as_str())).await;
     browser.see("Transaction").await;
     judge(&browser, "inspector-transactions-one").await;
@@ -136,11 +142,39 @@ async fn of_what_it_means() {
         ("pages/assumptions", "assumptions"),
         ("pages/assumptions/107", "assumptions-one"),
         ("pages/nothing", "missing"),
-        ("pages/requests", "empty"),
+        ("pages/requests?limit=x", "wrong"),
     ] {
         visit(&browser, &shop, path).await;
         browser.read("h1").await;
         judge(&browser, &format!("inspector-{name}")).await;
+    }
+}
+
+#[tokio::test]
+async fn of_a_sandbox_in_which_nothing_has_happened() {
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let shop = Shop::open(Encoding::Json).await;
+    for page in [
+        "",
+        "pages/requests",
+        "pages/transactions",
+        "pages/transactions?find=nothing",
+        "pages/tokens",
+        "pages/sessions",
+        "pages/authentications",
+        "pages/checkouts",
+        "pages/batches",
+        "pages/callbacks",
+        "pages/sms",
+        "pages/clock",
+        "pages/faults",
+        "pages/updater",
+        "pages/decoder",
+    ] {
+        visit(&browser, &shop, page).await;
+        browser.read("h1").await;
+        let name = page.trim_start_matches("pages/").replace(['?', '='], "-");
+        judge(&browser, &format!("inspector-empty-{name}")).await;
     }
 }
 

@@ -1,8 +1,9 @@
 //! Lists of what happened: newest first, a page at a time by `?limit=&before=`, of one merchant by
-//! `?merchant=`, and requests of one method by `?method=`.
+//! `?merchant=`, requests of one method by `?method=`, and those that `?find=` looks for.
 
 use bytes::Bytes;
 use http::Request;
+use serde_json::Value;
 
 use crate::{
     form::{Form, Limits},
@@ -24,6 +25,7 @@ pub(in super::super) struct Listing {
     before: Option<String>,
     merchant: Option<String>,
     method: Option<String>,
+    find: Option<String>,
 }
 
 /// A page of a list.
@@ -42,13 +44,13 @@ impl Listing {
 
     /// The newest entries, at most so many.
     pub(in super::super) const fn newest(limit: u32) -> Self {
-        Self { limit, before: None, merchant: None, method: None }
+        Self { limit, before: None, merchant: None, method: None, find: None }
     }
 
     fn parse(query: &str) -> Result<Self, String> {
         let query = Form::parse(query.as_bytes(), &Limits::default()).map_err(|error| error.to_string())?;
-        if query.iter().any(|(name, _)| !["limit", "before", "merchant", "method"].contains(&name)) {
-            return Err("unknown parameter: only limit, before, merchant and method are known".to_owned());
+        if query.iter().any(|(name, _)| !["limit", "before", "merchant", "method", "find"].contains(&name)) {
+            return Err("unknown parameter: only limit, before, merchant, method and find are known".to_owned());
         }
         let limit = match query.given("limit") {
             None => USUAL,
@@ -60,7 +62,8 @@ impl Listing {
         };
         let given = |name: &str| query.given(name).map(str::to_owned);
         let method = query.given("method").map(known_method).transpose()?;
-        Ok(Self { limit, before: given("before"), merchant: given("merchant"), method })
+        let find = given("find").map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        Ok(Self { limit, before: given("before"), merchant: given("merchant"), method, find })
     }
 
     /// How many entries the page may have.
@@ -83,6 +86,16 @@ impl Listing {
         self.method.as_deref()
     }
 
+    /// What entries are looked for by: the beginning of a key or reference, or the last four digits of a card.
+    pub(in super::super) fn find_text(&self) -> Option<&str> {
+        self.find.as_deref()
+    }
+
+    /// Whether an entry is one that is looked for; every entry is when nothing is looked for.
+    pub(in super::super) fn wants(&self, entry: impl FnOnce() -> Value) -> bool {
+        self.find.as_deref().is_none_or(|text| found_in(&entry(), text))
+    }
+
     /// The query of the next page.
     pub(in super::super) fn next(&self, before: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
@@ -93,13 +106,23 @@ impl Listing {
         self.method.iter().for_each(|method| {
             query.append_pair("method", method);
         });
+        self.find.iter().for_each(|text| {
+            query.append_pair("find", text);
+        });
         query.finish()
     }
 
-    /// The records of the page. Those of one merchant are looked for among so many records only; the
-    /// next page then goes on where this one has stopped.
-    pub(in super::super) fn find<T: Record>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
-        let Some(merchant) = &self.merchant else { return self.of_all(records) };
+    /// The records of the page, as `view` shows them. Those of one merchant, and those that are looked
+    /// for, are searched among so many records only; the next page then goes on where this one has
+    /// stopped.
+    pub(in super::super) fn find<T: Record>(
+        &self,
+        records: &mut Transaction<'_>,
+        view: impl Fn(&T) -> Value,
+    ) -> Result<Page<T>, StoreError> {
+        if self.merchant.is_none() && self.find.is_none() {
+            return self.of_all(records);
+        }
         let mut entries = Vec::new();
         let mut before = self.before.clone();
         for _ in 0..LOOKED_THROUGH / AT_A_TIME {
@@ -107,7 +130,8 @@ impl Listing {
             let all = found.len() < count(AT_A_TIME);
             for record in found {
                 before = Some(record.key().to_owned());
-                if record.merchant() == merchant {
+                let of_merchant = self.merchant.as_ref().is_none_or(|merchant| record.merchant() == merchant);
+                if of_merchant && self.wants(|| view(&record)) {
                     entries.push(record);
                 }
                 if entries.len() == self.limit() {
@@ -129,6 +153,23 @@ impl Listing {
         let next = entries.last().filter(|_| more).map(|last| last.key().to_owned());
         Ok(Page { entries, next })
     }
+}
+
+/// Whether an entry has a key, a reference or a parameter that begins with a text, or a card whose last
+/// four digits it is.
+fn found_in(entry: &Value, text: &str) -> bool {
+    let last_four = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = ["/card/cardNumber", "/parameters/cardNumber"];
+    let of_card =
+        |path: &&str| entry.pointer(path).and_then(Value::as_str).is_some_and(|number| number.ends_with(text));
+    let starts = |value: &Value| value.as_str().is_some_and(|value| value.starts_with(text));
+    let names = ["Key", "Reference", "Identifier", "id", "parent", "check", "payment", "msisdn"];
+    let members = entry.as_object().into_iter().flatten();
+    let mut named = members.filter(|(name, _)| names.iter().any(|end| name.ends_with(end)));
+    let mut parameters = entry["parameters"].as_object().into_iter().flatten();
+    (last_four && numbers.iter().any(of_card))
+        || named.any(|(_, value)| starts(value))
+        || parameters.any(|(_, value)| starts(value))
 }
 
 /// In the spelling of the tables.
@@ -166,7 +207,7 @@ mod tests {
     fn limit_before_and_merchant_are_read() {
         let wanted = |limit, before: &str, merchant: &str| {
             let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-            Listing { limit, before: given(before), merchant: given(merchant), method: None }
+            Listing { limit, before: given(before), merchant: given(merchant), method: None, find: None }
         };
         assert_eq!(listing(""), wanted(50, "", ""));
         assert_eq!(listing("limit=&before=&merchant="), wanted(50, "", ""));
@@ -180,6 +221,22 @@ mod tests {
         let of_one_method = listing("method=checkout/gettoken");
         assert_eq!(of_one_method.method(), Some("enterprise/gettoken"));
         assert_eq!(of_one_method.next("k"), "limit=50&before=k&method=enterprise%2Fgettoken");
+    }
+
+    #[test]
+    fn entries_are_found_by_keys_references_and_last_digits() {
+        let entry = serde_json::json!({
+            "transactionKey": "k0123", "parent": "k0999", "merchantReference": "order 7", "amount": 2008, "created": "2026",
+            "card": { "cardNumber": "400000******2008" }, "parameters": { "cardNumber": "520000******1005", "x": "y z" },
+        });
+        for text in ["k01", "k0123", "k0999", "order", "2008", "1005", "y z"] {
+            assert!(found_in(&entry, text), "{text}");
+        }
+        for text in ["0123", "2026", "008", "4000002", "K01", "z", "******2008"] {
+            assert!(!found_in(&entry, text), "{text}");
+        }
+        assert_eq!(listing("find=+a%26b+").next("k"), "limit=50&before=k&find=a%26b");
+        assert_eq!(listing("find=+").find_text(), None);
     }
 
     #[test]
@@ -199,7 +256,9 @@ mod tests {
             records.put(&message).unwrap();
         }
         let mut page = |query: &str| {
-            let found: Page<TextMessage> = listing(query).find(&mut records).unwrap();
+            let found: Page<TextMessage> = listing(query)
+                .find(&mut records, |message: &TextMessage| serde_json::json!({ "id": message.key }))
+                .unwrap();
             (found.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>(), found.next)
         };
         let key = |text: &str| Some(text.to_owned());
@@ -209,5 +268,8 @@ mod tests {
         assert_eq!(page("merchant=rare"), (vec!["08000".to_owned(), "04000".to_owned()], key("02000")));
         assert_eq!(page("merchant=rare&before=02000"), (vec!["00000".to_owned()], None));
         assert_eq!(page("merchant=nobody&before=00700"), (vec![], None));
+        assert_eq!(page("find=0800&merchant=rare"), (vec!["08000".to_owned()], key("02000")));
+        assert_eq!(page("find=0000").0.len(), 0);
+        assert_eq!(page("find=0000&before=05000").0.len(), 10);
     }
 }

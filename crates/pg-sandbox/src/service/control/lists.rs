@@ -144,8 +144,9 @@ fn page<T: Record>(
     listing: &Listing,
     view: fn(&T, Timestamp) -> Value,
 ) -> Result<Page<Value>, Refusal> {
-    let page = listing.find::<T>(&mut context.records)?;
-    Ok(Page { entries: page.entries.iter().map(|record| view(record, context.now)).collect(), next: page.next })
+    let now = context.now;
+    let page = listing.find::<T>(&mut context.records, |record| view(record, now))?;
+    Ok(Page { entries: page.entries.iter().map(|record| view(record, now)).collect(), next: page.next })
 }
 
 fn entry<T: Record>(

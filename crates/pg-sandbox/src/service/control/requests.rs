@@ -12,6 +12,7 @@ pub(super) fn page(journal: &Journal, listing: &Listing) -> Page<Value> {
     let wanted = |entry: &&Entry| {
         listing.merchant().is_none_or(|merchant| entry.merchant.as_deref() == Some(merchant))
             && method.is_none_or(|method| entry.info.is_some_and(|info| std::ptr::eq(info, method)))
+            && listing.wants(|| view(entry))
     };
     let mut found = journal.newest(before).filter(wanted);
     let shown: Vec<&Entry> = found.by_ref().take(listing.limit()).collect();

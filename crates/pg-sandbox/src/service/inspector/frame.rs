@@ -87,7 +87,9 @@ fn head(heading: &str) -> Html {
         .raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
         .raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>")
         .text(heading)
-        .raw(" – pg sandbox</title>\n<style>")
+        .raw(" – pg sandbox</title>\n")
+        .raw(html::ICON)
+        .raw("\n<style>")
         .raw(STYLE)
         .raw("</style>\n</head>\n")
 }

@@ -9,7 +9,7 @@ use super::{
     shown,
     site::Place,
     sms, tokens, transactions,
-    view::{self, Form, Select, Shown, Table},
+    view::{self, Field, Form, Select, Shown, Table},
 };
 
 /// How a list and its entries are shown.
@@ -62,7 +62,7 @@ pub(super) fn show(context: &mut Context<'_>, list: List, request: &Request<Byte
     let content = view::lead(look.about)
         .put(filter(context, list, &listing))
         .raw("<section>\n")
-        .put(table(list, &entries).or(look.empty))
+        .put(table(list, &entries).or(if listing.find_text().is_some() { "Nothing was found." } else { look.empty }))
         .put(pages(&place.path(), listing.before().is_some(), older.as_deref()))
         .raw("</section>\n")
         .put(below);
@@ -91,7 +91,7 @@ fn wrong(context: &Context<'_>, problem: &str) -> Reply {
     super::problem(context, StatusCode::BAD_REQUEST, problem)
 }
 
-/// A choice of the account, and of the method where there is one.
+/// A choice of the account, of the method where there is one, and a search.
 fn filter(context: &Context<'_>, list: List, listing: &Listing) -> Html {
     let accounts = context.merchants().all().iter().map(|merchant| (&*merchant.name, &*merchant.name));
     let accounts: Vec<_> = std::iter::once(("", "All accounts")).chain(accounts).collect();
@@ -107,6 +107,8 @@ fn filter(context: &Context<'_>, list: List, listing: &Listing) -> Html {
     } else {
         form
     };
+    let find = Field { name: "find", label: "Key, reference or last four digits", ..Field::default() };
+    let form = form.field(Field { value: listing.find_text().unwrap_or_default(), ..find });
     form.quiet_button("Show")
 }
 

@@ -15,17 +15,20 @@ pub(super) const LOOK: Look = Look {
     empty: "Nobody has paid yet.",
     one: "Transaction",
     key: "transactionKey",
-    heads: &["Time", "Type", "Amount", "State", "Still possible", "Account", "Reference"],
+    heads: &["Time", "Transaction", "Type", "Amount", "Card", "State", "Still possible", "Account", "Reference"],
     row,
     entry,
 };
 
 fn row(payment: Shown<'_>) -> Vec<Html> {
     let possible = possible(payment).into_iter().map(|(what, most)| format!("{what} {most}")).collect::<Vec<_>>();
+    let key = payment.text("transactionKey");
     vec![
-        site::opening(List::Transactions, &payment.text("transactionKey"), payment.time("created")),
+        site::opening(List::Transactions, &key, payment.time("created")),
+        view::key(&key),
         Html::of(&payment.text("transactionType")),
         Html::of(&payment.money("amount")),
+        payment.last_digits(),
         state(payment),
         Html::of(&possible.join(", ")),
         view::quoted(&payment.text("merchant")),

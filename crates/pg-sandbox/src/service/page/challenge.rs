@@ -67,21 +67,28 @@ fn way_back(context: &mut Context<'_>, authentication: &Authentication, posted: 
         let location = HeaderValue::try_from(address).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
         return Ok(Reply::see_other(location));
     }
-    let body =
-        format!("<h1>You are done here</h1>\n<p>Close this page and go back to the shop.</p>\n{}", html::SANDBOX_NOTE);
-    Ok(Reply::page(StatusCode::OK, html::page("Back to the shop", &body)))
+    let body = "<h1>You are done here</h1>\n<p>Close this page and go back to the shop.</p>";
+    Ok(Reply::page(StatusCode::OK, html::page("Back to the shop", body)))
 }
 
 fn question(authentication: &Authentication, check: &Payment, again: bool) -> String {
+    const QUESTION: &str = "Confirm it\u{2019}s you";
     let row = |name: &str, value: &str| format!("<dt>{name}</dt><dd><bdi>{}</bdi></dd>", html::text(value));
-    let alert = if again { "<p class=\"alert\" role=\"alert\">Choose one of the three answers.</p>\n" } else { "" };
+    // Without a script, `autofocus` is what tells a screen reader that something has changed.
+    let (prefix, alert) = if again {
+        let alert =
+            "<p class=\"alert\" role=\"alert\" tabindex=\"-1\" autofocus>Choose one of the three answers.</p>\n";
+        ("Error: ", alert)
+    } else {
+        ("", "")
+    };
     let amount = money::with_currency(check.amount, &check.currency);
     let card = check.card.as_ref().map(|card| card.masked.as_str()).unwrap_or_default();
     let reference = check.merchant_reference.as_ref().map(|reference| row("Reference", reference));
     let until = authentication.created.plus(CHALLENGE_TIME).with_offset();
     let time = until.split(['T', '+']).nth(1).unwrap_or_default();
     let body = format!(
-        "<p class=\"shop\">3-D Secure</p>\n<h1>Is it you who is paying?</h1>\n{alert}\
+        "<p class=\"shop\">3-D Secure</p>\n<h1>{QUESTION}</h1>\n{alert}\
          <p>The bank of a real card would ask its customer for a code here. Choose how it ends.</p>\n\
          <dl>{}{}{}{}</dl>\n\
          <form method=\"post\" action=\"{}\">\n\
@@ -89,15 +96,14 @@ fn question(authentication: &Authentication, check: &Payment, again: bool) -> St
          <button class=\"other\" name=\"outcome\" value=\"fail\">Fail the challenge</button>\n\
          <button class=\"other\" name=\"outcome\" value=\"abandon\">Go back without an answer</button>\n\
          </form>\n\
-         <p class=\"note after\">Without an answer it times out at {time} UTC.</p>\n{}",
+         <p class=\"note after\">Without an answer it times out at {time} UTC.</p>",
         row("Shop", &check.merchant),
         row("Amount", &amount),
         row("Card", card),
         reference.unwrap_or_default(),
         html::text(&authentication.page()),
-        html::SANDBOX_NOTE,
     );
-    html::page("3-D Secure", &body)
+    html::page(&format!("{prefix}{}", html::title_at(QUESTION, &html::text(&check.merchant))), &body)
 }
 
 fn unknown() -> Reply {

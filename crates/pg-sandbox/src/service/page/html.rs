@@ -5,57 +5,44 @@ use std::{fmt::Write as _, sync::LazyLock};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sha2::{Digest as _, Sha256};
 
-/// A whole page; `title` and `body` are HTML already.
+/// A whole page of one column; `title` and `body` are HTML already.
 pub(super) fn page(title: &str, body: &str) -> String {
+    framed(title, "<main>", body)
+}
+
+/// A whole page of two columns where there is room for them: `bill` on the left, `form` on the right.
+pub(super) fn wide_page(title: &str, bill: &str, form: &str) -> String {
+    let body = format!("<div class=\"bill\">\n{bill}</div>\n<div class=\"form\">\n{form}</div>");
+    framed(title, "<main class=\"wide\">", &body)
+}
+
+/// The title of a page that belongs to a shop; both are HTML already.
+pub(super) fn title_at(title: &str, shop: &str) -> String {
+    format!("{title} \u{2013} {shop}")
+}
+
+fn framed(title: &str, main: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+         <title>{title}</title>\n{ICON}\n<style>{STYLE}</style>\n</head>\n<body>\n{MODE}\n\
+         {main}\n{body}\n</main>\n</body>\n</html>\n"
     )
 }
 
-/// What the pages look like. It has to stay one constant: a policy admits it by its hash.
-const STYLE: &str = "\
-:root{color-scheme:light dark;--ink:#14202b;--soft:#51606d;--line:#d6dde3;--ground:#f3f5f7;--sheet:#fff;\
---accent:#0b5cad;--accent-ink:#fff;--bad:#b3261e;--bad-ground:#fcedeb;--good:#1b7f4b;\
-font-family:system-ui,sans-serif;line-height:1.5}\
-@media(prefers-color-scheme:dark){:root{--ink:#e8edf1;--soft:#a3b1bd;--line:#36434e;--ground:#11181e;--sheet:#1a232b;\
---accent:#7ab8ff;--accent-ink:#0b1b2b;--bad:#ff9d94;--bad-ground:#3a1f1d;--good:#6fd39d}}\
-body{margin:0;display:grid;min-height:100vh;place-items:center;color:var(--ink);background:var(--ground)}\
-main{box-sizing:border-box;width:100%;max-width:30rem;padding:1.75rem 1.5rem;background:var(--sheet);\
-overflow-wrap:anywhere}main>:last-child{margin-bottom:0}\
-@media(max-width:31.99rem){body{place-items:start center;background:var(--sheet)}}\
-@media(min-width:32rem){main{margin:2rem 0;padding:2.25rem;border:1px solid var(--line);border-radius:.75rem}}\
-h1{font-size:1.5rem;line-height:1.2;margin:0 0 1rem}a{color:var(--accent)}p{margin:0 0 .75rem}\
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;align-items:baseline;margin:1.5rem 0}\
-dt{color:var(--soft)}dd{margin:0;font-variant-numeric:tabular-nums}\
-.shop{margin:0 0 .25rem;color:var(--soft);font-weight:600}.key{font-size:.85rem}.note{color:var(--soft)}\
-table{width:100%;border-collapse:collapse;margin:1.25rem 0 1.75rem}\
-caption{text-align:left;color:var(--soft);padding-bottom:.25rem}\
-td,th{padding:.5rem 0;text-align:left;font-weight:inherit;vertical-align:top;border-bottom:1px solid var(--line)}\
-tr>:last-child{text-align:right;white-space:nowrap;padding-left:1rem;font-variant-numeric:tabular-nums}\
-tfoot{font-weight:600}tfoot td,tfoot th{border:0}.pieces{color:var(--soft);white-space:nowrap}\
-.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}\
-.row{display:grid;grid-template-columns:repeat(3,1fr);gap:0 1rem;align-items:start}\
-@media(max-width:28rem){.row{grid-template-columns:1fr 1fr}.row>:last-child{grid-column:1/-1}}\
-.field{margin-bottom:1.1rem}label{display:block;font-weight:600;font-size:.9rem;margin-bottom:.25rem}\
-input{box-sizing:border-box;width:100%;padding:.65rem .75rem;font:inherit;color:inherit;background:var(--sheet);\
-border:1px solid var(--soft);border-radius:.4rem}::placeholder{color:var(--soft);opacity:1}input[aria-invalid]{border-color:var(--bad);box-shadow:inset 0 0 0 1px var(--bad)}\
-.error{color:var(--bad);font-size:.9rem;margin:.25rem 0 0}\
-.alert{background:var(--bad-ground);border-left:.25rem solid var(--bad);border-radius:.25rem;padding:.75rem 1rem;\
-margin:0 0 1.25rem}.alert p,.alert ul{margin:0}.alert ul{padding-left:1.25rem}.alert a{color:inherit}\
-button,.button{display:block;box-sizing:border-box;width:100%;padding:.8rem 1rem;font:inherit;font-weight:600;\
-text-align:center;text-decoration:none;color:var(--accent-ink);background:var(--accent);border:0;border-radius:.4rem;\
-cursor:pointer}button:hover,.button:hover{filter:brightness(1.1)}\
-button.other{margin-top:.75rem;color:inherit;background:transparent;box-shadow:inset 0 0 0 1px var(--soft)}\
-button.other:hover{background:var(--ground);filter:none}\
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px}\
-.after{margin:1.25rem 0 0;text-align:center}.done{color:var(--good);margin-right:.5rem}\
-.sandbox{margin:2rem 0 0;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.85rem}";
+/// What pages look like; a policy admits it by its hash.
+const STYLE: &str = include_str!("style.css");
 
-/// What every page of the hosted checkout ends with.
-pub(super) const SANDBOX_NOTE: &str = "<p class=\"sandbox\">This is a sandbox. No money moves here; \
-     use a test card, never a real one.</p>";
+/// What stands on top of every page for customers.
+const MODE: &str = "<header class=\"mode\"><strong>Test mode</strong>\
+     No money moves here. Use a test card, never a real one.</header>";
+
+/// The icon of all pages. It is a part of them, since their policy admits no other file.
+pub(in super::super) const ICON: &str = "<link rel=\"icon\" href=\"data:image/svg+xml,\
+     %3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E\
+     %3Crect x='2' y='6' width='28' height='20' rx='3' fill='%230b5cad'/%3E\
+     %3Cpath d='M2 11h28v4H2z' fill='%23fff'/%3E\
+     %3Cpath d='M6 20h9' stroke='%23ffd98a' stroke-width='2'/%3E%3C/svg%3E\">";
 
 /// How a content security policy names the style of the pages.
 pub(super) fn style_source() -> &'static str {

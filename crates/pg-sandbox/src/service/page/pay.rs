@@ -1,4 +1,5 @@
-//! The hosted payment page of a checkout token (spec 3 §1, §3.1; assumptions 119, 120 and 136).
+//! The hosted payment page of a checkout token (spec 3 §1, §3.1; assumptions 119, 120, 136 and
+//! 180 to 182).
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
@@ -8,15 +9,19 @@ use super::{super::method, Basis, Context, Refusal, Reply, wrong_method};
 use crate::{
     form::Form,
     merchants::Merchant,
-    records::{CheckoutToken, CheckoutVisit, FormOutcome, Payment, Service, TokenEnd},
+    records::{AuthenticationEnd, CheckoutToken, CheckoutVisit, FormOutcome, Payment, Service, TokenEnd},
     service::{enterprise, transaction::authentication},
     store::Query,
 };
 
+mod brand;
 mod checkout;
 mod ended;
 mod entered;
+mod expiry;
+mod fields;
 mod landing;
+mod order;
 mod paid;
 
 use checkout::{Alert, Page};
@@ -26,7 +31,7 @@ use entered::Entered;
 /// none.
 pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     context.basis = Basis::new("3 §3.1");
-    context.basis.assume(119);
+    [119, 182].into_iter().for_each(|number| context.basis.assume(number));
     let path = path.strip_suffix('/').unwrap_or(path);
     let reply = match (request.method(), path, path.split_once('/')) {
         (&Method::GET, "success", _) => landing::success(context),
@@ -80,7 +85,7 @@ fn new_visit(context: &mut Context<'_>, token: &CheckoutToken) -> Result<Checkou
 fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     let form = method::form(context.settings, request)?;
-    context.basis.assume(136);
+    [136, 180].into_iter().for_each(|number| context.basis.assume(number));
     let Some(visit) = visit_of(context, &token, &form)? else { return to_page(&token) };
     let entered = Entered::of(&form);
     if let Some((outcome, next)) = last_outcome(context, &visit)? {
@@ -102,7 +107,7 @@ fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> R
         }
     } else {
         let payment = enterprise::pay(context, merchant, &mut token, entered.card(), &entered.name)?;
-        outcome_of(context, &token, payment)?
+        outcome_of(context, &token, payment, None)?
     };
     settled(context, &token, visit, &entered, outcome)
 }
@@ -127,20 +132,25 @@ fn resume(context: &mut Context<'_>, token: &str, visit: &str) -> Result<Reply, 
     if let Some(end) = token.end(context.now) {
         return Ok(ended::page(&token, end));
     }
+    let end = authentication.ended(context.now);
     let payment = enterprise::pay_authenticated(context, merchant, &mut token, authentication)?;
-    let outcome = outcome_of(context, &token, payment)?;
+    let outcome = outcome_of(context, &token, payment, end)?;
     settled(context, &token, visit, &entered, outcome)
 }
 
-/// What the bank has made of a form; after anything but an approval there is another one.
+/// What the bank has made of a form, after a challenge that ended so; after anything but an approval
+/// there is another form.
 fn outcome_of(
     context: &mut Context<'_>,
     token: &CheckoutToken,
     payment: Option<Payment>,
+    challenge: Option<AuthenticationEnd>,
 ) -> Result<FormOutcome, Refusal> {
     Ok(match payment {
         Some(payment) if payment.approved() => FormOutcome::Approved { transaction: payment.key },
-        Some(payment) => FormOutcome::Declined { transaction: payment.key, next: new_visit(context, token)?.key },
+        Some(payment) => {
+            FormOutcome::Declined { transaction: payment.key, next: new_visit(context, token)?.key, challenge }
+        }
         None => FormOutcome::Unanswered { next: new_visit(context, token)?.key },
     })
 }
@@ -238,7 +248,12 @@ fn shown(
     if let Some(end) = token.end(context.now) {
         return Ok(ended::page(token, end));
     }
-    let alert = Alert::new(transaction.as_ref(), replay == Replay::Yes);
+    let challenge = match outcome {
+        FormOutcome::Declined { challenge, .. } => *challenge,
+        _ => None,
+    };
+    context.basis.assume(181);
+    let alert = Alert::new(transaction.as_ref(), challenge, replay == Replay::Yes);
     let visit = next.unwrap_or_default();
     Ok(Page { token, visit, entered, alert: Some(alert), faults: &[] }.reply())
 }

@@ -24,7 +24,8 @@ const CAPTURED: &str = "0.750";
 const RELEASED: &str = "0.500";
 
 /// The inputs of the payment page.
-const INPUTS: [&str; 5] = ["cardNumber", "cardExpiryMonth", "cardExpiryYear", "cardCV2", "cardholderName"];
+const INPUTS: [&str; 6] =
+    ["cardNumber", "cardExpiry", "cardExpiryMonth", "cardExpiryYear", "cardCV2", "cardholderName"];
 
 /// What earlier steps leave for later ones.
 #[derive(Default)]
@@ -153,8 +154,7 @@ impl Tour<'_> {
         }
         let typed = [
             ("cardNumber", number(Scenario::Approved)),
-            ("cardExpiryMonth", "12"),
-            ("cardExpiryYear", "2049"),
+            ("cardExpiry", "12 / 49"),
             ("cardCV2", "123"),
             ("cardholderName", "Ada Lovelace"),
         ];

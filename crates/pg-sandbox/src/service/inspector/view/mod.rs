@@ -44,7 +44,12 @@ pub(super) fn code(text: &str) -> Html {
     if text.is_empty() { Html::new() } else { Html::new().raw("<code>").text(text).raw("</code>") }
 }
 
-/// The same, taken whole by one click.
+/// The same, in a table that has little room for a key.
+pub(super) fn key(text: &str) -> Html {
+    Html::new().raw("<code class=\"key\">").text(text).raw("</code>")
+}
+
+/// A value that is taken whole by one click.
 pub(super) fn to_copy(text: &str) -> Html {
     Html::new().raw("<code class=\"copy\">").text(text).raw("</code>")
 }

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use pg_model::{Amount, Currency};
 use serde_json::Value;
 
 use super::{Facts, Html};
+use crate::service::money;
 
 /// What the control interface shows of one thing: masked there, and nothing else is known here.
 #[derive(Debug, Clone, Copy)]
@@ -61,9 +61,19 @@ impl<'a> Shown<'a> {
     /// A member in minor units, of the entry's currency.
     pub(in super::super) fn money(self, name: &str) -> String {
         let currency = self.text("currency");
-        let amount = Amount::new(self.count(name), Currency::from(&*currency));
         // The two stay on one line.
-        format!("{}\u{a0}{currency}", amount.to_decimal())
+        format!("{}\u{a0}{currency}", money::in_english(self.count(name), &currency))
+    }
+
+    /// The last four digits of the card in the member `card`; nothing without one.
+    pub(in super::super) fn last_digits(self) -> Html {
+        let number = self.inner("card").text("cardNumber").into_owned();
+        let skipped = number.chars().count().saturating_sub(4);
+        let last: String = number.chars().skip(skipped).collect();
+        if last.is_empty() {
+            return Html::new();
+        }
+        Html::new().raw("<span class=\"card\"><span aria-hidden=\"true\">••••\u{a0}</span>").text(&last).raw("</span>")
     }
 
     /// What is known of the card in the member `card`.
@@ -110,6 +120,10 @@ mod tests {
         assert_eq!((&*shown.text("a"), &*shown.text("n"), &*shown.text("none")), ("<b>", "12", ""));
         assert_eq!((&*shown.text("missing"), shown.count("a"), shown.count("n")), ("", 0, 12));
         assert_eq!(shown.money("n"), "12\u{a0}JPY");
+        let dear = json!({ "n": 123_456_789, "currency": "EUR", "card": { "cardNumber": "400000******2008" } });
+        assert_eq!(Shown(&dear).money("n"), "1,234,567.89\u{a0}EUR");
+        assert!(Shown(&dear).last_digits().into_string().ends_with("</span>2008</span>"));
+        assert!(shown.last_digits().is_empty());
         assert_eq!(shown.pairs("o"), [("x", "1"), ("y", "yes")].map(|(a, b)| (a.to_owned(), b.to_owned())));
         assert!(shown.inner("o").card().into_html().is_empty());
     }

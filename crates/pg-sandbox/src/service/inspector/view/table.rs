@@ -2,6 +2,9 @@
 
 use super::Html;
 
+/// Heads of columns whose values are compared digit by digit, so that they stand on the right.
+const NUMBERS: [&str; 3] = ["Amount", "Price", "Quantity"];
+
 /// A table.
 #[derive(Debug)]
 pub(in super::super) struct Table {
@@ -26,11 +29,12 @@ impl Table {
                 0 => ("<th scope=\"row\" role=\"rowheader\"", "</th>"),
                 _ => ("<td role=\"cell\"", "</td>"),
             };
-            let (class, cell) = if cell.is_empty() {
-                (" class=\"nothing\"", Html::new().raw("<span class=\"none\">–</span>"))
-            } else {
-                ("", cell)
+            let class = match (cell.is_empty(), NUMBERS.contains(head)) {
+                (true, _) => " class=\"nothing\"",
+                (_, true) => " class=\"number\"",
+                _ => "",
             };
+            let cell = if cell.is_empty() { Html::new().raw("<span class=\"none\">–</span>") } else { cell };
             row = row.raw(start).raw(class).attribute("data-head", head).raw("><div>").put(cell).raw("</div>").raw(end);
         }
         self.rows.push(row.raw("</tr>\n"));
@@ -48,10 +52,10 @@ impl Table {
             return Html::new().raw("<p class=\"empty\">").raw(without).raw("</p>\n");
         }
         let caption = Html::new().raw("<caption>").raw(self.caption).raw("</caption>\n");
-        let heads = self
-            .heads
-            .iter()
-            .map(|head| Html::new().raw("<th scope=\"col\" role=\"columnheader\">").raw(head).raw("</th>"));
+        let heads = self.heads.iter().map(|head| {
+            let class = if NUMBERS.contains(head) { " class=\"number\"" } else { "" };
+            Html::new().raw("<th scope=\"col\" role=\"columnheader\"").raw(class).raw(">").raw(head).raw("</th>")
+        });
         Html::new()
             .raw("<table role=\"table\">\n")
             .put(caption)

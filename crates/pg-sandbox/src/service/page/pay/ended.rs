@@ -26,19 +26,15 @@ pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     };
     let body = format!(
         "<p class=\"shop\"><bdi>{shop}</bdi></p>\n<h1>{title}</h1>\n<p>{text}</p>\n\
-         <p>Please ask the shop if you did not expect this.</p>\n{back}{footer}",
+         <p>Please ask the shop if you did not expect this.</p>\n{back}",
         shop = html::text(&token.merchant),
-        footer = html::SANDBOX_NOTE,
     );
-    Reply::page(StatusCode::GONE, html::page(title, &body))
+    Reply::page(StatusCode::GONE, html::page(&html::title_at(title, &html::text(&token.merchant)), &body))
 }
 
 /// The page of a token that nobody has made.
 pub(super) fn unknown() -> Reply {
     let title = "This payment link is not known";
-    let body = format!(
-        "<h1>{title}</h1>\n<p>It may be incomplete. Please open it from the shop again.</p>\n{}",
-        html::SANDBOX_NOTE
-    );
+    let body = format!("<h1>{title}</h1>\n<p>It may be incomplete. Please open it from the shop again.</p>");
     Reply::page(StatusCode::NOT_FOUND, html::page(title, &body))
 }

@@ -2,8 +2,9 @@
 
 use pg_model::{format::Format, mask};
 
+use super::expiry::{self, Expiry};
 use crate::{
-    cards, expiry, form::Form, records::Details, secret::Secret, service::transaction::PayingCard, timestamp::Timestamp,
+    cards, form::Form, records::Details, secret::Secret, service::transaction::PayingCard, timestamp::Timestamp,
 };
 
 /// The most characters of a name.
@@ -13,8 +14,8 @@ const LONGEST_NAME: usize = 128;
 pub(super) struct Entered {
     /// Without the blanks and hyphens that people group it with.
     number: Secret,
-    month: String,
-    year: String,
+    /// Month and year.
+    pub(super) expiry: Expiry,
     cv2: Secret,
     /// The cardholder's name; what looks like a card number in it is masked.
     pub(super) name: String,
@@ -35,12 +36,9 @@ impl Entered {
         let text = |name: &str| form.get(name).unwrap_or_default().trim();
         let number: String =
             text("cardNumber").chars().filter(|letter| !(letter.is_whitespace() || *letter == '-')).collect();
-        let month = text("cardExpiryMonth");
-        let padded = month.len() == 1 && month.bytes().all(|byte| byte.is_ascii_digit());
         Self {
             number: Secret::new(number),
-            month: if padded { format!("0{month}") } else { month.to_owned() },
-            year: text("cardExpiryYear").to_owned(),
+            expiry: Expiry::of(form),
             cv2: Secret::new(text("cardCV2")),
             name: mask::text(text("cardholderName")),
         }
@@ -51,57 +49,61 @@ impl Entered {
         let names = ["first_name", "surname"].iter().filter_map(|name| user.get(*name).map(String::as_str));
         Self {
             number: Secret::new(""),
-            month: String::new(),
-            year: String::new(),
+            expiry: Expiry::none(),
             cv2: Secret::new(""),
             name: mask::text(&names.collect::<Vec<_>>().join(" ")),
         }
     }
 
-    /// Month and year for the form to show again; what is no date could be anything.
-    pub(super) fn shown_expiry(&self) -> (&str, &str) {
-        let shown = |text: &str, most: usize| text.len() <= most && text.bytes().all(|byte| byte.is_ascii_digit());
-        (
-            if shown(&self.month, 2) { self.month.as_str() } else { "" },
-            if shown(&self.year, 4) { self.year.as_str() } else { "" },
-        )
+    /// Everything that is wrong, in the order of the form; of each input what comes first.
+    pub(super) fn faults(&self, now: Timestamp) -> Vec<Fault> {
+        let faults = [
+            ("cardNumber", self.number_fault()),
+            (expiry::TOGETHER, self.expiry.fault(now)),
+            ("cardCV2", self.code_fault()),
+            ("cardholderName", self.name_fault()),
+        ];
+        faults.into_iter().filter_map(|(field, message)| message.map(|message| Fault { field, message })).collect()
     }
 
-    /// Everything that is wrong, in the order of the form.
-    pub(super) fn faults(&self, now: Timestamp) -> Vec<Fault> {
+    fn number_fault(&self) -> Option<&'static str> {
         let number = self.number.expose();
-        let year = expiry::four_digits(&self.year);
-        let (month_is_one, year_is_one) = (Format::Month.admits(&self.month), Format::Year.admits(&self.year));
-        let length = (12..=19).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
-        let checks = [
-            (number.is_empty(), "cardNumber", "Enter the number on the front of your card"),
+        first(&[
+            (number.is_empty(), "Enter your card number"),
+            (!number.bytes().all(|byte| byte.is_ascii_digit()), "Enter the card number in digits only"),
+            (number.len() < 12, "This card number is too short: please check that all its digits are there"),
+            (number.len() > 19, "This card number is too long: please check that no digit is there twice"),
+            (!cards::luhn_valid(number), "One digit of this card number is wrong, or two are swapped: please check it"),
+        ])
+    }
+
+    fn code_fault(&self) -> Option<&'static str> {
+        let code = self.cv2.expose();
+        first(&[
+            (code.is_empty(), "Enter the security code of your card"),
+            (!code.bytes().all(|byte| byte.is_ascii_digit()), "Enter the security code in digits only"),
             (
-                !number.is_empty() && (!length || !cards::luhn_valid(number)),
-                "cardNumber",
-                "This is not a card number; please check its digits",
+                !Format::Cv2.admits(code),
+                "This security code has the wrong length: it has 3 digits, or 4 on American Express",
             ),
-            (!month_is_one, "cardExpiryMonth", "Enter the month in two digits, from 01 to 12"),
-            (!year_is_one, "cardExpiryYear", "Enter the year in two or four digits"),
-            (
-                month_is_one && year_is_one && expiry::is_past(&self.month, &year, now),
-                "cardExpiryYear",
-                "This card has expired",
-            ),
-            (!Format::Cv2.admits(self.cv2.expose()), "cardCV2", "Enter the 3 or 4 digits of the security code"),
-            (
-                !Format::Text.admits(&self.name) || self.name.chars().count() > LONGEST_NAME,
-                "cardholderName",
-                "Enter the name as it is written on the card",
-            ),
-        ];
-        let wrong = checks.into_iter().filter(|(wrong, ..)| *wrong);
-        wrong.map(|(_, field, message)| Fault { field, message }).collect()
+        ])
+    }
+
+    fn name_fault(&self) -> Option<&'static str> {
+        first(&[
+            (self.name.chars().count() > LONGEST_NAME, "Enter a name of at most 128 characters"),
+            (!Format::Text.admits(&self.name), "Enter the name as it is written on the card, on one line"),
+        ])
     }
 
     /// The card of a form without faults. Its CV2 is dropped with the form (assumption 101).
     pub(super) fn card(&self) -> PayingCard {
-        PayingCard::new(self.number.clone(), &self.month, &expiry::four_digits(&self.year))
+        PayingCard::new(self.number.clone(), &self.expiry.month, &self.expiry.full_year())
     }
+}
+
+fn first(checks: &[(bool, &'static str)]) -> Option<&'static str> {
+    checks.iter().find(|(wrong, _)| *wrong).map(|(_, message)| *message)
 }
 
 #[cfg(test)]
@@ -117,25 +119,38 @@ mod tests {
 
     #[test]
     fn everything_that_is_wrong_is_told_at_once() {
-        let all = ["cardNumber", "cardExpiryMonth", "cardExpiryYear", "cardCV2"];
+        let all = ["cardNumber", "cardExpiry", "cardCV2"];
         assert_eq!(faults(""), all);
         assert_eq!(faults("cardNumber=1&cardExpiryMonth=13&cardExpiryYear=x&cardCV2=12"), all);
         let right = "cardNumber=4000+0000-0000+1000&cardExpiryMonth=5&cardExpiryYear=26&cardCV2=123";
         assert!(faults(right).is_empty());
         // As it is copied from a page that keeps its groups together.
         assert!(faults(&right.replace("4000+0000", "4000%C2%A00000%09")).is_empty());
-        assert_eq!(faults(&right.replace("Month=5", "Month=4")), ["cardExpiryYear"]);
+        assert_eq!(faults(&right.replace("Month=5", "Month=4")), ["cardExpiry"]);
         assert_eq!(faults(&right.replace("1000&", "1001&")), ["cardNumber"]);
         assert_eq!(faults(&format!("{right}&cardholderName=a%0Ab")), ["cardholderName"]);
         assert_eq!(faults(&format!("{right}&cardholderName={}", "a".repeat(129))), ["cardholderName"]);
     }
 
     #[test]
+    fn each_mistake_in_number_and_code_has_words_of_its_own() {
+        let told = |name: &str, value: &str| {
+            let body = format!("{name}={value}");
+            let entered = Entered::of(&Form::parse(body.as_bytes(), &Limits::default()).unwrap());
+            let fault = if name == "cardNumber" { entered.number_fault() } else { entered.code_fault() };
+            fault.unwrap_or_default()
+        };
+        let numbers =
+            ["", "4000x", "40000", "40000000000010000000", "4000000000001001"].map(|number| told("cardNumber", number));
+        let codes = ["", "12x", "12"].map(|code| told("cardCV2", code));
+        let all: std::collections::BTreeSet<_> = numbers.iter().chain(&codes).collect();
+        assert!(all.len() == 8 && !all.contains(&""), "{all:?}");
+        assert_eq!((told("cardNumber", "4000000000001000"), told("cardCV2", "1234")), ("", ""));
+    }
+
+    #[test]
     fn a_number_in_another_input_is_not_shown() {
-        let body =
-            "cardExpiryMonth=4000000000001000&cardExpiryYear=4000000000001000&cardholderName=4000+0000+0000+1000";
-        let entered = Entered::of(&Form::parse(body.as_bytes(), &Limits::default()).unwrap());
-        assert_eq!(entered.shown_expiry(), ("", ""));
+        let entered = Entered::of(&Form::parse(b"cardholderName=4000+0000+0000+1000", &Limits::default()).unwrap());
         assert_eq!(entered.name, "4000 00** **** 1000");
     }
 }

@@ -16,6 +16,6 @@ pub(super) fn cancelled(context: &mut Context<'_>) -> Reply {
 
 fn page(context: &mut Context<'_>, title: &str, text: &str) -> Reply {
     context.basis.assume(114);
-    let body = format!("<h1>{title}</h1>\n<p>{text}</p>\n{}", html::SANDBOX_NOTE);
+    let body = format!("<h1>{title}</h1>\n<p>{text}</p>");
     Reply::page(StatusCode::OK, html::page(title, &body))
 }

@@ -5,6 +5,7 @@ use pg_model::SandboxErrorCode;
 
 use super::{
     super::{Context, Refusal, Reply, html},
+    brand,
     checkout::sum,
 };
 use crate::{
@@ -35,18 +36,17 @@ fn page(token: &CheckoutToken, payment: &Payment, next: &str) -> String {
         PaymentKind::PreAuth => ("Amount reserved", "Thank you. The amount is reserved on your card."),
         _ => ("Payment complete", "Thank you. Your card was charged."),
     };
-    let card = payment.card.as_ref().map(|card| card.masked.as_str()).unwrap_or_default();
+    let card = payment.card.as_ref().map(|card| format!("{} {}", brand::of(card), card.masked)).unwrap_or_default();
     let body = format!(
         "<p class=\"shop\"><bdi>{shop}</bdi></p>\n<h1><span class=\"done\" aria-hidden=\"true\">\u{2713}</span>{title}</h1>\n\
          <p>{text}</p>\n\
          <dl><dt>Amount</dt><dd>{sum}</dd><dt>Card</dt><dd>{card}</dd><dt>Reference</dt><dd class=\"key\">{key}</dd></dl>\n\
-         <p class=\"after\"><a class=\"button\" href=\"{next}\">Continue</a></p>\n{footer}",
+         <p class=\"after\"><a class=\"button\" href=\"{next}\">Continue</a></p>",
         shop = html::text(&token.merchant),
         sum = sum(payment.amount, &payment.currency),
-        card = html::text(card),
+        card = html::text(card.trim_start()),
         key = html::text(&payment.key),
         next = html::text(next),
-        footer = html::SANDBOX_NOTE,
     );
-    html::page(title, &body)
+    html::page(&html::title_at(title, &html::text(&token.merchant)), &body)
 }

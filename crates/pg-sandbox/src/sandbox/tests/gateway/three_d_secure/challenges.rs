@@ -18,7 +18,7 @@ fn the_page_has_three_buttons_and_no_script() {
     let buttons: Vec<&str> = html.split("name=\"outcome\" value=\"").skip(1).map(|rest| &rest[..4]).collect();
     assert_eq!(buttons, ["auth", "fail", "aban"]);
     assert!(html.contains(&format!("<form method=\"post\" action=\"/3ds/{key}\">")), "{html}");
-    assert!(html.contains("EUR\u{a0}2.469,12") && html.contains("400000******5001"), "{html}");
+    assert!(html.contains("\u{20ac}2,469.12") && html.contains("400000******5001"), "{html}");
     assert!(html.contains("times out at 10:15:00 UTC"), "{html}");
     for never in [CHALLENGE, CV2, "<script", "javascript:", " onclick", "http://"] {
         assert!(!html.split("<body>").nth(1).unwrap().contains(never), "{never}: {html}");

@@ -66,7 +66,7 @@ fn the_customer_authenticates_and_pays() {
         let key = challenged(&response);
         assert!(charges(&mut shop).is_empty());
         let html = text(&visit(&mut shop, &key)).1;
-        assert!(html.contains("GBP\u{a0}9.98") && html.contains("400000******5001"), "{html}");
+        assert!(html.contains("\u{a3}9.98") && html.contains("400000******5001"), "{html}");
         let back = location(&press(&mut shop, &key, "authenticate")).to_owned();
         assert!(back.starts_with(&format!("{page}/")), "{back}");
         let paid = get(&mut shop, &back);
@@ -106,11 +106,11 @@ fn a_card_without_3d_secure_pays_without_a_question() {
 
 #[test]
 fn a_challenge_that_does_not_succeed_is_a_decline_and_another_try_is_possible() {
-    for (number, outcome, code) in [
-        (CHALLENGE, "fail", "907"),
-        (CHALLENGE, "abandon", "907"),
-        (ALWAYS_FAILS, "authenticate", "907"),
-        (DECLINED, "authenticate", "901"),
+    for (number, outcome, code, words) in [
+        (CHALLENGE, "fail", "907", "Your bank could not confirm that it was you"),
+        (CHALLENGE, "abandon", "907", "You left before confirming that it was you"),
+        (ALWAYS_FAILS, "authenticate", "907", "Your bank could not confirm that it was you"),
+        (DECLINED, "authenticate", "901", "Your card was declined"),
     ] {
         let mut shop = Shop::open();
         let page = page_of_token(&mut shop, &[("token_redemptions", "1")]);
@@ -118,11 +118,13 @@ fn a_challenge_that_does_not_succeed_is_a_decline_and_another_try_is_possible() 
         let key = challenged(&response);
         let back = location(&press(&mut shop, &key, outcome)).to_owned();
         let html = text(&get(&mut shop, &back)).1;
-        assert!(html.contains("Your card was declined"), "{html}");
+        assert!(html.contains(words) && html.contains("Nothing was charged"), "{html}");
+        assert_eq!(html.contains("declined"), code == "901", "{html}");
         assert_eq!(charges(&mut shop), [("Auth".to_owned(), code.to_owned())]);
         // The form that follows is a new one; the first one stays used.
         let again = shop.sandbox.handle(shop.at, request(Method::POST, &page, first));
-        assert!(text(&again).1.contains("This form had been sent before"));
+        let again = text(&again).1;
+        assert!(again.contains("This form had been sent before") && again.contains(words), "{again}");
         let next = html.split("name=\"visit\" value=\"").nth(1).unwrap()[..32].to_owned();
         let second = shop.sandbox.handle(shop.at, request(Method::POST, &page, form(&next, CHALLENGE)));
         let back = location(&press(&mut shop, &challenged(&second), "authenticate")).to_owned();
@@ -139,7 +141,8 @@ fn a_customer_who_never_answers_is_declined_when_they_come_back() {
     let key = challenged(&response);
     shop.wait(900);
     let back = location(&visit(&mut shop, &key)).to_owned();
-    assert!(text(&get(&mut shop, &back)).1.contains("Your card was declined"));
+    let html = text(&get(&mut shop, &back)).1;
+    assert!(html.contains("The time to confirm that it was you has run out") && !html.contains("declined"), "{html}");
     assert_eq!(charges(&mut shop), [("Auth".to_owned(), "907".to_owned())]);
 }
 
