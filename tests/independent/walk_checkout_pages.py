@@ -78,7 +78,8 @@ def an_approval_leads_to_the_merchant(sandbox):
         sandbox.same(location(reply), expected, f"{kind}: success_url with trans_key")
         found = account.checkout("transaction_lookup", trans_key=key)
         shown = [found.get(field) for field in ["status", "token", "value", "currency"]]
-        sandbox.same(shown, ["Success", token["tokenid"], "11.90", "GBP"], f"{kind}: lookup")
+        value = "0.00" if kind == "PreAuth" else "11.90"
+        sandbox.same(shown, ["Success", token["tokenid"], value, "GBP"], f"{kind}: lookup of what was paid (A125)")
         (record,) = transactions(account, transactionKey=key)
         shown = [record.get(field) for field in ["transactionType", "transactionValue", "merchantReference"]]
         sandbox.same(shown, [recorded, "1190", "order-7"], f"{kind}: seen by version 3 (A100)")

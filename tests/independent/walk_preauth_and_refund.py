@@ -37,12 +37,14 @@ def a_smaller_capture_leaves_the_rest_reserved(sandbox, encoding):
     for value in ["1001", "2000", "0", "-1", "1.0", "x", "9" * 25]:
         reply = account.call(CAPTURE, transactionKey=reserved, transactionValue=value)
         sandbox.refused(reply, 400, "107", f"capture of {value} of 1000")
-    sandbox.approved(account.call(CAPTURE, transactionKey=reserved, transactionValue="400"), "Capture", "400")
-    sandbox.refused(account.call(CAPTURE, transactionKey=reserved, transactionValue="601"), 400, "107", "601 of 600")
     sandbox.approved(account.call(CANCEL, transactionKey=reserved, transactionValue="100"), "CancelPreAuth", "100")
-    sandbox.refused(account.call(CANCEL, transactionKey=reserved, transactionValue="501"), 400, "107", "501 of 500")
-    rest = sandbox.approved(account.call(CAPTURE, transactionKey=reserved), "Capture", "the rest")
-    sandbox.same(value_of(account, rest), "500", "what was left (A96)")
+    sandbox.refused(account.call(CANCEL, transactionKey=reserved, transactionValue="901"), 400, "107", "901 of 900")
+    sandbox.refused(account.call(CAPTURE, transactionKey=reserved, transactionValue="901"), 400, "107", "901 of 900")
+    part = sandbox.approved(account.call(CAPTURE, transactionKey=reserved, transactionValue="400"), "Capture", "400")
+    sandbox.same(value_of(account, part), "400", "its value")
+    for operation in [CAPTURE, CANCEL]:
+        reply = account.call(operation, transactionKey=reserved, transactionValue="1")
+        sandbox.refused(reply, 400, "952", f"{operation} of the rest, which the bank releases (A96)")
 
 
 @walk.in_both
@@ -67,12 +69,12 @@ def an_empty_value_is_an_omitted_one(sandbox, encoding):
 @walk.in_both
 def reservations_end_by_themselves(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
-    reserved = preauthorised(sandbox, account, 1000)
+    reserved, late = (preauthorised(sandbox, account, 1000) for _ in range(2))
     sandbox.service.advance(5 * DAY - 1)
     sandbox.approved(account.call(CAPTURE, transactionKey=reserved, transactionValue="1"), "Capture", "the last second")
     sandbox.service.advance(1)
     for operation in [CAPTURE, CANCEL]:
-        sandbox.refused(account.call(operation, transactionKey=reserved), 400, "952", f"{operation} too late (A96)")
+        sandbox.refused(account.call(operation, transactionKey=late), 400, "952", f"{operation} too late (A96)")
 
 
 @walk.in_both
@@ -96,7 +98,7 @@ def captures_are_refunded_each_for_itself(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     reserved = preauthorised(sandbox, account, 1000)
     first = account.call(CAPTURE, transactionKey=reserved, transactionValue="300")["transactionKey"]
-    second = account.call(CAPTURE, transactionKey=reserved)["transactionKey"]
+    second = account.call(CAPTURE, transactionKey=preauthorised(sandbox, account, 700))["transactionKey"]
     sandbox.refused(account.call(REFUND, transactionKey=reserved), 400, "951", "refund of the preauth")
     sandbox.refused(account.call(REFUND, transactionKey=first, transactionValue="301"), 400, "107", "301 of 300")
     sandbox.approved(account.call(REFUND, transactionKey=first), "Refund", "the first capture")
@@ -128,12 +130,14 @@ def any_order_of_operations_keeps_the_sums(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     for operations in itertools.permutations([(CAPTURE, 400), (CANCEL, 400), (CAPTURE, 300)]):
         reserved = preauthorised(sandbox, account, 1000)
-        left = 1000
+        left, captured = 1000, False
         for method, value in operations:
             reply = account.call(method, transactionKey=reserved, transactionValue=str(value))
-            if value <= left:
+            if captured:
+                sandbox.refused(reply, 400, "952", f"{method} {value} after a capture (A96)")
+            elif value <= left:
                 sandbox.same(reply.get("transactionStatusCode"), "600", f"{method} {value} of {left}")
-                left -= value
+                left, captured = left - value, method == CAPTURE
             else:
                 sandbox.refused(reply, 400, "107", f"{method} {value} of {left}")
 
@@ -160,6 +164,10 @@ def update_sets_what_is_not_set(sandbox, encoding):
     sandbox.refused(reply, 400, "125", "a merchantReference that is too long")
     reply = account.call(UPDATE, transactionKey=key, merchantCustomerReference="x" * 46)
     sandbox.refused(reply, 400, "125", "a merchantCustomerReference that is too long")
+    half = paid(sandbox, account)
+    reply = account.call(UPDATE, transactionKey=half, merchantReference="x" * 33, merchantCustomerReference=customer)
+    sandbox.same((reply.status, reply.data), (200, {"result": "OK"}), "one valid field is enough (A98)")
+    sandbox.same(transactions(account, transactionKey=half)[0].get("merchantReference") or None, None, "the other")
     reply = account.call(UPDATE, transactionKey="0" * 32, merchantReference="x")
     sandbox.refused(reply, 400, "943", "an unknown transaction")
     sandbox.refused(account.call(UPDATE, merchantReference="x"), 400, "938", "no transaction")
@@ -185,6 +193,8 @@ def lookup_finds_what_was_created_so(sandbox, encoding):
     account.call(UPDATE, transactionKey=third, merchantReference=other)
     sandbox.same(transactions(account, merchantReference=other), [], "a reference that came later does not find (A99)")
     sandbox.same(transactions(account, transactionKey=third)[0].get("merchantReference"), other, "but is shown")
+    both = transactions(account, merchantReference=other, transactionKey=third)
+    sandbox.same([one["transactionKey"] for one in both], [third], "key and recorded reference match (A99)")
     sandbox.same(transactions(account, transactionKey="0" * 32), [], "nothing found is no error (A43)")
     sandbox.same(transactions(account, merchantReference=reference.upper()), [], "references are compared exactly")
     reply = account.call("transaction/lookup", merchantReference="x" * 33)
@@ -202,6 +212,15 @@ def followers_carry_the_references_of_the_original(sandbox, encoding):
     sandbox.same(keys, [reserved, captured, refunded], "found by the merchantReference (A94)")
     keys = [one["transactionKey"] for one in transactions(account, uniqueMerchantReference=unique)]
     sandbox.same(keys, [reserved], "the unique reference is the original's alone (A94)")
+    own, again = fresh("refund"), paid(sandbox, account, 1000)
+    given = {"transactionKey": again, "transactionValue": "1", "uniqueMerchantReference": own}
+    key = sandbox.approved(account.call(REFUND, **given), "Refund", "a refund with a reference of its own")
+    sandbox.refused(account.call(REFUND, **given), 400, "950", "a second refund with it (A92)")
+    keys = [one["transactionKey"] for one in transactions(account, uniqueMerchantReference=own)]
+    sandbox.same(keys, [key], "found by it (A94)")
+    for wrong in ["value", "amount", "transactionvalue"]:
+        reply = account.call(REFUND, transactionKey=again, **{wrong: "1"})
+        sandbox.refused(reply, 400, "964", f"a refund of {wrong} is no full refund (A151)")
 
 
 if __name__ == "__main__":

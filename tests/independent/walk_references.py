@@ -66,20 +66,20 @@ def fifty_different_references_pay_fifty_times(sandbox):
 
 @walk.step
 def fifty_partial_operations_never_exceed(sandbox):
-    """Seven times 150 do not fit into 1000, however many ask at once."""
+    """Seven times 150 do not fit into 1000, and a preauth is captured once, however many ask at once."""
     account = sandbox.account()
-    for method, key in [
-        ("transaction/capturepreauth", preauthorised(sandbox, account, 1000)),
-        ("transaction/cancelpreauth", preauthorised(sandbox, account, 1000)),
-        ("transaction/refund", paid(sandbox, account, 1000)),
+    for method, key, times, code in [
+        ("transaction/capturepreauth", preauthorised(sandbox, account, 1000), 1, "952"),
+        ("transaction/cancelpreauth", preauthorised(sandbox, account, 1000), 6, "107"),
+        ("transaction/refund", paid(sandbox, account, 1000), 6, "107"),
     ]:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             replies = list(
                 pool.map(lambda _: account.call(method, transactionKey=key, transactionValue="150"), range(AT_ONCE))
             )
         served = sum(reply.get("transactionStatusCode") == "600" for reply in replies)
-        refused = sum(reply.error == (400, "107") for reply in replies)
-        sandbox.same((served, refused), (6, AT_ONCE - 6), f"{method} by 150 of 1000")
+        refused = sum(reply.error == (400, code) for reply in replies)
+        sandbox.same((served, refused), (times, AT_ONCE - times), f"{method} by 150 of 1000")
 
 
 @walk.step
@@ -115,7 +115,7 @@ def fifty_updates_set_a_field_once(sandbox):
 def a_reference_is_used_up_by_what_reaches_the_bank(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     good = card(sandbox.card("approved"))
-    for scenario in ["approved", "declined", "insufficient-funds", "no-response"]:
+    for scenario in ["approved", "declined", "insufficient-funds", "no-response", "no-response-charged"]:
         reference = fresh()
         account.call("transaction/auth", **card(sandbox.card(scenario)), **order(), uniqueMerchantReference=reference)
         reply = account.call("transaction/auth", **good, **order(), uniqueMerchantReference=reference)
@@ -125,25 +125,28 @@ def a_reference_is_used_up_by_what_reaches_the_bank(sandbox, encoding):
 
 
 @walk.in_both
-def a_reference_is_not_used_up_by_what_is_refused_before(sandbox, encoding):
+def a_reference_is_used_up_by_the_first_request_with_credentials(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     good = card(sandbox.card("approved"))
-    reference = fresh()
-    shared = {**order(), "uniqueMerchantReference": reference}
-    for method, given, code in [
-        ("transaction/auth", {**good, "cardNumber": "4000000000001001"}, "108"),
-        ("transaction/auth", {**good, "cardExpiryMonth": "13"}, "109"),
-        ("transaction/auth", {**good, "itemPrice0": "0"}, "107"),
-        ("transaction/auth", {**good, "currency": "XXX"}, "111"),
-        ("transaction/auth", {**good, "terminalKey": "none"}, "957"),
-        ("transaction/auth", {**good, "apiPassword": "wrong"}, "102"),
-        ("transaction/auth", {**good, "shaSignature": "0" * 128}, "123"),
-        ("transaction/authCardKey", {"cardKey": "unknown"}, "940"),
-        ("transaction/authSessionKey", {"sessionKey": "unknown"}, "129"),
+    for method, given, code, used_up in [
+        ("transaction/auth", {**good, "cardNumber": "4000000000001001"}, "108", True),
+        ("transaction/auth", {**good, "cardExpiryMonth": "13"}, "109", True),
+        ("transaction/auth", {**good, "itemPrice0": "0"}, "107", True),
+        ("transaction/auth", {**good, "currency": "XXX"}, "111", True),
+        ("transaction/auth", {**good, "terminalKey": "none"}, "957", True),
+        ("transaction/authCardKey", {"cardKey": "unknown"}, "940", True),
+        ("transaction/authSessionKey", {"sessionKey": "unknown"}, "129", True),
+        ("transaction/auth", {**good, "apiPassword": "wrong"}, "102", False),
+        ("transaction/auth", {**good, "shaSignature": "0" * 128}, "123", False),
     ]:
+        shared = {**order(), "uniqueMerchantReference": fresh()}
         reply = account.call(method, **{**shared, **given})
         sandbox.same(reply.get("errorCode"), code, f"{method} with {given}")
-    sandbox.approved(account.call("transaction/auth", **good, **shared), "Auth", "the reference is still free")
+        again = account.call("transaction/auth", **good, **shared)
+        if used_up:
+            sandbox.refused(again, 400, "950", f"after {code} (A92)")
+        else:
+            sandbox.approved(again, "Auth", f"after {code} the reference is free (A92)")
 
 
 @walk.in_both
