@@ -84,14 +84,14 @@ def unknown_keys_count_as_wrong_passwords_do(sandbox):
     account = sandbox.account()
     fails(sandbox, account, 3)
     for _ in range(3):
-        sandbox.refused(attempt(account, apiKey="nobody"), 401, "105", "an unknown key")
+        sandbox.refused(attempt(account, apiKey="nobody"), 401, "102", "an unknown key")
     blocked(sandbox, account, "121")
     sandbox.service.advance(DAY)
 
 
 @walk.step
 def the_block_lies_on_calls_with_credentials(sandbox):
-    """The customer's browser has no credentials, and version 5 does not block (A53)."""
+    """The customer's browser has no credentials; version 5 is blocked too (A53)."""
     account = sandbox.account()
     key = session(account)
     fails(sandbox, account, 6)
@@ -102,12 +102,19 @@ def the_block_lies_on_calls_with_credentials(sandbox):
     sandbox.refused(account.call("token/nothing"), 400, "103", "a path that names no method comes first (A51)")
     sandbox.same(post(account, form(key, sandbox.card("approved"))).status, 303, "postform from a blocked address")
     lookup = account.checkout("transaction_lookup", trans_key="0" * 32)
-    sandbox.same(lookup.error, (400, "943"), "version 5 from a blocked address")
-    for _ in range(12):
+    sandbox.same(lookup.error, (403, "121"), "version 5 from a blocked address")
+    sandbox.service.advance(DAY)
+
+
+@walk.step
+def failures_of_version_5_and_wrong_signatures_count(sandbox):
+    account = sandbox.account()
+    unsigned = {name: value for name, value in account.signed({"errorPageUrl": ERROR}).items() if name != "shaSignature"}
+    for _ in range(3):
         wrong = account.checkout("transaction_lookup", trans_key="0" * 32, api_password="wrong")
         sandbox.same(wrong.error, (401, "3"), "wrong credentials of version 5")
-    sandbox.service.advance(60)
-    works(sandbox, account, "failures of version 5 do not count")
+        sandbox.refused(account.send("session/initiate", unsigned), 401, "123", "no signature")
+    blocked(sandbox, account, "121")
     sandbox.service.advance(DAY)
 
 

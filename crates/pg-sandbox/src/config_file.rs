@@ -108,6 +108,10 @@ struct Row {
     #[serde(default)]
     divisible_preauths: bool,
     #[serde(default)]
+    unsigned_retrieval: bool,
+    #[serde(default)]
+    duplicates_as_error: bool,
+    #[serde(default)]
     terminals: Vec<String>,
 }
 
@@ -187,6 +191,8 @@ impl Row {
             account_updater: self.account_updater,
             requests_per_minute: self.requests_per_minute,
             divisible_preauths: self.divisible_preauths,
+            unsigned_retrieval: self.unsigned_retrieval,
+            duplicates_as_error: self.duplicates_as_error,
             terminals: self.terminals,
         }
     }

@@ -4,7 +4,7 @@
 //! standard); what those let pass (a `%` without two hexadecimal digits, bytes that are no UTF-8) is
 //! refused before. No value is ever in an error.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap};
 
 use http::{HeaderMap, header::CONTENT_TYPE};
 use percent_encoding::percent_decode;
@@ -26,7 +26,7 @@ impl Default for Limits {
     }
 }
 
-/// The parameters of a request in the order in which they were sent; each name is there once.
+/// The parameters of a request in the order in which they were sent; each name is there once, but for arrays (`name[]`).
 #[derive(Debug, Clone, Default)]
 pub struct Form(Parameters);
 
@@ -43,11 +43,36 @@ impl Form {
         Self::parse(body, limits)
     }
 
+    /// Reads the card form that a browser posts: with any content type, unless the body is no form at all, and with
+    /// values that share a name joined by commas where `joins` says so, as those of check boxes do (assumption 48).
+    ///
+    /// # Errors
+    /// As [`Form::read`].
+    pub(crate) fn read_card_form(
+        headers: &HeaderMap,
+        body: &[u8],
+        limits: &Limits,
+        joins: impl Fn(&str) -> bool,
+    ) -> Result<Self, FormError> {
+        let content_type = headers.get(CONTENT_TYPE).map(|value| value.as_bytes().to_ascii_lowercase());
+        let is_no_form = |content_type: Vec<u8>| {
+            [&b"multipart/"[..], b"application/json"].iter().any(|start| content_type.starts_with(start))
+        };
+        if !body.is_empty() && content_type.is_some_and(is_no_form) {
+            return Err(FormError::ContentType);
+        }
+        Self::parse_with(body, limits, |name| if joins(name) { Repeated::Joined } else { Repeated::of(name) })
+    }
+
     /// Reads form data, whatever its content type: a body, or the query of a URL.
     ///
     /// # Errors
     /// As [`Form::read`].
     pub fn parse(body: &[u8], limits: &Limits) -> Result<Self, FormError> {
+        Self::parse_with(body, limits, Repeated::of)
+    }
+
+    fn parse_with(body: &[u8], limits: &Limits, repeated: impl Fn(&str) -> Repeated) -> Result<Self, FormError> {
         if body.len() > limits.body_bytes {
             return Err(FormError::TooLarge { limit: limits.body_bytes });
         }
@@ -61,9 +86,13 @@ impl Form {
         }
         let mut names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_ref()).collect();
         names.sort_unstable();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(twice) => Err(FormError::Duplicate { name: shown(twice[0]) }),
-            None => Ok(Self(pairs.into_iter().collect())),
+        let mut twice = names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).peekable();
+        if twice.peek().is_none() {
+            return Ok(Self(pairs.into_iter().collect()));
+        }
+        match twice.find(|name| repeated(name) == Repeated::Refused) {
+            Some(name) => Err(FormError::Duplicate { name: shown(name) }),
+            None => Ok(Self(joined(pairs, repeated).into_iter().collect())),
         }
     }
 
@@ -101,6 +130,45 @@ impl Form {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// What becomes of values that share a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeated {
+    /// The form is refused (assumption 48).
+    Refused,
+    /// They are the members of an array (assumption 26).
+    Kept,
+    /// They become one value, with commas between.
+    Joined,
+}
+
+impl Repeated {
+    fn of(name: &str) -> Self {
+        if name.ends_with("[]") { Self::Kept } else { Self::Refused }
+    }
+}
+
+/// The pairs with the values of each joined name at its first place.
+fn joined<'a>(
+    pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    repeated: impl Fn(&str) -> Repeated,
+) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut all: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::with_capacity(pairs.len());
+    for (name, value) in pairs {
+        if repeated(&name) == Repeated::Joined {
+            if let Some(&at) = places.get(&*name) {
+                let held: &mut Cow<'a, str> = &mut all[at].1;
+                held.to_mut().push(',');
+                held.to_mut().push_str(&value);
+                continue;
+            }
+            places.insert(name.clone().into_owned(), all.len());
+        }
+        all.push((name, value));
+    }
+    all
 }
 
 fn check_content_type(headers: &HeaderMap) -> Result<(), FormError> {
@@ -269,6 +337,33 @@ mod tests {
         assert_eq!(error(b"a=\xc3&\xa9=1"), FormError::Utf8 { parameter: 1 });
         assert_eq!(error(b"a=1&b=2&a=1"), FormError::Duplicate { name: "a".to_owned() });
         assert_eq!(error(b"a=1&%61=2"), FormError::Duplicate { name: "a".to_owned() });
+    }
+
+    #[test]
+    fn members_of_an_array_share_a_name() {
+        let form = form(b"a[]=1&b=2&a%5B%5D=1").unwrap();
+        assert_eq!(form.iter().collect::<Vec<_>>(), [("a[]", "1"), ("b", "2"), ("a[]", "1")]);
+    }
+
+    #[test]
+    fn a_card_form_may_have_check_boxes_and_any_content_type() {
+        let read = |content_type: Option<&'static str>, body: &[u8]| {
+            let mut headers = HeaderMap::new();
+            if let Some(content_type) = content_type {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+            }
+            Form::read_card_form(&headers, body, &Limits::default(), |name| name.starts_with("collect"))
+        };
+        let boxes = read(None, b"collectA=1&x=2&collectA=3&collectB=&collectA=").unwrap();
+        assert_eq!(boxes.iter().collect::<Vec<_>>(), [("collectA", "1,3,"), ("x", "2"), ("collectB", "")]);
+        for content_type in ["text/plain", "application/x-www-form-urlencoded; charset=iso-8859-1", "x"] {
+            assert!(read(Some(content_type), b"a=1").is_ok(), "{content_type}");
+        }
+        for content_type in ["multipart/form-data; boundary=x", "Application/JSON"] {
+            assert_eq!(read(Some(content_type), b"a=1").err(), Some(FormError::ContentType), "{content_type}");
+            assert!(read(Some(content_type), b"").is_ok());
+        }
+        assert_eq!(read(None, b"x=1&x=1").err(), Some(FormError::Duplicate { name: "x".to_owned() }));
     }
 
     #[test]

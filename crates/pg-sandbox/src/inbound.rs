@@ -12,7 +12,7 @@ use http::Request;
 use pg_model::method::{Credentials, MethodInfo};
 
 use crate::{
-    form,
+    card_numbers, form,
     journal::Parameters,
     service::{Call, Route},
     settings::Settings,
@@ -84,10 +84,17 @@ impl Noted {
             Route::Method(info, _) => Some(info),
             _ => None,
         };
+        let masked = match route {
+            Route::Pay(_) => Some(card_numbers::masked_form(&form)),
+            Route::Method(info, _) if info.credentials == Credentials::Session => {
+                Some(card_numbers::masked_form(&form))
+            }
+            _ => None,
+        };
         Self {
             info,
             path: Parameters::masked(request.uri().path()),
-            parameters: Arc::new(Parameters::of(&form)),
+            parameters: Arc::new(masked.map_or_else(|| Parameters::of(&form), |masked| Parameters::of(&masked))),
             caller: Caller::of(settings, info.map(|info| info.credentials), |name| {
                 form.iter().find(|pair| pair.0 == name).map(|pair| &*pair.1)
             }),

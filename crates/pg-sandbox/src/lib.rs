@@ -52,6 +52,7 @@
 
 pub mod addresses;
 mod agenda;
+mod card_numbers;
 pub mod cards;
 pub mod clock;
 pub mod config_file;

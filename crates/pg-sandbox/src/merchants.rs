@@ -33,6 +33,11 @@ pub struct Merchant {
     /// Whether a preauth may be captured and cancelled in parts, any number of them; by default its first capture ends
     /// it, as does a cancellation through version 5 (assumption 96).
     pub divisible_preauths: bool,
+    /// Whether the results of account updater batches may be fetched without a signature; otherwise error 123
+    /// (assumption 28).
+    pub unsigned_retrieval: bool,
+    /// Whether an account updater request with duplicated cards gives error 945; otherwise `result=ERROR` (assumption 70).
+    pub duplicates_as_error: bool,
     /// The terminals that `terminalKey` may choose; empty when the account has only one.
     pub terminals: Vec<String>,
 }
@@ -64,6 +69,8 @@ impl Merchant {
             "accountUpdater": self.account_updater,
             "requestsPerMinute": self.requests_per_minute,
             "divisiblePreauths": self.divisible_preauths,
+            "unsignedRetrieval": self.unsigned_retrieval,
+            "duplicatesAsError": self.duplicates_as_error,
             "terminals": self.terminals,
         })
     }
@@ -195,6 +202,8 @@ fn test_account(name: &str, title: &str, currencies: &[&str]) -> Merchant {
         account_updater: true,
         requests_per_minute: None,
         divisible_preauths: false,
+        unsigned_retrieval: false,
+        duplicates_as_error: false,
         terminals: Vec::new(),
     }
 }

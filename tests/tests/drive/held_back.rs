@@ -155,10 +155,10 @@ async fn one_credential_error_stops_every_machine_of_the_client() {
     let wrong = Client::with_transport(account, TowerTransport::new(world.sandbox.clone()))
         .clock(clocks::shared(&world.sandbox));
     let charged = wrong.charge(payment(APPROVED, "order-1")).unwrap().await;
-    assert!(matches!(&charged, Charged::Refused(refused) if refused.code().as_str() == "105"), "{charged:?}");
+    assert!(matches!(&charged, Charged::Refused(refused) if refused.code().as_str() == "102"), "{charged:?}");
     world.check("order-1", &charged, "refused").await;
 
-    assert!(matches!(wrong.stopped(), Some(Stop::Credentials(code)) if code == "105"));
+    assert!(matches!(wrong.stopped(), Some(Stop::Credentials(code)) if code == "102"));
     for _ in 0..20 {
         let mut charging = wrong.clone().charge(payment(APPROVED, "order-2")).unwrap();
         assert_eq!(charging.run().await, Charged::NotSent);

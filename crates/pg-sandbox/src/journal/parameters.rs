@@ -4,7 +4,10 @@ use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 
 use pg_model::{METHODS, format::Format, mask};
 
-use crate::{cards, form};
+use crate::{
+    card_numbers::{self, Search},
+    cards, form,
+};
 
 /// The most characters of a value.
 const MOST_CHARACTERS: usize = 300;
@@ -32,8 +35,8 @@ impl Parameters {
     /// nothing. A name that no method has shows how long its value is: it could be a misspelt secret.
     pub(crate) fn of<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Self {
         let number = form.iter().find(|(name, _)| name.as_ref() == "cardNumber");
-        let number =
-            number.map(|(_, number)| digits(number.as_ref())).filter(|number| number.len() >= CARD_NUMBER_DIGITS);
+        let number = number.map(|(_, number)| card_numbers::digits(number.as_ref()));
+        let number = number.filter(|number| number.len() >= CARD_NUMBER_DIGITS);
         let mut parameters = Self::default();
         for (name, value) in form {
             let (name, value) = (name.as_ref(), value.as_ref());
@@ -140,12 +143,12 @@ fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
 fn text<'a>(text: &'a str, number: Option<&str>) -> Cow<'a, str> {
     // A little more than is shown, so that a number at the end is seen whole.
     let start = &text[..end_of(text, MOST_CHARACTERS + 40)];
-    if start.bytes().filter(u8::is_ascii_digit).count() < CARD_NUMBER_DIGITS {
+    if start.chars().filter(|letter| letter.is_numeric()).count() < CARD_NUMBER_DIGITS {
         return cut(start.into(), text);
     }
     let masked = mask::text(start);
-    let repeated = number.is_some_and(|number| digits(&masked).contains(number));
-    if repeated || has_spread_number(&masked) { HIDDEN.into() } else { cut(masked.into(), text) }
+    let found = card_numbers::masked(&masked, number, Search::Likely) != masked;
+    if found || has_spread_number(&masked) { HIDDEN.into() } else { cut(masked.into(), text) }
 }
 
 /// Whether a text has the digits of a card number, with one sign between some of them.
@@ -167,10 +170,6 @@ fn has_spread_number(text: &str) -> bool {
         }
     }
     could_be(&run)
-}
-
-fn digits(text: &str) -> String {
-    text.chars().filter(char::is_ascii_digit).collect()
 }
 
 /// The first characters of what may be shown of a text, and how many the whole text has.

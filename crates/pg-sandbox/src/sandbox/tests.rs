@@ -104,7 +104,7 @@ fn a_response_says_what_it_rests_on() {
         ("updateCardKeyDetails", vec![card, ("cardHolderName", "x")], "1 4.6, A23, A41, A67"),
         ("lookup", vec![card], "1 4.2, A41, A42"),
         ("lookup", vec![("cardKey", "none")], "1 4.2, A41, A42, A43, A56, A69"),
-        ("retrieveAccountUpdater", vec![("batchKey", "short")], "1 7, A20, A38, A40, A45, A72"),
+        ("retrieveAccountUpdater", vec![("batchKey", "short")], "1 7, A20, A28, A38, A40, A45, A72"),
     ] {
         let body = signed(&account("main"), &pairs);
         let response = sandbox.handle(now(), request(Method::POST, &format!("/v3/token/{method}"), body));
@@ -143,7 +143,7 @@ fn the_checks_come_in_their_order() {
         (post.clone(), "/v3/token/enable", String::new(), "101"),
         (post.clone(), "/v3/token/enable", "a=%".to_owned(), "930"),
         (post.clone(), "/v3/token/enable", "a=1&a=1".to_owned(), "935"),
-        (post.clone(), "/v3/token/enable", "cardKey=k".to_owned(), "105"),
+        (post.clone(), "/v3/token/enable", "cardKey=k".to_owned(), "102"),
         (post.clone(), "/v3/token/enable", wrong_password, "102"),
         (post.clone(), "/v3/token/enable", unsigned, "123"),
         (post.clone(), "/v3/token/enable", signed(&main, &[]), "938"),
@@ -155,7 +155,8 @@ fn the_checks_come_in_their_order() {
     }
 }
 
-/// Every request carries them (spec 1 §5, 2 §5); of one method the documents leave the signature open (assumption 28).
+/// Every request carries them (spec 1 §5, 2 §5); of one method the documents leave the signature open, and it is wanted there
+/// too (assumption 28).
 #[test]
 fn every_method_of_version_3_wants_its_credentials_and_a_signature() {
     let main = account("main");
@@ -167,11 +168,10 @@ fn every_method_of_version_3_wants_its_credentials_and_a_signature() {
     let other_password = signed_by(&Merchant { api_password: account("other").api_password, ..main });
     let mut methods = 0;
     for info in pg_model::METHODS.iter().filter(|info| info.credentials == pg_model::method::Credentials::Signed) {
-        let open = info.name == "retrieveAccountUpdater";
         for (body, wanted) in [
-            ("cardKey=k", Some("105")),
+            ("cardKey=k", Some("102")),
             (other_password.as_str(), Some("102")),
-            (unsigned, if open { None } else { Some("123") }),
+            (unsigned, Some("123")),
             (&other_key, Some("123")),
             (&good, None),
         ] {
@@ -226,16 +226,78 @@ fn an_address_is_locked_out_and_let_in_again() {
         value["errorCode"].as_str().unwrap().to_owned()
     };
     for _ in 0..6 {
-        assert_eq!(code(&mut sandbox, "apiKey=x", "10.0.0.1", 0), "105");
+        assert_eq!(code(&mut sandbox, "apiKey=x", "10.0.0.1", 0), "102");
     }
     assert_eq!(code(&mut sandbox, &right, "10.0.0.1", 59), "121");
     assert_eq!(code(&mut sandbox, &right, "10.0.0.2", 59), "940");
     assert_eq!(code(&mut sandbox, &right, "10.0.0.1", 60), "940");
     for step in 1..5 {
-        assert_eq!(code(&mut sandbox, "apiKey=x", "10.0.0.1", step * 60), "105");
+        assert_eq!(code(&mut sandbox, "apiKey=x", "10.0.0.1", step * 60), "102");
     }
     assert_eq!(code(&mut sandbox, &right, "10.0.0.1", 539), "122");
     assert_eq!(code(&mut sandbox, &right, "10.0.0.1", 540), "940");
+}
+
+#[test]
+fn wrong_signatures_and_wrong_credentials_of_either_version_lock_out_both() {
+    let main = account("main");
+    let right = signed(&main, &[("cardKey", "k")]);
+    let (unsigned, _) = right.split_once("&shaSignature=").unwrap();
+    let v5 = main.enterprise.as_ref().unwrap();
+    let credentials = format!("api_key={}&version=5&trans_key=k&api_password=", v5.api_key.expose());
+    let right_v5 = format!("{credentials}{}", v5.api_password.expose());
+    let mut sandbox = Sandbox::in_memory();
+    let mut code = |path: &str, body: &str, seconds: i64| {
+        let at = Timestamp::from_millis(now().millis() + seconds * 1000);
+        let (_, body) = text(&sandbox.handle(at, request(Method::POST, path, body.to_owned())));
+        let start = body.to_lowercase().find("<errorcode>").unwrap() + "<errorcode>".len();
+        body[start..].split('<').next().unwrap().to_owned()
+    };
+    let (v3_path, v5_path) = ("/v3/token/enable", "/enterprise/transaction_lookup");
+    for _ in 0..2 {
+        assert_eq!(code(v3_path, unsigned, 0), "123");
+        assert_eq!(code(v5_path, &format!("{credentials}wrong"), 0), "3");
+        assert_eq!(code(v3_path, "apiKey=x", 0), "102");
+    }
+    for (path, body) in [(v3_path, &right), (v5_path, &right_v5)] {
+        assert_eq!(code(path, body, 59), "121", "{path}");
+        assert!(matches!(&*code(path, body, 60), "940" | "943"), "{path}");
+    }
+    for step in 1..5 {
+        assert_eq!(code(v5_path, &credentials, step * 60), "3");
+    }
+    for (path, body) in [(v3_path, &right), (v5_path, &right_v5)] {
+        assert_eq!(code(path, body, 539), "122", "{path}");
+    }
+}
+
+#[test]
+fn nobody_learns_from_the_answer_which_keys_exist() {
+    let main = account("main");
+    let v5 = main.enterprise.as_ref().unwrap();
+    let (key, password) = (main.api_key.expose(), main.api_password.expose());
+    let mut answers = Vec::new();
+    for (body, wanted) in [
+        (format!("apiKey={key}&apiPassword=x"), "102"),
+        (format!("apiKey=nobody&apiPassword={password}"), "102"),
+        (format!("apiKey=nobody&apiPassword=x&shaSignature={}", "0".repeat(128)), "102"),
+        (format!("apiKey={}&apiPassword=x", v5.api_key.expose()), "102"),
+        (format!("apiPassword={password}"), "102"),
+        ("cardKey=k".to_owned(), "102"),
+        // Those of version 5 are right, and have no settings here.
+        (format!("apiKey={}&apiPassword={}", v5.api_key.expose(), v5.api_password.expose()), "105"),
+    ] {
+        let mut sandbox = Sandbox::in_memory();
+        let response = sandbox.handle(now(), request(Method::POST, "/v3/token/enable/json", body.clone()));
+        let (status, told) = text(&response);
+        assert!(status == 401 && told.contains(wanted), "{body}: {told}");
+        if wanted == "102" {
+            let message: Value = serde_json::from_str(&told).unwrap();
+            answers.push((message["errorMessage"].clone(), response.headers()["pg-basis"].clone()));
+        }
+    }
+    answers.dedup();
+    assert_eq!(answers.len(), 1, "{answers:?}");
 }
 
 #[test]

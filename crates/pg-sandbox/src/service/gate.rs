@@ -1,4 +1,4 @@
-//! Who may call a method: blocked addresses, credentials, signature, rate (assumptions 51 to 54).
+//! Who may call a method: blocked addresses, credentials, signature, rate (assumptions 28 and 51 to 54).
 
 use pg_crypto::ShaKey;
 use pg_model::{ErrorCode, SandboxErrorCode, method::Credentials};
@@ -15,8 +15,8 @@ use crate::{
 pub(crate) enum Signature {
     /// Error 123 without it.
     Required,
-    /// Verified when it is there (assumption 28).
-    Optional,
+    /// The same, unless the account may leave it out (assumption 28).
+    OptionalWhereAllowed,
 }
 
 /// Whether a parameter of this name says who calls.
@@ -28,11 +28,8 @@ pub(crate) fn is_credential(credentials: Credentials, name: &str) -> bool {
     }
 }
 
-/// Refuses an address that is blocked at the moment; version 5 blocks nobody (assumption 53).
-pub(crate) fn refuse_blocked(context: &mut Context<'_>, credentials: Credentials) -> Result<(), Refusal> {
-    if credentials != Credentials::Signed {
-        return Ok(());
-    }
+/// Refuses an address that is blocked at the moment, by failures in whichever version (assumption 53).
+pub(crate) fn refuse_blocked(context: &mut Context<'_>) -> Result<(), Refusal> {
     let address = context.peer.to_string();
     let attempts = context.records.get::<FailedAttempts>(&address)?;
     let code = match attempts.and_then(|attempts| attempts.block(context.now)) {
@@ -51,11 +48,13 @@ pub(crate) fn signed<'a>(
     is_signed: bool,
 ) -> Result<&'a Merchant, Refusal> {
     let merchant = account(context, form)?;
-    let demanded = form.get("shaSignature").is_some() || signature == Signature::Required;
+    let may_be_left_out = signature == Signature::OptionalWhereAllowed && merchant.unsigned_retrieval;
+    let demanded = form.get("shaSignature").is_some() || !may_be_left_out;
     if demanded && !is_signed {
-        return Err(Refusal::from(ErrorCode::SIGNATURE_NOT_VERIFIED).assuming(52));
+        count_failure(context)?;
+        return Err(Refusal::from(ErrorCode::SIGNATURE_NOT_VERIFIED).assuming(52).assuming(53));
     }
-    if !demanded {
+    if signature == Signature::OptionalWhereAllowed {
         context.basis.assume(28);
     }
     if let Some(limit) = merchant.requests_per_minute
@@ -67,31 +66,36 @@ pub(crate) fn signed<'a>(
 }
 
 /// The account that a version 5 request comes from (spec 3 §5): any mistake is error 3.
-pub(crate) fn enterprise<'a>(context: &Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
+pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
     let merchant = form.given("api_key").and_then(|key| context.merchants().by_enterprise_key(key));
     let password = form.get("api_password").unwrap_or_default();
     let right =
         |merchant: &&Merchant| merchant.enterprise.as_ref().is_some_and(|held| held.api_password.matches(password));
     let Some(merchant) = merchant.filter(right) else {
-        return Err(Refusal::from(ErrorCode::ENTERPRISE_NO_MERCHANT_KEY).assuming(52));
+        count_failure(context)?;
+        return Err(Refusal::from(ErrorCode::ENTERPRISE_NO_MERCHANT_KEY).assuming(52).assuming(53));
     };
     if form.get("version") == Some("5") { Ok(merchant) } else { Err(SandboxErrorCode::UNSUPPORTED_VERSION.into()) }
 }
 
+/// An unknown key and a wrong password are told alike, so that nobody learns which keys exist (assumption 52).
 fn account<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
-    let merchant = form.given("apiKey").and_then(|key| context.merchants().by_api_key(key));
-    let code = match merchant {
-        None => ErrorCode::MERCHANT_SETTINGS_NOT_FOUND,
-        Some(merchant) if merchant.api_password.matches(form.get("apiPassword").unwrap_or_default()) => {
-            return Ok(merchant);
-        }
-        Some(_) => ErrorCode::INVALID_API_CREDENTIALS,
-    };
+    let key = form.given("apiKey");
+    let password = form.get("apiPassword").unwrap_or_default();
+    let merchant = key.and_then(|key| context.merchants().by_api_key(key));
+    if let Some(merchant) = merchant.filter(|merchant| merchant.api_password.matches(password)) {
+        return Ok(merchant);
+    }
+    // Credentials of version 5 are right, and have no settings here.
+    let other = key.and_then(|key| context.merchants().by_enterprise_key(key));
+    if other.and_then(|other| other.enterprise.as_ref()).is_some_and(|held| held.api_password.matches(password)) {
+        return Err(Refusal::from(ErrorCode::MERCHANT_SETTINGS_NOT_FOUND).assuming(52));
+    }
     count_failure(context)?;
-    Err(Refusal::from(code).assuming(52).assuming(53))
+    Err(Refusal::from(ErrorCode::INVALID_API_CREDENTIALS).assuming(52).assuming(53))
 }
 
-/// A failure is counted although the request that failed is refused.
+/// A failure is counted although the request that failed is refused (assumption 53).
 fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
     let address = context.peer.to_string();
     let known = context.records.get::<FailedAttempts>(&address)?;

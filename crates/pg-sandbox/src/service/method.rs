@@ -3,7 +3,7 @@
 
 use http::Request;
 use pg_model::{
-    Encoding, ErrorCode, Method, SandboxErrorCode, Violations,
+    Encoding, ErrorCode, Method, Record, SandboxErrorCode, Violations,
     method::{Credentials, MethodInfo},
 };
 
@@ -38,6 +38,12 @@ pub(crate) trait Serve: Method + Send + 'static {
     /// Carries out a request whose credentials and parameters are right. Changes of the records are
     /// undone when it refuses, but for the use of a unique reference.
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Self::Reply, Refusal>;
+
+    /// The reply that says what a refusal would, where the method's own reply has a word for that.
+    fn told_in_reply(refusal: Refusal, context: &mut Context<'_>, merchant: &Merchant) -> Result<Self::Reply, Refusal> {
+        let _ = (context, merchant);
+        Err(refusal)
+    }
 }
 
 /// What an account needs to be allowed (assumption 102).
@@ -57,11 +63,12 @@ pub(crate) struct Entry {
     permission: Permission,
     signature: Signature,
     read: fn(&Form) -> Result<Box<dyn Served>, Refusal>,
+    refused: fn(Refusal, &mut Context<'_>, &Merchant) -> Result<Reply, Refusal>,
 }
 
 /// The table entry of a method.
 pub(crate) const fn entry<M: Serve>() -> Entry {
-    Entry { info: M::INFO, permission: M::PERMISSION, signature: M::SIGNATURE, read: read::<M> }
+    Entry { info: M::INFO, permission: M::PERMISSION, signature: M::SIGNATURE, read: read::<M>, refused: refused::<M> }
 }
 
 /// A typed request, of whichever method.
@@ -91,7 +98,10 @@ struct Judged {
 
 impl Call {
     pub(crate) fn new(settings: &Settings, info: &MethodInfo, request: &Request<bytes::Bytes>) -> Self {
-        let form = form(settings, request);
+        let form = match info.credentials {
+            Credentials::Session => card_form(settings, info, request),
+            Credentials::Signed | Credentials::Enterprise => form(settings, request),
+        };
         let given = form.as_ref().ok().filter(|form| !form.is_empty());
         let (assumptions, warnings) = given.map(|form| spelling::judge(info, form)).unwrap_or_default();
         let judged = given.zip(find(info)).map(|(form, entry)| Judged {
@@ -135,7 +145,7 @@ pub(crate) fn call(
         return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into());
     }
     let encoding = encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(37))?;
-    gate::refuse_blocked(context, info.credentials)?;
+    gate::refuse_blocked(context)?;
     let form = call.form?;
     let judged = call.judged.ok_or_else(|| no_data(info))?;
     if let Some(refusal) = judged.ambiguous {
@@ -153,16 +163,18 @@ pub(crate) fn call(
     if !allowed {
         return Err(Refusal::from(ErrorCode::PERMISSION_DENIED).assuming(102));
     }
+    context.encoding = encoding;
     unique_reference::take(context, merchant, info, &form)?;
-    let answer = judged.request.and_then(|request| {
-        judged.assumptions.into_iter().for_each(|number| context.basis.assume(number));
-        context.encoding = encoding;
-        let known = info.fields.iter().any(|field| field.wire == "currency");
-        context.stray_currency = form.given("currency").filter(|_| !known).map(str::to_owned);
-        let reply = request.serve(context, merchant)?;
-        transaction::refuse_unheard(context)?;
-        Ok(reply)
-    });
+    let answer = match judged.request {
+        Ok(request) => {
+            judged.assumptions.into_iter().for_each(|number| context.basis.assume(number));
+            let known = info.fields.iter().any(|field| field.wire == "currency");
+            context.stray_currency = form.given("currency").filter(|_| !known).map(str::to_owned);
+            let reply = request.serve(context, merchant);
+            reply.and_then(|reply| transaction::refuse_unheard(context).map(|()| reply))
+        }
+        Err(refusal) => (entry.refused)(refusal, context, merchant),
+    };
     unique_reference::settle(context, answer)
 }
 
@@ -172,6 +184,18 @@ pub(crate) fn form(settings: &Settings, request: &Request<bytes::Bytes>) -> Resu
         Some(error) => Err(error.clone()),
         None => Form::read(request.headers(), request.body(), &settings.limits),
     }
+}
+
+/// The parameters of the card form. Inputs that it collects or ignores may share a name (assumption 48).
+fn card_form(settings: &Settings, info: &MethodInfo, request: &Request<bytes::Bytes>) -> Result<Form, FormError> {
+    if let Some(error) = request.extensions().get::<FormError>() {
+        return Err(error.clone());
+    }
+    let joins = |name: &str| {
+        let field = info.fields.iter().find(|field| field.is_named(name));
+        field.is_none_or(|field| field.wire.ends_with('*'))
+    };
+    Form::read_card_form(request.headers(), request.body(), &settings.limits, joins)
 }
 
 fn find(info: &MethodInfo) -> Option<&'static Entry> {
@@ -193,10 +217,21 @@ fn read<M: Serve>(form: &Form) -> Result<Box<dyn Served>, Refusal> {
 
 impl<M: Serve> Served for M {
     fn serve(self: Box<Self>, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
-        let record = Serve::serve(*self, context, merchant)?;
-        context.basis.assume(41);
-        Ok(Reply::record(&record, context.encoding).resting_on(std::mem::take(&mut context.basis)))
+        match Serve::serve(*self, context, merchant) {
+            Ok(record) => Ok(written(context, &record)),
+            Err(refusal) => refused::<M>(refusal, context, merchant),
+        }
     }
+}
+
+fn refused<M: Serve>(refusal: Refusal, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
+    let record = M::told_in_reply(refusal, context, merchant)?;
+    Ok(written(context, &record))
+}
+
+fn written(context: &mut Context<'_>, record: &dyn Record) -> Reply {
+    context.basis.assume(41);
+    Reply::record(record, context.encoding).resting_on(std::mem::take(&mut context.basis))
 }
 
 fn broken(info: &MethodInfo, violations: &Violations) -> Refusal {

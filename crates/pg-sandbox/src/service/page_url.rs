@@ -1,6 +1,10 @@
 //! Addresses of a merchant that a browser may be sent to.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::{
+    borrow::Cow,
+    net::{Ipv4Addr, Ipv6Addr},
+    ops::Range,
+};
 
 use http::HeaderValue;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -27,7 +31,7 @@ impl PageUrl {
     /// (assumption 83). Nothing that is not ASCII is left, so that it can be a header.
     pub(crate) fn with(&self, parameters: &[(&str, &str)]) -> Result<HeaderValue, http::Error> {
         let (address, fragment) = self.0.split_at(self.0.find('#').unwrap_or(self.0.len()));
-        let mut location = utf8_percent_encode(address, CONTROLS).to_string();
+        let mut location = utf8_percent_encode(&with_ascii_host(address), CONTROLS).to_string();
         let mut separator = match address.split_once('?') {
             None => "?",
             Some((_, query)) if query.is_empty() || query.ends_with('&') => "",
@@ -45,6 +49,31 @@ impl PageUrl {
     }
 }
 
+/// The address with a host in another script written as browsers and DNS know it (`xn--…`, UTS #46).
+fn with_ascii_host(address: &str) -> Cow<'_, str> {
+    let host = host_range(address);
+    match ascii(&address[host.clone()]) {
+        Some(ascii) if !address[host.clone()].is_ascii() => {
+            [&address[..host.start], &ascii, &address[host.end..]].concat().into()
+        }
+        _ => address.into(),
+    }
+}
+
+fn ascii(host: &str) -> Option<String> {
+    idna::domain_to_ascii(host).ok().filter(|host| !host.is_empty())
+}
+
+/// Where the host of an address stands.
+fn host_range(address: &str) -> Range<usize> {
+    let start = address.find("://").map_or(0, |at| at + 3);
+    let end = address[start..].find(['/', '?', '#']).map_or(address.len(), |at| start + at);
+    let start = address[start..end].rfind('@').map_or(start, |at| start + at + 1);
+    let place = &address[start..end];
+    let length = place.rfind(']').map(|at| at + 1).or_else(|| place.find(':')).unwrap_or(place.len());
+    start..start + length
+}
+
 /// Whether there is a host, and a port that is none or one.
 fn leads_somewhere(address: &str) -> bool {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
@@ -52,7 +81,9 @@ fn leads_somewhere(address: &str) -> bool {
     let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
     let end = place.rfind(']').map(|bracket| bracket + 1).or_else(|| place.find(':')).unwrap_or(place.len());
     let (host, port) = place.split_at(end);
-    is_host(host) && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+    (host.is_ascii() || ascii(host).is_some_and(|host| is_host(&host)))
+        && is_host(host)
+        && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
 fn is_host(host: &str) -> bool {
@@ -92,6 +123,9 @@ mod tests {
             ("http://shop.example/a#top?x#y", "http://shop.example/a?a=1&b=%2B%20%2F#top?x#y"),
             ("https://shop.example/?x=1#", "https://shop.example/?x=1&a=1&b=%2B%20%2F#"),
             ("https://shop.example/caf\u{e9}#\u{e9}", "https://shop.example/caf%C3%A9?a=1&b=%2B%20%2F#%C3%A9"),
+            // By Python: "bücher.example".encode("idna"), and the same for the others.
+            ("https://B\u{fc}cher.example:8080/", "https://xn--bcher-kva.example:8080/?a=1&b=%2B%20%2F"),
+            ("https://u@\u{4f8b}\u{3048}.\u{30c6}\u{30b9}\u{30c8}", "https://u@xn--r8jz45g.xn--zckzah?a=1&b=%2B%20%2F"),
         ] {
             let location = PageUrl::parse(address).unwrap().with(&[("a", "1"), ("b", "+ /")]).unwrap();
             assert_eq!(location, wanted);

@@ -5,7 +5,10 @@ use std::{path::Path, time::Duration};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use pg_crypto::ShaKey;
-use pg_sandbox::{Outgoing, Sandbox, Settings, Timestamp, merchants::Merchant};
+use pg_sandbox::{
+    Outgoing, Sandbox, Settings, Timestamp,
+    merchants::{Merchant, Merchants},
+};
 use serde_json::Value;
 
 /// The pair that get each other's number, the card that gets a month, and two that stay.
@@ -30,6 +33,14 @@ impl Desk {
 
     pub(crate) fn in_file(path: &Path, seed: u8) -> Self {
         Self::over(Sandbox::open(path, Settings::default(), [seed; 32]).unwrap())
+    }
+
+    /// With the main account changed.
+    pub(crate) fn with(change: impl Fn(&mut Merchant)) -> Self {
+        let mut main = Settings::default().merchants.by_name("main").unwrap().clone();
+        change(&mut main);
+        let settings = Settings { merchants: Merchants::with(vec![main]).unwrap(), ..Settings::default() };
+        Self::over(Sandbox::in_memory_with(settings, [0; 32]).unwrap())
     }
 
     fn over(sandbox: Sandbox) -> Self {

@@ -132,7 +132,7 @@ fn refusals_and_wrong_paths_are_there_and_the_control_interface_is_not() {
         found.iter().map(|entry| (entry["path"].as_str().unwrap(), entry["errorCode"].as_str())).collect();
     assert_eq!(
         told[1..],
-        [("/v3/token/lookup", Some("934")), ("/v4/transaction/auth", None), ("/v3/transaction/auth", Some("105"))]
+        [("/v3/token/lookup", Some("934")), ("/v4/transaction/auth", None), ("/v3/transaction/auth", Some("102"))]
     );
     assert_eq!(told[0].0, "/pay/400000******1000");
     assert_eq!(found[1]["parameters"]["cardNumber"], "400000******1000");

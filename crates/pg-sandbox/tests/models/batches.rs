@@ -201,7 +201,7 @@ impl<const WRONG: u8> Batches<WRONG> {
             _ => false,
         };
         if (0..tokens.len()).any(|one| (0..one).any(|other| same(tokens[one], tokens[other]))) {
-            codes.push("945");
+            codes.push("ERROR");
         }
         if !codes.is_empty() {
             return Promise::Refused(codes);

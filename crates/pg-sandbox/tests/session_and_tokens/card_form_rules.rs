@@ -34,7 +34,7 @@ fn bad(field: &Field) -> Vec<String> {
         }
     }
     let broken = match field.format {
-        Format::Text => "a\u{7}b",
+        Format::Text | Format::Lines => "a\u{7}b",
         Format::Month => "13",
         _ => "x y",
     };

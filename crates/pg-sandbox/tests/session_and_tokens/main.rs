@@ -17,3 +17,4 @@ mod states;
 mod tokenise;
 mod tokens;
 mod validation;
+mod wrong_fields;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::shop::{GOOD, Shop, with};
+use crate::shop::{ERROR_PAGE, GOOD, NEXT, Shop, with};
 
 /// A token of a card that was posted to a session for a customer; empty for none.
 pub(crate) fn token(shop: &mut Shop, customer: &str, form: &[(&str, &str)]) -> Value {
@@ -187,13 +187,73 @@ fn details_that_are_sent_are_written_and_others_stay() {
 }
 
 #[test]
+fn an_empty_expiry_removes_the_stored_one_and_a_new_one_makes_the_card_pay_again() {
+    let mut shop = Shop::new();
+    let token = key(&token(&mut shop, "a", &[]));
+    let order = [("cardKey", &*token), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+    let expiry = |shop: &mut Shop| {
+        let card = shop.done("token/lookup", &[("cardKey", &token)])["cardKeyDetails"]["0"]["card"].clone();
+        (card["cardExpiryMonth"].as_str().unwrap().to_owned(), card["cardExpiryYear"].as_str().unwrap().to_owned())
+    };
+    let before = expiry(&mut shop);
+    shop.done("token/updateCardKeyDetails", &[("cardKey", &token), ("cardExpiryMonth", "")]);
+    assert_eq!(expiry(&mut shop), (String::new(), before.1));
+    assert_eq!(shop.refused("transaction/authCardKey", &order), "109");
+    assert_eq!(shop.refused("transaction/initiate3DSecureCardKey", &order), "109");
+    shop.done("token/updateCardKeyDetails", &[("cardKey", &token), ("cardExpiryYear", "")]);
+    assert_eq!(expiry(&mut shop), (String::new(), String::new()));
+    // The spelling of the documents' table is read too.
+    let new = [("cardKey", &*token), ("cardExpiryMonth", "11"), ("cardExipryYear", "31")];
+    shop.done("token/updateCardKeyDetails", &new);
+    assert_eq!(expiry(&mut shop), ("11".to_owned(), "2031".to_owned()));
+    assert_eq!(shop.done("transaction/authCardKey", &order)["transactionStatusCode"], "600");
+}
+
+#[test]
+fn every_misspelt_name_is_read_wherever_its_field_is_taken() {
+    for info in pg_model::METHODS {
+        let named = |wire: &str| info.fields.iter().find(|field| field.wire == wire);
+        for (right, misspelt) in [
+            ("cardholderName", "cardHolderName"),
+            ("cardExpiryYear", "cardExipryYear"),
+            ("cardholderAddressTown", "cardholderAdressTown"),
+            ("cardholderAddressCounty", "cardHolderAddressCounty"),
+        ] {
+            assert!(named(right).is_none_or(|field| field.aliases == [misspelt]), "{info:?} {right}");
+        }
+    }
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let form = with(GOOD, &[("cardExpiryYear", ""), ("cardExipryYear", "2030"), ("cardHolderName", "Z. Other")]);
+    let landing = shop.post(&session, &form);
+    assert_eq!((landing.page(), landing.shown().card_expiry_year.as_str()), (NEXT, "2030"), "{landing:?}");
+    let card = [("cardNumber", "4000000000001000"), ("cardExpiryMonth", "12"), ("cardExipryYear", "30")];
+    let order = [("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+    shop.done("transaction/auth", &[&card[..], &order].concat());
+}
+
+#[test]
+fn no_transaction_gets_a_customer_reference_of_more_than_45_characters() {
+    let mut shop = Shop::new();
+    let (most, long) = ("é".repeat(45), "é".repeat(46));
+    let initiate = |reference| [("errorPageUrl", ERROR_PAGE), ("merchantCustomerReference", reference)];
+    assert_eq!(shop.refused("session/initiate", &initiate(&long)), "125");
+    let session = shop.done("session/initiate", &initiate(&most))["sessionKey"].as_str().unwrap().to_owned();
+    shop.post(&session, GOOD);
+    let order = [("sessionKey", &*session), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+    let paid = shop.done("transaction/authSessionKey", &order)["transactionKey"].as_str().unwrap().to_owned();
+    let tokenise = |reference| [("transactionKey", &*paid), ("merchantCustomerReference", reference)];
+    assert_eq!(shop.refused("token/tokeniseTransactionKey", &tokenise(&long)), "125");
+    shop.done("token/tokeniseTransactionKey", &tokenise(&most));
+}
+
+#[test]
 fn wrong_details_change_nothing() {
     let mut shop = Shop::new();
     let token = key(&token(&mut shop, "a", &[]));
     let before = shop.done("token/lookup", &[("cardKey", &token)]);
     for (changes, code) in [
-        (vec![("cardExpiryMonth", "")], "109"),
-        (vec![("cardExpiryYear", "")], "109"),
+        (vec![("cardExipryYear", "030")], "109"),
         (vec![("cardExpiryMonth", "13"), ("cardDescription", "x")], "109"),
         (vec![("cardExpiryYear", "030")], "109"),
         (vec![("cardDescription", &*"x".repeat(51))], "937"),

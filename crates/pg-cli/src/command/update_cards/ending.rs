@@ -202,10 +202,21 @@ fn unfinished(summary: &Summary, input: &Input) -> Result<Vec<Unfinished>, Failu
     Ok(ended.into_iter().zip(stretches).map(|(batch, stretch)| Unfinished::of(batch, stretch)).collect())
 }
 
+/// The message of a refused batch. `result=ERROR` comes without one, and duplicated cards are what the documents name
+/// as its reason (spec 1 §4.8); the sandbox can say 945 for them.
+fn explained(code: &str, message: &str) -> String {
+    const DUPLICATES: &str = "a batch fails as a whole when two of its card keys hold the same card";
+    match (code, message) {
+        ("ERROR" | "945", "") => DUPLICATES.to_owned(),
+        ("945", message) => format!("{message}; {DUPLICATES}"),
+        (_, message) => message.to_owned(),
+    }
+}
+
 impl Unfinished {
     fn of(batch: &EndedBatch, stretch: Stretch) -> Self {
         let (status, error, message) = match &batch.how {
-            BatchEnd::Refused { code, message } => ("refused", code.clone(), message.clone()),
+            BatchEnd::Refused { code, message } => ("refused", code.clone(), explained(code, message)),
             BatchEnd::Doubtful => ("doubtful", String::new(), String::new()),
             BatchEnd::Failed { code } => ("failed", code.clone(), String::new()),
             BatchEnd::Overdue => ("overdue", String::new(), String::new()),

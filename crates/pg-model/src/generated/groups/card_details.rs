@@ -132,6 +132,7 @@ pub(crate) static EXPIRY_YEAR: Field = Field {
     format: Format::Year2,
     length: Length::Between(2, 2),
     required: true,
+    aliases: &["cardExipryYear"],
     spec: "YY",
     source: "2 §4.3",
     doc: "Year of expiry, its last two digits.",

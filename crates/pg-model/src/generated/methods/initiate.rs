@@ -4,7 +4,7 @@
 
 use crate::{
     MerchantCustomerReference, Session, Url, check, emit,
-    field::Field,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
@@ -23,7 +23,7 @@ pub struct Initiate {
     pub error_page_url: Url,
     /// The merchant's reference of the customer.
     ///
-    /// `merchantCustomerReference`: alphanumeric (spec 2 §4.1).
+    /// `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 2 §4.1).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
@@ -36,7 +36,7 @@ impl Initiate {
 
     /// The merchant's reference of the customer.
     ///
-    /// `merchantCustomerReference`: alphanumeric (spec 2 §4.1).
+    /// `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 2 §4.1).
     #[must_use]
     pub fn merchant_customer_reference(
         mut self,
@@ -107,7 +107,8 @@ pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
     wire: "merchantCustomerReference",
     rust: "merchant_customer_reference",
     format: Format::Text,
-    spec: "alphanumeric",
+    length: Length::Between(0, 45),
+    spec: "alphanumeric; up to 45 chars in a transaction (2 §2.3)",
     source: "2 §4.1",
     doc: "The merchant's reference of the customer.",
     ..Field::DEFAULT

@@ -417,6 +417,7 @@ pub(crate) static CARD_EXPIRY_YEAR: Field = Field {
     rust: "card_expiry_year",
     format: Format::Year,
     length: Length::Between(2, 4),
+    aliases: &["cardExipryYear"],
     spec: "two or four digit year",
     source: "2 §4.2",
     doc: "Year of expiry; needed with the month unless cardExpiryDate is given.",
@@ -487,7 +488,7 @@ pub(crate) static FORM_ID: Field = Field {
 pub(crate) static COLLECT: Field = Field {
     wire: "collect*",
     rust: "collect",
-    format: Format::Text,
+    format: Format::Lines,
     spec: "any parameter starting with collect",
     source: "2 §4.2",
     doc: "Further inputs whose names begin with this word; they come back in the data.",

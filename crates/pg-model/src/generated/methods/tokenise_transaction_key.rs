@@ -4,7 +4,7 @@
 
 use crate::{
     CardKey, CardKeyDetails, MerchantCustomerReference, TransactionKey, check, emit,
-    field::Field,
+    field::{Field, Length},
     format::Format,
     method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
@@ -23,7 +23,7 @@ pub struct TokeniseTransactionKey {
     pub transaction_key: TransactionKey,
     /// Customer reference to store with the token.
     ///
-    /// `merchantCustomerReference`: alphanumeric (spec 1 §4.7).
+    /// `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 1 §4.7).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
     /// An existing token of the same card, whose parent transaction is to be replaced.
     ///
@@ -40,7 +40,7 @@ impl TokeniseTransactionKey {
 
     /// Customer reference to store with the token.
     ///
-    /// `merchantCustomerReference`: alphanumeric (spec 1 §4.7).
+    /// `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 1 §4.7).
     #[must_use]
     pub fn merchant_customer_reference(
         mut self,
@@ -123,7 +123,8 @@ pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
     wire: "merchantCustomerReference",
     rust: "merchant_customer_reference",
     format: Format::Text,
-    spec: "alphanumeric",
+    length: Length::Between(0, 45),
+    spec: "alphanumeric; up to 45 chars in a transaction (2 §2.3)",
     source: "1 §4.7",
     doc: "Customer reference to store with the token.",
     ..Field::DEFAULT

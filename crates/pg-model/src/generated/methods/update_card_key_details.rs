@@ -319,6 +319,7 @@ pub(crate) static CARD_EXPIRY_YEAR: Field = Field {
     rust: "card_expiry_year",
     format: Format::Year,
     length: Length::Between(2, 4),
+    aliases: &["cardExipryYear"],
     spec: "2 or 4 digits",
     source: "1 §4.6",
     doc: "New year of expiry, with or without the century.",

@@ -3,11 +3,12 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
-use pg_model::{Encoding, ErrorCode, Method as _, PostForm, SandboxErrorCode};
+use pg_model::{Encoding, ErrorCode, Method as _, Parameters, PostForm, SandboxErrorCode};
 
 use super::{Context, Refusal, erase};
 use crate::{
-    form::{Form, FormError},
+    card_numbers,
+    form::{self, Form, FormError},
     merchants::Merchant,
     records::Session,
     secret::Secret,
@@ -74,15 +75,23 @@ fn key_in_spite_of(error: &FormError, body: &[u8]) -> Option<String> {
         | FormError::TooMany { .. }
         | FormError::PercentEncoding { .. }
         | FormError::Utf8 { .. } => {}
-        FormError::ContentType | FormError::Charset | FormError::TooLarge { .. } | FormError::Incomplete => {
-            return None;
-        }
+        FormError::ContentType => return key_in_parts(body),
+        FormError::Charset | FormError::TooLarge { .. } | FormError::Incomplete => return None,
     }
     let mut keys = form_urlencoded::parse(body).filter(|(name, _)| name == "sessionKey");
     match (keys.next(), keys.next()) {
         (Some((_, key)), None) => Some(key.into_owned()),
         _ => None,
     }
+}
+
+/// The session key of a form that was posted in parts (`multipart/form-data`).
+fn key_in_parts(body: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(body).ok()?;
+    let (_, part) = text.split_once("name=\"sessionKey\"")?;
+    let (_, value) = part.split_once("\r\n\r\n")?;
+    let (key, _) = value.split_once("\r\n--")?;
+    Some(key.to_owned())
 }
 
 /// Where the browser goes: what cannot be processed goes to the session's error page, with an error
@@ -126,8 +135,8 @@ fn process(
     }
     let (next_page, current_page) = required::pages(&form)?;
     required::card(&form)?;
-    let form =
-        PostForm::from_parameters(form.parameters()).map_err(|_| Refusal::from(SandboxErrorCode::INVALID_PARAMETER))?;
+    let form = PostForm::from_parameters(&masked(context, &form))
+        .map_err(|_| Refusal::from(SandboxErrorCode::INVALID_PARAMETER))?;
 
     let faults = faults::of(&form, context.now);
     let collected = stored::collected(session, &form);
@@ -143,4 +152,17 @@ fn process(
         None => drop(context.cv2.take(&session.key)),
     }
     Ok(location)
+}
+
+/// The parameters with card numbers and CV2s masked that were typed into other fields (assumption 82).
+fn masked(context: &mut Context<'_>, form: &Form) -> Parameters {
+    let sent: Vec<(&str, &str)> = form.iter().collect();
+    let shown = card_numbers::masked_form(&sent);
+    for ((name, value), (_, shown)) in sent.iter().zip(&shown) {
+        if value != shown {
+            context
+                .warn(&format!("{} holds what looks like a card number or a CV2, which was masked", form::shown(name)));
+        }
+    }
+    shown.into_iter().collect()
 }

@@ -1,28 +1,26 @@
 //! `token/updateCardKeyDetails` (spec 1 §4.6).
 
-use pg_model::{
-    Acknowledgement, ErrorCode, Method as _, ParameterSink, ResultCode, UpdateCardKeyDetails, field::Field,
-};
+use pg_model::{Acknowledgement, Method as _, ParameterSink, ResultCode, UpdateCardKeyDetails, field::Field};
 
 use super::{super::method::Serve, Context, Merchant, Refusal, find};
-use crate::{expiry, records::CardToken};
+use crate::{card_numbers, expiry, records::CardToken};
 
 impl Serve for UpdateCardKeyDetails {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Acknowledgement, Refusal> {
-        let mut expiry = [&self.card_expiry_month, &self.card_expiry_year].into_iter().flatten();
-        if expiry.any(String::is_empty) {
-            return Err(Refusal::from(ErrorCode::INVALID_CARD_EXPIRY).assuming(67));
-        }
         let customer = self.merchant_customer_reference.as_ref();
         let mut token = find(context, merchant, &self.card_key, customer)?;
         context.basis.assume(67);
         self.visit(&mut Change(&mut token));
+        if token.card.expiry_month.is_empty() || token.card.expiry_year.is_empty() {
+            context.warn("the card has no complete expiry, so it cannot be charged until it gets one");
+        }
         context.records.put(&token)?;
         Ok(Acknowledgement { result: ResultCode::OK, ..Acknowledgement::default() })
     }
 }
 
-/// Writes every detail that is there, and removes what is there without a value.
+/// Writes every detail that is there, and removes what is there without a value, the expiry too (spec 1 §4.6 rule 1). A card
+/// number in a text is masked.
 struct Change<'a>(&'a mut CardToken);
 
 impl ParameterSink for Change<'_> {
@@ -34,7 +32,10 @@ impl ParameterSink for Change<'_> {
             "cardExpiryMonth" => value.clone_into(&mut self.0.card.expiry_month),
             "cardExpiryYear" => self.0.card.expiry_year = expiry::four_digits(value),
             _ if value.is_empty() => drop(self.0.details.remove(name)),
-            _ => drop(self.0.details.insert(name.to_owned(), value.to_owned())),
+            _ => {
+                let shown = card_numbers::masked(value, None, card_numbers::search_in(name));
+                self.0.details.insert(name.to_owned(), shown.into_owned());
+            }
         }
     }
 

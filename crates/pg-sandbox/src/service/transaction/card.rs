@@ -62,7 +62,7 @@ pub(super) fn of_session(
     let held = session.card.ok_or_else(|| Refusal::from(SandboxErrorCode::SESSION_HAS_NO_CARD))?;
     context.basis.assume(85);
     let card = PayingCard::stored(context, &held, &session.key)?;
-    let (customer_reference, details) = (session.customer_reference, session.details);
+    let (customer_reference, details) = (payable(session.customer_reference)?, session.details);
     Ok(PayingCard { session_key: Some(session.key), customer_reference, details, ..card })
 }
 
@@ -79,8 +79,22 @@ pub(super) fn of_token(
         return Err(SandboxErrorCode::CARD_KEY_DISABLED.into());
     }
     let card = PayingCard::stored(context, &token.card, &token.key)?;
-    let (customer_reference, details) = (token.customer_reference, token.details);
+    if card.expiry_month.is_empty() || card.expiry_year.is_empty() {
+        return Err(Refusal::from(ErrorCode::INVALID_CARD_EXPIRY).assuming(67));
+    }
+    let (customer_reference, details) = (payable(token.customer_reference)?, token.details);
     Ok(PayingCard { card_key: Some(token.key), customer_reference, details, ..card })
+}
+
+/// A customer reference as a transaction may hold it: 45 characters (spec 2 §2.3). Longer ones are refused where they are
+/// given; a store may hold one from before (assumption 4).
+fn payable(reference: Option<String>) -> Result<Option<String>, Refusal> {
+    match &reference {
+        Some(text) if text.chars().count() > 45 => {
+            Err(Refusal::from(ErrorCode::INVALID_MERCHANT_REFERENCE).about("merchantCustomerReference").assuming(4))
+        }
+        _ => Ok(reference),
+    }
 }
 
 impl PayingCard {

@@ -6,6 +6,7 @@ use pg_model::{ErrorCode, Item, Method, Order, ParameterSink, SandboxErrorCode, 
 
 use super::{Context, Refusal};
 use crate::{
+    card_numbers::{self, Search},
     merchants::Merchant,
     records::{Details, Payment, Service},
     secret::Secret,
@@ -144,7 +145,12 @@ impl ParameterSink for Recorded {
 
     fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
         if !field.sensitive && !value.is_empty() && !OWN_FIELDS.contains(&field.wire) {
-            self.0.insert(name.to_owned(), value.to_owned());
+            // A number that was typed into the name would come back with a token of this card (spec 2 §1.1).
+            let shown = match field.wire {
+                "cardholderName" => card_numbers::masked(value, None, Search::Any),
+                _ => value.into(),
+            };
+            self.0.insert(name.to_owned(), shown.into_owned());
         }
     }
 

@@ -88,7 +88,8 @@ impl<const WRONG: u8> Beside<WRONG> {
         let keys: Vec<String> = tokens.iter().map(|token| self.token(*token)).collect();
         let mut pairs: Pairs = vec![("accountUpdaterKey", key), ("cardKey", keys.join(","))];
         pairs.extend(call_back.then(|| ("callbackUrl", "https://shop.example/updates".to_owned())));
-        self.service.version_3(who, "token/requestAccountUpdater", pairs)
+        let answer = self.service.version_3(who, "token/requestAccountUpdater", pairs)?;
+        if text(&answer, "result") == "ERROR" { Err("ERROR".to_owned()) } else { Ok(answer) }
     }
 
     fn retrieve(&mut self, who: Who, key: String) -> Result<Value, String> {

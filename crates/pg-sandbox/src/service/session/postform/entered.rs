@@ -35,44 +35,6 @@ pub(super) fn masked_number(number: &str) -> String {
     if looks_like_a_number(number) { mask::card_number(number) } else { "*".repeat(number.chars().count()) }
 }
 
-/// A text of the form in which the card number, should it be repeated there, is masked too, however
-/// its digits are grouped (assumption 82).
-pub(super) fn without_number(text: &str, number: &str) -> String {
-    let number: String = number.chars().filter(|&character| !groups(character)).collect();
-    if !looks_like_a_number(&number) {
-        return text.to_owned();
-    }
-    let mut shown: Vec<char> = text.chars().collect();
-    for start in 0..shown.len() {
-        for (place, digit) in repeated(&number, &shown[start..]).into_iter().zip(mask::card_number(&number).chars()) {
-            shown[start + place] = digit;
-        }
-    }
-    shown.into_iter().collect()
-}
-
-/// Where the digits of a number are, if a text begins with them; otherwise nothing.
-fn repeated(number: &str, text: &[char]) -> Vec<usize> {
-    let mut places = Vec::new();
-    let mut digits = number.chars().peekable();
-    for (place, &character) in text.iter().enumerate() {
-        if digits.next_if_eq(&character).is_some() {
-            places.push(place);
-            if digits.peek().is_none() {
-                return places;
-            }
-        } else if places.is_empty() || !groups(character) {
-            break;
-        }
-    }
-    Vec::new()
-}
-
-/// What people write between the digits of a card number.
-const fn groups(character: char) -> bool {
-    matches!(character, ' ' | '-')
-}
-
 fn given(text: Option<&String>) -> Option<&str> {
     text.map(String::as_str).filter(|text| !text.is_empty())
 }
@@ -132,25 +94,5 @@ mod tests {
         assert_eq!(masked_number("4111111111111111"), "411111******1111");
         assert_eq!(masked_number("4111 1111 1111 1111"), "*".repeat(19));
         assert_eq!(masked_number("41111111111111112222"), "*".repeat(20));
-        assert_eq!(without_number("no 4111111111111111!", "4111111111111111"), "no 411111******1111!");
-        assert_eq!(without_number("1 and 1", "1"), "1 and 1");
-    }
-
-    #[test]
-    fn a_repeated_number_is_hidden_however_it_is_grouped() {
-        let (number, spaced) = ("4111111111111111", "4111 1111 1111 1111");
-        for (text, wanted) in [
-            (spaced, "4111 11** **** 1111"),
-            ("é 4111-1111-1111-1111é", "é 4111-11**-****-1111é"),
-            ("4 4111 1111  1111-1111", "4 4111 11**  ****-1111"),
-            ("4111111111111111 4111111111111111", "411111******1111 411111******1111"),
-            ("44111111111111111", "4411111******1111"),
-            ("4111 1111 1111 111", "4111 1111 1111 111"),
-            ("4111, 1111, 1111, 1111", "4111, 1111, 1111, 1111"),
-            ("4111 1111 1111 1112", "4111 1111 1111 1112"),
-        ] {
-            assert_eq!(without_number(text, number), wanted);
-            assert_eq!(without_number(text, spaced), wanted, "for a number that was entered in groups");
-        }
     }
 }

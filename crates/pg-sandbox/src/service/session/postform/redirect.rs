@@ -4,8 +4,14 @@ use http::HeaderValue;
 use pg_crypto::SessionCipher;
 use pg_model::{Encoding, Method as _, PostForm, Record, SandboxErrorCode};
 
-use super::{Context, PageUrl, Refusal, entered};
-use crate::{form::Form, key::Dice, merchants::Merchant, secret::Secret};
+use super::{Context, PageUrl, Refusal};
+use crate::{
+    card_numbers::{self, Search},
+    form::Form,
+    key::Dice,
+    merchants::Merchant,
+    secret::Secret,
+};
 
 /// The most bytes of text that a redirect carries (assumption 135).
 const MOST_TEXT: usize = 64 << 10;
@@ -23,8 +29,9 @@ impl<'a> Redirect<'a> {
     pub(super) fn new(merchant: &'a Merchant, encoding: Encoding, form: Option<&Form>) -> Self {
         let given = |name| form.and_then(|form| form.given(name));
         let form_id = given("formId").filter(|id| is_form_id(id));
-        let number = given("cardNumber").unwrap_or_default();
-        Self { merchant, encoding, form_id: form_id.map(|id| entered::without_number(id, number)) }
+        let number = given("cardNumber").map(card_numbers::digits);
+        let shown = |id| card_numbers::masked(id, number.as_deref(), Search::Likely).into_owned();
+        Self { merchant, encoding, form_id: form_id.map(shown) }
     }
 
     /// The address of a page with `formId`, `data` and `iv`.

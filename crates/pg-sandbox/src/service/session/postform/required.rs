@@ -1,9 +1,12 @@
 //! What a form cannot do without (assumption 80).
 
-use pg_model::ErrorCode;
+use pg_model::{ErrorCode, Method as _, PostForm};
 
 use super::{PageUrl, Refusal};
-use crate::form::Form;
+use crate::{
+    card_numbers::{self, Search},
+    form::Form,
+};
 
 /// The pages that the browser may go on to: `nextPageUrl` and `currentPageUrl`.
 pub(super) fn pages(form: &Form) -> Result<(PageUrl, PageUrl), Refusal> {
@@ -14,13 +17,22 @@ pub(super) fn pages(form: &Form) -> Result<(PageUrl, PageUrl), Refusal> {
 }
 
 fn page(form: &Form, name: &str, code: ErrorCode) -> Result<PageUrl, Refusal> {
-    form.given(name).and_then(PageUrl::parse).ok_or_else(|| Refusal::from(code).assuming(80))
+    let address = form.given(name).ok_or_else(|| Refusal::from(code.clone()).assuming(80))?;
+    // The browser would be sent on with the number in its address.
+    let number = form.given("cardNumber").map(card_numbers::digits);
+    if card_numbers::masked(address, number.as_deref(), Search::Entered) != address {
+        return Err(Refusal::from(code).assuming(80).assuming(82));
+    }
+    PageUrl::parse(address).ok_or_else(|| Refusal::from(code).assuming(80))
 }
 
 /// A card number, and an expiry in one field or in two.
 pub(super) fn card(form: &Form) -> Result<(), Refusal> {
-    let expiry = form.given("cardExpiryDate").is_some()
-        || (form.given("cardExpiryMonth").is_some() && form.given("cardExpiryYear").is_some());
+    let given = |name| {
+        let value = PostForm::INFO.field(name).and_then(|field| form.parameters().of(field));
+        value.is_some_and(|value| !value.is_empty())
+    };
+    let expiry = given("cardExpiryDate") || (given("cardExpiryMonth") && given("cardExpiryYear"));
     let code = match form.given("cardNumber") {
         None => ErrorCode::INVALID_CARD_NUMBER,
         Some(_) if !expiry => ErrorCode::INVALID_CARD_EXPIRY,

@@ -4,8 +4,8 @@ use pg_model::{FieldError, Keyed, PostForm, RedirectData};
 
 use super::{Context, entered, faults::Fault};
 
-/// The data of a redirect to `nextPageUrl` or `currentPageUrl`: the number masked, no CV2, and an
-/// error for each fault.
+/// The data of a redirect to `nextPageUrl` or `currentPageUrl`: the number masked, no CV2, and an error for each fault.
+/// What else looks like a number was masked before.
 pub(super) fn data(
     context: &mut Context<'_>,
     form: &PostForm,
@@ -14,7 +14,6 @@ pub(super) fn data(
 ) -> RedirectData {
     context.basis.assume(82);
     let number = form.card_number.expose();
-    let shown = |text: &str| entered::without_number(text, number);
     let (month, year) = entered::expiry(form);
     let mut errors = Keyed::default();
     for fault in faults {
@@ -22,11 +21,11 @@ pub(super) fn data(
         errors.push(fault.field.as_str(), field_error(fault, trace_code));
     }
     RedirectData {
-        cardholder_name: shown(form.cardholder_name.as_deref().unwrap_or_default()),
+        cardholder_name: form.cardholder_name.clone().unwrap_or_default(),
         card_number: entered::masked_number(number).into(),
-        card_expiry_month: shown(month),
-        card_expiry_year: shown(year),
-        collect: collected.iter().map(|(name, value)| (shown(name), shown(value))).collect(),
+        card_expiry_month: month.to_owned(),
+        card_expiry_year: year.to_owned(),
+        collect: collected.iter().cloned().collect(),
         errors,
         ..RedirectData::default()
     }

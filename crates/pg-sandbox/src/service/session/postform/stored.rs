@@ -3,7 +3,10 @@
 use pg_model::{Method as _, ParameterSink, PostForm, field::Field};
 
 use super::{Context, Refusal, entered};
-use crate::records::{Details, HeldCard, Session};
+use crate::{
+    card_numbers::{self, Search},
+    records::{Details, HeldCard, Session},
+};
 
 /// Texts that belong to the card and are replaced with it.
 const OF_THE_CARD: [&str; 2] = ["cardholderName", "cardDescription"];
@@ -11,13 +14,14 @@ const OF_THE_CARD: [&str; 2] = ["cardholderName", "cardDescription"];
 /// The collected inputs of the session with those of a form: a name keeps its place and gets its
 /// newest value.
 pub(super) fn collected(session: &Session, form: &PostForm) -> Vec<(String, String)> {
-    let mut all = session.collected.clone();
-    let number = form.card_number.expose();
+    let number = card_numbers::digits(form.card_number.expose());
+    // An earlier post may hold the number in an input that nothing was known of then.
+    let shown = |text: &str| card_numbers::masked(text, Some(&number), Search::Entered).into_owned();
+    let mut all: Vec<_> = session.collected.iter().map(|(name, value)| (shown(name), shown(value))).collect();
     for (name, value) in form.collect.iter() {
-        let (name, value) = (entered::without_number(name, number), entered::without_number(value, number));
-        match all.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, held)) => *held = value,
-            None => all.push((name, value)),
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some((_, held)) => value.clone_into(held),
+            None => all.push((name.to_owned(), value.to_owned())),
         }
     }
     all
@@ -40,16 +44,13 @@ pub(super) fn store(
     session.card = Some(card);
     session.collected = collected;
     session.details.retain(|name, _| !OF_THE_CARD.contains(&name.as_str()));
-    form.visit(&mut Texts { details: &mut session.details, number });
+    form.visit(&mut Texts(&mut session.details));
     context.agenda.note_session(session.expires);
     Ok(context.records.put(session)?)
 }
 
 /// Takes the texts of card, customer and addresses out of a form; an empty one removes what was there.
-struct Texts<'a> {
-    details: &'a mut Details,
-    number: &'a str,
-}
+struct Texts<'a>(&'a mut Details);
 
 impl ParameterSink for Texts<'_> {
     fn credentials(&mut self) {}
@@ -59,9 +60,9 @@ impl ParameterSink for Texts<'_> {
             return;
         }
         if value.is_empty() {
-            self.details.remove(name);
+            self.0.remove(name);
         } else {
-            self.details.insert(name.to_owned(), entered::without_number(value, self.number));
+            self.0.insert(name.to_owned(), value.to_owned());
         }
     }
 

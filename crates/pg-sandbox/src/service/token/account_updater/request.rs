@@ -43,6 +43,20 @@ impl Serve for RequestAccountUpdater {
         [70, 73].into_iter().for_each(|number| context.basis.assume(number));
         Ok(BatchRequested { result: ResultCode::OK, batch_key: key.into(), ..BatchRequested::default() })
     }
+
+    /// A request with duplicated cards fails (spec 1 §4.8): the one failure that the documents name beside the word for it.
+    fn told_in_reply(
+        refusal: Refusal,
+        context: &mut Context<'_>,
+        merchant: &Merchant,
+    ) -> Result<BatchRequested, Refusal> {
+        if refusal.code() != SandboxErrorCode::DUPLICATE_CARD_KEYS.as_str() || merchant.duplicates_as_error {
+            return Err(refusal);
+        }
+        context.basis.assume(70);
+        context.warn("no batch was made: a card key occurs twice, or two card keys hold the same card");
+        Ok(BatchRequested { result: ResultCode::ERROR, ..BatchRequested::default() })
+    }
 }
 
 /// One entry for each card key; every key has a token, and no two have the same card (assumption 70).

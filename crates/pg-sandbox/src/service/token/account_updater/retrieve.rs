@@ -13,7 +13,7 @@ use crate::{
 
 impl Serve for RetrieveAccountUpdater {
     const PERMISSION: Permission = Permission::AccountUpdater;
-    const SIGNATURE: Signature = Signature::Optional;
+    const SIGNATURE: Signature = Signature::OptionalWhereAllowed;
 
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<AccountUpdaterBatch, Refusal> {
         let found = context.records.get_of::<Batch>(&merchant.name, self.batch_key.as_str())?;

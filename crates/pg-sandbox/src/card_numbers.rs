@@ -1,0 +1,352 @@
+//! Card numbers and CV2s where they were typed by mistake: masked before anything is returned, stored or journaled
+//! (spec 2 §1.1; assumption 82).
+
+use std::{borrow::Cow, collections::BTreeSet, ops::RangeInclusive};
+
+use pg_model::format::Format;
+
+use crate::cards::{self, Scheme};
+
+/// How many digits a card number has (spec 2 §8).
+const LENGTHS: RangeInclusive<usize> = 12..=19;
+/// Digits that stay at the start and at the end of a number.
+const SHOWN: (usize, usize) = (6, 4);
+/// In a longer row of digits nobody looks for numbers: it is hidden.
+const LONGEST_ROW: usize = 4_096;
+
+/// Where numbers are looked for in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// The number that was entered, wherever its digits come in this order.
+    Entered,
+    /// Also every other number of a card scheme with the right check digit.
+    Likely,
+    /// Also every row of 12 digits and more: names have no such digits.
+    Any,
+}
+
+/// The digits of a text, in ASCII.
+pub(crate) fn digits(text: &str) -> String {
+    text.chars().filter_map(digit).map(char::from).collect()
+}
+
+/// The text with the middle digits of the card numbers in it replaced by asterisks, one for one.
+pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -> Cow<'a, str> {
+    if text.len() < *LENGTHS.start() {
+        return Cow::Borrowed(text);
+    }
+    let places = places(text);
+    let mut hidden = BTreeSet::new();
+    let mut hide = |places: &[Place]| {
+        hidden.extend(places[SHOWN.0..places.len() - SHOWN.1].iter().map(|place| place.at));
+    };
+    if let Some(entered) = entered.filter(|entered| LENGTHS.contains(&entered.len())) {
+        let repeats = |window: &&[Place]| window.iter().map(|place| place.digit).eq(entered.bytes());
+        places.windows(entered.len()).filter(repeats).for_each(&mut hide);
+    }
+    if search != Search::Entered {
+        for row in places.chunk_by(|_, next| next.joined).filter(|row| row.len() >= *LENGTHS.start()) {
+            if search == Search::Any || row.len() > LONGEST_ROW {
+                hide(row);
+            } else {
+                for start in (0..row.len()).filter(|&at| row[at].begins) {
+                    let ends = |length: &usize| row.get(start + length).is_none_or(|next| next.begins);
+                    let lengths = LENGTHS.filter(|length| start + length <= row.len()).filter(ends);
+                    let numbers = lengths.map(|length| &row[start..start + length]).filter(|number| is_likely(number));
+                    numbers.for_each(&mut hide);
+                }
+            }
+        }
+    }
+    if hidden.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    text.chars().enumerate().map(|(at, letter)| if hidden.contains(&at) { '*' } else { letter }).collect()
+}
+
+/// The parameters of a card form with card numbers and CV2s masked wherever else they were typed. Session key, page
+/// addresses, the number's own field and that of the CV2 stay as they are.
+pub(crate) fn masked_form<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Vec<(String, String)> {
+    let value = |wanted: &str| form.iter().find(|(name, _)| name.as_ref() == wanted).map(|(_, value)| value.as_ref());
+    let number = value("cardNumber").map(digits).filter(|number| LENGTHS.contains(&number.len()));
+    let cv2 = value("cardCV2").filter(|cv2| Format::Cv2.admits(cv2));
+    let mut shown: Vec<(String, String)> = form
+        .iter()
+        .map(|(name, value)| {
+            let (name, value) = (name.as_ref(), value.as_ref());
+            (masked(name, number.as_deref(), Search::Likely).into_owned(), one(name, value, number.as_deref(), cv2))
+        })
+        .collect();
+    // Four digits may be a date: the two fields were swapped then.
+    hide_expiry(&mut shown, cv2.is_some_and(|cv2| !Format::Expiry.admits(cv2)));
+    for at in split(&shown, number.as_deref()) {
+        shown[at].1 = without_digits(&shown[at].1);
+    }
+    shown
+}
+
+/// Whether a field of the form may hold a number that was typed by mistake.
+fn is_open(name: &str) -> bool {
+    !matches!(name, "sessionKey" | "cardNumber" | "cardCV2" | "nextPageUrl" | "currentPageUrl")
+}
+
+fn one(name: &str, value: &str, number: Option<&str>, cv2: Option<&str>) -> String {
+    if !is_open(name) {
+        return value.to_owned();
+    }
+    let text = masked(value, number, search_in(name)).into_owned();
+    let short = (3..=4).contains(&digits(&text).len());
+    match name {
+        // A name has no digits: what is left is the CV2 that was entered, or all that was entered.
+        "cardholderName" | "cardHolderName" | "cardDescription" => {
+            let alone = cv2.is_none() && Format::Cv2.admits(digits(text.trim()).as_str()) && text.trim().len() <= 4;
+            let typed = short && cv2 == Some(&*digits(&text));
+            if alone || typed { without_digits(&text) } else { text }
+        }
+        _ if short && is_named_as_cv2(name) => without_digits(&text),
+        _ => text,
+    }
+}
+
+/// What numbers are looked for in a field.
+pub(crate) fn search_in(name: &str) -> Search {
+    match name {
+        "cardholderName" | "cardHolderName" | "cardDescription" => Search::Any,
+        // Telephone numbers are as long as some card numbers, and one in ten has the right check digit.
+        "customerMobile" | "customerTelephone" | "customerLandline" => Search::Entered,
+        _ => Search::Likely,
+    }
+}
+
+fn is_named_as_cv2(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["cvv", "cvc", "cv2", "csc", "cvn", "securitycode"].iter().any(|word| name.contains(word))
+}
+
+/// Hides the digits of an expiry that is none and could be the start of a number, or a CV2.
+fn hide_expiry(form: &mut [(String, String)], has_cv2: bool) {
+    let place = |form: &[(String, String)], names: &[&str]| form.iter().position(|(name, _)| names.contains(&&**name));
+    let (month, year) = (place(form, &["cardExpiryMonth"]), place(form, &["cardExpiryYear", "cardExipryYear"]));
+    let count = |at: Option<usize>| at.map_or(0, |at| digits(&form[at].1).len());
+    let many = count(month) + count(year) > 6;
+    let year_is_odd = year.is_some_and(|at| {
+        let text = &form[at].1;
+        count(year) == 3 || (text.len() == 4 && count(year) == 4 && !matches!(text.as_bytes()[0], b'0'..=b'2'))
+    });
+    let (hide_month, hide_year) = (many || count(month) > 2, many || year_is_odd || count(year) > 4);
+    for at in month.filter(|_| hide_month).into_iter().chain(year.filter(|_| hide_year)) {
+        form[at].1 = without_digits(&form[at].1);
+    }
+    if let Some(at) = place(form, &["cardExpiryDate"]) {
+        let text = digits(&form[at].1);
+        let cv2 = text.len() == 3 || (text.len() == 4 && !has_cv2 && !Format::Month.admits(&text[..2]));
+        if cv2 || text.len() > 6 {
+            form[at].1 = without_digits(&form[at].1);
+        }
+    }
+}
+
+/// The fields over which a number is split: the one that was entered, or, when none was, one whose digits make up all
+/// digits of neighbouring fields.
+fn split(form: &[(String, String)], number: Option<&str>) -> BTreeSet<usize> {
+    let all: Vec<(usize, String)> = form
+        .iter()
+        .enumerate()
+        .filter(|(_, (name, _))| is_open(name))
+        .map(|(at, (_, value))| (at, digits(value)))
+        .filter(|(_, digits)| !digits.is_empty())
+        .collect();
+    let mut found = BTreeSet::new();
+    if let Some(number) = number {
+        let owners: Vec<(usize, u8)> =
+            all.iter().flat_map(|(at, digits)| digits.bytes().map(move |digit| (*at, digit))).collect();
+        let repeats = |window: &&[(usize, u8)]| window.iter().map(|(_, digit)| *digit).eq(number.bytes());
+        found.extend(owners.windows(number.len()).filter(repeats).flatten().map(|(at, _)| *at));
+    } else {
+        for first in 0..all.len() {
+            let mut joined = String::new();
+            for last in first..all.len().min(first + 8) {
+                joined.push_str(&all[last].1);
+                if joined.len() > *LENGTHS.end() {
+                    break;
+                }
+                if last > first && is_card_number(&joined) {
+                    found.extend(all[first..=last].iter().map(|(at, _)| *at));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn without_digits(text: &str) -> String {
+    text.chars().map(|letter| if digit(letter).is_some() { '*' } else { letter }).collect()
+}
+
+/// A digit in a text.
+struct Place {
+    /// Counted in characters.
+    at: usize,
+    /// In ASCII.
+    digit: u8,
+    /// Whether no letter stands between it and the digit before.
+    joined: bool,
+    /// Whether something stands between it and the digit before.
+    begins: bool,
+}
+
+fn places(text: &str) -> Vec<Place> {
+    let mut places = Vec::new();
+    let (mut joined, mut begins) = (false, true);
+    for (at, letter) in text.chars().enumerate() {
+        if let Some(digit) = digit(letter) {
+            places.push(Place { at, digit, joined, begins });
+            (joined, begins) = (true, false);
+        } else {
+            begins = true;
+            joined &= !letter.is_alphanumeric();
+        }
+    }
+    places
+}
+
+/// The ASCII digit for a decimal digit of the scripts that keyboards write.
+fn digit(letter: char) -> Option<u8> {
+    const ZEROS: [u32; 5] = ['0' as u32, '\u{660}' as u32, '\u{6f0}' as u32, '\u{966}' as u32, '\u{ff10}' as u32];
+    let code = u32::from(letter);
+    let value = ZEROS.iter().filter_map(|zero| code.checked_sub(*zero)).find(|value| *value < 10)?;
+    u8::try_from(value).ok().map(|value| b'0' + value)
+}
+
+fn is_likely(row: &[Place]) -> bool {
+    // Most rows begin with no scheme's digits, and a text takes longer.
+    (b'2'..=b'6').contains(&row[0].digit)
+        && is_card_number(&row.iter().map(|place| char::from(place.digit)).collect::<String>())
+}
+
+/// Whether digits are a number of a card scheme, of the scheme's length and with the right check digit.
+fn is_card_number(digits: &str) -> bool {
+    let lengths = match Scheme::of(digits) {
+        None => return false,
+        Some(Scheme::Visa) => return matches!(digits.len(), 13 | 16 | 19) && cards::luhn_valid(digits),
+        Some(Scheme::Mastercard) => 16..=16,
+        Some(Scheme::Amex) => 15..=15,
+        Some(Scheme::Diners) => 14..=19,
+        Some(Scheme::Maestro) => 12..=19,
+        Some(_) => 16..=19,
+    };
+    lengths.contains(&digits.len()) && cards::luhn_valid(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PAN: &str = "4000000000001000";
+
+    fn form(pairs: &[(&str, &str)]) -> Vec<String> {
+        masked_form(pairs).into_iter().map(|(_, value)| value).collect()
+    }
+
+    #[test]
+    fn an_entered_number_is_found_however_it_is_written() {
+        for (text, wanted) in [
+            ("4000 0000 0000 1000", "4000 00** **** 1000"),
+            ("é 4000-0000-0000-1000é", "é 4000-00**-****-1000é"),
+            ("4000, 0000, 0000, 1000", "4000, 00**, ****, 1000"),
+            ("4000x0000y0000z1000", "4000x00**y****z1000"),
+            ("４０００００００００００１０００", "４０００００******１０００"),
+            ("4000000000001000 4000000000001000", "400000******1000 400000******1000"),
+            ("44000000000001000", "4400000******1000"),
+            ("4000 0000 0000 100", "4000 0000 0000 100"),
+        ] {
+            assert_eq!(masked(text, Some(PAN), Search::Entered), wanted);
+        }
+    }
+
+    #[test]
+    fn other_numbers_are_found_where_they_are_likely() {
+        for (text, wanted) in [
+            ("4000.0000.0000.1000", "4000.00**.****.1000"),
+            ("40 / 00 / 00 / 00 / 00 / 00 / 10 / 00", "40 / 00 / 00 / ** / ** / ** / 10 / 00"),
+            ("no 5200000000000007!", "no 520000******0007!"),
+            // Another check digit, no scheme's digits, another length.
+            ("4000000000001001", "4000000000001001"),
+            ("1234567890123452", "1234567890123452"),
+            ("order 2026-05-04 10:00:00", "order 2026-05-04 10:00:00"),
+        ] {
+            assert_eq!(masked(text, None, Search::Likely), wanted);
+        }
+        assert_eq!(masked("4000000000001001", None, Search::Any), "400000******1001");
+        assert_eq!(masked("20 26 11 21 100000", None, Search::Any), "20 26 11 ** 100000".replace("100000", "**0000"));
+        assert!(masked(&"4".repeat(LONGEST_ROW + 1), None, Search::Likely).contains("***"));
+    }
+
+    #[test]
+    fn a_number_in_the_expiry_is_hidden() {
+        for (pairs, wanted) in [
+            (vec![("cardNumber", "x"), ("cardExpiryDate", PAN)], vec!["x", "****************"]),
+            (vec![("cardExpiryMonth", "40000000"), ("cardExpiryYear", "00001000")], vec!["********", "********"]),
+            (vec![("cardExpiryMonth", "12"), ("cardExipryYear", PAN)], vec!["**", "****************"]),
+            (vec![("cardExpiryMonth", "917"), ("cardExpiryYear", "30")], vec!["***", "30"]),
+            (vec![("cardExpiryMonth", "12"), ("cardExpiryYear", "9173")], vec!["12", "****"]),
+            (vec![("cardExpiryMonth", "13"), ("cardExpiryYear", "2030")], vec!["13", "2030"]),
+            (vec![("cardExpiryDate", "05/30")], vec!["05/30"]),
+            (vec![("cardExpiryDate", "9173")], vec!["****"]),
+            (vec![("cardExpiryDate", "1330"), ("cardCV2", "917")], vec!["1330", "917"]),
+        ] {
+            assert_eq!(form(&pairs), wanted, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_split_over_fields_is_hidden() {
+        let halves = [("cardholderName", "40000000"), ("collectNote", "A 00001000")];
+        assert_eq!(form(&halves), ["********", "A ********"]);
+        let entered = [&[("cardNumber", PAN)][..], &halves].concat();
+        assert_eq!(form(&entered), [PAN, "********", "A ********"]);
+        let other = [("cardNumber", PAN), ("collectA", "12345678"), ("collectB", "12345670")];
+        assert_eq!(form(&other), [PAN, "12345678", "12345670"]);
+    }
+
+    #[test]
+    fn a_cv2_in_the_wrong_field_is_hidden() {
+        for (pairs, wanted) in [
+            (vec![("cardholderName", "Z Other 917"), ("cardCV2", "917")], vec!["Z Other ***", "917"]),
+            (vec![("cardholderName", " 9173")], vec![" ****"]),
+            (vec![("cardholderName", "Z Other 2nd"), ("cardCV2", "917")], vec!["Z Other 2nd", "917"]),
+            (vec![("collectCvv", "917"), ("collectQuantity", "917")], vec!["***", "917"]),
+        ] {
+            assert_eq!(form(&pairs), wanted, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn telephone_numbers_stay() {
+        // 13 digits that begin as a Visa number does, with the right check digit.
+        assert_eq!(form(&[("customerMobile", "4000000000006")]), ["4000000000006"]);
+        assert_eq!(form(&[("cardNumber", PAN), ("customerMobile", PAN)])[1], "400000******1000");
+    }
+
+    proptest! {
+        #[test]
+        fn no_number_comes_through(before in "[a-z .%-]{0,5}", gap in "[ ./,–-]{0,3}", after in "[a-z .%-]{0,5}") {
+            let (start, end) = PAN.split_at(8);
+            let text = format!("{before}{start}{gap}{end}{after}");
+            for search in [Search::Likely, Search::Any] {
+                prop_assert!(!digits(&masked(&text, None, search)).contains(PAN), "{}", text);
+            }
+        }
+
+        #[test]
+        fn any_form_keeps_its_length(form in proptest::collection::vec(("[a-zA-Z]{0,20}", ".{0,60}"), 0..9)) {
+            let shown = masked_form(&form);
+            prop_assert_eq!(shown.len(), form.len());
+            for ((_, shown), (_, sent)) in shown.iter().zip(&form) {
+                prop_assert_eq!(shown.chars().count(), sent.chars().count());
+            }
+        }
+    }
+}
