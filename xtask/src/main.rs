@@ -75,8 +75,11 @@ enum Command {
     )]
     Test {
         /// Only the steps that have this in their titles
-        #[arg(long, value_name = "WORDS")]
+        #[arg(long, value_name = "WORDS", conflicts_with = "quick")]
         only: Option<String>,
+        /// Instead: the tests of the crates that were changed since `main`, and a few of what is built on them
+        #[arg(long)]
+        quick: bool,
     },
     /// Build the decoder for JavaScript as a package in target/pg-wasm/
     #[command(
@@ -117,6 +120,9 @@ enum Command {
         /// Only this package's benchmarks, can be repeated; prints, but writes no file
         #[arg(short, long, value_name = "CRATE")]
         package: Vec<String>,
+        /// Instead: build crates from nothing, and write what that costs into docs/performance.md
+        #[arg(long, conflicts_with_all = ["quick", "package"])]
+        build: bool,
     },
 }
 
@@ -138,9 +144,10 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Method { name } => codegen::method::run(&root, name.as_deref()),
         Command::Api { check } => api::run(&root, check),
         Command::Tidy => tidy::run(&root),
-        Command::Test { only } => test::run(&root, only.as_deref()),
+        Command::Test { only, quick } => test::run(&root, only.as_deref(), quick),
         Command::Wasm => wasm::run(&root).map(drop),
         Command::Simulate { seeds, seed, planted } => simulate::run(&root, seeds, seed, planted),
-        Command::Bench { quick, package } => bench::run(&root, quick, &package),
+        Command::Bench { build: true, .. } => bench::builds(&root),
+        Command::Bench { quick, package, .. } => bench::run(&root, quick, &package),
     }
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: runs the benchmarks and writes down what they found.
 
+mod builds;
 mod measurement;
 mod report;
 
@@ -46,10 +47,17 @@ pub(crate) fn run(root: &Path, quick: bool, packages: &[String]) -> Result<()> {
         println!("{REPORT} is left as it was: it holds only complete runs of all benchmarks");
         return Ok(());
     }
-    std::fs::write(root.join(REPORT), report::page(&measurements, &report::Machine::this()?))
-        .with_context(|| format!("{REPORT} cannot be written"))?;
+    // Measured by a command of its own.
+    let before = std::fs::read_to_string(root.join(REPORT)).unwrap_or_default();
+    let page = report::page(&measurements, &report::Machine::this()?, builds::kept(&before));
+    std::fs::write(root.join(REPORT), page).with_context(|| format!("{REPORT} cannot be written"))?;
     println!("{REPORT} written");
     Ok(())
+}
+
+/// Measures what builds cost.
+pub(crate) fn builds(root: &Path) -> Result<()> {
+    builds::run(root)
 }
 
 /// Runs one benchmark, shows what it prints, and keeps its measurements.

@@ -1,28 +1,22 @@
 //! Every example of the workspace is run, not only compiled.
 
 use std::path::Path;
+use std::process::Command;
 
 use cargo_metadata::{Metadata, TargetKind};
 
-use super::cargo;
 use crate::steps::{self, Step};
 use crate::workspace;
 
-/// One step for each example; an example ends by itself, needs no argument and exits with 0.
+/// One step for each example, which was built beside the tests; it ends by itself, needs no argument and exits with 0.
 pub(super) fn steps<'a>(root: &'a Path, metadata: &Metadata) -> Vec<Step<'a>> {
+    let built = metadata.target_directory.join("debug/examples");
     workspace::targets(metadata, &TargetKind::Example)
         .into_iter()
         .map(|(package, example)| {
+            let program = built.join(format!("{example}{}", std::env::consts::EXE_SUFFIX));
             Step::new(format!("example {example} of {package}"), move || {
-                steps::execute(cargo(root).args([
-                    "run",
-                    "--quiet",
-                    "-p",
-                    &package,
-                    "--all-features",
-                    "--example",
-                    &example,
-                ]))
+                steps::execute(Command::new(&program).current_dir(root))
             })
         })
         .collect()

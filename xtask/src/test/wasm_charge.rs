@@ -9,7 +9,7 @@ use super::{cargo, targets};
 use crate::steps::{self, Outcome};
 use crate::wasm::TARGET;
 
-/// Builds the module and the command, and has the host bring them together; left out where Node or the target is not to
+/// Builds the module, and has the host bring it together with the command, which was built beside the tests; left out where Node or the target is not to
 /// be had.
 pub(super) fn run(root: &Path, target_directory: &Path) -> Result<Outcome> {
     if !steps::succeeds(Command::new("node").arg("--version")) {
@@ -21,7 +21,6 @@ pub(super) fn run(root: &Path, target_directory: &Path) -> Result<Outcome> {
     // A type for this build alone: elsewhere it is a library like any other.
     let module = ["rustc", "-p", "pg-wasm-charge", "--lib", "--crate-type", "cdylib", "--target", TARGET];
     steps::execute(cargo(root).args(module))?;
-    steps::execute(cargo(root).args(["build", "-p", "pg-cli", "--bin", "pg"]))?;
     let program = format!("pg{}", std::env::consts::EXE_SUFFIX);
     let mut node = Command::new("node");
     node.arg("tests/wasm-charge/host.mjs").current_dir(root);

@@ -1,0 +1,122 @@
+//! `cargo xtask bench --build`: what it costs to build a crate from nothing, for whoever depends on it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::REPORT;
+use crate::steps;
+
+/// What is built, and how.
+const BUILDS: [(&str, &[&str]); 4] = [
+    ("pg-crypto", &["-p", "pg-crypto", "--lib"]),
+    ("pg-proto", &["-p", "pg-proto", "--lib"]),
+    ("pg-hyper", &["-p", "pg-hyper", "--lib"]),
+    ("pg, the first command", &["--bin", "pg"]),
+];
+
+const BEGIN: &str = "\n## Build times\n";
+const END: &str = "<!-- end of build times -->\n";
+
+/// Builds each in a folder of its own, which is removed, and writes the section of the report.
+pub(super) fn run(root: &Path) -> Result<()> {
+    let mut rows = String::from("| what | crates | processor seconds |\n|---|---|---|\n");
+    for (name, arguments) in BUILDS {
+        let folder = tempfile::tempdir_in(root.join("target")).context("no folder to build in")?;
+        let before = children_seconds()?;
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.current_dir(root).args(["build", "--quiet", "--locked"]).args(arguments);
+        steps::execute(cargo.env("CARGO_TARGET_DIR", folder.path()).env("CARGO_INCREMENTAL", "1"))?;
+        let seconds = children_seconds()? - before;
+        let crates = crates(root, arguments)?;
+        println!("{name}: {crates} crates, {seconds:.0} s");
+        let _ = writeln!(rows, "| {name} | {crates} | {seconds:.0} |");
+    }
+    let path = root.join(REPORT);
+    let page = std::fs::read_to_string(&path).with_context(|| format!("{REPORT} cannot be read"))?;
+    std::fs::write(&path, with(&page, &section(&rows))).with_context(|| format!("{REPORT} cannot be written"))?;
+    println!("{REPORT} written");
+    Ok(())
+}
+
+fn section(rows: &str) -> String {
+    format!(
+        "{BEGIN}\nFrom an empty target folder with packages downloaded, in the development profile; with everything that has \
+         to be\nbuilt below. Processor seconds of all cores together, which say less about the load of a machine than elapsed \
+         time\ndoes. `cargo xtask bench --build` measures them anew.\n\n{rows}\n{END}"
+    )
+}
+
+/// A page with its section in place of the one that it had, if it had one.
+fn with(page: &str, section: &str) -> String {
+    let (before, after) = match (page.find(BEGIN), page.find(END)) {
+        (Some(begin), Some(end)) => (&page[..begin], &page[end + END.len()..]),
+        _ => page.split_at(page.find("\n## How to measure again\n").unwrap_or(page.len())),
+    };
+    format!("{before}{section}{after}")
+}
+
+/// The section as a page has it, for a page that is written anew.
+pub(super) fn kept(page: &str) -> &str {
+    match (page.find(BEGIN), page.find(END)) {
+        (Some(begin), Some(end)) => &page[begin..end + END.len()],
+        _ => "",
+    }
+}
+
+/// How many crates are compiled, build scripts and macros apart from what they belong to.
+fn crates(root: &Path, arguments: &[&str]) -> Result<usize> {
+    let package = if arguments.contains(&"-p") { arguments[1] } else { "pg-cli" };
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root).args(["tree", "--locked", "-p", package, "-e", "normal,build", "--prefix", "none"]);
+    let output = cargo.args(["--format", "{p}"]).output().context("cargo tree could not be started")?;
+    if !output.status.success() {
+        bail!("cargo tree: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let mut names: Vec<String> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)").to_owned())
+        .filter(|line| !line.is_empty())
+        .collect();
+    names.sort();
+    names.dedup();
+    Ok(names.len())
+}
+
+/// Processor time of all processes that have ended and that we, or they, have started.
+fn children_seconds() -> Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").context("processor time is known on Linux alone")?;
+    seconds_of(&stat).context("/proc/self/stat has another form")
+}
+
+/// Fields 16 and 17 of the line, in hundredths of a second; the name before them may hold anything but ends at the last `)`.
+fn seconds_of(stat: &str) -> Option<f64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
+    let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some((user + system) / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{kept, seconds_of, section, with};
+
+    #[test]
+    fn processor_time_is_read_behind_any_name() {
+        let stat = "7 (a ) b) S 1 1 1 0 -1 4194304 90 2000 0 0 3 4 1250 50 20 0 1 0 100 0 0";
+        assert_eq!(seconds_of(stat), Some(13.0));
+        assert_eq!(seconds_of("7 (a"), None);
+    }
+
+    #[test]
+    fn the_section_takes_the_place_of_the_last_one_and_survives_the_rest_of_the_page() {
+        let page = "# Performance\n\n| a |\n\n## How to measure again\n\nrun it\n";
+        let once = with(page, &section("| pg | 1 | 2 |\n"));
+        assert!(once.starts_with("# Performance\n\n| a |\n\n## Build times\n"), "{once}");
+        assert!(once.ends_with("\n## How to measure again\n\nrun it\n"), "{once}");
+        let twice = with(&once, &section("| pg | 3 | 4 |\n"));
+        assert!(twice.contains("| pg | 3 | 4 |") && !twice.contains("| 1 |"), "{twice}");
+        assert_eq!(with(page, kept(&twice)), twice);
+    }
+}
