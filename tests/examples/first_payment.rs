@@ -1,7 +1,7 @@
 //! The program of README.md; a test holds the two to each other and runs it.
 //!
 //! ```text
-//! cargo run --release --bin pg -- sandbox             in one shell
+//! cargo run --bin pg -- sandbox             in one shell
 //! cargo run -p pg-tests --example first_payment       in another
 //! ```
 

@@ -6,6 +6,7 @@
 mod api;
 mod bench;
 mod codegen;
+mod dist;
 mod simulate;
 mod steps;
 mod test;
@@ -88,6 +89,18 @@ enum Command {
                       module is over its budget. Installs the rustup target if it is missing; needs no other tool."
     )]
     Wasm,
+    /// Pack the command as a static archive in target/dist/, and try it where there is nothing else
+    #[command(
+        long_about = "Builds pg for Linux with musl, linked statically, and packs it with completions, manual pages, the licences of \
+                      everything that is linked into it and a list of that (CycloneDX) as target/dist/pg-VERSION-TARGET.tar.gz, \
+                      with SHA256SUMS beside it. The same sources give the same archive. Then it unpacks the archive and runs the \
+                      program with an empty folder as its root. Installs the rustup target and, for root on Debian, musl-tools."
+    )]
+    Dist {
+        /// Without optimisation, to see that it works
+        #[arg(long)]
+        quick: bool,
+    },
     /// Live many worlds of the simulation: machines against the sandbox, on virtual time, from seeds
     #[command(
         long_about = "Lives the worlds of many seeds, built with optimisation: merchants' machines against the sandbox's \
@@ -145,6 +158,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Api { check } => api::run(&root, check),
         Command::Tidy => tidy::run(&root),
         Command::Test { only, quick } => test::run(&root, only.as_deref(), quick),
+        Command::Dist { quick } => dist::run(&root, quick),
         Command::Wasm => wasm::run(&root).map(drop),
         Command::Simulate { seeds, seed, planted } => simulate::run(&root, seeds, seed, planted),
         Command::Bench { build: true, .. } => bench::builds(&root),

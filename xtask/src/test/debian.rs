@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::steps::{self, Outcome};
 
 /// Programs, each with the package that it comes in.
-pub(super) type Tools = &'static [(&'static str, &'static str)];
+pub(crate) type Tools = &'static [(&'static str, &'static str)];
 
 /// The browser in which the pages are tested, and the driver that belongs to it.
 pub(super) const BROWSER: Tools = &[("chromium", "chromium"), ("chromedriver", "chromium-driver")];
@@ -17,7 +17,7 @@ pub(super) const NODE: Tools = &[("node", "nodejs"), ("npm", "npm")];
 
 /// Installs what is missing where that is allowed; elsewhere tests without it leave themselves out, which is told here
 /// with what follows from it.
-pub(super) fn install(otherwise: &str, tools: Tools) -> Result<Outcome> {
+pub(crate) fn install(otherwise: &str, tools: Tools) -> Result<Outcome> {
     if missing(tools).is_empty() {
         return Ok(Outcome::Done);
     }

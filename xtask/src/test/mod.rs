@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that can be run, in numbered steps.
 
-mod debian;
+pub(crate) mod debian;
 mod decoder;
 mod examples;
 mod npm;

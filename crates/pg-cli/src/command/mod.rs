@@ -7,6 +7,8 @@ mod demo;
 mod explain;
 mod interrupt;
 mod listen;
+#[cfg(feature = "man")]
+mod man;
 mod methods;
 mod sandbox;
 mod sign;
@@ -31,6 +33,8 @@ pub(crate) enum Command {
     UpdateCards(Box<update_cards::Arguments>),
     Sandbox(sandbox::Arguments),
     Completions(completions::Arguments),
+    #[cfg(feature = "man")]
+    Man(man::Arguments),
 }
 
 /// Runs a command.
@@ -47,6 +51,8 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
         Command::UpdateCards(arguments) => update_cards::run(*arguments, json),
         Command::Sandbox(arguments) => sandbox::run(arguments, json),
         Command::Completions(arguments) => completions::run(&arguments),
+        #[cfg(feature = "man")]
+        Command::Man(arguments) => man::run(&arguments),
     }
 }
 

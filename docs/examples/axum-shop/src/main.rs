@@ -1,7 +1,7 @@
 //! The shop as a program: its account comes from the environment, and Ctrl-C or SIGTERM stops it gracefully.
 //!
 //! ```sh
-//! cargo run --release --bin pg -- sandbox     # in one shell; it prints the variables to export in the other
+//! cargo run --bin pg -- sandbox     # in one shell; it prints the variables to export in the other
 //! cargo run -p axum-shop                      # http://127.0.0.1:8500
 //! ```
 

@@ -39,9 +39,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
-    let folder = tempfile::Builder::new()
-        .prefix("pg-demo-")
+    let mut folder = tempfile::Builder::new();
+    let folder = folder.prefix("pg-demo-");
+    // An empty container has no folder for temporary files.
+    let folder = folder
         .tempdir()
+        .or_else(|_| folder.tempdir_in("."))
         .map_err(|error| Failure::misuse(format!("no temporary folder can be made: {error}")))?;
     let store = folder.path().join("sandbox.sqlite");
     let settings = Settings::default();

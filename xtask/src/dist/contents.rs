@@ -1,0 +1,78 @@
+//! What is linked into the program: its crate and all below it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use cargo_metadata::{CargoOpt, DependencyKind, MetadataCommand, Package, PackageId};
+
+pub(super) struct Contents {
+    /// By name and version, the program's own crate among them.
+    pub(super) packages: Vec<Package>,
+    /// What each links in turn.
+    pub(super) links: BTreeMap<PackageId, Vec<PackageId>>,
+    /// The crate of the program.
+    pub(super) program: PackageId,
+    /// SHA-256 of what was downloaded, from the lock file, by name and version.
+    pub(super) checksums: BTreeMap<(String, String), String>,
+    /// The version of SQLite, which is C and no crate.
+    pub(super) sqlite: Option<String>,
+}
+
+impl Contents {
+    pub(super) fn of(root: &Path, target: &str) -> Result<Self> {
+        let mut command = MetadataCommand::new();
+        command
+            .manifest_path(root.join("crates/pg-cli/Cargo.toml"))
+            .features(CargoOpt::SomeFeatures(vec!["man".to_owned()]));
+        let options = ["--locked", "--filter-platform", target].map(str::to_owned).to_vec();
+        let metadata = command.other_options(options).exec().context("cargo metadata failed")?;
+        let resolved = metadata.resolve.context("cargo metadata resolves nothing")?;
+        let nodes: BTreeMap<_, _> = resolved.nodes.into_iter().map(|node| (node.id.clone(), node)).collect();
+        let program = metadata.packages.iter().find(|package| package.name == "pg-cli").context("no crate pg-cli")?;
+        let program = program.id.clone();
+        let (mut links, mut waiting) = (BTreeMap::new(), vec![program.clone()]);
+        while let Some(id) = waiting.pop() {
+            if links.contains_key(&id) {
+                continue;
+            }
+            let node = nodes.get(&id).context("cargo metadata has a gap")?;
+            // What builds or tests is not linked, and neither is a macro.
+            let linked = node.deps.iter().filter(|dependency| {
+                dependency.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal)
+                    && metadata.packages.iter().any(|package| package.id == dependency.pkg && !is_macro(package))
+            });
+            let linked: BTreeSet<PackageId> = linked.map(|dependency| dependency.pkg.clone()).collect();
+            waiting.extend(linked.iter().cloned());
+            links.insert(id, linked.into_iter().collect::<Vec<_>>());
+        }
+        let mut packages: Vec<Package> =
+            metadata.packages.into_iter().filter(|package| links.contains_key(&package.id)).collect();
+        packages.sort_by(|one, other| (&one.name, &one.version).cmp(&(&other.name, &other.version)));
+        let sqlite = packages.iter().find(|package| package.name == "libsqlite3-sys").and_then(sqlite);
+        Ok(Self { packages, links, program, checksums: checksums(root)?, sqlite })
+    }
+}
+
+fn is_macro(package: &Package) -> bool {
+    package.targets.iter().any(|target| target.is_proc_macro())
+}
+
+/// The version that the bundled source says it is.
+fn sqlite(package: &Package) -> Option<String> {
+    let header = fs::read_to_string(package.manifest_path.parent()?.join("sqlite3/sqlite3.h")).ok()?;
+    let line = header.lines().find_map(|line| line.strip_prefix("#define SQLITE_VERSION "))?;
+    Some(line.trim().trim_matches('"').to_owned())
+}
+
+fn checksums(root: &Path) -> Result<BTreeMap<(String, String), String>> {
+    let lock: toml::Table =
+        fs::read_to_string(root.join("Cargo.lock"))?.parse().context("Cargo.lock cannot be read")?;
+    let packages = lock.get("package").and_then(toml::Value::as_array).context("Cargo.lock has no packages")?;
+    let text = |package: &toml::Value, key: &str| package.get(key)?.as_str().map(str::to_owned);
+    Ok(packages
+        .iter()
+        .filter_map(|package| Some(((text(package, "name")?, text(package, "version")?), text(package, "checksum")?)))
+        .collect())
+}

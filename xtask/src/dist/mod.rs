@@ -1,0 +1,111 @@
+//! `cargo xtask dist`: the command as an archive that needs nothing of the system that it is unpacked on.
+
+mod contents;
+mod licences;
+mod sbom;
+mod tried;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest as _, Sha256};
+
+use crate::steps::{self, Outcome};
+use crate::test::{debian, targets};
+use crate::workspace;
+use contents::Contents;
+
+/// The C compiler that SQLite and ring are built with, and what it comes in.
+const COMPILER: debian::Tools = &[("musl-gcc", "musl-tools")];
+
+/// The shells that get completions, and what their file is called.
+const SHELLS: [(&str, &str); 5] =
+    [("bash", "pg.bash"), ("elvish", "pg.elv"), ("fish", "pg.fish"), ("powershell", "_pg.ps1"), ("zsh", "_pg")];
+
+/// Builds, packs and tries the archive. With `quick` without optimisation, to see that it works.
+pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
+    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    targets::install(&target).map_err(anyhow::Error::msg)?;
+    if let Outcome::LeftOut(why) = debian::install("nothing static can be built", COMPILER)? {
+        bail!("{why}");
+    }
+    let metadata = workspace::metadata(root)?;
+    let version = metadata.packages.iter().find(|package| package.name == "pg-cli").context("no crate pg-cli")?;
+    let name = format!("pg-{}-{target}", version.version);
+    let profile = if quick { "dev" } else { "dist" };
+    let program = build(root, metadata.target_directory.as_std_path(), &target, profile)?;
+
+    let dist = metadata.target_directory.join("dist").into_std_path_buf();
+    let folder = dist.join(&name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fill(root, &folder, &program, &Contents::of(root, &target)?)?;
+    let archive = dist.join(format!("{name}.tar.gz"));
+    pack(&dist, &name, &archive)?;
+    let sum = write_sum(&archive)?;
+    tried::in_an_empty_root(&archive, &name)?;
+    let bytes = |path: &Path| fs::metadata(path).map(|found| found.len());
+    println!("{}: {} bytes, pg in it {} bytes", archive.display(), bytes(&archive)?, bytes(&program)?);
+    println!("SHA-256 {sum}");
+    Ok(())
+}
+
+fn build(root: &Path, target_directory: &Path, target: &str, profile: &str) -> Result<PathBuf> {
+    let compiler = format!("CC_{}", target.replace('-', "_"));
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root).args(["build", "--locked", "-p", "pg-cli", "--bin", "pg", "--features", "man"]);
+    steps::execute(cargo.args(["--profile", profile, "--target", target]).env(compiler, "musl-gcc"))?;
+    let folder = if profile == "dev" { "debug" } else { profile };
+    Ok(target_directory.join(target).join(folder).join("pg"))
+}
+
+/// Everything that is packed. The program writes its own completions and manual.
+fn fill(root: &Path, folder: &Path, program: &Path, contents: &Contents) -> Result<()> {
+    fs::create_dir_all(folder.join("completions"))?;
+    fs::create_dir_all(folder.join("man"))?;
+    fs::copy(program, folder.join("pg"))?;
+    for file in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
+        fs::copy(root.join(file), folder.join(file))?;
+    }
+    for (shell, file) in SHELLS {
+        fs::write(folder.join("completions").join(file), said(program, &["completions", shell])?)?;
+    }
+    said(program, &["man", &folder.join("man").to_string_lossy()])?;
+    fs::write(folder.join("THIRD-PARTY.md"), licences::page(contents)?)?;
+    fs::write(folder.join("sbom.cdx.json"), sbom::document(contents)?)?;
+    Ok(())
+}
+
+fn said(program: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
+    let output = Command::new(program).args(arguments).output().context("the program could not be started")?;
+    if !output.status.success() {
+        bail!("pg {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(output.stdout)
+}
+
+/// The same bytes whenever and by whomever it is packed.
+fn pack(dist: &Path, name: &str, archive: &Path) -> Result<()> {
+    let mut tar = Command::new("tar");
+    tar.args([
+        "--sort=name",
+        "--mtime=@0",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+        "--use-compress-program=gzip -9n",
+    ]);
+    steps::execute(tar.arg("-cf").arg(archive).arg("-C").arg(dist).arg(name)).map(drop)
+}
+
+/// Beside the archive, in the form that `sha256sum --check` reads.
+fn write_sum(archive: &Path) -> Result<String> {
+    let digest = Sha256::digest(fs::read(archive)?);
+    let sum: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let name = archive.file_name().context("an archive has a name")?.to_string_lossy();
+    fs::write(archive.with_file_name("SHA256SUMS"), format!("{sum}  {name}\n"))?;
+    Ok(sum)
+}

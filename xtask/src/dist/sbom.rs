@@ -1,0 +1,69 @@
+//! The list of what is in the program, for programs: CycloneDX 1.6. Nothing in it changes from run to run.
+
+use anyhow::Result;
+use cargo_metadata::{Package, PackageId};
+use serde_json::{Value, json};
+
+use super::contents::Contents;
+
+const SQLITE: &str = "sqlite";
+
+pub(super) fn document(contents: &Contents) -> Result<String> {
+    let by_id = |id: &PackageId| contents.packages.iter().find(|package| package.id == *id);
+    let program = by_id(&contents.program).map(|package| component(package, contents));
+    let mut components: Vec<Value> = contents
+        .packages
+        .iter()
+        .filter(|package| package.id != contents.program)
+        .map(|package| component(package, contents))
+        .collect();
+    let mut dependencies: Vec<Value> = contents
+        .packages
+        .iter()
+        .map(|package| {
+            let mut links: Vec<String> =
+                contents.links.get(&package.id).into_iter().flatten().filter_map(by_id).map(reference).collect();
+            if package.name == "libsqlite3-sys" && contents.sqlite.is_some() {
+                links.push(SQLITE.to_owned());
+            }
+            json!({ "ref": reference(package), "dependsOn": links })
+        })
+        .collect();
+    if let Some(version) = &contents.sqlite {
+        let licence = json!([{ "license": { "name": "public domain" } }]);
+        components.push(json!({
+            "type": "library", "bom-ref": SQLITE, "name": SQLITE, "version": version, "licenses": licence,
+        }));
+        dependencies.push(json!({ "ref": SQLITE }));
+    }
+    let document = json!({
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": { "component": program },
+        "components": components,
+        "dependencies": dependencies,
+    });
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+fn component(package: &Package, contents: &Contents) -> Value {
+    let version = package.version.to_string();
+    let kind = if package.id == contents.program { "application" } else { "library" };
+    let mut component = json!({
+        "type": kind, "bom-ref": reference(package), "name": package.name.as_str(), "version": version,
+    });
+    if let Some(licence) = &package.license {
+        component["licenses"] = json!([{ "expression": licence.replace('/', " OR ") }]);
+    }
+    // Only what was downloaded can be found where others download it.
+    if let Some(checksum) = contents.checksums.get(&(package.name.to_string(), version)) {
+        component["purl"] = json!(reference(package));
+        component["hashes"] = json!([{ "alg": "SHA-256", "content": checksum }]);
+    }
+    component
+}
+
+fn reference(package: &Package) -> String {
+    format!("pkg:cargo/{}@{}", package.name, package.version)
+}
