@@ -56,7 +56,7 @@ const REMEDIES: &[(&[&str], Remedy)] = &[
         &[
             "1", "101", "103", "104", "107", "108", "109", "110", "111", "120", "129", "133", "134", "135", "136",
             "180", "183", "184", "930", "931", "932", "933", "934", "935", "937", "938", "939", "940", "941", "942",
-            "943", "944", "945", "946", "951", "955", "956", "957", "960", "970",
+            "943", "944", "945", "946", "951", "955", "956", "957", "960", "963", "964", "970", "975",
         ],
         Remedy::FixRequest,
     ),
@@ -129,7 +129,7 @@ fn an_unreadable_reply_may_have_been_executed_and_says_where_and_what() {
             200,
             "application/json",
             "{\"transactionStatusCode\":\"600\"",
-            "ends before its JSON does (line 1, column 30)",
+            "ends before its JSON does (line 1, column 31)",
         ),
         (200, "application/json", "", "is empty"),
         (

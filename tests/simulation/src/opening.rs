@@ -26,7 +26,7 @@ pub(crate) struct Order {
 }
 
 /// The cards of customers, the more frequent ones several times.
-const CARDS: [Card; 9] = [
+const CARDS: [Card; 10] = [
     card("4000000000001000"),
     card("5200000000001005"),
     card("340000000001007"),
@@ -35,6 +35,8 @@ const CARDS: [Card; 9] = [
     card("4000000000002008"),
     card("4000000000003006"),
     card("4000000000004004"),
+    // The bank does not answer, and has charged.
+    card("4000000000011009"),
     Card { number: "4000000000001000", year: "25" },
 ];
 /// Cards that are stored: the account updater has something to say of most of them.

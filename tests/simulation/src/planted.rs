@@ -23,6 +23,7 @@ mod logs_the_card;
 mod naive;
 mod never_gives_up;
 mod no_response_is_a_decline;
+mod no_response_is_not_charged;
 mod refunds_unchecked;
 mod repeats_captures;
 mod replies_before_commit;
@@ -64,6 +65,7 @@ pub const ALL: &[&Planted] = &[
     &takes_lost_for_unsent::PLANTED,
     &used_up_is_refused::PLANTED,
     &no_response_is_a_decline::PLANTED,
+    &no_response_is_not_charged::PLANTED,
     &unreadable_is_a_decline::PLANTED,
     &assumes_nothing_was_sent::PLANTED,
     &resumes_under_another_account::PLANTED,
