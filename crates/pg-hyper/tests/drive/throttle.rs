@@ -58,7 +58,7 @@ async fn no_minute_sees_more_than_the_limit_however_many_charge_at_once() {
     let mut charges = tokio::task::JoinSet::new();
     for at in 0..250 {
         let charging = client.charge(payment(&format!("order-{at}"))).unwrap();
-        charges.spawn(async move { charging.await });
+        charges.spawn(charging);
     }
     while let Some(charged) = charges.join_next().await {
         assert!(matches!(charged.unwrap(), Charged::Approved(_)));
