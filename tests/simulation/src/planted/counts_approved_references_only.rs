@@ -22,13 +22,14 @@ pub(super) const PLANTED: Planted = Planted {
 struct Wrong;
 
 impl Tamper for Wrong {
-    fn holds(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        if kind.table != UniqueReference::KIND.table || !store.holds(kind, key)? {
-            return store.holds(kind, key);
+    fn get(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        let found = store.get(kind, key)?;
+        if kind.table != UniqueReference::KIND.table {
+            return Ok(found);
         }
-        let used = store.get(kind, key)?.and_then(|body| serde_json::from_str::<UniqueReference>(&body).ok());
-        let Some(key) = used.and_then(|used| used.transaction) else { return Ok(true) };
+        let used = found.as_deref().and_then(|body| serde_json::from_str::<UniqueReference>(body).ok());
+        let Some(key) = used.and_then(|used| used.transaction) else { return Ok(None) };
         let paid = store.get(Payment::KIND, &key)?.and_then(|body| serde_json::from_str::<Payment>(&body).ok());
-        Ok(paid.is_some_and(|paid| paid.approved()))
+        Ok(found.filter(|_| paid.is_some_and(|paid| paid.approved())))
     }
 }

@@ -22,7 +22,7 @@ pub(super) const PLANTED: Planted = Planted {
 struct Wrong;
 
 impl Tamper for Wrong {
-    fn holds(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        Ok(kind.table != UniqueReference::KIND.table && store.holds(kind, key)?)
+    fn get(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        if kind.table == UniqueReference::KIND.table { Ok(None) } else { store.get(kind, key) }
     }
 }
