@@ -35,11 +35,13 @@
 //! ```
 
 mod acceptor;
+mod body;
 mod limits;
 mod places;
 mod stream;
 
 pub use acceptor::{Accepted, Acceptor};
+pub use body::{BodyError, HeldBody, read_body};
 pub use limits::Limits;
 pub use places::{Hold, Place};
 pub use stream::Stream;

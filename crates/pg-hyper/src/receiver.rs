@@ -68,8 +68,8 @@ pub struct ReceiverLimits {
     pub body_bytes: usize,
     /// The time for a request with its answer. Default: 30 seconds.
     pub time: Duration,
-    /// Connections at a time, and requests at a time as a [service](ReceiverService); more wait. A connection brings one
-    /// request. Default: 64.
+    /// Connections at a time; when there are as many, the one that has been silent for longest is closed in favour of a new
+    /// one. As a [service](ReceiverService), requests at a time; more wait. A connection brings one request. Default: 64.
     pub connections: usize,
     /// News that wait to be taken; while there are so many, more are answered with 503. Default: 256.
     pub waiting: usize,

@@ -39,6 +39,7 @@ pub struct ReceiverService {
     limits: ReceiverLimits,
     doors: Arc<Doors>,
     news: Sender<Received>,
+    /// How many requests at a time, when a server that is there already brings them.
     places: Arc<Semaphore>,
 }
 
@@ -81,9 +82,9 @@ impl ReceiverService {
         &self.limits
     }
 
-    /// How many at a time: connections on a port of its own, else requests.
-    pub(super) const fn places(&self) -> &Arc<Semaphore> {
-        &self.places
+    /// Whether something is taken at this path.
+    pub(super) fn is_open(&self, path: &str) -> bool {
+        self.doors.at(path).is_some()
     }
 
     /// Whether nobody will take news any more.

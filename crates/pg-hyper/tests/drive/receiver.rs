@@ -83,7 +83,7 @@ async fn a_body_that_never_ends_is_cut_off() {
 
 #[tokio::test]
 async fn callers_that_say_nothing_make_room_for_others() {
-    let limits = ReceiverLimits { connections: 2, time: Duration::from_millis(100), ..ReceiverLimits::default() };
+    let limits = ReceiverLimits { connections: 2, time: Duration::from_secs(3_600), ..ReceiverLimits::default() };
     let mut receiver = receiver(limits).await;
     let door = receiver.open(Purpose::Challenge).unwrap();
     let mut silent = Vec::new();
@@ -92,7 +92,8 @@ async fn callers_that_say_nothing_make_room_for_others() {
     }
     assert_eq!(send("GET", door.url(), "").await.status(), StatusCode::OK);
     assert!(receiver.next().await.is_some());
-    for mut stream in silent {
+    // Two of them had to go for the two that came last, and one for the browser.
+    for mut stream in silent.drain(..4) {
         let _ = stream.read_to_end(&mut Vec::new()).await;
     }
 }
