@@ -7,8 +7,9 @@ use std::process::Command;
 
 use pg_crypto::{
     ArrayMember, Diagnosis, KeyDerivation, OrderedSigner, Padding, SessionCipher, ShaKey, TextEncoding, array_value,
-    diagnose, explain, sign, verify,
+    diagnose, explain, form_arrays, sign, verify,
 };
+use pg_proto::{Account, BaseUrl, Credentials, Raw};
 use serde_json::Value;
 
 fn vectors() -> PathBuf {
@@ -108,6 +109,30 @@ fn arrays_are_those_of_pythons_json() {
         });
         assert_eq!(array_value(members), text(&case, "value"));
     }
+}
+
+#[test]
+fn arrays_of_forms_are_signed_as_pythons_json() {
+    for case in cases(&read("signing.json"), "forms") {
+        let sent = case["sent"].as_array().unwrap();
+        let sent: Vec<_> = sent.iter().map(|pair| (pair[0].as_str().unwrap(), pair[1].as_str().unwrap())).collect();
+        let signed = form_arrays(&sent);
+        let signed: Vec<_> = signed.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let key = ShaKey::new(text(&case, "shaKey"));
+        assert_eq!(sign(&signed, &key).to_string(), text(&case, "signature"), "{}", text(&case, "name"));
+    }
+}
+
+#[test]
+fn the_client_writes_arrays_of_forms_so() {
+    let file = read("signing.json");
+    let forms = cases(&file, "forms");
+    let case = forms.iter().find(|case| text(case, "name") == "one name for all members").unwrap();
+    let credentials = Credentials::new(case["sent"][0][1].as_str().unwrap(), "", text(case, "shaKey"));
+    let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials);
+    let request = account.request_raw(&Raw::gateway("some").array("tag", ["red", "5"])).unwrap();
+    let body = std::str::from_utf8(request.body()).unwrap().replace("&apiPassword=", "");
+    assert_eq!(body, format!("{}&shaSignature={}", text(case, "body"), text(case, "signature")));
 }
 
 #[test]

@@ -129,6 +129,27 @@ def signing_cases():
     ]
 
 
+def form_case(name, sent, arrays):
+    """A form with arrays: `arrays` holds their members, which Python's json writes."""
+    bare = [p for p in sent if "[" not in p[0]]
+    signed = bare + [[n, array_value(members)] for n, members in arrays.items()]
+    return {**signing_case(name, signed), "sent": sent, "body": urllib.parse.urlencode([tuple(p) for p in sent])}
+
+
+def form_cases():
+    key = ["apiKey", API_KEY]
+    return [
+        form_case("one name for all members", [key, ["tag[]", "red"], ["tag[]", "5"]], {"tag": ["red", 5]}),
+        form_case("numbered members", [["tag[1]", "5"], key, ["tag[0]", "red"]], {"tag": ["red", 5]}),
+        form_case("eleven members", [[f"n[{n}]", str(n)] for n in range(11)], {"n": list(range(11))}),
+        form_case(
+            "two arrays, awkward members",
+            [["b[]", "a/b & \"c\""], ["a[]", "Zoë"], ["b[]", ""], key, ["a[]", "\\ 東京"]],
+            {"a": ["Zoë", "\\ 東京"], "b": ["a/b & \"c\"", ""]},
+        ),
+    ]
+
+
 def mistake_case(mistake, parameters, pre_image, **more):
     return {
         "mistake": mistake,
@@ -355,6 +376,7 @@ def main():
         "about": "Made by generate.py with Python's hashlib. Do not edit.",
         "cases": signing_cases(),
         "arrays": [{"members": members, "value": array_value(members)} for members in ARRAYS],
+        "forms": form_cases(),
         "mistakes": mistake_cases(),
     })
     write(folder, "session.json", {

@@ -90,5 +90,5 @@ pub use session::{
 };
 pub use sign::{
     ArrayMember, OrderedSigner, PiecewiseValue, ShaKey, Signature, SignatureFormatError, SignatureHex,
-    SignatureMismatch, array_value, sign, verify,
+    SignatureMismatch, array_value, form_arrays, sign, verify,
 };

@@ -9,7 +9,7 @@ mod order;
 mod signature;
 mod signer;
 
-pub use array::{ArrayMember, array_value};
+pub use array::{ArrayMember, array_value, form_arrays};
 pub use key::ShaKey;
 pub use signature::{Signature, SignatureFormatError, SignatureHex};
 pub use signer::{OrderedSigner, PiecewiseValue, SignatureMismatch, sign, verify};

@@ -1,7 +1,7 @@
 //! Raw parameters: what the documents do not show, such as a preauth by card key, and fields that a type lacks.
 
 use bytes::Bytes;
-use pg_crypto::sign;
+use pg_crypto::{form_arrays, sign};
 use pg_model::{
     Auth, GetToken, Initiate, METHODS, Method, ParameterSink, Parameters, TokenLookup,
     field::Field,
@@ -69,6 +69,23 @@ impl Raw {
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.parameters.push(name, value);
+        self
+    }
+
+    /// Adds a parameter whose value is an array: written as `name[]=a&name[]=b`, and signed as its JSON (spec 1 §5;
+    /// assumption 26). An array without a member is not sent.
+    ///
+    /// ```
+    /// use pg_proto::Raw;
+    ///
+    /// let raw = Raw::gateway("someMethod").array("tag", ["red", "5"]);
+    /// assert_eq!(raw.parameters().iter().collect::<Vec<_>>(), [("tag[]", "red"), ("tag[]", "5")]);
+    /// ```
+    #[must_use]
+    pub fn array<V: Into<String>>(mut self, name: &str, members: impl IntoIterator<Item = V>) -> Self {
+        for member in members {
+            self.parameters.push(format!("{name}[]"), member);
+        }
         self
     }
 
@@ -150,7 +167,9 @@ impl Account {
         }
         if raw.credentials == CredentialKind::Signed && raw.parameters.get("shaSignature").is_none() {
             body.begin("shaSignature");
-            body.put(sign(&pairs, &own.sha_key).hex().as_str().as_bytes());
+            let signed = form_arrays(&pairs);
+            let signed: Vec<(&str, &str)> = signed.iter().map(|(name, value)| (&**name, &**value)).collect();
+            body.put(sign(&signed, &own.sha_key).hex().as_str().as_bytes());
         }
         Ok(body.finish())
     }

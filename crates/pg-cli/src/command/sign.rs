@@ -1,6 +1,6 @@
 //! `pg sign`: the signature of parameters, and nothing else.
 
-use pg_crypto::{ShaKey, sign};
+use pg_crypto::{ShaKey, form_arrays, sign};
 use serde::Serialize;
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 /// Signs parameters: prints the 128 hexadecimal digits of shaSignature and nothing else
 ///
 /// Signs exactly what is given (spec 1 §5): the order does not matter, empty values and shaSignature itself are left
-/// out. Nothing is checked.
+/// out, and name[]=a name[]=b is an array. Nothing is checked.
 #[derive(clap::Args)]
 #[command(after_help = format!("\
 Examples:
@@ -56,6 +56,10 @@ impl ToSign {
                 }
             }
         }
+        // `name[]=a name[]=b` is an array, which is signed as its JSON (spec 1 §5).
+        let signed =
+            form_arrays(&given.pairs()).into_iter().map(|(name, value)| (name.into_owned(), value.into_owned()));
+        given.parameters = signed.collect();
         Ok((given, ShaKey::new(details.require(Setting::ShaKey)?)))
     }
 }

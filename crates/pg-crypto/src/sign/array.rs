@@ -1,6 +1,6 @@
 //! Values that are arrays, in the form in which they are signed (spec 1 §5; assumption 26).
 
-use alloc::string::String;
+use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::fmt::Write;
 
 /// One member of an array value.
@@ -54,6 +54,67 @@ pub fn array_value<'a>(members: impl IntoIterator<Item = ArrayMember<'a>>) -> St
     json
 }
 
+/// The parameters of a form as they are signed: what the form writes as an array becomes one parameter, whose value is the
+/// array's JSON (spec 1 §5; assumption 26). All others stay as they are.
+///
+/// A form writes an array as `name[]=a&name[]=b`, or as `name[0]=a&name[1]=b` with every number from 0 on. Which of the
+/// two the service reads is not shown; PHP, among others, reads both.
+///
+/// ```
+/// use pg_crypto::{ShaKey, form_arrays, sign};
+///
+/// let sent = [("currency", "GBP"), ("tag[]", "5"), ("tag[]", "a")];
+/// let signed = form_arrays(&sent);
+/// let signed: Vec<(&str, &str)> = signed.iter().map(|(name, value)| (&**name, &**value)).collect();
+/// assert_eq!(signed, [("currency", "GBP"), ("tag", r#"["5","a"]"#)]);
+/// println!("{}", sign(&signed, &ShaKey::new("secret")).hex());
+/// ```
+#[must_use]
+pub fn form_arrays<'a>(parameters: &[(&'a str, &'a str)]) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
+    let mut all: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::with_capacity(parameters.len());
+    let mut known: Vec<&str> = Vec::new();
+    for &(name, value) in parameters {
+        match array_name(name).and_then(|base| Some((base, members(parameters, base)?))) {
+            None => all.push((name.into(), value.into())),
+            Some((base, members)) if !known.contains(&base) => {
+                known.push(base);
+                all.push((base.into(), array_value(members.into_iter().map(ArrayMember::Text)).into()));
+            }
+            Some(_) => {}
+        }
+    }
+    all
+}
+
+/// What stands before `[]` or `[7]` at the end of a name.
+fn array_name(name: &str) -> Option<&str> {
+    let (base, index) = name.strip_suffix(']')?.rsplit_once('[')?;
+    (!base.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(base)
+}
+
+/// The members of an array in their order; nothing when their names are not of one kind, or leave a number out.
+fn members<'a>(parameters: &[(&'a str, &'a str)], base: &str) -> Option<Vec<&'a str>> {
+    let of_array = parameters.iter().filter(|(name, _)| array_name(name) == Some(base));
+    let index = |name: &'a str| &name[base.len() + 1..name.len() - 1];
+    let mut all: Vec<(&str, &str)> = of_array.map(|&(name, value)| (index(name), value)).collect();
+    if parameters.iter().any(|(name, _)| *name == base) {
+        return None;
+    }
+    if !all.iter().all(|(index, _)| index.is_empty()) {
+        // Numbers without leading zeros sort by their length first.
+        all.sort_by_key(|(index, _)| (index.len(), *index));
+        let counted = all.iter().enumerate().all(|(at, (index, _))| index.parse() == Ok(at) && !is_padded(index));
+        if !counted {
+            return None;
+        }
+    }
+    Some(all.into_iter().map(|(_, value)| value).collect())
+}
+
+fn is_padded(index: &str) -> bool {
+    index.len() > 1 && index.starts_with('0')
+}
+
 fn push_escaped(json: &mut String, c: char) {
     match c {
         '"' => json.push_str("\\\""),
@@ -74,7 +135,39 @@ fn push_formatted(json: &mut String, arguments: core::fmt::Arguments<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{ArrayMember, array_value};
+    use alloc::vec::Vec;
+
+    use super::{ArrayMember, array_value, form_arrays};
+
+    fn signed(sent: &[(&str, &str)]) -> Vec<(alloc::string::String, alloc::string::String)> {
+        form_arrays(sent).into_iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
+    }
+
+    fn owned(pairs: &[(&str, &str)]) -> Vec<(alloc::string::String, alloc::string::String)> {
+        pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
+    }
+
+    #[test]
+    fn arrays_of_a_form_are_gathered() {
+        let sent = [("b[1]", "y"), ("a[]", "2"), ("c", "3"), ("a[]", "1"), ("b[0]", "x")];
+        let wanted = [("b", r#"["x","y"]"#), ("a", r#"["2","1"]"#), ("c", "3")];
+        assert_eq!(signed(&sent), owned(&wanted));
+    }
+
+    #[test]
+    fn names_that_are_no_array_stay() {
+        for sent in [
+            &[("a[0]", "1"), ("a[2]", "2")][..],
+            &[("a[1]", "1")],
+            &[("a[00]", "1")],
+            &[("a[0]", "1"), ("a[0]", "2")],
+            &[("a[]", "1"), ("a[0]", "2")],
+            &[("a", "1"), ("a[]", "2")],
+            &[("a[b]", "1"), ("[]", "2"), ("a]", "3"), ("a[", "4")],
+        ] {
+            assert_eq!(signed(sent), owned(sent));
+        }
+    }
 
     #[test]
     fn numbers_become_strings() {

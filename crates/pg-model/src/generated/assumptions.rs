@@ -236,8 +236,8 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         area: "crypto",
         title: "Arrays in the signature",
         open: "When a value counts as an array (spec 1 §5).",
-        chosen: "Only a value given as an array is JSON-encoded, compactly, numbers written as strings, non-ASCII characters and slashes unescaped. The comma-separated cardKey of requestAccountUpdater and numbered items are plain text.",
-        why: "No documented parameter is an array on the wire.",
+        chosen: "A form writes an array as name[]=a&name[]=b, which the SDK does, or as name[0]=a&name[1]=b with every number from 0 on. Version 3 signs either as one parameter, name, whose value is the JSON: compact, every member a string, non-ASCII characters and slashes unescaped. The sandbox gives 123 where the members are signed as they stand on the wire. Any other name with brackets, the comma-separated cardKey of requestAccountUpdater and numbered items are plain text.",
+        why: "The rule is stated, and these are the forms in which web servers read arrays; no documented parameter is one.",
         change: "The signing module.",
     },
     Assumption {

@@ -22,7 +22,9 @@ fn signed(merchant: &Merchant, pairs: &[(&str, &str)]) -> String {
     let credentials = [("apiKey", merchant.api_key.expose()), ("apiPassword", merchant.api_password.expose())];
     let mut all: Vec<(&str, &str)> = credentials.iter().chain(pairs).copied().collect();
     let key = pg_crypto::ShaKey::new(merchant.sha_key.expose());
-    let signature = pg_crypto::sign(&all, &key).hex();
+    let signed = pg_crypto::form_arrays(&all);
+    let signed: Vec<(&str, &str)> = signed.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let signature = pg_crypto::sign(&signed, &key).hex();
     all.push(("shaSignature", signature.as_str()));
     serde_urlencoded::to_string(all).unwrap()
 }
@@ -221,6 +223,7 @@ fn an_address_is_locked_out_and_let_in_again() {
     let code = |sandbox: &mut Sandbox, body: &str, peer: &str, seconds: i64| {
         let at = Timestamp::from_millis(now().millis() + seconds * 1000);
         let mut request = request(Method::POST, "/v3/token/enable/json", body.to_owned());
+        request.headers_mut().insert("host", "127.0.0.1".parse().unwrap());
         request.extensions_mut().insert(Peer(peer.parse().unwrap()));
         let value: Value = serde_json::from_slice(sandbox.handle(at, request).body()).unwrap();
         value["errorCode"].as_str().unwrap().to_owned()
@@ -268,6 +271,28 @@ fn wrong_signatures_and_wrong_credentials_of_either_version_lock_out_both() {
     }
     for (path, body) in [(v3_path, &right), (v5_path, &right_v5)] {
         assert_eq!(code(path, body, 539), "122", "{path}");
+    }
+}
+
+#[test]
+fn an_array_of_a_form_is_signed_as_its_json() {
+    let main = account("main");
+    let key = pg_crypto::ShaKey::new(main.sha_key.expose());
+    let own = [("apiKey", main.api_key.expose()), ("apiPassword", main.api_password.expose()), ("cardKey", "k")];
+    for (sent, signed, wanted) in [
+        (&[("tag[]", "a"), ("tag[]", "5")][..], &[("tag", r#"["a","5"]"#)][..], "940"),
+        (&[("tag[1]", "5"), ("tag[0]", "a")], &[("tag", r#"["a","5"]"#)], "940"),
+        // Signed as they stand on the wire, they are texts.
+        (&[("tag[]", "a"), ("tag[]", "5")], &[("tag[]", "a"), ("tag[]", "5")], "123"),
+        (&[("tag[0]", "a")], &[("tag[0]", "a")], "123"),
+        // No array.
+        (&[("tag[x]", "a")], &[("tag[x]", "a")], "940"),
+    ] {
+        let signature = pg_crypto::sign(&[&own[..], signed].concat(), &key).hex();
+        let form = [&own[..], sent, &[("shaSignature", signature.as_str())]].concat();
+        let mut sandbox = Sandbox::in_memory();
+        let (_, body) = post(&mut sandbox, "/v3/token/enable", serde_urlencoded::to_string(form).unwrap());
+        assert!(body.contains(&format!("<errorCode>{wanted}<")), "{sent:?} {signed:?}: {body}");
     }
 }
 

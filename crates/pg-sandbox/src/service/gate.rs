@@ -109,6 +109,11 @@ fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
 pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
     let merchant = form.given("apiKey").and_then(|key| merchants.by_api_key(key));
     let Some((merchant, given)) = merchant.zip(form.get("shaSignature")) else { return false };
-    let parameters: Vec<(&str, &str)> = form.iter().collect();
+    let sent: Vec<(&str, &str)> = form.iter().collect();
+    // Arrays are rare, and gathering them costs something.
+    let arrays =
+        if sent.iter().any(|(name, _)| name.ends_with(']')) { pg_crypto::form_arrays(&sent) } else { Vec::new() };
+    let parameters: Vec<(&str, &str)> =
+        if arrays.is_empty() { sent } else { arrays.iter().map(|(name, value)| (&**name, &**value)).collect() };
     pg_crypto::verify(&parameters, &ShaKey::new(merchant.sha_key.expose()), given).is_ok()
 }

@@ -127,10 +127,11 @@ fn the_page_is_where_the_sandbox_was_called_or_told_that_it_is() {
         let address = Answer { status: 200, xml, basis: String::new() }.text("redemption_url");
         address.split("/pay/").next().unwrap().to_owned()
     };
-    assert_eq!(redemption_url(Settings::default(), "sandbox.example:9000"), "http://sandbox.example:9000");
+    assert_eq!(redemption_url(Settings::default(), "sandbox:9000"), "http://sandbox:9000");
     assert_eq!(redemption_url(Settings::default(), "[::1]:9000"), "http://[::1]:9000");
-    assert_eq!(redemption_url(Settings::default(), "user@sandbox.example"), "http://sandbox.example");
-    assert_eq!(redemption_url(Settings::default(), "<script>"), "http://127.0.0.1:8480");
+    // No host that a server names (A195).
+    assert_eq!(redemption_url(Settings::default(), "user@sandbox"), "");
+    assert_eq!(redemption_url(Settings::default(), "<script>"), "");
     let told = Settings { public_url: Some("https://pay.example/".to_owned()), ..Settings::default() };
     assert_eq!(redemption_url(told, "10.0.0.1:80"), "https://pay.example");
 }

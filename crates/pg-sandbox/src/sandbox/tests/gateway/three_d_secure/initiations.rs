@@ -73,7 +73,7 @@ fn the_reply_in_xml() {
 fn the_address_is_where_the_merchant_called() {
     let mut shop = Shop::open();
     let session = shop.session(CHALLENGE);
-    for host in ["127.0.0.1:34567", "[::1]:8480", "sandbox.test"] {
+    for host in ["127.0.0.1:34567", "[::1]:8480", "sandbox"] {
         let body = signed(&account("main"), &by_session(&session, &[]));
         let mut request = request(Method::POST, "/v3/transaction/initiate3DSecureSessionKey/json", body);
         request.headers_mut().insert("host", host.parse().unwrap());
