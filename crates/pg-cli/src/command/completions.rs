@@ -1,4 +1,9 @@
 //! `pg completions`: scripts for the shells.
+//!
+//! clap knows commands and flags. Methods and parameters come from the tables: the scripts for bash, zsh and fish ask
+//! `pg completions -- LINE` for them, so that a script need not be made anew when a table changes.
+
+mod candidates;
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -14,16 +19,61 @@ use crate::{
 Examples:
   pg completions bash > ~/.local/share/bash-completion/completions/pg
   pg completions zsh > ~/.zfunc/_pg
-  pg completions fish > ~/.config/fish/completions/pg.fish")]
+  pg completions fish > ~/.config/fish/completions/pg.fish
+
+In bash, zsh and fish, methods, parameters and their values are completed too:
+  pg call tok<TAB>
+  pg call token/lookup card<TAB>")]
 pub(crate) struct Arguments {
     /// The shell
-    shell: Shell,
+    #[arg(required_unless_present = "line")]
+    shell: Option<Shell>,
+    /// The command line up to the cursor: prints what its last word may become, with a description behind a tab
+    #[arg(last = true, hide = true)]
+    line: Option<String>,
 }
 
+/// Asks `pg` first, and the script of clap when there is no answer.
+const BASH: &str = include_str!("completions/pg.bash");
+const ZSH: &str = include_str!("completions/pg.zsh");
+const FISH: &str = include_str!("completions/pg.fish");
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    if let Some(line) = &arguments.line {
+        let lines: Vec<String> =
+            candidates::of(line).into_iter().map(|(word, about)| format!("{word}\t{about}")).collect();
+        if !lines.is_empty() {
+            output::data(&lines.join("\n"))?;
+        }
+    }
+    if let Some(shell) = arguments.shell {
+        output::data(script(shell).trim_end())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn script(shell: Shell) -> String {
     // Into memory first: the generator panics when its writer fails, as a closed pipe does.
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut crate::Arguments::command(), "pg", &mut script);
-    output::data(String::from_utf8_lossy(&script).trim_end())?;
-    Ok(Exit::Done)
+    clap_complete::generate(shell, &mut crate::Arguments::command(), "pg", &mut script);
+    let script = String::from_utf8_lossy(&script).into_owned();
+    match shell {
+        Shell::Bash => script + BASH,
+        Shell::Fish => script + FISH,
+        Shell::Zsh => zsh(&script),
+        _ => script,
+    }
+}
+
+/// In zsh each argument names the function that completes it.
+fn zsh(script: &str) -> String {
+    let is_ours = |line: &str| line.contains(":method -- ") || line.contains(":parameters -- ");
+    let lines = script.lines().map(|line| match line.strip_suffix(":_default' \\") {
+        Some(argument) if is_ours(line) => format!("{argument}:_pg_candidates' \\\n"),
+        _ => format!("{line}\n"),
+    });
+    // The last lines of the script call its function.
+    let script: String = lines.collect();
+    let last = script.rfind("\nif [ \"$funcstack[1]\"").unwrap_or(script.len());
+    format!("{}\n{ZSH}{}", &script[..last], &script[last..])
 }

@@ -1,7 +1,7 @@
 //! `pg decrypt`: the plaintext of session data.
 
 use clap::ValueEnum;
-use pg_crypto::{IvFormat, KeyDerivation, Padding, SessionCipher, TextEncoding};
+use pg_crypto::{IvFormat, KeyDerivation, Padding, Plaintext, SessionCipher, TextEncoding};
 use pg_proto::Redirect;
 use serde::Serialize;
 
@@ -105,13 +105,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     };
     let details = Details::gather(account)?;
     let cipher = choices.cipher(details.require(Setting::ApiKey)?)?;
-    let plaintext = match iv {
-        Some(iv) => cipher.decrypt(data.trim(), &iv),
-        None => Redirect::parse(data.trim())
-            .map_err(|error| Failure::misuse(format!("{error}; data by itself needs --iv")))?
-            .decrypt(&cipher),
-    }
-    .map_err(|error| Failure::new(Exit::Refused, format!("{error}; the key is PG_API_KEY")))?;
+    let plaintext = decrypt(&cipher, &data, iv.as_deref())?;
     if json {
         output::json(&Decrypted { plaintext: plaintext.as_str(), authenticated: false })?;
     } else {
@@ -120,7 +114,27 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The text, and that nobody vouches for it.
+/// Decrypts what was given without its line breaks. A blank at either end may be a plus sign that a query string has
+/// lost, so it is a part of the data first; blanks that came along when it was copied are taken off after that.
+fn decrypt(cipher: &SessionCipher, given: &str, iv: Option<&str>) -> Result<Plaintext, Failure> {
+    let whole = given.trim_matches(['\r', '\n']);
+    decrypt_exactly(cipher, whole, iv).or_else(|failure| match whole.trim() {
+        bare if bare == whole => Err(failure),
+        bare => decrypt_exactly(cipher, bare, iv),
+    })
+}
+
+fn decrypt_exactly(cipher: &SessionCipher, data: &str, iv: Option<&str>) -> Result<Plaintext, Failure> {
+    match iv {
+        Some(iv) => cipher.decrypt(data, iv),
+        None => Redirect::parse(data)
+            .map_err(|error| Failure::misuse(format!("{error}; data by itself needs --iv")))?
+            .decrypt(cipher),
+    }
+    .map_err(|error| Failure::new(Exit::Refused, format!("{error}; the key is PG_API_KEY")))
+}
+
+/// The plaintext, marked as not authenticated.
 #[derive(Serialize)]
 struct Decrypted<'a> {
     plaintext: &'a str,

@@ -41,15 +41,13 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
 
 fn overview(paint: Paint) -> String {
     let width = METHODS.iter().map(|info| reference::path(info).len()).max().unwrap_or_default();
-    let mut lines = Vec::new();
+    let mut lines = vec![paint.bold(&format!("  {:width$}  {:12}  {}", "method", "retry", "what it does"))];
     let mut service: Option<&ServiceInfo> = None;
     for info in METHODS {
         if service != Some(info.service) {
             service = Some(info.service);
             let ServiceInfo { title, version, source, doc, .. } = info.service;
-            if !lines.is_empty() {
-                lines.push(String::new());
-            }
+            lines.push(String::new());
             lines.push(paint.bold(&format!("{title} (version {version}, spec {source})")));
             lines.push(paint.dim(doc));
         }
@@ -59,7 +57,7 @@ fn overview(paint: Paint) -> String {
     lines.push(String::new());
     let count = METHODS.len();
     lines.push(paint.dim(&format!(
-        "{count} methods. The word behind each is its retry class: what to do when nobody knows whether it was executed."
+        "{count} methods. The retry class says what to do when it is unknown whether a request was executed."
     )));
     lines.join("\n")
 }

@@ -36,3 +36,59 @@ fn every_command_has_help_with_examples() {
     words("--version").run().ends(0).prints(env!("CARGO_PKG_VERSION"));
     words("nonsense").run().ends(2);
 }
+
+/// What bash offers for a line, asked as readline asks: through the function that `complete` has registered.
+fn offered(line: &str) -> Option<Vec<String>> {
+    const ASK: &str = r#"
+        PATH="$(dirname "$1"):$PATH"
+        source /dev/stdin <<< "$(pg completions bash)"
+        COMP_LINE="$2" COMP_POINT="${#2}"
+        # Words as readline splits them: at blanks, and = is a word.
+        read -ra COMP_WORDS <<< "${2//=/ = }"
+        [[ $2 == *[[:space:]] ]] && COMP_WORDS+=("")
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        current="${COMP_WORDS[COMP_CWORD]}"
+        [[ $current == = ]] && current=
+        handler="$(complete -p pg | sed 's/.*-F \([^ ]*\).*/\1/')"
+        "$handler" pg "$current" "${COMP_WORDS[COMP_CWORD - 1]}"
+        printf '%s\n' "${COMPREPLY[@]}""#;
+    let shell =
+        std::process::Command::new("bash").args(["--norc", "-c", ASK, "bash", env!("CARGO_BIN_EXE_pg"), line]).output();
+    let Ok(output) = shell else {
+        assert!(std::env::var_os("CI").is_none(), "CI needs bash");
+        return None;
+    };
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{line}");
+    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn bash_completes_methods_parameters_and_values() {
+    for (line, wanted) in [
+        ("pg call token/loo", &["token/lookup"][..]),
+        ("pg methods transaction/capture", &["transaction/capturepreauth"]),
+        ("pg call token/lookup card", &["cardKey="]),
+        ("pg call token/lookup cardKey=1 ", &["merchantCustomerReference="]),
+        // bash replaces what stands behind the =.
+        ("pg call enterprise/repeat trans_type=", &["Auth", "PreAuth"]),
+        ("pg call enterprise/repeat trans_type=P", &["PreAuth"]),
+        // What clap completes is still there.
+        ("pg call --dry", &["--dry-run"]),
+        ("pg compl", &["completions"]),
+    ] {
+        let Some(offered) = offered(line) else { return };
+        assert_eq!(offered, wanted, "{line}");
+    }
+    let Some(tokens) = offered("pg call tok") else { return };
+    assert!(tokens.len() > 5 && tokens.iter().all(|path| path.starts_with("token/")), "{tokens:?}");
+}
+
+#[test]
+fn zsh_and_fish_ask_for_methods_too() {
+    let zsh = words("completions zsh").run().ends(0).out;
+    assert_eq!(zsh.matches(":_pg_candidates' ").count(), 6, "{zsh}");
+    let (before, after) = zsh.split_once("\n_pg_candidates() {").unwrap();
+    assert!(before.contains("_pg() {") && after.contains("compdef _pg pg"));
+    words("completions fish").run().ends(0).prints("pg completions -- (commandline -cp");
+    words("completions").run().ends(2);
+}

@@ -20,6 +20,44 @@ fn data_and_iv_become_plaintext() {
     decrypt(&["--json", "--iv", IV, DATA]).run().ends(0).prints(r#""authenticated":false"#);
 }
 
+/// The vectors that openssl has made: every one is decrypted however it was copied.
+#[test]
+fn every_vector_of_openssl_is_decrypted() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/session.json");
+    let vectors: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let mut blanks = 0;
+    for case in vectors["good"].as_array().unwrap() {
+        let text = |name: &str| case[name].as_str().unwrap();
+        let (data, iv, plaintext) = (text("data"), text("iv"), format!("{}\n", text("plaintext")));
+        if data.len() > 4096 {
+            continue;
+        }
+        let choices = ["--key-derivation", text("derivation"), "--padding", text("padding")];
+        let decrypted = |more: &[&str], input: &str| {
+            let run = pg(["decrypt"].iter().chain(&choices).chain(more)).env("PG_API_KEY", text("apiKey"));
+            let ended = run.input(input).run().ends(0);
+            assert_eq!(ended.out, plaintext, "{} {more:?}", text("name"));
+        };
+        decrypted(&["--iv", iv, data], "");
+        decrypted(&["--iv", iv, "-"], &format!("{data}\r\n"));
+        if text("name").starts_with("blank for plus") {
+            let address = format!("https://shop.example/review?formId=f&iv={iv}&data={data}");
+            decrypted(&[&address], "");
+            decrypted(&["-"], &format!("{}\n", address.replace(' ', "+")));
+            decrypted(&["--iv", iv, "-"], &format!("{}\n", data.replace(' ', "+")));
+            blanks += 1;
+        }
+    }
+    assert_eq!(blanks, 25);
+}
+
+#[test]
+fn blanks_that_came_along_are_taken_off() {
+    decrypt(&["--iv", IV, &format!("  {DATA} ")]).run().ends(0).prints(PLAINTEXT);
+    let address = format!(" https://shop.example/review?data={}&iv={IV} ", DATA.replace('+', "%2B"));
+    decrypt(&[&address]).run().ends(0).prints(PLAINTEXT);
+}
+
 #[test]
 fn an_address_is_taken_apart() {
     let encoded = DATA.replace('+', "%2B").replace('/', "%2F");

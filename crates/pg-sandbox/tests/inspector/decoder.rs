@@ -162,3 +162,28 @@ fn with_it_the_page_runs_it_and_nothing_else() {
     let (_, location) = shop.session(APPROVED);
     assert!(decode(&mut shop, &location, "main").says("cardholderName Ada Customer"));
 }
+
+#[test]
+fn a_blank_at_either_end_of_the_data_is_a_plus_sign() {
+    let mut shop = Shop::new();
+    let edges: Vec<(String, String)> = (0..2_000)
+        .map(|number| encrypted(&format!("{{\"collect\":\"{number}\",\"cardholderName\":\"Bo\"}}")))
+        .filter(|(data, _)| data.starts_with('+') || data.ends_with('+'))
+        .collect();
+    assert!(edges.len() > 20, "{}", edges.len());
+    for (data, iv) in &edges[..20] {
+        let blanks = data.replace('+', " ");
+        let parts = [("address", ""), ("data", blanks.as_str()), ("iv", iv.as_str()), ("merchant", "main")];
+        assert!(shop.press("pages/decoder", &parts).says("cardholderName Bo"), "{data}");
+        for address in [
+            format!("?iv={iv}&data={blanks}"),
+            format!("?iv={iv}&data={data}\r\n"),
+            format!(" ?data={blanks}&iv={iv} "),
+        ] {
+            assert!(decode(&mut shop, &address, "main").says("cardholderName Bo"), "{address:?}");
+        }
+        let padded = format!(" {data} ");
+        let parts = [("address", ""), ("data", padded.as_str()), ("iv", iv.as_str()), ("merchant", "main")];
+        assert!(shop.press("pages/decoder", &parts).says("cardholderName Bo"), "{data}");
+    }
+}

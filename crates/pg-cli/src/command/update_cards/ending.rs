@@ -7,6 +7,7 @@ use pg_hyper::{
     Trouble,
     proto::machine::account_update::{BatchEnd, EndedBatch, Progress, Summary, UpdateEnd},
 };
+use pg_model::{ResultCode, SandboxErrorCode};
 use serde::Serialize;
 
 use super::{
@@ -81,7 +82,7 @@ pub(super) fn tell(
     if unfinished.len() > TOLD {
         output::say(&format!("pg: and {} more like these", batches(unfinished.len() - TOLD)));
     }
-    for advice in advice(&summary.progress) {
+    for advice in advice(&summary.progress).into_iter().chain(explanations(&unfinished)) {
         output::say(&format!("pg: {advice}"));
     }
     if !is_complete(summary) {
@@ -188,6 +189,30 @@ fn advice(progress: &Progress) -> Vec<String> {
              the batch keys of the results",
             counted(progress.failed, "key has", "keys have")
         ));
+    }
+    said
+}
+
+/// The one reason that the documents give (spec 1 §4.8); keys that occur twice are taken out beforehand.
+const SAME_CARD: &str = "most likely two different card keys of the batch hold the same card. `pg call token/lookup \
+                         cardKey=…` shows a key's cardUniqueIdentifier, which is the same for both; keep one key of \
+                         each card, or run them in batches of their own (--batch-size 1)";
+
+/// What the codes of refused batches mean for the file, each once.
+fn explanations(unfinished: &[Unfinished]) -> Vec<String> {
+    let refused_with = |code: &str| unfinished.iter().any(|batch| batch.status == "refused" && batch.error == code);
+    let mut said = Vec::new();
+    for code in [ResultCode::ERROR.as_str(), SandboxErrorCode::DUPLICATE_CARD_KEYS.as_str()] {
+        if refused_with(code) {
+            said.push(format!("{code}: {SAME_CARD}"));
+        }
+    }
+    if refused_with(SandboxErrorCode::UNKNOWN_CARD_KEY.as_str()) {
+        said.push(
+            "940: the service has no card under one of the batch's keys; the number behind the message is the key's \
+             place in its batch"
+                .to_owned(),
+        );
     }
     said
 }

@@ -55,6 +55,25 @@ fn rows_of_the_results_can_be_run_again_as_they_are() {
 }
 
 #[test]
+fn two_keys_of_one_card_are_explained() {
+    let cards = Cards::new(2);
+    // The first card again, under another key.
+    let same = cards.shop.stored("4000000000008005");
+    cards.write(&[cards.keys[0].as_str(), &same].join("\n"));
+    cards
+        .update("")
+        .run()
+        .ends(1)
+        .says("refused ERROR")
+        .says("two different card keys of the batch hold the same card")
+        .says("cardUniqueIdentifier");
+    let path = cards.file();
+    std::fs::remove_file(cards.beside(".results.csv")).unwrap();
+    let command = format!("update-cards {} --batch-size 1 --poll 1 --restart", path.display());
+    cards.sandbox.with_account(crate::pg::words(&command), "main").run().ends(0);
+}
+
+#[test]
 fn a_wrong_updater_key_stops_everything() {
     let cards = Cards::new(5);
     cards.update("").env("PG_ACCOUNT_UPDATER_KEY", "wrong").run().ends(1).says("refused: 180");

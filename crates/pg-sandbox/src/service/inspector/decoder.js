@@ -8,10 +8,13 @@ const said = document.getElementById("said");
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const { address, data, iv, merchant } = Object.fromEntries(new FormData(form));
-  const url = address.trim() || `?${new URLSearchParams({ data: data.trim(), iv: iv.trim() })}`;
+  // A blank at either end may be a plus sign that a query string has lost, or may have come along when it was copied.
+  const query = (text) => `?${new URLSearchParams({ data: text, iv: iv.trim() })}`;
+  const spellings = address.trim() ? [address, address.trim()] : [query(data), query(data.trim())];
   const merchants = await (await fetch("/_sandbox/merchants")).json();
   const { apiKey } = merchants.find(({ name }) => name === merchant);
-  const decoded = decodeRedirect(url.trim(), { apiKey });
+  const results = spellings.map((url) => decodeRedirect(url.replace(/^[\r\n]+|[\r\n]+$/g, ""), { apiKey }));
+  const decoded = results.find(({ error }) => error?.kind !== "unreadable") ?? results[0];
   if (decoded.error?.kind === "unreadable") show("alert", "This cannot be decrypted. Why, is not said.");
   else show("warning", "Nobody vouches for this: whoever holds the address may have altered it.", decoded);
 });

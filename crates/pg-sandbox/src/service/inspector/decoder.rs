@@ -54,22 +54,23 @@ pub(super) fn decode(context: &Context<'_>, form: &Form) -> Reply {
 fn decoded(context: &Context<'_>, form: &Form) -> Result<RedirectData, &'static str> {
     let merchant = form.get("merchant").and_then(|name| context.merchants().by_name(name)).ok_or(NO_ACCOUNT)?;
     let (data, iv) = parameters(form).ok_or(INCOMPLETE)?;
-    open(merchant, &data, &iv).ok_or(OPAQUE)
+    // A blank at either end may be a plus sign that a query string has lost, or may have come along when it was copied.
+    open(merchant, &data, &iv).or_else(|| open(merchant, data.trim(), &iv)).ok_or(OPAQUE)
 }
 
 /// `data` and `iv`: of the address, or given by themselves.
 fn parameters(form: &Form) -> Option<(String, String)> {
-    let address = form.get("address").unwrap_or_default().trim();
-    if address.is_empty() {
-        let given = |name| form.given(name).map(|text| text.trim().to_owned());
-        return Some((given("data")?, given("iv")?));
+    let address = form.get("address").unwrap_or_default().trim_matches(['\r', '\n']);
+    if address.trim().is_empty() {
+        let given = |name| form.given(name).map(|text| text.trim_matches(['\r', '\n']));
+        return Some((given("data")?.to_owned(), given("iv")?.trim().to_owned()));
     }
     let bare = address.split('#').next().unwrap_or_default();
     let query = bare.split_once('?').map_or(bare, |(_, query)| query);
     // The service appends its own to what the merchant's address had, so the last one counts.
     let last = |name| form_urlencoded::parse(query.as_bytes()).filter(|pair| pair.0 == name).last();
     let value = |name| last(name).map(|(_, value)| value.into_owned());
-    Some((value("data")?, value("iv")?))
+    Some((value("data")?, value("iv")?.trim().to_owned()))
 }
 
 fn open(merchant: &Merchant, data: &str, iv: &str) -> Option<RedirectData> {

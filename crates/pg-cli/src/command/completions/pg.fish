@@ -1,0 +1,3 @@
+
+# Methods, parameters and values: pg itself knows them.
+complete -c pg -n "__fish_seen_subcommand_from call methods sign verify explain" -f -a "(command pg completions -- (commandline -cp | string collect) 2>/dev/null)"
