@@ -122,10 +122,6 @@ def without_auto_redirect_the_service_has_a_page(sandbox):
     for given, address in [
         ({"auto_redirect": "0"}, "https://shop.example/ok?order=7&trans_key={}#top"),
         ({"auto_redirect": None}, "https://shop.example/ok?order=7&trans_key={}#top"),
-        (
-            {"auto_redirect": "0", "redemption_redirect_url": "https://shop.example/r"},
-            "https://shop.example/r?trans_key={}",
-        ),
     ]:
         token = checkout(account, **given)
         page = pay(sandbox, token)

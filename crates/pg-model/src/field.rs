@@ -98,7 +98,7 @@ impl Field {
             }
         }
         match self.format {
-            Format::OneOf if !self.values.contains(&value) => Some(Rule::OneOf(self.values)),
+            Format::OneOf if !self.has_value(value) => Some(Rule::OneOf(self.values)),
             format if !format.admits(value) => Some(Rule::Format(format)),
             _ => self.range.filter(|&range| !in_range(value, range)).map(|(least, most)| Rule::Range(least, most)),
         }
@@ -119,14 +119,42 @@ impl Field {
         })
     }
 
-    /// Whether a name is that of a numbered field but for the way in which its number is written, such as
-    /// `itemName01`.
-    pub(crate) fn is_numbered_otherwise(&self, name: &str) -> bool {
-        let digits = around_number(self.wire)
-            .and_then(|(before, after)| name.strip_prefix(before)?.strip_suffix(after))
-            .filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
-        digits.is_some_and(|digits| item_number(digits).is_none())
+    /// Whether a value is one of the field's words, in any letter case (assumption A143).
+    fn has_value(&self, value: &str) -> bool {
+        self.values.iter().any(|known| known.eq_ignore_ascii_case(value))
     }
+
+    /// Whether a name is that of a numbered field but for its number or its spelling: `itemName`, `itemName01`,
+    /// `itemname0`, `item_name[]`, `item_name[a]` (assumption A14).
+    pub(crate) fn is_misnumbered(&self, name: &str) -> bool {
+        let Some((before, _)) = around_number(self.wire) else { return false };
+        let Some(rest) = after_spelling(before.trim_end_matches('['), name) else { return false };
+        // More letters make another name, such as itemNameOfMaker.
+        let is_number = rest.len() < 2 || !rest.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        is_number && !self.is_named(name)
+    }
+
+    /// Whether a name is that of an amount or a currency but for letter case and underscores, such as
+    /// `transactionvalue` (assumption A170).
+    pub(crate) fn is_misspelt_amount(&self, name: &str) -> bool {
+        matches!(self.format, Format::Minor | Format::Decimal | Format::Currency)
+            && !self.is_numbered()
+            && after_spelling(self.wire, name).is_some_and(str::is_empty)
+            && !self.is_named(name)
+    }
+}
+
+/// What follows a name that is spelt with other letter case or underscores.
+fn after_spelling<'n>(wire: &str, name: &'n str) -> Option<&'n str> {
+    let mut rest = name.trim_start_matches('_');
+    for letter in wire.bytes().filter(|byte| *byte != b'_') {
+        let first = rest.as_bytes().first()?;
+        if !first.eq_ignore_ascii_case(&letter) {
+            return None;
+        }
+        rest = rest[1..].trim_start_matches('_');
+    }
+    Some(rest)
 }
 
 fn in_range(value: &str, (least, most): (i64, i64)) -> bool {

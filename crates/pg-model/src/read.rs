@@ -50,12 +50,15 @@ impl<'a> Reader<'a> {
     /// shows all there is to mend.
     fn finish<M: Method>(self, request: M) -> Result<M, Violations> {
         let items: Vec<&'static Field> = M::INFO.fields.iter().copied().filter(|field| field.is_numbered()).collect();
-        let gap = self.gap(&items);
-        if self.violations.is_empty() && gap.is_none() {
+        let numbers = self.parameters.item_numbers(&items);
+        // Version 5 gives no base, so 1 is as good as 0 (assumption A14).
+        let first = usize::from(M::INFO.service.version == 5 && numbers.first() == Some(&1));
+        let stray = self.gap(&items, &numbers, first).or_else(|| self.misspelt_amount(M::INFO.fields));
+        if self.violations.is_empty() && stray.is_none() && first == 0 {
             return Ok(request);
         }
         let mut all = request.check();
-        if let Some(gap) = gap {
+        if stray.is_some() || first > 0 {
             // The request counts its items anew; they are checked under the names that they came with.
             all = all.iter().filter(|violation| !items.iter().any(|f| f.is_named(&violation.name))).cloned().collect();
             for (name, value) in &self.values {
@@ -63,25 +66,36 @@ impl<'a> Reader<'a> {
                     field.check(name, value, &mut all);
                 }
             }
-            all.push(gap);
+            stray.into_iter().for_each(|stray| all.push(stray));
         }
         let known: BTreeSet<String> = all.iter().map(|violation| violation.name.clone()).collect();
         self.violations.iter().filter(|violation| !known.contains(&violation.name)).cloned().for_each(|v| all.push(v));
-        Err(all)
+        if all.is_empty() { Ok(request) } else { Err(all) }
     }
 
-    /// Items are numbered from 0 without a gap, each number as it is usually written (assumption A14). An item that
-    /// were passed over would make the amount another one.
-    fn gap(&self, items: &[&'static Field]) -> Option<Violation> {
-        let numbers = self.parameters.item_numbers(items);
-        if let Some((_, &number)) = numbers.iter().enumerate().find(|(expected, number)| expected != *number) {
+    /// Items are numbered without a gap, each number as it is usually written (assumption A14). Skipping an item
+    /// would change the amount.
+    fn gap(&self, items: &[&'static Field], numbers: &[usize], first: usize) -> Option<Violation> {
+        if let Some((_, &number)) = numbers.iter().enumerate().find(|(place, number)| place + first != **number) {
             let (field, value) = items.iter().find_map(|field| Some((*field, self.value(field, Some(number))?)))?;
             let rule = Rule::Together("belongs to an item whose number follows a gap; items are numbered from 0");
             return Some(Violation::new(field, &item_name(field, number), rule, value));
         }
         self.values.iter().find_map(|(name, value)| {
-            let field = items.iter().find(|field| field.is_numbered_otherwise(name))?;
-            let rule = Rule::Together("has leading zeros or too many digits; items are numbered from 0");
+            let field = items.iter().find(|field| field.is_misnumbered(name))?;
+            let rule = Rule::Together(
+                "has no number, or one with leading zeros or more than six digits, or another \
+                                       spelling; items are numbered from 0",
+            );
+            Some(Violation::new(field, name, rule, value))
+        })
+    }
+
+    /// Skipping an amount, or its currency, would charge another one (assumption A170).
+    fn misspelt_amount(&self, fields: &[&'static Field]) -> Option<Violation> {
+        self.values.iter().find_map(|(name, value)| {
+            let field = fields.iter().find(|field| field.is_misspelt_amount(name))?;
+            let rule = Rule::Together("is spelt otherwise than the documents spell it");
             Some(Violation::new(field, name, rule, value))
         })
     }

@@ -17,7 +17,7 @@ use std::{fs, io, path::Path};
 use serde::Deserialize;
 
 use crate::{
-    merchants::{EnterpriseCredentials, Merchant},
+    merchants::{DEFAULT_APPLET, EnterpriseCredentials, Merchant, Redemption},
     secret::Secret,
 };
 
@@ -113,6 +113,10 @@ struct Row {
     duplicates_as_error: bool,
     #[serde(default)]
     terminals: Vec<String>,
+    #[serde(default)]
+    applets: Vec<String>,
+    #[serde(default)]
+    redemption: Redemption,
 }
 
 impl File {
@@ -194,6 +198,8 @@ impl Row {
             unsigned_retrieval: self.unsigned_retrieval,
             duplicates_as_error: self.duplicates_as_error,
             terminals: self.terminals,
+            applets: if self.applets.is_empty() { vec![DEFAULT_APPLET.to_owned()] } else { self.applets },
+            redemption: self.redemption,
         }
     }
 }

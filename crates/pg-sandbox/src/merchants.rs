@@ -40,6 +40,22 @@ pub struct Merchant {
     pub duplicates_as_error: bool,
     /// The terminals that `terminalKey` may choose; empty when the account has only one.
     pub terminals: Vec<String>,
+    /// The applets that `applet` of version 5 may choose; the first is the default (spec 3 §4.1).
+    pub applets: Vec<String>,
+    /// What redeems a token that has a `redemption_redirect_url` (spec 3 §6; assumption 120).
+    pub redemption: Redemption,
+}
+
+/// When a customer is sent to `redemption_redirect_url` (assumption 120).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Redemption {
+    /// On each visit of the token's address, in place of the payment page.
+    #[default]
+    Visit,
+    /// After a payment that was approved, by the button of the sandbox's page.
+    Approval,
 }
 
 /// The credentials of the version 5 service.
@@ -50,6 +66,9 @@ pub struct EnterpriseCredentials {
     /// `api_password`.
     pub api_password: Secret,
 }
+
+/// The applet of an account that names none.
+pub(crate) const DEFAULT_APPLET: &str = "default";
 
 impl Merchant {
     /// The account as `GET /_sandbox/merchants` shows it, credentials included: they are test data.
@@ -72,6 +91,11 @@ impl Merchant {
             "unsignedRetrieval": self.unsigned_retrieval,
             "duplicatesAsError": self.duplicates_as_error,
             "terminals": self.terminals,
+            "applets": self.applets,
+            "redemption": match self.redemption {
+                Redemption::Visit => "visit",
+                Redemption::Approval => "approval",
+            },
         })
     }
 }
@@ -172,6 +196,7 @@ fn built_in() -> Vec<Merchant> {
     vec![
         Merchant {
             terminals: vec!["main-web".to_owned(), "main-phone".to_owned()],
+            applets: vec![DEFAULT_APPLET.to_owned(), "main-small".to_owned()],
             ..test_account("main", "Main", everything)
         },
         Merchant {
@@ -205,6 +230,8 @@ fn test_account(name: &str, title: &str, currencies: &[&str]) -> Merchant {
         unsigned_retrieval: false,
         duplicates_as_error: false,
         terminals: Vec::new(),
+        applets: vec![DEFAULT_APPLET.to_owned()],
+        redemption: Redemption::Visit,
     }
 }
 

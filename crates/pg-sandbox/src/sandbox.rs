@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response, header};
 use pg_model::{Encoding, SandboxErrorCode};
 use zeroize::Zeroizing;
 
@@ -250,14 +250,20 @@ impl Sandbox {
         silence: Option<Silence>,
     ) -> Result<Response<Bytes>, StoreError> {
         let Inbound { request, call, .. } = inbound;
+        // HEAD is GET without the body, and without what the visit of a page would change.
+        let is_head = request.method() == Method::HEAD;
+        if is_head {
+            *request.method_mut() = Method::GET;
+        }
         let route = Route::of(request.uri().path());
+        let voice = route.voice();
         let peer = Peer::of(request);
-        let host = request.headers().get(http::header::HOST);
+        let host = request.headers().get(header::HOST);
         let mut context = Context { host, silence, ..self.context(real_now, peer) };
         // A defect in one method must not take the others down.
         let answer = catch_unwind(AssertUnwindSafe(|| {
             let answer = service::answer(&mut context, route, request, call.take());
-            let settled = if answer.is_ok() { context.records.keep() } else { context.records.undo() };
+            let settled = if answer.is_ok() && !is_head { context.records.keep() } else { context.records.undo() };
             settled.map(|()| answer)
         }));
         let answer = match answer {
@@ -266,19 +272,22 @@ impl Sandbox {
         };
         let (trace_code, basis) = (context.trace_code(), std::mem::take(&mut context.basis));
         let warnings = std::mem::take(&mut context.warnings).header();
+        if is_head {
+            *request.method_mut() = Method::HEAD;
+        }
         if !self.store.in_transaction() {
             return Err(StoreError::Lost);
         }
         let reply = match answer? {
             Some(Ok(reply)) => reply,
-            Some(Err(refusal)) => refusal.joining(&basis).reply(route.voice(), trace_code),
-            None => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(route.voice(), trace_code),
+            Some(Err(refusal)) => refusal.joining(&basis).reply(voice, trace_code),
+            None => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(voice, trace_code),
         };
         let mut response = reply.into_response();
         if let Some(warnings) = warnings {
             response.headers_mut().insert(WARNING_HEADER, warnings);
         }
-        Ok(response)
+        Ok(if is_head { without_body(response) } else { response })
     }
 
     fn context(&mut self, real_now: Timestamp, peer: IpAddr) -> Context<'_> {
@@ -346,6 +355,13 @@ impl Sandbox {
         self.store.commit()?;
         Ok(self.sync()?)
     }
+}
+
+/// The response to HEAD: the headers of GET, with the length of the body that is left out.
+fn without_body(mut response: Response<Bytes>) -> Response<Bytes> {
+    let length = std::mem::take(response.body_mut()).len();
+    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    response
 }
 
 fn key_check(store: &mut dyn Store) -> Result<Option<Sealed>, OpenError> {

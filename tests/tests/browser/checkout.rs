@@ -137,7 +137,7 @@ async fn a_customer_is_led_to_the_shop_at_once_where_that_is_wanted() {
 async fn an_amount_is_reserved() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
     let merchant = Merchant::open().await;
-    let token = merchant.basket().trans_type("PreAuth").redemption_redirect_url(merchant.site.page("/thanks?reserved"));
+    let token = merchant.basket().trans_type("PreAuth").success_url(merchant.site.page("/thanks?reserved"));
     open(&browser, &merchant.token(token).await).await;
     browser.see("Reserve").await;
     pay(&browser, &VISA).await;

@@ -145,15 +145,26 @@ fn a_gap_in_the_numbers_of_items_is_an_error() {
         let found = auth.check_parameters(&with(&[(name, "Cup")]));
         assert!(found.iter().any(|violation| violation.name == name && violation.rule == Rule::Unknown), "{name}");
     }
-    for (name, read) in [("itemName01", false), ("itemPrice1000000", false), ("itemName", true), ("itemNamex", true)] {
+    for (name, read) in [
+        ("itemName01", false),
+        ("itemPrice1000000", false),
+        ("itemName", false),
+        ("itemNamex", false),
+        ("itemNames0", true),
+    ] {
         let request = pg_model::AuthCardKey::from_parameters(&with(&[(name, "1")]));
         assert_eq!(request.is_ok(), read, "{name} is no item that may be left out");
     }
     let checkout = info("enterprise/gettoken");
     let misnumbered = [("item_name[0]", "Tea"), ("item_price[0]", "1"), ("item_price[01]", "1")];
     assert!(pg_model::GetToken::from_parameters(&misnumbered.into_iter().collect()).is_err());
-    let gap = Parameters::from_iter([("item_name[1]", "Tea"), ("item_price[1]", "1")]);
-    assert_eq!(wrong_names(&checkout.check_parameters(&gap)), ["item_name[1]"]);
+    let gap = Parameters::from_iter([("item_name[2]", "Tea"), ("item_price[2]", "1")]);
+    assert_eq!(wrong_names(&checkout.check_parameters(&gap)), ["item_name[2]"]);
+    // Version 5 gives no base: 1 is as good as 0, and errors keep the numbers that were sent.
+    let from_one = |price: &'static str| Parameters::from_iter([("item_name[1]", "Tea"), ("item_price[1]", price)]);
+    assert!(checkout.check_parameters(&from_one("1")).is_empty());
+    assert_eq!(pg_model::GetToken::from_parameters(&from_one("1")).expect("a request").items.len(), 1);
+    assert_eq!(wrong_names(&checkout.check_parameters(&from_one("x"))), ["item_price[1]"]);
 }
 
 #[test]

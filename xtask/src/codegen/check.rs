@@ -5,7 +5,9 @@ mod codes;
 mod fields;
 mod names;
 mod records;
+mod sections;
 mod spelling;
+mod stated;
 #[cfg(test)]
 mod tests;
 
@@ -75,6 +77,8 @@ impl<'t> Checker<'t> {
         self.filled(places, &[("source", source), ("doc", doc)]);
         if !source.is_empty() && !is_source(source) {
             self.problem(places.of("source"), format!("source {source:?} is not of the form \"2 §4.3\""));
+        } else if let Some(what) = sections::problem(source).filter(|_| !source.is_empty()) {
+            self.problem(places.of("source"), what);
         }
         if !doc.is_empty() && !doc.ends_with(['.', '?', '!']) {
             self.problem(places.of("doc"), "doc is no sentence: it has no full stop at its end");

@@ -97,13 +97,6 @@ pub(super) const FORMATS: &[Format] = &[
     },
     format("msisdn", "Msisdn", "a telephone number in international format", r"\+?[0-9]+", "447700900123"),
     format("phone", "Phone", "digits with the country code, no zero in front", "[1-9][0-9]*", "447700900123"),
-    format(
-        "email",
-        "Email",
-        "an e-mail address",
-        r"[^@\u0000-\u001F\u007F-\u009F]+@[^@\u0000-\u001F\u007F-\u009F]+",
-        "ada@shop.example",
-    ),
 ];
 
 const fn format(

@@ -3,7 +3,11 @@
 
 mod diff;
 
-use std::fs;
+use std::{
+    fs,
+    io::Write,
+    process::{Command, Stdio},
+};
 
 use self::diff::Edit;
 use super::{
@@ -51,7 +55,14 @@ fn each_walk_leads_where_the_page_says() {
         let copy = copy_of_the_project();
         for edit in &walk.by_hand {
             let path = copy.path().join(edit.path);
-            fs::write(&path, edit.apply(&fs::read_to_string(&path).unwrap())).unwrap();
+            // Code is not copied: what is written by hand there has to fit the code as it is.
+            let before = fs::read_to_string(&path).or_else(|_| fs::read_to_string(root().join(edit.path)));
+            let after = edit.apply(&before.unwrap_or_default());
+            if edit.path.ends_with(".rs") {
+                is_formatted(edit.path, &after);
+            }
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, after).unwrap();
         }
         let after = generate(&copy.path().join(TABLES), copy.path()).unwrap();
         written += &format!("{BEGIN}{}{END}{rest}", follows(&before, &after));
@@ -65,6 +76,17 @@ fn each_walk_leads_where_the_page_says() {
         "what follows is something else now; PG_BLESS=1 writes it:\n{}",
         diff::of(&page, &written)
     );
+}
+
+/// Code of the page is Rust, and formatted as the project's.
+fn is_formatted(path: &str, text: &str) {
+    // From standard input rustfmt does not look for the modules that a file names.
+    let mut rustfmt = Command::new("rustfmt");
+    rustfmt.args(["--check", "--edition", "2024", "--config-path"]).arg(root().join("rustfmt.toml"));
+    let mut rustfmt = rustfmt.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    rustfmt.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let checked = rustfmt.wait_with_output().unwrap();
+    assert!(checked.status.success(), "{path}: {}", String::from_utf8_lossy(&checked.stdout));
 }
 
 /// What the command prints, and a diff of each file.

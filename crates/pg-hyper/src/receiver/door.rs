@@ -18,7 +18,7 @@ pub enum Purpose {
     UpdaterCallback,
     /// `callback_url` of a checkout.
     CheckoutCallback,
-    /// `success_url` or `redemption_redirect_url` of a checkout, where the browser brings a `trans_key`.
+    /// `success_url` of a checkout, where the browser brings a `trans_key`.
     CheckoutReturn,
     /// `cancel_url` of a checkout.
     CheckoutCancel,

@@ -206,7 +206,8 @@ fn every_method_of_the_tables_is_carried_out() {
 #[test]
 fn any_path_and_method_gets_an_answer() {
     let mut sandbox = Sandbox::in_memory();
-    for path in ["/", "/v3", "/v3/token", "/v3/token/enable/json/json", "/enterprise/", "/_sandbox/x", "/favicon.ico"] {
+    for path in ["//", "/v3", "/v3/token", "/v3/token/enable/json/json", "/enterprise/", "/_sandbox/x", "/favicon.ico"]
+    {
         for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS, Method::HEAD] {
             let response = sandbox.handle(now(), request(method, path, "x=1"));
             assert!(response.status().is_client_error(), "{path}");

@@ -75,7 +75,16 @@ pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&
         count_failure(context)?;
         return Err(Refusal::from(ErrorCode::ENTERPRISE_NO_MERCHANT_KEY).assuming(52).assuming(53));
     };
-    if form.get("version") == Some("5") { Ok(merchant) } else { Err(SandboxErrorCode::UNSUPPORTED_VERSION.into()) }
+    if form.get("version").is_some_and(is_five) {
+        Ok(merchant)
+    } else {
+        Err(SandboxErrorCode::UNSUPPORTED_VERSION.into())
+    }
+}
+
+/// The version is an integer, so 05 is 5 (spec 3 §9; assumption 111).
+fn is_five(version: &str) -> bool {
+    version.bytes().all(|byte| byte.is_ascii_digit()) && version.trim_start_matches('0') == "5"
 }
 
 /// An unknown key and a wrong password are told alike, so that nobody learns which keys exist (assumption 52).

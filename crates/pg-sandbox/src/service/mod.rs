@@ -3,7 +3,7 @@
 //! A method is one file with `impl Serve for …` and one line in the table of its service.
 
 use bytes::Bytes;
-use http::{Method, Request, StatusCode};
+use http::{HeaderValue, Method, Request, StatusCode};
 use pg_model::{
     ErrorCode, SandboxErrorCode,
     method::{Credentials, MethodInfo},
@@ -91,12 +91,20 @@ pub(crate) fn answer(
         Route::Pay(path) => page::pay(context, path, request),
         Route::Challenge(key) => page::challenge(context, key, request),
         Route::SessionError if request.method() == Method::GET => Ok(page::session_error(context, request)),
-        Route::SessionError | Route::Nowhere => {
-            let mut basis = Basis::new("1 §4.1");
-            basis.assume(49);
-            Ok(Reply::text(StatusCode::NOT_FOUND, "Not found").resting_on(basis))
+        Route::SessionError => Ok(without_a_service(page::wrong_method("GET, HEAD"))),
+        // A browser at the address that the sandbox has printed is shown what it is.
+        Route::Root if request.method() == Method::GET => {
+            Ok(without_a_service(Reply::see_other(HeaderValue::from_static("/_sandbox/"))))
         }
+        Route::Root | Route::Nowhere => Ok(without_a_service(Reply::text(StatusCode::NOT_FOUND, "Not found"))),
     }
+}
+
+/// A reply to an address of which the documents know nothing.
+fn without_a_service(reply: Reply) -> Reply {
+    let mut basis = Basis::new("1 §4.1");
+    basis.assume(49);
+    reply.resting_on(basis)
 }
 
 /// The call of a method, with the warnings about its parameters passed on.

@@ -96,6 +96,8 @@ impl Refusal {
             Voice::Page => Reply::page(status, page::failure(&self.code, &self.message)),
             Voice::Plain => Reply::text(status, &self.message),
         };
+        let reply =
+            if self.code == SandboxErrorCode::METHOD_NOT_ALLOWED.as_str() { reply.allowing("POST") } else { reply };
         reply.refused_with(self.code).resting_on(self.basis)
     }
 }

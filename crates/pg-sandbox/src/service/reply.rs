@@ -24,6 +24,7 @@ pub(crate) struct Reply {
     refused: Option<RefusedWith>,
     link: Option<HeaderValue>,
     asks_for_a_password: bool,
+    allow: Option<&'static str>,
     basis: Basis,
 }
 
@@ -156,6 +157,7 @@ impl Reply {
             refused: None,
             link: None,
             asks_for_a_password: false,
+            allow: None,
             basis: Basis::default(),
         }
     }
@@ -173,6 +175,11 @@ impl Reply {
     /// The same, with the question for user and password that makes browsers show their form.
     pub(crate) fn asking_for_a_password(self) -> Self {
         Self { asks_for_a_password: true, ..self }
+    }
+
+    /// The same with the HTTP methods that the address takes (RFC 9110 §10.2.1).
+    pub(crate) fn allowing(self, methods: &'static str) -> Self {
+        Self { allow: Some(methods), ..self }
     }
 
     /// The same with what it rests on.
@@ -196,6 +203,9 @@ impl Reply {
         }
         if self.asks_for_a_password {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"sandbox control\""));
+        }
+        if let Some(methods) = self.allow {
+            headers.insert(header::ALLOW, HeaderValue::from_static(methods));
         }
         if let Some(location) = self.location {
             headers.insert(header::LOCATION, location);

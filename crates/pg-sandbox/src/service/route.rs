@@ -23,6 +23,8 @@ pub(crate) enum Route<'a> {
     Pay(&'a str),
     /// The page on which a customer authenticates; the authentication key (assumption 107).
     Challenge(&'a str),
+    /// The address of the sandbox without a path.
+    Root,
     /// None of these.
     Nowhere,
 }
@@ -48,6 +50,8 @@ impl<'a> Route<'a> {
             Route::Pay(rest)
         } else if let Some(key) = path.strip_prefix("/3ds/").filter(|key| !key.is_empty() && !key.contains('/')) {
             Route::Challenge(key)
+        } else if path == "/" {
+            Route::Root
         } else if path == "/session-error" {
             Route::SessionError
         } else {
@@ -63,7 +67,7 @@ impl<'a> Route<'a> {
             Self::NoMethod(voice) => *voice,
             Self::Control(_) => Voice::Control,
             Self::Pay(_) | Self::Challenge(_) | Self::Inspector(_) => Voice::Page,
-            Self::SessionError | Self::Nowhere => Voice::Plain,
+            Self::SessionError | Self::Root | Self::Nowhere => Voice::Plain,
         }
     }
 }
@@ -129,7 +133,8 @@ mod tests {
             ("/3dsx", "Nowhere"),
             ("/pay/abc", "Pay(\"abc\")"),
             ("/pay", "Nowhere"),
-            ("/", "Nowhere"),
+            ("/", "Root"),
+            ("//", "Nowhere"),
             ("", "Nowhere"),
         ] {
             assert_eq!(told(path), wanted, "{path}");

@@ -64,6 +64,9 @@ fn of(violation: &Violation) -> Refusal {
             return SandboxErrorCode::DUPLICATE_CARD_KEYS.into();
         }
         "callbackUrl" | "callback_url" => ErrorCode::INVALID_CALLBACK_URL,
+        name if matches!(violation.rule, Rule::Together(rule) if rule.starts_with("is spelt")) => {
+            return Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT).about(name).assuming(151).assuming(170);
+        }
         name if is_amount(name) => ErrorCode::INVALID_TRANSACTION_VALUE,
         name => {
             let code = if missing { SandboxErrorCode::MISSING_PARAMETER } else { SandboxErrorCode::INVALID_PARAMETER };
@@ -81,7 +84,7 @@ fn is_amount(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pg_model::{Auth, GetToken, Method as _, RequestAccountUpdater, UpdateTransaction};
+    use pg_model::{Auth, GetToken, Method as _, Refund, RequestAccountUpdater, UpdateTransaction};
 
     use super::*;
 
@@ -132,6 +135,60 @@ mod tests {
         assert_eq!(with(&[("currency", "GBP"), ("itemPrice2", "1")]), "937 Invalid parameter: itemPrice2");
         let far = [("currency", "GBP"), ("itemPrice1", "1"), ("itemName1", "Milk"), ("itemReference3", "x")];
         assert_eq!(with(&far), "937 Invalid parameter: itemReference3");
+        let from_one = [("currency", "GBP"), ("itemPrice1", "1"), ("itemName1", "Milk")];
+        assert_eq!(code(&[&good[..3], &from_one].concat()), "937 Invalid parameter: itemName1");
+    }
+
+    #[test]
+    fn no_spelling_of_an_item_is_skipped() {
+        let good = [
+            ("cardNumber", "4111111111111111"),
+            ("cardExpiryMonth", "01"),
+            ("cardExpiryYear", "30"),
+            ("currency", "GBP"),
+            ("itemName0", "Tea"),
+            ("itemPrice0", "499"),
+        ];
+        for name in [
+            "itemPrice",
+            "itemPrice01",
+            "itemPrice00",
+            "itemPrice1234567",
+            "itemPrice-1",
+            "itemPrice[1]",
+            "itemPrice[]",
+            "itemPriceA",
+            "itemprice0",
+            "ItemName1",
+            "item_price_1",
+            "item_price[1]",
+            "itemQuantity",
+            "itemQuantity 0",
+            "ITEMREFERENCE0",
+        ] {
+            assert_eq!(code(&[&good[..], &[(name, "1")]].concat()), format!("937 Invalid parameter: {name}"));
+        }
+        // Other names may be parameters of the appendices (assumption 55).
+        for name in ["itemDescription0", "itemPriceBand", "items", "myItemPrice0"] {
+            assert_eq!(code(&[&good[..], &[(name, "1")]].concat()), "", "{name}");
+        }
+    }
+
+    #[test]
+    fn no_spelling_of_an_amount_is_skipped() {
+        let refund = |name: &str| {
+            let key = "0".repeat(32);
+            let parameters: Parameters = [("transactionKey", key.as_str()), (name, "100")].into_iter().collect();
+            let violations = (Refund::INFO.check)(&parameters);
+            refusal(Refund::INFO, &violations).map(|refusal| refusal.code().to_owned())
+        };
+        for name in ["transactionvalue", "TransactionValue", "transaction_value"] {
+            assert_eq!(refund(name), Some("964".to_owned()), "{name}");
+        }
+        assert_eq!(refund("transactionValue"), None);
+        assert_eq!(refund("value"), None);
+        let parameters: Parameters = [("Currency", "JPY")].into_iter().collect();
+        assert_eq!(refusal(GetToken::INFO, &(GetToken::INFO.check)(&parameters)).unwrap().code(), "964");
     }
 
     #[test]

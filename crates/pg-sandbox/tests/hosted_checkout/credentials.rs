@@ -45,6 +45,31 @@ fn credentials_of_version_3_are_others() {
 }
 
 #[test]
+fn the_version_is_an_integer() {
+    let mut shop = Shop::new();
+    let enterprise = shop.sandbox.settings().merchants.by_name("main").unwrap().enterprise.clone().unwrap();
+    for (version, wanted) in [
+        ("5", None),
+        ("05", None),
+        ("0005", None),
+        ("", Some("939")),
+        ("+5", Some("939")),
+        (" 5", Some("939")),
+        ("5.0", Some("939")),
+        ("50", Some("939")),
+        ("4", Some("939")),
+    ] {
+        let own = [
+            ("api_key", enterprise.api_key.expose()),
+            ("api_password", enterprise.api_password.expose()),
+            ("version", version),
+        ];
+        let answer = shop.call_bare("gettoken", &[&own, ORDER].concat());
+        assert_eq!((answer.status != 200).then(|| answer.code()).as_deref(), wanted, "{version:?}");
+    }
+}
+
+#[test]
 fn failures_lock_out_and_nothing_is_throttled() {
     let mut shop = Shop::new();
     for _ in 0..6 {
@@ -86,7 +111,7 @@ fn required_parameters_have_to_be_there() {
         ("repeat", &[][..], "938"),
         ("repeat", &[("prev_trans_key", "x"), ("trans_value", "1")], "938"),
         ("repeat", &[("prev_trans_key", "x"), ("trans_type", "Auth")], "107"),
-        ("repeat", &[("prev_trans_key", "x"), ("trans_type", "auth"), ("trans_value", "1")], "937"),
+        ("repeat", &[("prev_trans_key", "x"), ("trans_type", "authorise"), ("trans_value", "1")], "937"),
         ("repeat", &[("prev_trans_key", "x"), ("trans_type", "Auth"), ("trans_value", "1")], "943"),
         ("refund", &[("trans_value", "1")], "938"),
         ("refund", &[("prev_trans_key", "x")], "107"),

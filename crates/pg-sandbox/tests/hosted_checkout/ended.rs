@@ -47,6 +47,36 @@ fn a_cancelled_token_is_expired() {
 }
 
 #[test]
+fn who_has_paid_is_told_so_whatever_ended_the_token_later() {
+    let mut shop = Shop::new();
+    for cancelled in [true, false] {
+        let token = shop.token(&[("token_uses", "1")]);
+        assert!(shop.pay(&token, PAN).says("Payment complete"));
+        if cancelled {
+            assert_eq!(shop.done("canceltoken", &[("tokenid", &token)]).text("status"), "1");
+        } else {
+            shop.wait(8 * 24 * 60 * 60);
+        }
+        let page = shop.visit(&token);
+        assert!(page.status == 410 && page.says("has been made") && page.says("has expired"), "{}", page.html);
+        assert!(!page.says(CANCEL), "{}", page.html);
+    }
+}
+
+#[test]
+fn an_unlimited_token_lets_the_next_customer_cancel_and_keeps_what_was_paid() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[]);
+    assert!(shop.pay(&token, PAN).says("Payment complete"));
+    // The next customer may still give up.
+    assert!(shop.visit(&token).says(CANCEL));
+    shop.done("canceltoken", &[("tokenid", &token)]);
+    let page = shop.visit(&token);
+    assert!(page.says("has expired") && page.says("What was paid here before is not affected"), "{}", page.html);
+    assert!(!page.says("has been made") && !page.says(CANCEL), "{}", page.html);
+}
+
+#[test]
 fn visits_are_counted_and_posts_are_not() {
     let mut shop = Shop::new();
     for (redemptions, wanted) in [("0", 0), ("1", 1), ("127", 127)] {

@@ -4,7 +4,7 @@ use http::{Method, Request};
 use pg_model::CheckoutToken;
 use pg_sandbox::Settings;
 
-use crate::shop::{Answer, CANCEL, ORDER, SUCCESS, Shop, with};
+use crate::shop::{Answer, CANCEL, CARD, ORDER, SUCCESS, Shop, with};
 
 #[test]
 fn the_reply_says_everything_that_was_set_up() {
@@ -38,7 +38,7 @@ fn the_reply_says_everything_that_was_set_up() {
             ("trans_reference", "order-7"),
             ("payment_source", "moto"),
             ("terminal_key", "main-web"),
-            ("applet", "second"),
+            ("applet", "main-small"),
         ],
     );
     let answer = shop.done("gettoken", &all);
@@ -46,7 +46,7 @@ fn the_reply_says_everything_that_was_set_up() {
     let (token, user) = (&reply.token, &reply.user);
     assert_eq!(token.token_id.as_str().len(), 32);
     assert_eq!(token.redemption_url.as_str(), format!("http://127.0.0.1:8480/pay/{}", token.token_id));
-    assert_eq!((token.merchant.as_str(), token.applet.as_str()), ("main", "second"));
+    assert_eq!((token.merchant.as_str(), token.applet.as_str()), ("main", "main-small"));
     assert_eq!(token.token_start, "2026-05-04T10:00:00Z");
     assert_eq!(token.token_expiry, "2026-05-04T11:00:00Z");
     assert_eq!(token.creation, "2026-05-04T10:00:00Z");
@@ -98,13 +98,13 @@ fn what_is_not_said_has_its_default() {
         "redemptions",
         "success_url",
         "cancel_url",
+        "callback_url",
         "trans_type",
         "trans_cat",
         "currency",
     ];
-    let (before, after) = (["serviceResponse", "token"], ["user", "items", "item", "name", "price"]);
-    assert_eq!(answer.names(), [&before[..], &token, &after].concat());
-    assert_eq!(answer.text("user"), "");
+    assert_eq!(answer.names()[2..17], token);
+    assert_eq!((answer.text("callback_url"), answer.text("surname")), (String::new(), String::new()));
     for name in ["success", "cancelled"] {
         assert_eq!(shop.visit(name).status, 200);
     }
@@ -177,11 +177,15 @@ fn a_token_ends_after_it_begins() {
 fn items_come_in_pairs_and_in_order() {
     let mut shop = Shop::new();
     for (items, wanted) in [
-        (&[][..], "107"),
-        (&[("item_name[0]", "Tea")], "107"),
+        (&[("item_name[0]", "Tea")][..], "107"),
         (&[("item_price[0]", "1")], "938"),
         (&[("item_quantity[0]", "1")], "938"),
-        (&[("item_name[1]", "Tea"), ("item_price[1]", "1")], "937"),
+        (&[("item_name[2]", "Tea"), ("item_price[2]", "1")], "937"),
+        (&[("item_name[1]", "Tea"), ("item_price[1]", "1"), ("item_name[3]", "Tea"), ("item_price[3]", "1")], "937"),
+        (&[("item_name[1]", "Tea"), ("item_price[1]", "x")], "107"),
+        (&[("item_name[1]", "Tea")], "107"),
+        (&[("item_price[1]", "1")], "938"),
+        (&[("currency", "GBP"), ("item_price[]", "1")], "937"),
         (&[("item_name[0]", "Tea"), ("item_price[0]", "1"), ("item_name[2]", "Tea"), ("item_price[2]", "1")], "937"),
         (&[("item_name[0]", "Tea"), ("item_price[0]", "1.001")], "107"),
         (&[("item_name[0]", "Tea"), ("item_price[0]", "-1")], "107"),
@@ -197,6 +201,63 @@ fn items_come_in_pairs_and_in_order() {
     assert_eq!(shop.refused("gettoken", &with(ORDER, &[("item_name[0]", &long)])), "937");
     shop.done("gettoken", &with(ORDER, &[("item_name[0]", &long[1..])]));
     assert_eq!(shop.refused("gettoken", &with(ORDER, &[("item_reference[0]", &long[..17])])), "937");
+}
+
+#[test]
+fn numbering_from_one_is_as_good_as_from_zero() {
+    let mut shop = Shop::new();
+    let pairs = [
+        ("item_name[1]", "Tea"),
+        ("item_price[1]", "4.99"),
+        ("item_quantity[1]", "2"),
+        ("item_name[2]", "Spoon"),
+        ("item_price[2]", "1"),
+    ];
+    let answer = shop.done("gettoken", &pairs);
+    let shown: Vec<String> = answer.record::<CheckoutToken>().items.into_iter().map(|item| item.name).collect();
+    assert_eq!(shown, ["Tea", "Spoon"]);
+    assert!(shop.visit(&answer.text("tokenid")).says("10.98"));
+}
+
+#[test]
+fn no_item_is_skipped_however_its_number_is_written() {
+    let mut shop = Shop::new();
+    for name in [
+        "item_name",
+        "item_price",
+        "item_price[]",
+        "item_price[a]",
+        "item_price[01]",
+        "item_price[-1]",
+        "item_price[ 1]",
+        "item_price[1",
+        "item_price0",
+        "item_price_0",
+        "Item_Price[0]",
+        "itemPrice0",
+        "item_quantity",
+        "item_quantity[]",
+        "item_reference[x]",
+    ] {
+        assert_eq!(shop.refused("gettoken", &with(ORDER, &[(name, "1")])), "937", "{name}");
+    }
+    shop.done("gettoken", &with(ORDER, &[("item_description[0]", "Green")]));
+    assert_eq!(shop.refused("gettoken", &with(ORDER, &[("Currency", "JPY")])), "964");
+}
+
+#[test]
+fn a_token_without_items_is_made_and_there_is_nothing_to_pay() {
+    let mut shop = Shop::new();
+    let answer = shop.done("gettoken", &[("success_url", SUCCESS), ("cancel_url", CANCEL), ("auto_redirect", "1")]);
+    assert!(answer.basis.contains("A118") && answer.record::<CheckoutToken>().items.is_empty(), "{answer:?}");
+    let token = answer.text("tokenid");
+    let page = shop.visit(&token);
+    assert!(page.status == 200 && page.says("There is nothing to pay") && page.says(CANCEL), "{}", page.html);
+    assert!(!page.says("<form") && !page.says("shop.example/paid"));
+    // A card that is posted all the same is not charged.
+    let posted = shop.post(&token, CARD);
+    assert_eq!((posted.status, posted.location()), (303, &*format!("/pay/{token}")));
+    assert_eq!(shop.control("transactions"), serde_json::json!([]));
 }
 
 #[test]
@@ -257,12 +318,13 @@ fn options_have_their_codes() {
         ("cancel_url", "//shop.example", "937"),
         ("redemption_redirect_url", "/here", "937"),
         ("terminal_key", "nobody", "957"),
-        ("trans_type", "auth", "937"),
+        ("applet", "nothing", "971"),
+        ("trans_type", "authorise", "937"),
         ("trans_cat", "gift", "937"),
         ("payment_source", "web", "937"),
         ("auto_redirect", "2", "937"),
         ("3D_secure", "yes", "937"),
-        ("email", "nobody", "937"),
+        ("email", "a\nb", "937"),
         ("date_of_birth", "19700131", "937"),
         ("mobile_phone", "07700900123", "937"),
         ("country", "GBR", "937"),
@@ -271,9 +333,15 @@ fn options_have_their_codes() {
     ] {
         assert_eq!(shop.refused("gettoken", &with(ORDER, &[(name, value)])), wanted, "{name} {value}");
     }
+    let answer = shop.call("gettoken", &with(ORDER, &[("trans_type", "reserve")]));
+    assert!(answer.code() == "937" && answer.basis.ends_with(", A143"), "{answer:?}");
     for (name, word) in [("trans_type", "preauth"), ("trans_cat", "Debt"), ("payment_source", "MOTO")] {
-        let answer = shop.call("gettoken", &with(ORDER, &[(name, word)]));
-        assert!(answer.code() == "937" && answer.basis.ends_with(", A143"), "{answer:?}");
+        let answer = shop.done("gettoken", &with(ORDER, &[(name, word)]));
+        assert!(name == "payment_source" || answer.text(name) == word.to_lowercase(), "{answer:?}");
+    }
+    // Char and no more.
+    for email in ["nobody", "a@b@c", "ann.o'neill+shop@shop.example", &"e".repeat(500)] {
+        shop.done("gettoken", &with(ORDER, &[("email", email)]));
     }
     for country in ["gb", "ZZ"] {
         assert_eq!(shop.done("gettoken", &with(ORDER, &[("country", country)])).text("country"), country);

@@ -23,7 +23,6 @@ fn no_script_of_a_merchant_survives_on_a_page() {
         ("surname", 32),
         ("salutation", 10),
         ("trans_class", 32),
-        ("applet", 200),
         ("address_1", 150),
         ("town", 100),
         ("property_name", 50),

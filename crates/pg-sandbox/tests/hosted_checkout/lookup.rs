@@ -90,7 +90,7 @@ fn a_check_is_no_failed_payment() {
     let found = shop.version_3("transaction/lookup", &[("merchantReference", "checked")]);
     let check = found["transactions"]["0"].clone();
     assert_eq!(check["transactionType"], "3DSecureCheck");
-    assert_eq!(shop.status_of(check["transactionKey"].as_str().unwrap()), "Success");
+    assert_eq!(shop.status_of(check["transactionKey"].as_str().unwrap()), "3DSecureCheck");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_payment_without_a_token_is_found_too_and_an_unknown_one_not() {
     ];
     let paid = shop.version_3("transaction/auth", &pairs);
     let answer = shop.done("transaction_lookup", &[("trans_key", paid["transactionKey"].as_str().unwrap())]);
-    assert_eq!(answer.names(), ["serviceResponse", "status", "value", "currency"]);
+    assert_eq!(answer.names(), ["serviceResponse", "status", "token", "value", "currency"]);
     assert_eq!(shop.refused("transaction_lookup", &[("trans_key", NO_KEY)]), "943");
     assert_eq!(shop.refused("transaction_lookup", &[("trans_key", &NO_KEY.repeat(2))]), "937");
 }

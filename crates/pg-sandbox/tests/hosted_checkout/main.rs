@@ -8,6 +8,7 @@ mod at_rest;
 mod callbacks;
 mod credentials;
 mod ended;
+mod fields;
 mod gettoken;
 mod hostile;
 mod isolation;

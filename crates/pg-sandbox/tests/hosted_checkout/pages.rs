@@ -2,6 +2,10 @@
 //! assumptions 119 and 120).
 
 use http::Method;
+use pg_sandbox::{
+    Settings,
+    merchants::{Merchants, Redemption},
+};
 
 use crate::shop::{CANCEL, CARD, DECLINED, PAN, POOR, Page, SILENT, Shop, with};
 
@@ -61,7 +65,7 @@ fn pages_carry_the_headers_of_careful_pages() {
 #[test]
 fn an_approval_leads_on_with_its_key() {
     let mut shop = Shop::new();
-    let token = shop.token(&[("auto_redirect", "1"), ("redemption_redirect_url", "https://shop.example/redeemed")]);
+    let token = shop.token(&[("auto_redirect", "1")]);
     let page = shop.pay(&token, PAN);
     let key = page.trans_key();
     assert_eq!(
@@ -89,10 +93,92 @@ fn without_auto_redirect_there_is_a_page_with_a_button() {
             assert!(page.says(text), "{text} {}", page.html);
         }
     }
+}
+
+#[test]
+fn a_visit_redeems_the_token_and_leads_where_that_was_said_to_lead() {
+    let mut shop = Shop::new();
+    let redeemed = "https://shop.example/redeemed?order=7#top";
+    let token = shop.token(&[("redemption_redirect_url", redeemed), ("token_redemptions", "2")]);
+    for _ in 0..2 {
+        let page = shop.visit(&token);
+        assert_eq!((page.status, page.location()), (303, redeemed), "{}", page.html);
+    }
+    // Both redemptions are used, nothing was paid, and nothing can be.
+    assert_eq!(shop.visit(&token).status, 410);
+    let page = shop.post(&token, CARD);
+    assert_eq!((page.status, page.location()), (303, &*format!("/pay/{token}")));
+    assert_eq!(shop.control("transactions"), serde_json::json!([]));
+}
+
+/// The other reading, for an account that is set so.
+#[test]
+fn an_approval_redeems_the_token_where_the_account_says_so() {
+    let mut main = Shop::new().sandbox.settings().merchants.by_name("main").unwrap().clone();
+    main.redemption = Redemption::Approval;
+    let mut shop = Shop::with(Settings { merchants: Merchants::with(vec![main]).unwrap(), ..Settings::default() });
     let token = shop.token(&[("redemption_redirect_url", "https://shop.example/redeemed")]);
     let page = shop.pay(&token, PAN);
     assert!(page.says(&format!("href=\"https://shop.example/redeemed?trans_key={}\"", page.trans_key())));
     assert!(!page.says("shop.example/paid"));
+    let token = shop.token(&[("redemption_redirect_url", "https://shop.example/redeemed"), ("auto_redirect", "1")]);
+    assert!(shop.pay(&token, PAN).location().starts_with("https://shop.example/paid?"));
+}
+
+#[test]
+fn head_is_get_without_the_visit() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("token_redemptions", "1")]);
+    for path in
+        [&*format!("/pay/{token}"), "/pay/success", "/pay/cancelled", "/_sandbox/pages/clock", "/_sandbox/merchants"]
+    {
+        let head = shop.ask(Method::HEAD, path, "");
+        assert_eq!((head.status().as_u16(), head.body().len()), (200, 0), "{path}");
+        assert!(head.headers()["content-length"].to_str().unwrap().parse::<usize>().unwrap() > 2, "{path}");
+        if !path.contains(&token) {
+            let get = shop.ask(Method::GET, path, "");
+            assert_eq!(head.headers()["content-length"], get.body().len().to_string(), "{path}");
+            assert_eq!(head.headers()["content-type"], get.headers()["content-type"]);
+        }
+    }
+    // The one visit is still there.
+    assert_eq!(shop.visit(&token).status, 200);
+    assert_eq!(shop.visit(&token).status, 410);
+    assert_eq!(shop.ask(Method::HEAD, "/_sandbox/nothing", "").status(), 404);
+    let page = |method| shop.ask(method, "/session-error", "").status();
+    assert_eq!([Method::HEAD, Method::GET].map(page), [400, 400]);
+}
+
+#[test]
+fn the_methods_of_an_address_are_listed() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[]);
+    for (method, path, status, allow) in [
+        (Method::DELETE, &*format!("/pay/{token}"), 405, "GET, HEAD, POST"),
+        (Method::POST, "/pay/success", 405, "GET, HEAD"),
+        (Method::PUT, "/3ds/abc", 405, "GET, HEAD, POST"),
+        (Method::POST, "/session-error", 405, "GET, HEAD"),
+        (Method::PUT, "/_sandbox/clock", 405, "GET, HEAD, POST"),
+        (Method::POST, "/_sandbox/merchants", 405, "GET, HEAD"),
+        (Method::GET, "/_sandbox/faults/1", 405, "DELETE"),
+        (Method::DELETE, "/_sandbox/", 405, "GET, HEAD, POST"),
+        (Method::GET, "/enterprise/gettoken", 400, "POST"),
+        (Method::HEAD, "/v3/transaction/auth", 400, "POST"),
+    ] {
+        let response = shop.ask(method, path, "");
+        assert_eq!(response.status(), status, "{path}");
+        assert_eq!(response.headers()["allow"], allow, "{path}");
+    }
+}
+
+#[test]
+fn the_address_of_the_sandbox_leads_browsers_to_the_inspector() {
+    let mut shop = Shop::new();
+    for method in [Method::GET, Method::HEAD] {
+        let page = Page::of(shop.ask(method, "/", ""));
+        assert_eq!((page.status, page.location()), (303, "/_sandbox/"));
+    }
+    assert_eq!(shop.ask(Method::POST, "/", "").status(), 404);
 }
 
 #[test]
@@ -242,7 +328,7 @@ fn what_is_no_form_gets_a_page_and_other_methods_too() {
     }
     let large = Page::of(shop.ask(Method::POST, &path, vec![b'a'; (1 << 20) + 1]));
     assert!(large.says("<dd>931</dd>"));
-    for method in [Method::PUT, Method::DELETE, Method::HEAD, Method::OPTIONS, Method::PATCH] {
+    for method in [Method::PUT, Method::DELETE, Method::OPTIONS, Method::PATCH] {
         let page = Page::of(shop.ask(method, &path, ""));
         assert!(page.status == 405 && page.says("<dd>934</dd>"));
     }

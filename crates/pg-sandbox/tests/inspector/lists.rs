@@ -60,7 +60,7 @@ fn a_checkout_shows_what_is_left_and_what_it_was_told() {
         ("trans_class", "spring"),
         ("payment_source", "moto"),
         ("terminal_key", "main-web"),
-        ("applet", "second"),
+        ("applet", "main-small"),
         ("auto_redirect", "1"),
         ("redemption_redirect_url", "https://shop.example/redeemed"),
     ];
@@ -70,7 +70,7 @@ fn a_checkout_shows_what_is_left_and_what_it_was_told() {
         ("/usesLeft", 2.into()),
         ("/redemptionsLeft", 5.into()),
         ("/transCategory", "booking".into()),
-        ("/applet", "second".into()),
+        ("/applet", "main-small".into()),
         ("/autoRedirect", true.into()),
         ("/redemptionRedirectUrl", "https://shop.example/redeemed".into()),
         ("/options/trans_class", "spring".into()),
@@ -80,7 +80,7 @@ fn a_checkout_shows_what_is_left_and_what_it_was_told() {
         assert_eq!(listed.pointer(name), Some::<&serde_json::Value>(&wanted), "{name} {listed}");
     }
     let page = shop.shown(&format!("pages/checkouts/{token}"));
-    for text in ["Payments left 2", "Visits left 5", "Category booking", "Applet second", "terminal_key main-web"] {
+    for text in ["Payments left 2", "Visits left 5", "Category booking", "Applet main-small", "terminal_key main-web"] {
         assert!(page.says(text), "{text}: {}", page.text());
     }
     assert!(page.html.contains("https://shop.example/redeemed"));

@@ -39,6 +39,7 @@ impl Checker<'_> {
             self.problem(places.of("required"), "a prefix stands for any number of parameters, also for none");
         }
         self.range(field);
+        self.stated(field);
     }
 
     fn wire_name(&mut self, field: &Field, repeated: bool) {

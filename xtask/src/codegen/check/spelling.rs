@@ -6,6 +6,7 @@ use strsim::osa_distance;
 
 use super::{
     super::{
+        names,
         place::Place,
         tables::{Row, Tables},
     },
@@ -24,6 +25,8 @@ struct Given<'t> {
     name: &'t str,
     place: Place,
     holder: &'t str,
+    /// Where the documents have it, such as `1 §4.6`.
+    source: &'t str,
 }
 
 impl Checker<'_> {
@@ -47,6 +50,10 @@ impl Checker<'_> {
                 let at = other.place;
                 let right = plain(other.name);
                 self.problem(one.place, format!("{name:?} is spelt {right:?} at {at}; did you mean {right:?}?"));
+            } else if let Some(usual) = usual_style(name, one.source) {
+                let document = one.source.split(' ').next().unwrap_or_default();
+                let what = format!("{name:?} is not written as the names of document {document} are");
+                self.problem(one.place, format!("{what}; did you mean {usual:?}?"));
             }
         }
     }
@@ -100,17 +107,29 @@ impl<'g, 't> Elsewhere<'g, 't> {
 fn names(tables: &Tables) -> Vec<Given<'_>> {
     fn of_rows<'t>(rows: &'t [Row], holder: &'t str) -> impl Iterator<Item = Given<'t>> {
         rows.iter().filter_map(move |row| match row {
-            Row::Field(field) => Some(Given { name: &field.wire, place: field.places.of("wire"), holder }),
+            Row::Field(field) => {
+                Some(Given { name: &field.wire, place: field.places.of("wire"), holder, source: &field.source })
+            }
             Row::Group(_) => None,
         })
     }
     let methods = || tables.services.iter().flat_map(|service| &service.methods);
-    let paths = methods().map(|method| Given { name: &method.name, place: method.places.of("name"), holder: "path" });
+    let paths = methods().map(|method| Given {
+        name: &method.name,
+        place: method.places.of("name"),
+        holder: "path",
+        source: &method.source,
+    });
     let of_methods = methods().flat_map(|method| of_rows(&method.fields, &method.rust));
     let of_groups = tables.groups.iter().flat_map(|group| of_rows(&group.fields, &group.rust));
     let of_records = tables.records.iter().flat_map(|record| {
         let parts = record.fields.iter();
-        parts.map(|part| Given { name: &part.wire, place: part.places.of("wire"), holder: &record.name })
+        parts.map(|part| Given {
+            name: &part.wire,
+            place: part.places.of("wire"),
+            holder: &record.name,
+            source: &part.source,
+        })
     });
     paths.chain(of_methods).chain(of_groups).chain(of_records).filter(|one| !one.name.is_empty()).collect()
 }
@@ -118,6 +137,23 @@ fn names(tables: &Tables) -> Vec<Given<'_>> {
 /// The name that was probably meant, of those that the name may be a slip of.
 fn nearest_slip<'n>(name: &str, names: &BTreeSet<&'n str>) -> Option<&'n str> {
     names.iter().copied().filter(|other| is_slip(name, other)).min_by_key(|other| osa_distance(name, other))
+}
+
+/// The name as its document would write it: `cardKey` in version 3, `trans_key` in version 5. Nothing if it is.
+fn usual_style(name: &str, source: &str) -> Option<String> {
+    let words = || names::snake(name).split(['_', '-']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    let words: Vec<String> = words();
+    let (is_usual, usual) = if source.starts_with('3') {
+        let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+        (plain && !name.starts_with('_') && !name.ends_with('_') && !name.contains("__"), words.join("_"))
+    } else {
+        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let capital = |word: &str| word[..1].to_ascii_uppercase() + &word[1..];
+        let (first, rest) = words.split_first()?;
+        let usual = first.clone() + &rest.iter().map(|word| capital(word)).collect::<String>();
+        (plain && name.starts_with(|letter: char| letter.is_ascii_lowercase()), usual)
+    };
+    (!is_usual && usual != name).then_some(usual)
 }
 
 /// A name without the number of its item.
@@ -143,6 +179,23 @@ fn is_slip(name: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_written_as_those_of_their_document() {
+        for (name, source, usual) in [
+            ("customer_language", "1 §4.6", Some("customerLanguage")),
+            ("CustomerLanguage", "1 §4.6", Some("customerLanguage")),
+            ("customer-language", "2 §4.3", Some("customerLanguage")),
+            ("customerLanguage", "1 §4.6", None),
+            ("customerLanguage", "3 §4.1", Some("customer_language")),
+            ("Customer_language", "3 §4.1", Some("customer_language")),
+            ("customer__language", "3 §4.1", Some("customer_language")),
+            ("customer_language", "3 §4.1", None),
+            ("until", "1 §4.3", None),
+        ] {
+            assert_eq!(usual_style(name, source).as_deref(), usual, "{name}");
+        }
+    }
 
     #[test]
     fn a_slip_is_a_letter_or_two_and_nothing_that_makes_another_name() {

@@ -81,16 +81,16 @@ fn decided(shown: &Shown, what: &str, place: Place, problems: &mut Problems) {
 
 /// Every row of the tables stands in a section and is shown by something, and nothing is shown that is no row.
 fn all_rows(list: &List, tables: &Tables, named: &BTreeSet<String>, problems: &mut Problems) {
-    let contents = list.sections.first().map_or(Place::default(), |section| section.place);
     let rows: Vec<Entry> = entries::all(tables, &list.of_tables);
     let known: BTreeSet<&str> = rows.iter().map(|row| row.key.as_str()).collect();
     for row in &rows {
+        let place = section_of(list, &row.source);
         if !named.contains(&row.key) {
-            problems.push(contents, format!("{} stands in no section", row.key));
+            problems.push(place, format!("{} stands in no table of a section; {} is its source", row.key, row.source));
         }
         match &row.shown {
-            Some(shown) => decided(shown, &row.key, contents, problems),
-            None => problems.push(contents, format!("no test is named for {}", row.key)),
+            Some(shown) => decided(shown, &row.key, place, problems),
+            None => problems.push(place, format!("no test is named for {} in tests/coverage/tables.toml", row.key)),
         }
     }
     for (place, key, _) in &list.of_tables.single {
@@ -98,4 +98,16 @@ fn all_rows(list: &List, tables: &Tables, named: &BTreeSet<String>, problems: &m
             problems.push(*place, format!("no row of the tables is {key:?}"));
         }
     }
+}
+
+/// The section that a source names, or the one before it where several share a heading (`1 §4.3` to `1 §4.5`).
+fn section_of(list: &List, source: &str) -> Place {
+    let number = |at: &str| -> Vec<u32> { at.split([' ', '§', '.']).filter_map(|part| part.parse().ok()).collect() };
+    let wanted = number(source);
+    let before = list.sections.iter().filter(|section| {
+        let at = number(&section.at);
+        at.first() == wanted.first() && at <= wanted
+    });
+    let nearest = before.max_by_key(|section| number(&section.at)).or_else(|| list.sections.first());
+    nearest.map_or_else(Place::default, |section| section.place)
 }

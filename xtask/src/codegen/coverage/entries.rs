@@ -15,6 +15,8 @@ pub(super) struct Entry {
     /// The same for a page.
     pub(super) what: String,
     pub(super) assumption: Option<u16>,
+    /// Where the documents have it, such as `1 §4.6`.
+    pub(super) source: String,
     /// Nothing, if nobody said what shows it.
     pub(super) shown: Option<Shown>,
 }
@@ -50,18 +52,20 @@ pub(super) fn of(tables: &Tables, shown: &OfTables, from: &str) -> Result<Vec<En
 }
 
 fn method(tables: &Tables, shown: &OfTables, name: &str) -> Result<Entry, String> {
-    known_method(tables, name)?;
+    let source = known_method(tables, name)?.source.clone();
     let key = format!("method {name}");
-    Ok(Entry { what: format!("`{name}`"), assumption: None, shown: single(shown, &key), key })
+    Ok(Entry { what: format!("`{name}`"), assumption: None, source, shown: single(shown, &key), key })
 }
 
 fn parameters(tables: &Tables, shown: &OfTables, name: &str) -> Result<Vec<Entry>, String> {
     let method = known_method(tables, name)?;
     let rule = shown.parameter_rules.iter().find(|(credentials, _)| *credentials == method.credentials);
+    // A group that several methods share has a source of its own; the parameter belongs to the method's section.
     let entry = |wire: String| Entry {
         key: format!("parameter {name} {wire}"),
         what: format!("`{name}` `{wire}`"),
         assumption: None,
+        source: method.source.clone(),
         shown: rule.map(|(_, shown)| shown.clone()),
     };
     Ok(tables.flatten(&method.fields).into_iter().map(|field| entry(field.name())).collect())
@@ -76,6 +80,7 @@ fn fields(tables: &Tables, shown: &OfTables, name: &str) -> Result<Vec<Entry>, S
         key: format!("field {name} {}", part.name()),
         what: format!("`{name}` `{}`", part.name()),
         assumption: part.assumption,
+        source: part.source.clone(),
         shown: shown.field_rules.first().cloned(),
     };
     Ok(record.fields.iter().filter(leaf).map(entry).collect())
@@ -90,14 +95,17 @@ fn codes(tables: &Tables, shown: &OfTables, name: &str) -> Result<Vec<Entry>, St
     if let Some(stranger) = wanted.iter().find(|code| !table.codes.iter().any(|row| row.code == **code)) {
         return Err(format!("{name} has no code {stranger:?}"));
     }
-    let entry = |key: String, code: &str, message: &str, assumption| Entry {
+    let entry = |key: String, code: &str, message: &str, assumption, source: &str| Entry {
         what: if code == message { format!("`{name}` `{code}`") } else { format!("`{name}` `{code}` {message}") },
         assumption,
+        source: source.to_owned(),
         shown: single(shown, &key),
         key,
     };
     let rows = table.codes.iter().filter(|row| wanted.is_empty() || wanted.contains(&row.code.as_str()));
-    Ok(rows.map(|row| entry(format!("codes {name} {}", row.code), &row.code, &row.message, row.assumption)).collect())
+    let all = rows
+        .map(|row| entry(format!("codes {name} {}", row.code), &row.code, &row.message, row.assumption, &row.source));
+    Ok(all.collect())
 }
 
 fn known_method<'t>(tables: &'t Tables, name: &str) -> Result<&'t super::super::tables::Method, String> {

@@ -126,11 +126,11 @@ fn a_row_that_is_left_out_is_told() {
     let mut list = List::default();
     let all = told(&list);
     for missing in [
-        "method token/lookup stands in no section",
+        "method token/lookup stands in no table of a section",
         "no test is named for method token/lookup",
-        "parameter transaction/auth itemName{n} stands in no section",
+        "parameter transaction/auth itemName{n} stands in no table of a section",
         "no test is named for field Card cardNumber",
-        "codes ErrorCode 101 stands in no section",
+        "codes ErrorCode 101 stands in no table of a section",
         "no test is named for codes CardRetrievalCode 712",
     ] {
         assert!(all.contains(missing), "{missing}:\n{all}");
@@ -140,6 +140,33 @@ fn a_row_that_is_left_out_is_told() {
     let fewer = told(&list);
     for there in ["method token/lookup", "ErrorCode 101 stands"] {
         assert!(!fewer.contains(there), "{there}:\n{fewer}");
+    }
+}
+
+/// The place is that of the section which the row names, as a contributor has to add a line there.
+#[test]
+fn a_mistake_points_at_its_section() {
+    let (mut list, tables) = real();
+    let place = |at: &str| list.sections.iter().find(|section| section.at == at).unwrap().place;
+    // Three sections share a heading.
+    let (lookup, delete) = (place("1 §4.2"), place("1 §4.3"));
+    for section in &mut list.sections {
+        for table in &mut section.tables {
+            table.from.retain(|from| !from.contains("token/lookup") && !from.contains("token/delete"));
+            table.rows = 0;
+        }
+    }
+    list.of_tables.single.retain(|(_, key, _)| key != "method token/delete");
+    let mut problems = Problems::default();
+    check::check(&list, &tables, &mut problems);
+    let told = problems.into_result().unwrap_err().to_string();
+    for line in [
+        format!("{lookup}: method token/lookup stands in no table of a section; 1 §4.2 is its source"),
+        format!("{lookup}: parameter token/lookup cardKey stands in no"),
+        format!("{delete}: method token/delete stands in no table of a section; 1 §4.5 is its source"),
+        format!("{delete}: no test is named for method token/delete in tests/coverage/tables.toml"),
+    ] {
+        assert!(told.contains(&line), "{line}:\n{told}");
     }
 }
 

@@ -59,7 +59,6 @@ fn text(field: &Field, doc: &str, format: Option<&Format>) -> Node {
     let least = field.required.then_some(least.max(1)).filter(|_| field.values.is_empty());
     let hint = match field.format.as_str() {
         "url" => Some("uri"),
-        "email" => Some("email"),
         _ => field.sensitive.then_some("password"),
     };
     let node = Node::map()

@@ -26,6 +26,9 @@ impl Edit<'_> {
     pub(super) fn apply(&self, text: &str) -> String {
         self.hunks.iter().fold(text.to_owned(), |text, hunk| {
             let (before, after) = (side(hunk, '-'), side(hunk, '+'));
+            if before.is_empty() && text.is_empty() {
+                return after;
+            }
             assert_eq!(text.matches(&before).count(), 1, "{} no longer holds, once:\n{before}", self.path);
             text.replace(&before, &after)
         })

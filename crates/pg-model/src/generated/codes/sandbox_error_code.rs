@@ -79,6 +79,8 @@ impl SandboxErrorCode {
     pub const ADDRESS_NOT_FOUND: Self = Self(Cow::Borrowed("970"));
     /// `975`: The request carries an Origin, a Sec-Fetch-Site or a Host that only a web page in a browser would send. (spec 2 §1.2, assumption A195)
     pub const CALLED_BY_A_BROWSER: Self = Self(Cow::Borrowed("975"));
+    /// `971`: The account has no applet of this name. (spec 3 §4.1, assumption A122)
+    pub const UNKNOWN_APPLET: Self = Self(Cow::Borrowed("971"));
     /// `998`: A fault that was asked for through the control interface. (spec 1 §7, assumption A50)
     pub const INJECTED_FAULT: Self = Self(Cow::Borrowed("998"));
     /// `999`: The sandbox could not do its work, for example because its store is full. (spec 1 §7, assumption A50)
@@ -117,6 +119,7 @@ impl SandboxErrorCode {
         Self::MISPLACED_AMOUNT,
         Self::ADDRESS_NOT_FOUND,
         Self::CALLED_BY_A_BROWSER,
+        Self::UNKNOWN_APPLET,
         Self::INJECTED_FAULT,
         Self::SANDBOX_FAILURE,
     ];
@@ -157,6 +160,7 @@ impl SandboxErrorCode {
             "964" => "The method has no such amount or item",
             "970" => "Address not found",
             "975" => "Not called by a server",
+            "971" => "Unknown applet",
             "998" => "Fault injected",
             "999" => "Sandbox failure",
             _ => return None,
@@ -168,7 +172,7 @@ impl SandboxErrorCode {
     pub fn remedy(&self) -> Option<Remedy> {
         Some(match self.as_str() {
             "930" | "931" | "932" | "933" | "934" | "935" | "937" | "938" | "939" | "940" | "941" | "942" | "943"
-            | "944" | "945" | "946" | "951" | "955" | "956" | "957" | "960" | "963" | "964" | "970" | "975" => {
+            | "944" | "945" | "946" | "951" | "955" | "956" | "957" | "960" | "963" | "964" | "970" | "975" | "971" => {
                 Remedy::FixRequest
             }
             "936" => Remedy::WaitOneMinute,
@@ -184,7 +188,7 @@ impl SandboxErrorCode {
         Some(match self.as_str() {
             "930" | "931" | "932" | "933" | "934" | "935" | "937" | "938" | "939" | "940" | "941" | "942" | "943"
             | "944" | "945" | "946" | "950" | "951" | "952" | "953" | "954" | "955" | "956" | "957" | "960" | "961"
-            | "962" | "963" | "964" | "970" => 400,
+            | "962" | "963" | "964" | "970" | "971" => 400,
             "936" | "975" => 403,
             "998" | "999" => 500,
             _ => return None,
@@ -220,6 +224,7 @@ impl SandboxErrorCode {
             "964" => 151,
             "970" => 128,
             "975" => 195,
+            "971" => 122,
             "998" | "999" => 50,
             _ => return None,
         })
@@ -261,6 +266,7 @@ impl From<Cow<'_, str>> for SandboxErrorCode {
             "964" => Self::MISPLACED_AMOUNT,
             "970" => Self::ADDRESS_NOT_FOUND,
             "975" => Self::CALLED_BY_A_BROWSER,
+            "971" => Self::UNKNOWN_APPLET,
             "998" => Self::INJECTED_FAULT,
             "999" => Self::SANDBOX_FAILURE,
             _ => Self(Cow::Owned(code.into_owned())),

@@ -29,7 +29,7 @@ pub struct CheckoutCustomer {
     ///
     /// `surname`: Char(32) (spec 3 §4.1).
     pub surname: Option<String>,
-    /// Email address.
+    /// Email address; no rule is stated.
     ///
     /// `email`: Char (spec 3 §4.1).
     pub email: Option<String>,
@@ -89,7 +89,7 @@ impl CheckoutCustomer {
         self
     }
 
-    /// Email address.
+    /// Email address; no rule is stated.
     ///
     /// `email`: Char (spec 3 §4.1).
     #[must_use]
@@ -194,10 +194,10 @@ pub(crate) static SURNAME: Field = Field {
 pub(crate) static EMAIL: Field = Field {
     wire: "email",
     rust: "email",
-    format: Format::Email,
+    format: Format::Text,
     spec: "Char",
     source: "3 §4.1",
-    doc: "Email address.",
+    doc: "Email address; no rule is stated.",
     ..Field::DEFAULT
 };
 

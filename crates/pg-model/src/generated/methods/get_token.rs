@@ -57,7 +57,7 @@ pub struct GetToken {
     ///
     /// `payment_source`: ecomm or moto (spec 3 §4.1).
     pub payment_source: Option<PaymentSource>,
-    /// One item of a hosted checkout, numbered from 0; name and price go together.
+    /// One item of a hosted checkout, numbered from 0 or from 1; name and price go together.
     ///
     /// Source: spec 3 §4.1.
     pub items: Vec<CheckoutItem>,
@@ -217,7 +217,7 @@ impl GetToken {
         self
     }
 
-    /// Adds one. One item of a hosted checkout, numbered from 0; name and price go together.
+    /// Adds one. One item of a hosted checkout, numbered from 0 or from 1; name and price go together.
     ///
     /// Source: spec 3 §4.1.
     #[must_use]

@@ -33,9 +33,7 @@ impl Record for AddressReply {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if self.address != Default::default() {
-            out.record("address", &self.address);
-        }
+        out.record("address", &self.address);
         write::extra(out, &self.extra);
     }
 

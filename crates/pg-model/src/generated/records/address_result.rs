@@ -7,6 +7,7 @@ use alloc::string::String;
 use crate::{
     Flag,
     record::{Record, RecordWriter, Slot},
+    text::Text,
     value::Extra,
     write,
 };
@@ -50,12 +51,12 @@ impl Record for AddressResult {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "status", &self.status);
-        write::filled(out, "address_1", &self.address_1);
-        write::filled(out, "address_2", &self.address_2);
-        write::filled(out, "town", &self.town);
-        write::filled(out, "county", &self.county);
-        write::filled(out, "postcode", &self.postcode);
+        out.text("status", self.status.text());
+        out.text("address_1", self.address_1.text());
+        out.text("address_2", self.address_2.text());
+        out.text("town", self.town.text());
+        out.text("county", self.county.text());
+        out.text("postcode", self.postcode.text());
         write::extra(out, &self.extra);
     }
 

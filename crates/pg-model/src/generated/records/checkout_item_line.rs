@@ -7,6 +7,7 @@ use alloc::string::String;
 use crate::{
     Decimal,
     record::{Record, RecordWriter, Slot},
+    text::Text,
     value::Extra,
     write,
 };
@@ -44,8 +45,8 @@ impl Record for CheckoutItemLine {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "name", &self.name);
-        write::filled(out, "price", &self.price);
+        out.text("name", self.name.text());
+        out.text("price", self.price.text());
         write::filled(out, "quantity", &self.quantity);
         write::filled(out, "reference", &self.reference);
         write::extra(out, &self.extra);

@@ -41,13 +41,9 @@ impl Record for CheckoutToken {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if self.token != Default::default() {
-            out.record("token", &self.token);
-        }
+        out.record("token", &self.token);
         out.record("user", &self.user);
-        if !self.items.is_empty() {
-            write::list(out, "items", "item", ListShape::Array, &self.items);
-        }
+        write::list(out, "items", "item", ListShape::Array, &self.items);
         write::extra(out, &self.extra);
     }
 

@@ -7,6 +7,7 @@ use alloc::string::String;
 use crate::{
     Secret,
     record::{Record, RecordWriter, Slot},
+    text::Text,
     value::Extra,
     write,
 };
@@ -71,19 +72,19 @@ impl Record for CheckoutUser {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "salutation", &self.salutation);
-        write::filled(out, "first_name", &self.first_name);
-        write::filled(out, "surname", &self.surname);
-        write::filled(out, "date_of_birth", &self.date_of_birth);
-        write::filled(out, "mobile_phone", &self.mobile_phone);
-        write::filled(out, "home_phone", &self.home_phone);
-        write::filled(out, "property_name", &self.property_name);
-        write::filled(out, "address_1", &self.address_1);
-        write::filled(out, "address_2", &self.address_2);
-        write::filled(out, "town", &self.town);
-        write::filled(out, "county", &self.county);
-        write::filled(out, "postcode", &self.postcode);
-        write::filled(out, "country", &self.country);
+        out.text("salutation", self.salutation.text());
+        out.text("first_name", self.first_name.text());
+        out.text("surname", self.surname.text());
+        out.text("date_of_birth", self.date_of_birth.text());
+        out.text("mobile_phone", self.mobile_phone.text());
+        out.text("home_phone", self.home_phone.text());
+        out.text("property_name", self.property_name.text());
+        out.text("address_1", self.address_1.text());
+        out.text("address_2", self.address_2.text());
+        out.text("town", self.town.text());
+        out.text("county", self.county.text());
+        out.text("postcode", self.postcode.text());
+        out.text("country", self.country.text());
         write::extra(out, &self.extra);
     }
 }

@@ -57,13 +57,13 @@ impl Record for EnterpriseResult {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "trans_type", &self.trans_type);
-        write::filled(out, "trans_value", &self.trans_value);
-        write::filled(out, "prev_trans_key", &self.prev_trans_key);
+        out.text("trans_type", self.trans_type.text());
+        out.text("trans_value", self.trans_value.text());
+        out.text("prev_trans_key", self.prev_trans_key.text());
         write::filled(out, "trans_class", &self.trans_class);
-        write::filled(out, "system_action", &self.system_action);
-        write::filled(out, "status", &self.status);
-        write::filled(out, "trans_key", &self.trans_key);
+        out.text("system_action", self.system_action.text());
+        out.text("status", self.status.text());
+        out.text("trans_key", self.trans_key.text());
         out.text("auth_code", self.auth_code.text());
         write::extra(out, &self.extra);
     }

@@ -7,6 +7,7 @@ use alloc::string::String;
 use crate::{
     Currency, TokenId,
     record::{Record, RecordWriter, Slot},
+    text::Text,
     value::Extra,
     write,
 };
@@ -44,10 +45,10 @@ impl Record for EnterpriseTransaction {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "status", &self.status);
-        write::filled(out, "token", &self.token);
-        write::filled(out, "value", &self.value);
-        write::filled(out, "currency", &self.currency);
+        out.text("status", self.status.text());
+        out.text("token", self.token.text());
+        out.text("value", self.value.text());
+        out.text("currency", self.currency.text());
         write::extra(out, &self.extra);
     }
 

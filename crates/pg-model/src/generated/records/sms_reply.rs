@@ -33,9 +33,7 @@ impl Record for SmsReply {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        if self.sms != Default::default() {
-            out.record("sms", &self.sms);
-        }
+        out.record("sms", &self.sms);
         write::extra(out, &self.extra);
     }
 

@@ -7,6 +7,7 @@ use alloc::string::String;
 use crate::{
     Flag, MessageId,
     record::{Record, RecordWriter, Slot},
+    text::Text,
     value::Extra,
     write,
 };
@@ -44,10 +45,10 @@ impl Record for SmsResult {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "msisdn", &self.msisdn);
-        write::filled(out, "message", &self.message);
-        write::filled(out, "status", &self.status);
-        write::filled(out, "messid", &self.message_id);
+        out.text("msisdn", self.msisdn.text());
+        out.text("message", self.message.text());
+        out.text("status", self.status.text());
+        out.text("messid", self.message_id.text());
         write::extra(out, &self.extra);
     }
 

@@ -7,6 +7,7 @@ use alloc::string::String;
 use crate::{
     Currency, EnterpriseTransactionType, TokenId, TransactionCategory, Url,
     record::{Record, RecordWriter, Slot},
+    text::Text,
     value::Extra,
     write,
 };
@@ -77,21 +78,21 @@ impl Record for Token {
     }
 
     fn write(&self, out: &mut dyn RecordWriter) {
-        write::filled(out, "tokenid", &self.token_id);
-        write::filled(out, "merchant", &self.merchant);
-        write::filled(out, "applet", &self.applet);
-        write::filled(out, "redemption_url", &self.redemption_url);
-        write::filled(out, "token_start", &self.token_start);
-        write::filled(out, "token_expiry", &self.token_expiry);
-        write::filled(out, "creation", &self.creation);
-        write::filled(out, "uses", &self.uses);
-        write::filled(out, "redemptions", &self.redemptions);
-        write::filled(out, "success_url", &self.success_url);
-        write::filled(out, "cancel_url", &self.cancel_url);
-        write::filled(out, "callback_url", &self.callback_url);
-        write::filled(out, "trans_type", &self.trans_type);
-        write::filled(out, "trans_cat", &self.trans_cat);
-        write::filled(out, "currency", &self.currency);
+        out.text("tokenid", self.token_id.text());
+        out.text("merchant", self.merchant.text());
+        out.text("applet", self.applet.text());
+        out.text("redemption_url", self.redemption_url.text());
+        out.text("token_start", self.token_start.text());
+        out.text("token_expiry", self.token_expiry.text());
+        out.text("creation", self.creation.text());
+        out.text("uses", self.uses.text());
+        out.text("redemptions", self.redemptions.text());
+        out.text("success_url", self.success_url.text());
+        out.text("cancel_url", self.cancel_url.text());
+        out.text("callback_url", self.callback_url.text());
+        out.text("trans_type", self.trans_type.text());
+        out.text("trans_cat", self.trans_cat.text());
+        out.text("currency", self.currency.text());
         write::extra(out, &self.extra);
     }
 

@@ -45,6 +45,7 @@ pub(super) struct Answer {
     /// What is shown; of a call that is refused, an object with the reason as `error`.
     pub(super) shown: Value,
     link: Option<HeaderValue>,
+    allow: Option<&'static str>,
 }
 
 impl Answer {
@@ -60,6 +61,10 @@ impl Answer {
 
     fn into_reply(self) -> Reply {
         let reply = Reply::json(self.status, &self.shown);
+        let reply = match self.allow {
+            Some(methods) => reply.allowing(methods),
+            None => reply,
+        };
         match self.link {
             Some(link) => reply.linking(link),
             None => reply,
@@ -91,7 +96,7 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
         (&Method::GET, [name]) if let Some(list) = List::named(name) => list.show(context, request),
         (&Method::GET, [name, key]) if let Some(list) = List::named(name) => list.show_entry(context, key),
         (_, known) => Ok(match accepted(known) {
-            Some(reason) => error(StatusCode::METHOD_NOT_ALLOWED, reason),
+            Some((reason, methods)) => Answer { allow: Some(methods), ..error(StatusCode::METHOD_NOT_ALLOWED, reason) },
             None => error(StatusCode::NOT_FOUND, NO_SUCH_CALL),
         }),
     }
@@ -100,23 +105,26 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
 const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, faults, addresses, requests, transactions, \
      tokens, sessions, authentications, checkouts, batches, callbacks and sms";
 
-/// Which HTTP methods a known path takes.
-fn accepted(segments: &[&str]) -> Option<&'static str> {
+/// Which HTTP methods a known path takes: in words, and for the header `Allow`.
+fn accepted(segments: &[&str]) -> Option<(&'static str, &'static str)> {
+    const READ: (&str, &str) = ("only GET is accepted here", "GET, HEAD");
     Some(match segments {
-        ["clock"] => "only GET and POST are accepted here",
-        ["faults", _] => "only DELETE is accepted here",
-        ["faults"] | ["cards", "updater"] | ["callbacks", "behaviour"] => "only GET, POST and DELETE are accepted here",
-        ["merchants" | "cards" | "addresses"] => "only GET is accepted here",
-        [list] | [list, _] if List::named(list).is_some() => "only GET is accepted here",
-        ["batches", _, "spoil"] | ["callbacks", _, "redeliver"] => "only POST is accepted here",
+        ["clock"] => ("only GET and POST are accepted here", "GET, HEAD, POST"),
+        ["faults", _] => ("only DELETE is accepted here", "DELETE"),
+        ["faults"] | ["cards", "updater"] | ["callbacks", "behaviour"] => {
+            ("only GET, POST and DELETE are accepted here", "GET, HEAD, POST, DELETE")
+        }
+        ["merchants" | "cards" | "addresses"] => READ,
+        [list] | [list, _] if List::named(list).is_some() => READ,
+        ["batches", _, "spoil"] | ["callbacks", _, "redeliver"] => ("only POST is accepted here", "POST"),
         _ => return None,
     })
 }
 
 fn shown(value: Value) -> Answer {
-    Answer { status: StatusCode::OK, shown: value, link: None }
+    Answer { status: StatusCode::OK, shown: value, link: None, allow: None }
 }
 
 fn error(status: StatusCode, reason: &str) -> Answer {
-    Answer { status, shown: json!({ "error": reason }), link: None }
+    Answer { status, shown: json!({ "error": reason }), link: None, allow: None }
 }

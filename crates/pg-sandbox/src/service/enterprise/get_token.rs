@@ -1,4 +1,4 @@
-//! `gettoken` (spec 3 §4.1; assumptions 14, 42, 90, 114 to 118).
+//! `gettoken` (spec 3 §4.1; assumptions 14, 42, 90, 114 to 118, 122, 143).
 
 use std::time::Duration;
 
@@ -24,6 +24,9 @@ impl Serve for GetToken {
         if [self.token_uses, self.token_redemptions].contains(&Some(0)) {
             context.basis.assume(117);
         }
+        if has_other_case(&self) {
+            context.basis.assume(143);
+        }
         let (start, expires) = times(&self, context.now)?;
         let success_url = page(self.success_url.as_ref(), "success_url")?;
         let cancel_url = page(self.cancel_url.as_ref(), "cancel_url")?;
@@ -32,12 +35,16 @@ impl Serve for GetToken {
         if items.iter().any(|item| item.quantity == Some(0)) {
             context.basis.assume(90);
         }
+        if items.is_empty() {
+            context.basis.assume(118);
+        }
         let amount = total(&items, &currency)?;
         let callback_url = given(self.callback_url.as_ref());
         if let Some(url) = &callback_url {
             callback::check(context, CallbackKind::Checkout, url)?;
         }
         let redemption_redirect_url = page(self.redemption_redirect_url.as_ref(), "redemption_redirect_url")?;
+        let applet = applet(given(self.applet.as_ref()), merchant)?;
         let options = options(&self, merchant)?;
         let base = own_address::base(context);
         let token = CheckoutToken {
@@ -58,8 +65,8 @@ impl Serve for GetToken {
             items,
             kind: repeat::kind(self.trans_type.as_ref().unwrap_or(&EnterpriseTransactionType::REQUEST_AUTH)),
             reference: given(self.trans_reference.as_ref()),
-            category: given(self.trans_cat.as_ref()).unwrap_or_else(|| TransactionCategory::PURCHASE.to_string()),
-            applet: given(self.applet.as_ref()).unwrap_or_else(|| "default".to_owned()),
+            category: word(self.trans_cat.as_ref()).unwrap_or_else(|| TransactionCategory::PURCHASE.to_string()),
+            applet,
             options,
             three_d_secure: self.three_d_secure == Some(Flag::YES),
             user: stored_user::of(&self.checkout_customer, &self.billing_address),
@@ -79,6 +86,18 @@ impl Serve for GetToken {
 /// A text that is there and not empty (assumption 9).
 fn given<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
     text.map(AsRef::as_ref).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// One of the words of the document, as replies write it (assumption 143).
+fn word<T: AsRef<str>>(text: Option<&T>) -> Option<String> {
+    given(text).map(|text| text.to_ascii_lowercase())
+}
+
+/// Whether a word is written otherwise than in the document.
+fn has_other_case(request: &GetToken) -> bool {
+    let kind = request.trans_type.as_ref().is_some_and(repeat::has_other_case);
+    let words = [given(request.trans_cat.as_ref()), given(request.payment_source.as_ref())];
+    kind || words.into_iter().flatten().any(|word| word != word.to_ascii_lowercase())
 }
 
 /// When the token begins and stops working (assumptions 114 and 117).
@@ -128,10 +147,10 @@ fn item(item: &pg_model::CheckoutItem) -> CheckoutItem {
     }
 }
 
-/// The sum of price times quantity; a checkout without items has none (assumptions 90 and 118).
+/// The sum of price times quantity; without items it is nothing, and nothing can be paid (assumptions 90 and 118).
 fn total(items: &[CheckoutItem], currency: &str) -> Result<u64, Refusal> {
     if items.is_empty() {
-        return Err(amount::invalid(118));
+        return Ok(0);
     }
     let mut sum = 0_u64;
     for item in items {
@@ -142,6 +161,15 @@ fn total(items: &[CheckoutItem], currency: &str) -> Result<u64, Refusal> {
     amount::total(sum)
 }
 
+/// The applet that was chosen, or the account's first (assumption 122).
+fn applet(asked: Option<String>, merchant: &Merchant) -> Result<String, Refusal> {
+    match asked {
+        None => Ok(merchant.applets.first().cloned().unwrap_or_default()),
+        Some(applet) if merchant.applets.contains(&applet) => Ok(applet),
+        Some(_) => Err(SandboxErrorCode::UNKNOWN_APPLET.into()),
+    }
+}
+
 /// Options that are only recorded; a terminal has to be one of the account's (assumptions 91 and 122).
 fn options(request: &GetToken, merchant: &Merchant) -> Result<Details, Refusal> {
     let terminal = given(request.terminal_key.as_ref());
@@ -149,7 +177,7 @@ fn options(request: &GetToken, merchant: &Merchant) -> Result<Details, Refusal> 
         return Err(SandboxErrorCode::UNKNOWN_TERMINAL.into());
     }
     let all = [
-        ("payment_source", given(request.payment_source.as_ref())),
+        ("payment_source", word(request.payment_source.as_ref())),
         ("trans_class", given(request.trans_class.as_ref())),
         ("terminal_key", terminal),
     ];

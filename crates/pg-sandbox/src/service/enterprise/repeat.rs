@@ -16,6 +16,9 @@ use crate::{
 impl Serve for Repeat {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<EnterpriseResult, Refusal> {
         [100, 123].into_iter().for_each(|number| context.basis.assume(number));
+        if has_other_case(&self.trans_type) {
+            context.basis.assume(143);
+        }
         let original = transaction::find(context, merchant, &self.prev_trans_key)?;
         let amount = amount::payable(&self.trans_value, &original.currency)?;
         transaction::refuse_other_currency(context, &original)?;
@@ -46,7 +49,14 @@ fn card(context: &Context<'_>, original: &Payment) -> Result<PayingCard, Refusal
     card.ok_or_else(|| SandboxErrorCode::WRONG_TRANSACTION_TYPE.into())
 }
 
-/// What a payment is to be; the table admits these two words.
+/// Whether a word is written otherwise than in the document.
+pub(super) fn has_other_case(trans_type: &EnterpriseTransactionType) -> bool {
+    use EnterpriseTransactionType as Word;
+    ![Word::REQUEST_AUTH, Word::REQUEST_PRE_AUTH].contains(trans_type) && !trans_type.as_str().is_empty()
+}
+
+/// What a payment is to be; the table admits these two words, in any letter case (assumption 143).
 pub(super) fn kind(trans_type: &EnterpriseTransactionType) -> PaymentKind {
-    if *trans_type == EnterpriseTransactionType::REQUEST_PRE_AUTH { PaymentKind::PreAuth } else { PaymentKind::Auth }
+    let reserves = trans_type.as_str().eq_ignore_ascii_case(EnterpriseTransactionType::REQUEST_PRE_AUTH.as_str());
+    if reserves { PaymentKind::PreAuth } else { PaymentKind::Auth }
 }

@@ -15,7 +15,7 @@ impl Serve for Sms {
             .ok_or_else(|| Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("msisdn").assuming(127))?;
         let message_id = (!msisdn.ends_with(UNREACHABLE)).then(|| context.keys.digits(16));
         if message_id.is_none() {
-            context.basis.assume(113);
+            [42, 113].into_iter().for_each(|number| context.basis.assume(number));
         }
         let message = TextMessage {
             key: context.keys.record(context.now),
@@ -30,6 +30,7 @@ impl Serve for Sms {
             msisdn: message.msisdn,
             message: message.message,
             status: if message.message_id.is_some() { Flag::YES } else { Flag::NO },
+            // Present, and empty where nothing was sent (spec 3 §2.3; assumption 42).
             message_id: message.message_id.unwrap_or_default().into(),
             ..SmsResult::default()
         };

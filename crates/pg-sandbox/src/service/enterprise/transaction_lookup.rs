@@ -1,6 +1,6 @@
 //! `transaction_lookup` (spec 3 §4.8; assumption 125).
 
-use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, StatusCode};
+use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup};
 
 use super::{Context, Refusal, Serve, transaction};
 use crate::{
@@ -26,11 +26,11 @@ impl Serve for EnterpriseTransactionLookup {
 
 /// The word for what became of a transaction.
 fn status(payment: &Payment, now: Timestamp) -> &'static str {
-    let debit = matches!(payment.kind, PaymentKind::Auth | PaymentKind::Capture);
+    // A check asks whose card it is. No payment was made, so none has failed, and none is a success either.
     if matches!(payment.kind, PaymentKind::ThreeDSecureCheck | PaymentKind::ThreeDsAuthenticatedOnly) {
-        // A check pays nothing, so that it cannot fail as a payment does.
-        return if payment.status_code == StatusCode::THREE_D_SECURE_SUCCESS.as_str() { "Success" } else { "Failed" };
+        return payment.kind.wire();
     }
+    let debit = matches!(payment.kind, PaymentKind::Auth | PaymentKind::Capture);
     if !payment.approved() {
         "Failed"
     } else if debit && payment.refundable() == 0 {

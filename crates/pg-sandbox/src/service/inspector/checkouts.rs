@@ -62,7 +62,7 @@ fn entry(_: &mut Context<'_>, checkout: Shown<'_>) -> Result<Html, Refusal> {
     let addresses = Facts::new()
         .quoted("After success", &checkout.text("successUrl"))
         .quoted("Sent there at once", &checkout.text("autoRedirect"))
-        .quoted("Otherwise by a button", &checkout.text("redemptionRedirectUrl"))
+        .quoted("On redemption", &checkout.text("redemptionRedirectUrl"))
         .quoted("After cancelling", &checkout.text("cancelUrl"))
         .quoted("Callback", &checkout.text("callbackUrl"));
     let items = checkout

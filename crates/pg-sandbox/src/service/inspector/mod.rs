@@ -54,7 +54,7 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
             Ok(()) => act(context, &segments, request),
             Err(reason) => Ok(refused(Denied { status: StatusCode::FORBIDDEN, reason })),
         },
-        _ => Ok(wrong_method(context)),
+        _ => Ok(wrong_method(context, "GET, HEAD, POST")),
     }
 }
 
@@ -93,7 +93,7 @@ fn act(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) -
         ["callbacks", "behave"] => callbacks::behave(context),
         ["callbacks", id, "redeliver"] => callbacks::redeliver(context, id),
         ["decoder"] => Ok(decoder::decode(context, &form)),
-        _ => Ok(wrong_method(context)),
+        _ => Ok(wrong_method(context, "GET, HEAD")),
     }
 }
 
@@ -113,8 +113,9 @@ fn missing(context: &Context<'_>) -> Reply {
     problem(context, StatusCode::NOT_FOUND, reason)
 }
 
-fn wrong_method(context: &Context<'_>) -> Reply {
-    problem(context, StatusCode::METHOD_NOT_ALLOWED, "Nothing at this address takes this HTTP method.")
+fn wrong_method(context: &Context<'_>, allowed: &'static str) -> Reply {
+    let reason = "Nothing at this address takes this HTTP method.";
+    problem(context, StatusCode::METHOD_NOT_ALLOWED, reason).allowing(allowed)
 }
 
 /// To a page, once a button has done its work.

@@ -92,7 +92,8 @@ fn accounts(merchants: &Value) -> Html {
             .quoted("Raw card numbers", &merchant.text("rawCards"))
             .quoted("Account updater", &merchant.text("accountUpdater"))
             .quoted("Requests a minute", &merchant.text("requestsPerMinute"))
-            .quoted("Terminals", &joined("terminals"));
+            .quoted("Terminals", &joined("terminals"))
+            .quoted("Applets", &joined("applets"));
         let summary = Html::new().raw("<details>\n<summary>").text(&merchant.text("name")).raw("</summary>\n");
         summary.put(facts.into_html()).raw("</details>\n")
     });

@@ -22,7 +22,7 @@ pub(in super::super) fn challenge(
     context.basis = Basis::new("2 §3.3");
     context.basis.assume(107);
     if *request.method() != Method::GET && *request.method() != Method::POST {
-        return Ok(wrong_method().resting_on(std::mem::take(&mut context.basis)));
+        return Ok(wrong_method("GET, HEAD, POST").resting_on(std::mem::take(&mut context.basis)));
     }
     let reply = match context.records.get::<Authentication>(key)? {
         Some(authentication) => answered(context, authentication, request)?,

@@ -5,10 +5,11 @@ use pg_model::SandboxErrorCode;
 
 use super::Reply;
 
-/// The answer to a browser that asks for a page with another HTTP method than GET and POST.
-pub(super) fn wrong_method() -> Reply {
-    let page = failure(SandboxErrorCode::METHOD_NOT_ALLOWED.as_str(), "Only GET and POST are accepted");
-    Reply::page(StatusCode::METHOD_NOT_ALLOWED, page)
+/// The answer to a browser that asks for a page with an HTTP method that the page does not take.
+pub(in super::super) fn wrong_method(allowed: &'static str) -> Reply {
+    let message = format!("Only {} are accepted", allowed.replace(", ", " and "));
+    let page = failure(SandboxErrorCode::METHOD_NOT_ALLOWED.as_str(), &message);
+    Reply::page(StatusCode::METHOD_NOT_ALLOWED, page).allowing(allowed)
 }
 
 /// An error with its code, in HTML.

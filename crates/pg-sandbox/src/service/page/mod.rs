@@ -9,11 +9,9 @@ mod pay;
 mod session_error;
 
 pub(super) use challenge::challenge;
-pub(super) use failure::failure;
+pub(super) use failure::{failure, wrong_method};
 pub(super) use pay::pay;
 pub(super) use session_error::session_error;
-
-use failure::wrong_method;
 
 /// How a content security policy names the style of the pages.
 pub(super) fn style_source() -> &'static str {

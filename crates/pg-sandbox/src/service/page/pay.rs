@@ -8,7 +8,7 @@ use pg_model::SandboxErrorCode;
 use super::{super::method, Basis, Context, Refusal, Reply, wrong_method};
 use crate::{
     form::Form,
-    merchants::Merchant,
+    merchants::{Merchant, Redemption},
     records::{AuthenticationEnd, CheckoutToken, CheckoutVisit, FormOutcome, Payment, Service, TokenEnd},
     service::{enterprise, transaction::authentication},
     store::Query,
@@ -38,8 +38,9 @@ pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Req
         (&Method::GET, "cancelled", _) => landing::cancelled(context),
         (&Method::GET, _, Some((token, visit))) => resume(context, token, visit)?,
         (&Method::GET, token, None) => visit(context, token)?,
-        (&Method::POST, token, _) => submit(context, token, request)?,
-        _ => wrong_method(),
+        (&Method::POST, token, None) if !matches!(token, "success" | "cancelled") => submit(context, token, request)?,
+        (_, "success" | "cancelled", _) | (_, _, Some(_)) => wrong_method("GET, HEAD"),
+        _ => wrong_method("GET, HEAD, POST"),
     };
     Ok(reply.resting_on(std::mem::take(&mut context.basis)))
 }
@@ -53,9 +54,10 @@ fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutTo
     }))
 }
 
-/// Opening the page counts as a visit, unless the token has ended (assumption 119).
+/// Opening the page counts as a visit, unless the token has ended (assumption 119). A visit redeems the token, so it
+/// leads to `redemption_redirect_url` if there is one (spec 3 §3.1, §6; assumption 120).
 fn visit(context: &mut Context<'_>, token: &str) -> Result<Reply, Refusal> {
-    let Some((mut token, _)) = find(context, token)? else { return Ok(ended::unknown()) };
+    let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     if let Some(end) = token.end(context.now) {
         return Ok(ended::page(&token, end));
     }
@@ -63,6 +65,14 @@ fn visit(context: &mut Context<'_>, token: &str) -> Result<Reply, Refusal> {
         return Ok(ended::page(&token, TokenEnd::Expired));
     }
     context.records.put(&token)?;
+    if let (Redemption::Visit, Some(address)) = (merchant.redemption, &token.redemption_redirect_url) {
+        context.basis.assume(120);
+        return paid::on_redemption(address);
+    }
+    if token.amount == 0 {
+        context.basis.assume(118);
+        return Ok(ended::nothing_to_pay(&token));
+    }
     let visit = new_visit(context, &token)?;
     let entered = Entered::of_customer(&token.user);
     Ok(Page { token: &token, visit: &visit.key, entered: &entered, alert: None, faults: &[] }.reply())

@@ -75,8 +75,10 @@ fn an_amount_that_a_method_does_not_have_is_refused() {
 #[test]
 fn an_item_that_is_misspelt_is_refused() {
     let mut shop = Shop::open();
-    for name in ["itemQantity0", "itemquantity0", "item_quantity[0]", "itemQuantity"] {
-        assert_eq!(shop.call("auth", &raw(PAN, &[(name, "5")])).code(), "964", "{name}");
+    for (name, code) in
+        [("itemQantity0", "964"), ("itemquantity0", "937"), ("item_quantity[0]", "937"), ("itemQuantity", "937")]
+    {
+        assert_eq!(shop.call("auth", &raw(PAN, &[(name, "5")])).code(), code, "{name}");
     }
     assert!(shop.payments().is_empty());
 }

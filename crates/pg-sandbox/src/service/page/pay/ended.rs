@@ -8,11 +8,19 @@ use crate::records::{CheckoutToken, TokenEnd};
 /// The page of a token that has ended, or has not begun.
 pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     let (title, text) = match end {
-        TokenEnd::Cancelled => ("This payment link has expired", "The shop has withdrawn it."),
-        TokenEnd::NotStarted => ("This payment link cannot be used yet", "Please open it again later."),
-        TokenEnd::UsedUp if token.paid => {
+        // Whatever ended it later: who has paid must not take the payment for one that is missing.
+        _ if token.paid && token.uses == 0 => {
             ("This payment has been made", "The link has expired with it, and nothing more will be charged.")
         }
+        TokenEnd::Cancelled if token.paid => {
+            ("This payment link has expired", "The shop has withdrawn it. What was paid here before is not affected.")
+        }
+        TokenEnd::Expired if token.paid => (
+            "This payment link has expired",
+            "No further payment can be made here. What was paid here before is not affected.",
+        ),
+        TokenEnd::Cancelled => ("This payment link has expired", "The shop has withdrawn it."),
+        TokenEnd::NotStarted => ("This payment link cannot be used yet", "Please open it again later."),
         TokenEnd::UsedUp | TokenEnd::Expired => {
             ("This payment link has expired", "The payment can no longer be made here.")
         }
@@ -30,6 +38,18 @@ pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
         shop = html::text(&token.merchant),
     );
     Reply::page(StatusCode::GONE, html::page(&html::title_at(title, &html::text(&token.merchant)), &body))
+}
+
+/// The page of a token without items: there is no amount, so nothing is asked of the customer (assumption 118).
+pub(super) fn nothing_to_pay(token: &CheckoutToken) -> Reply {
+    let title = "There is nothing to pay";
+    let body = format!(
+        "<p class=\"shop\"><bdi>{shop}</bdi></p>\n<h1>{title}</h1>\n<p>The shop has asked for no amount. Nothing was \
+         charged.</p>\n<p class=\"after\"><a class=\"button\" href=\"{cancel}\">Go back to the shop</a></p>\n",
+        shop = html::text(&token.merchant),
+        cancel = html::text(&token.cancel_url),
+    );
+    Reply::page(StatusCode::OK, html::page(&html::title_at(title, &html::text(&token.merchant)), &body))
 }
 
 /// The page of a token that nobody has made.

@@ -9,6 +9,7 @@ use super::{
     checkout::sum,
 };
 use crate::{
+    merchants::Redemption,
     records::{CheckoutToken, Payment, PaymentKind},
     service::page_url::PageUrl,
 };
@@ -19,9 +20,18 @@ pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &
     if token.auto_redirect {
         return Ok(Reply::see_other(with_key(&token.success_url, payment)?));
     }
-    let next = with_key(token.redemption_redirect_url.as_ref().unwrap_or(&token.success_url), payment)?;
+    let merchant = context.merchants().by_name(&token.merchant);
+    let by_approval = merchant.is_some_and(|merchant| merchant.redemption == Redemption::Approval);
+    let redeemed = token.redemption_redirect_url.as_ref().filter(|_| by_approval);
+    let next = with_key(redeemed.unwrap_or(&token.success_url), payment)?;
     let next = next.to_str().map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
     Ok(Reply::page(StatusCode::OK, page(token, payment, next)))
+}
+
+/// To `redemption_redirect_url`, exactly as it was sent: nothing was paid, so there is no key.
+pub(super) fn on_redemption(address: &str) -> Result<Reply, Refusal> {
+    let location = PageUrl::parse(address).and_then(|page| page.with(&[]).ok());
+    location.map(Reply::see_other).ok_or_else(|| SandboxErrorCode::SANDBOX_FAILURE.into())
 }
 
 /// An address of the merchant with the `trans_key`, as redirect parameters are appended

@@ -193,12 +193,17 @@ fn a_form_of_somebody_else_asks_again() {
 }
 
 #[test]
-fn only_get_and_post_are_answered() {
+fn only_get_head_and_post_are_answered() {
     let mut shop = Shop::open();
     let key = open(&mut shop, CHALLENGE, &[]);
-    for method in [Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS, Method::HEAD] {
+    let head = shop.sandbox.handle(shop.at, request(Method::HEAD, &format!("/3ds/{key}"), "outcome=authenticate"));
+    assert_eq!((head.status(), head.body().len()), (StatusCode::OK, 0));
+    for method in [Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS] {
         let response = shop.sandbox.handle(shop.at, request(method, &format!("/3ds/{key}"), "outcome=authenticate"));
-        assert_eq!(response.status(), 405);
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["allow"]),
+            (405, &"GET, HEAD, POST".parse().unwrap())
+        );
         assert!(page(&response).contains("934"));
     }
     assert_eq!(end_of(&mut shop, &key), None);

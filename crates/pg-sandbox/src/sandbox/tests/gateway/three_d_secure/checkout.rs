@@ -202,7 +202,7 @@ fn the_way_back_belongs_to_its_token() {
         assert_eq!(location(&get(&mut shop, &path)), wanted, "{path}");
     }
     assert_eq!(get(&mut shop, &format!("/pay/{NO_KEY}/{visit}")).status(), 404);
-    assert_eq!(shop.sandbox.handle(now(), request(Method::POST, &back, "")).status(), 404);
+    assert_eq!(shop.sandbox.handle(now(), request(Method::POST, &back, "")).status(), 405);
     assert!(charges(&mut shop).is_empty());
 }
 
