@@ -23,10 +23,11 @@ pub(super) fn take(
     let given = field.zip(form.given(NAME)).filter(|(field, value)| field.broken_rule(value).is_none());
     let Some((_, reference)) = given else { return Ok(()) };
     context.basis.assume(92);
-    if context.records.get::<UniqueReference>(&UniqueReference::key_of(&merchant.name, reference))?.is_some() {
+    let used = UniqueReference::new(&merchant.name, reference, None);
+    if !context.records.insert(&used)? {
         return Err(SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE.into());
     }
-    context.unique_reference = Some(UniqueReference::new(&merchant.name, reference, None));
+    context.unique_reference = Some(used);
     Ok(())
 }
 
