@@ -23,11 +23,10 @@ pub(super) fn take(
     let given = field.zip(form.given(NAME)).filter(|(field, value)| field.broken_rule(value).is_none());
     let Some((_, reference)) = given else { return Ok(()) };
     context.basis.assume(92);
-    let used = UniqueReference::new(&merchant.name, reference, None);
-    if !context.records.insert(&used)? {
+    if context.records.get::<UniqueReference>(&UniqueReference::key_of(&merchant.name, reference))?.is_some() {
         return Err(SandboxErrorCode::DUPLICATE_UNIQUE_REFERENCE.into());
     }
-    context.unique_reference = Some(used);
+    context.unique_reference = Some(UniqueReference::new(&merchant.name, reference, None));
     Ok(())
 }
 
