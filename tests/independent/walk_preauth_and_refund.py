@@ -59,11 +59,13 @@ def a_cancellation_releases_the_rest(sandbox, encoding):
 
 
 @walk.in_both
-def an_empty_value_is_an_omitted_one(sandbox, encoding):
+def an_empty_value_is_refused_and_an_omitted_one_is_all(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
     reserved = preauthorised(sandbox, account, 1000)
-    captured = sandbox.approved(account.call(CAPTURE, transactionKey=reserved, transactionValue=""), "Capture", "empty")
-    sandbox.same(value_of(account, captured), "1000", "an empty transactionValue")
+    reply = account.call(CAPTURE, transactionKey=reserved, transactionValue="")
+    sandbox.refused(reply, 400, "107", "an empty transactionValue (A151)")
+    captured = sandbox.approved(account.call(CAPTURE, transactionKey=reserved), "Capture", "none")
+    sandbox.same(value_of(account, captured), "1000", "no transactionValue")
 
 
 @walk.in_both

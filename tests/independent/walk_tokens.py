@@ -258,14 +258,17 @@ def details_keep_to_their_lengths(sandbox, encoding):
     before = token(account, key)
     for change in [
         {"cardExpiryMonth": "13"},
-        {"cardExpiryMonth": ""},
         {"cardExpiryYear": "203"},
-        {"cardExpiryYear": ""},
         {"cardExpiryMonth": "1"},
     ]:
         reply = account.call(UPDATE, cardKey=key, cardDescription="lost", **change)
         sandbox.refused(reply, 400, "109", f"{change} (A67)")
     sandbox.same(token(account, key), before, "a refused update writes nothing")
+    for name in ["cardExpiryMonth", "cardExpiryYear"]:
+        sandbox.same(outcome(account.call(UPDATE, cardKey=key, **{name: ""})), OK, f"{name} is removed (A67)")
+        sandbox.same(token(account, key)["card"][name] or "", "", f"{name} is empty")
+    refused = account.call("transaction/authCardKey", cardKey=key, **order())
+    sandbox.refused(refused, 400, "109", "a card without an expiry (A67)")
 
 
 @walk.in_both

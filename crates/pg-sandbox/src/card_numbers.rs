@@ -9,6 +9,8 @@ use crate::cards::{self, Scheme};
 
 /// How many digits a card number has (spec 2 §8).
 const LENGTHS: RangeInclusive<usize> = 12..=19;
+/// Lengths of numbers that are found although other digits touch them: those of nearly all cards.
+const GLUED: RangeInclusive<usize> = 15..=16;
 /// Digits that stay at the start and at the end of a number.
 const SHOWN: (usize, usize) = (6, 4);
 /// In a longer row of digits nobody looks for numbers: it is hidden.
@@ -49,9 +51,12 @@ pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -
             if search == Search::Any || row.len() > LONGEST_ROW {
                 hide(row);
             } else {
-                for start in (0..row.len()).filter(|&at| row[at].begins) {
-                    let ends = |length: &usize| row.get(start + length).is_none_or(|next| next.begins);
-                    let lengths = LENGTHS.filter(|length| start + length <= row.len()).filter(ends);
+                for start in 0..row.len() {
+                    let ends = |length: usize| row.get(start + length).is_none_or(|next| next.begins);
+                    let apart = |length: usize| row[start].begins && ends(length);
+                    let lengths = LENGTHS
+                        .filter(|length| start + length <= row.len())
+                        .filter(|length| apart(*length) || GLUED.contains(length));
                     let numbers = lengths.map(|length| &row[start..start + length]).filter(|number| is_likely(number));
                     numbers.for_each(&mut hide);
                 }
@@ -212,9 +217,29 @@ fn places(text: &str) -> Vec<Place> {
 
 /// The ASCII digit for a decimal digit of the scripts that keyboards write.
 fn digit(letter: char) -> Option<u8> {
-    const ZEROS: [u32; 5] = ['0' as u32, '\u{660}' as u32, '\u{6f0}' as u32, '\u{966}' as u32, '\u{ff10}' as u32];
+    const ZEROS: [u32; 11] = [
+        '0' as u32,
+        '\u{660}' as u32,
+        '\u{6f0}' as u32,
+        '\u{966}' as u32,
+        // Superscripts and subscripts.
+        '\u{2070}' as u32,
+        '\u{2080}' as u32,
+        // Mathematical digits, in five styles.
+        '\u{1d7ce}' as u32,
+        '\u{1d7d8}' as u32,
+        '\u{1d7e2}' as u32,
+        '\u{1d7ec}' as u32,
+        '\u{1d7f6}' as u32,
+    ];
+    const ODD: [(char, u32); 5] = [('¹', 1), ('²', 2), ('³', 3), ('⓪', 0), ('⓿', 0)];
     let code = u32::from(letter);
-    let value = ZEROS.iter().filter_map(|zero| code.checked_sub(*zero)).find(|value| *value < 10)?;
+    let in_a_row = ZEROS.iter().filter_map(|zero| code.checked_sub(*zero)).find(|value| *value < 10);
+    // Circled digits begin with one.
+    let circled = code.checked_sub(u32::from('①')).filter(|value| *value < 9).map(|value| value + 1);
+    let full_width = code.checked_sub(0xff10).filter(|value| *value < 10);
+    let odd = ODD.iter().find(|(known, _)| *known == letter).map(|(_, value)| *value);
+    let value = in_a_row.or(full_width).or(circled).or(odd)?;
     u8::try_from(value).ok().map(|value| b'0' + value)
 }
 
@@ -272,6 +297,12 @@ mod tests {
             ("4000.0000.0000.1000", "4000.00**.****.1000"),
             ("40 / 00 / 00 / 00 / 00 / 00 / 10 / 00", "40 / 00 / 00 / ** / ** / ** / 10 / 00"),
             ("no 5200000000000007!", "no 520000******0007!"),
+            // Digits that touch it belong to something else.
+            ("40000000000010001230", "400000******10001230"),
+            ("12-4000000000001000-9", "12-400000******1000-9"),
+            ("124000000000001000", "12400000******1000"),
+            ("40000000000010005200000000000007", "400000******1000520000******0007"),
+            ("⁴⁰⁰⁰⁰⁰⁰⁰⁰⁰⁰⁰¹⁰⁰⁰", "⁴⁰⁰⁰⁰⁰******¹⁰⁰⁰"),
             // Another check digit, no scheme's digits, another length.
             ("4000000000001001", "4000000000001001"),
             ("1234567890123452", "1234567890123452"),

@@ -32,7 +32,7 @@ fn payments(shop: &mut Shop, done: Done<'_>) {
     let pairs = [card(), order(), vec![("uniqueMerchantReference", "order-2"), ("merchantReference", "two")]].concat();
     let request = shop.version_3("transaction/preauth", &pairs);
     let reserved = after(&done(shop, request), "<transactionKey>");
-    for method in ["transaction/capturepreauth", "transaction/cancelpreauth/json"] {
+    for method in ["transaction/cancelpreauth/json", "transaction/capturepreauth"] {
         let pairs = [("transactionKey", &*reserved), ("transactionValue", "200")];
         let request = shop.version_3(method, &pairs);
         done(shop, request);
@@ -115,9 +115,13 @@ fn checkout(shop: &mut Shop, done: Done<'_>) {
     let paid = after(&done(shop, request), "trans_key=");
 
     let pairs = [("prev_trans_key", &*paid), ("trans_type", "PreAuth"), ("trans_value", "7.50")];
-    let request = shop.version_5("repeat", &pairs);
-    let reserved = after(&done(shop, request), "<trans_key>");
-    for (method, of) in [("capture", &reserved), ("cancel", &reserved), ("refund", &paid)] {
+    // A capture ends its reservation, and so does a cancellation.
+    let mut reserve = |shop: &mut Shop| {
+        let request = shop.version_5("repeat", &pairs);
+        after(&done(shop, request), "<trans_key>")
+    };
+    let [captured, cancelled] = [reserve(shop), reserve(shop)];
+    for (method, of) in [("capture", &captured), ("cancel", &cancelled), ("refund", &paid)] {
         let request = shop.version_5(method, &[("prev_trans_key", of), ("trans_value", "1.25")]);
         done(shop, request);
     }

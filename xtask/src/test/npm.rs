@@ -63,7 +63,9 @@ pub(super) fn install(root: &Path, target_directory: &Path, set: &Set) -> Result
         fs::copy(root.join(package).join(file), folder.join(file)).with_context(|| format!("cannot copy {file}"))?;
     }
     let mut npm = Command::new("npm");
-    npm.args(["ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]).arg(&folder);
+    // Not `ci`, which wants the programs of other platforms to be locked as well, though none of them is installed.
+    npm.args(["install", "--no-save", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"])
+        .arg(&folder);
     if steps::succeeds(&mut npm) && works() {
         return Ok(Outcome::Done);
     }

@@ -89,6 +89,10 @@ pub(crate) struct Arguments {
     /// Forgets what was stored beside FILE and begins anew, over earlier results
     #[arg(long)]
     restart: bool,
+    /// States that the earlier run was for this account, although the service's address has changed since; a run is not gone on
+    /// with under another account, which would not find its batches
+    #[arg(long)]
+    same_account: bool,
     /// Card keys of a batch; a single unknown key makes the service refuse all of its batch
     #[arg(long, value_name = "N", default_value_t = MAX_CARD_KEYS, value_parser = batch_size)]
     batch_size: usize,
@@ -123,6 +127,8 @@ struct Ready {
     results: Results,
     /// Hours for which a callback is waited for that settles a doubt.
     doubt: u32,
+    /// The state belongs to this account, whatever address it was saved for.
+    same_account: bool,
 }
 
 pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure> {
@@ -182,7 +188,7 @@ impl Arguments {
         })?;
         let results = Results::begin(target, state.format, state.written)?;
         keeper.change(|state| state.written = results.written());
-        Ok(Ready { input, keeper, state, results, doubt: self.doubt })
+        Ok(Ready { input, keeper, state, results, doubt: self.doubt, same_account: self.same_account })
     }
 
     async fn callbacks(&self, state: &mut State) -> Result<Callbacks, Failure> {

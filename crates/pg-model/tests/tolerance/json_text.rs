@@ -143,11 +143,23 @@ fn body() -> impl Strategy<Value = String> {
     })
 }
 
+/// Whether damage made an exponent besides those of [`SCALARS`].
+fn has_another_exponent(body: &str) -> bool {
+    let body = body.replace("\\u00e9", "");
+    let mut words = body.split(|c: char| !c.is_ascii_digit() && !matches!(c, 'e' | 'E' | '.' | '+' | '-'));
+    words.any(|word| {
+        let is_number = word.contains(['e', 'E']) && word.contains(|c: char| c.is_ascii_digit());
+        is_number && !SCALARS.contains(&word)
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_is_read_as_serde_json_reads_it(body in body()) {
+        // Binary floating point writes large exponents out, and ends somewhere; here numbers stay texts.
+        prop_assume!(!has_another_exponent(&body));
         prop_assert_eq!(read_here(&body), read_by_serde_json(&body), "{}", body);
     }
 }

@@ -127,6 +127,9 @@ pub struct BatchEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the members have the names of the record's fields")]
 pub struct NewToken {
+    /// Absent in older records, whose new tokens were all enabled.
+    #[serde(default = "enabled")]
+    pub enabled: bool,
     pub card_key: String,
     pub card_unique_identifier: u64,
     pub merchant_customer_reference: String,
@@ -138,4 +141,8 @@ pub struct NewToken {
     pub card_type: String,
     pub card_scheme: String,
     pub card_bank: String,
+}
+
+const fn enabled() -> bool {
+    true
 }

@@ -85,8 +85,8 @@ pub struct Payment {
     /// `merchantReference`, `trans_reference` in version 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant_reference: Option<String>,
-    /// Whether an update set the `merchantReference`: lookups by it find only what was made with it
-    /// (spec 2 §4.4).
+    /// Whether an update set the `merchantReference`, here or on the original that it was taken over from: lookups by it find
+    /// only what was created with it (spec 2 §4.4).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference_added: bool,
     /// `uniqueMerchantReference`.

@@ -3,11 +3,11 @@
 //! they are refused (assumptions 150 and 151).
 
 use pg_model::{
-    SandboxErrorCode,
+    ErrorCode, SandboxErrorCode,
     method::{MethodInfo, Retry},
 };
 
-use super::{refusal::Refusal, spelling};
+use super::{gate, refusal::Refusal, spelling};
 use crate::form::{Form, shown};
 
 /// Names of references in either version, in small letters without separators.
@@ -16,14 +16,52 @@ const REFERENCES: [&str; 4] =
 /// What names of amounts hold, in the same spelling.
 const AMOUNTS: [&str; 7] = ["value", "amount", "price", "quantity", "total", "transactionv", "itemname"];
 
+/// What names of an item's numbers hold, in the same spelling.
+const PARTS_OF_ITEMS: [&str; 5] = ["price", "quantity", "qty", "amount", "total"];
+/// The letters of parameters without which another payment is made than was meant.
+const DECISIVE: [&str; 10] = [
+    "currency",
+    "terminalkey",
+    "transtype",
+    "tokenuses",
+    "tokenredemptions",
+    "tokenstart",
+    "tokenexpiry",
+    "dsecure",
+    "transactionvalue",
+    "transvalue",
+];
+const VALUE: &str = "transactionValue";
+
 /// The refusal for the first such parameter of a request to the gateway or to version 5.
 pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     if !matches!(info.service.name, "transaction" | "enterprise") {
         return None;
     }
-    let unknown = |name: &str| !info.fields.iter().any(|field| field.is_named(name));
+    // A part that was left empty by mistake would become all of it.
+    if info.fields.iter().any(|field| field.wire == VALUE) && form.get(VALUE) == Some("") {
+        return Some(Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(151));
+    }
+    let whole = takes_all_without_a_value(info) && form.get(VALUE).is_none();
+    let unknown = |name: &str| {
+        !gate::is_credential(info.credentials, name) && !info.fields.iter().any(|field| field.is_named(name))
+    };
     let mut given = form.iter().filter(|(name, value)| !value.is_empty() && unknown(name));
-    given.find_map(|(name, _)| of(info, name))
+    given.find_map(|(name, value)| of(info, name).or_else(|| (whole && is_number(value)).then(|| amount(name))))
+}
+
+/// Whether a request without `transactionValue` is for all of the original's amount.
+fn takes_all_without_a_value(info: &MethodInfo) -> bool {
+    info.fields.iter().any(|field| field.wire == VALUE && !field.required)
+}
+
+fn is_number(value: &str) -> bool {
+    let value = value.trim();
+    value.len() <= 15 && value.parse::<f64>().is_ok()
+}
+
+fn amount(name: &str) -> Refusal {
+    Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT).about(&shown(name))
 }
 
 fn of(info: &MethodInfo, name: &str) -> Option<Refusal> {
@@ -40,6 +78,20 @@ fn of(info: &MethodInfo, name: &str) -> Option<Refusal> {
     let whole = makes
         && !has("itemPrice{n}")
         && (meant == "transactionValue" || AMOUNTS.iter().any(|amount| spelt.contains(amount)));
-    let item = has("itemPrice{n}") && (spelt.starts_with("item") || meant.starts_with("item"));
-    (whole || item).then(|| Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT).about(&shown(name)))
+    let has_items = has("itemPrice{n}") || has("item_price[{n}]");
+    let item = has_items
+        && (spelt.starts_with("item")
+            || meant.starts_with("item")
+            || PARTS_OF_ITEMS.iter().any(|part| spelt.contains(part)));
+    if whole || item {
+        return Some(amount(name));
+    }
+    let known = |letters: &str| info.fields.iter().any(|field| spelling::letters(field.wire) == letters);
+    let letters = spelling::letters(name);
+    let decisive =
+        DECISIVE.contains(&spelling::letters(meant).as_str()) || (letters.starts_with("currency") && known("currency"));
+    (decisive || (!letters.is_empty() && known(&letters))).then(|| {
+        let told = if meant.is_empty() { shown(name) } else { format!("{}, did you mean {meant}?", shown(name)) };
+        Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(&told).assuming(151)
+    })
 }

@@ -35,7 +35,7 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> (Vec<u16>, Warnings) {
 }
 
 fn ignored(info: &MethodInfo, name: &str) -> String {
-    let told = format!("{} is not a parameter of {info:?} and was ignored", shown(name));
+    let told = format!("{} is not a parameter of {info:?} and is not read", shown(name));
     match meant(info, name) {
         Some(meant) => format!("{told}: did you mean {meant}?"),
         None => told,
@@ -83,7 +83,7 @@ fn names(info: &MethodInfo) -> impl Iterator<Item = &'static str> {
 }
 
 /// The letters of a name in small: other cases, underscores, brackets and numbers are no other name.
-fn letters(name: &str) -> String {
+pub(super) fn letters(name: &str) -> String {
     let name = name.replace("{n}", "");
     name.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect()
 }
@@ -92,6 +92,7 @@ fn letters(name: &str) -> String {
 fn number(name: &str) -> Option<&str> {
     let start = name.find(|letter: char| letter.is_ascii_digit())?;
     let digits = name[start..].split(|letter: char| !letter.is_ascii_digit()).next()?;
+    let digits = if digits.bytes().all(|digit| digit == b'0') { "0" } else { digits.trim_start_matches('0') };
     (digits.len() <= 6).then_some(digits)
 }
 

@@ -40,8 +40,12 @@ pub(super) fn lead_to(context: &mut Context<'_>, transaction: &str) {
 /// Keeps the reference of a request whatever came of it. The other changes of a refused request are dropped.
 pub(super) fn settle<T>(context: &mut Context<'_>, answer: Result<T, Refusal>) -> Result<T, Refusal> {
     let Some(used) = context.unique_reference.take() else { return answer };
-    if answer.is_err() {
+    if let Err(refusal) = &answer {
         context.records.undo()?;
+        // The service broke down before it had decided anything: nothing has happened.
+        if refusal.code() == SandboxErrorCode::SANDBOX_FAILURE.as_str() {
+            return answer;
+        }
     }
     context.records.put(&used)?;
     context.records.keep()?;

@@ -60,7 +60,7 @@ fn the_new_token_has_everything_of_the_old_one_and_pays() {
     let new = entry["cardKey"].as_str().unwrap().to_owned();
     assert_ne!(new, old);
     let (was, is) = (desk.look_up(&old).unwrap(), desk.look_up(&new).unwrap());
-    assert_eq!((&was["enabled"], &is["enabled"]), (&json!("0"), &json!("1")));
+    assert_eq!((&was["enabled"], &is["enabled"]), (&json!("0"), &json!("0")));
     for part in ["customer", "cardholderAddress", "merchantCustomerReference", "cardUniqueIdentifier"] {
         assert_eq!(was[part], is[part], "{part}");
     }
@@ -68,6 +68,8 @@ fn the_new_token_has_everything_of_the_old_one_and_pays() {
         assert_eq!(was["card"][field], is["card"][field], "{field}");
         assert_eq!(entry["card"][field], is["card"][field], "{field}");
     }
+    // A customer who withdrew the consent is not charged under the new key either (assumption 59).
+    desk.done("token/enable", &[("cardKey", &new)]);
     let order = [("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499"), ("cardKey", &*new)];
     assert_eq!(desk.done("transaction/authCardKey", &order)["transactionStatusCode"], "600");
 }

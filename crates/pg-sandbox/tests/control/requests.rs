@@ -49,10 +49,10 @@ fn a_misspelt_parameter_is_warned_of_in_the_header_and_the_journal() {
     let mut pairs = order("998", "order-7").to_vec();
     pairs.extend([("uniqueMerchantRefrence", "order-7"), ("cardHolderName", "Z. Other"), ("orderNumber", "17")]);
     let wanted = [
-        "uniqueMerchantRefrence is not a parameter of transaction/auth and was ignored: did you mean \
+        "uniqueMerchantRefrence is not a parameter of transaction/auth and is not read: did you mean \
          uniqueMerchantReference?",
         "cardHolderName is misspelt and was read as cardholderName",
-        "orderNumber is not a parameter of transaction/auth and was ignored",
+        "orderNumber is not a parameter of transaction/auth and is not read",
     ];
     let answer = shop.call("transaction/auth", &pairs);
     assert_eq!(answer.headers["pg-warning"], wanted.join("; "));
@@ -62,8 +62,8 @@ fn a_misspelt_parameter_is_warned_of_in_the_header_and_the_journal() {
     assert_eq!(
         refused.headers["pg-warning"],
         "parameters in the address were ignored: send them in the body; \
-         cardkey is not a parameter of token/enable and was ignored: did you mean cardKey?; \
-         ApiKey is not a parameter of token/enable and was ignored: did you mean apiKey?"
+         cardkey is not a parameter of token/enable and is not read: did you mean cardKey?; \
+         ApiKey is not a parameter of token/enable and is not read: did you mean apiKey?"
     );
     let right = shop.pay(998, "order-8");
     assert!(!right.headers.contains_key("pg-warning"));

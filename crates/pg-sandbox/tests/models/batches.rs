@@ -25,7 +25,7 @@ fn a_wrong_batch_is_noticed() {
     differ::<Beside<NUMBERS_STAY>>();
     differ::<Beside<YEARS_STAY>>();
     differ::<Beside<OLD_ONES_GO>>();
-    differ::<Beside<NEW_ONES_TAKE_AFTER_OLD_ONES>>();
+    differ::<Beside<NEW_ONES_ARE_ENABLED>>();
     differ::<Beside<CARDS_MAY_COME_TWICE>>();
     differ::<Beside<ALWAYS_CALLS_BACK>>();
     differ::<Beside<NO_OWNERS>>();
@@ -38,7 +38,7 @@ const DELETED_ARE_ANSWERED: u8 = 2;
 const NUMBERS_STAY: u8 = 3;
 const YEARS_STAY: u8 = 4;
 const OLD_ONES_GO: u8 = 5;
-const NEW_ONES_TAKE_AFTER_OLD_ONES: u8 = 6;
+const NEW_ONES_ARE_ENABLED: u8 = 6;
 const CARDS_MAY_COME_TWICE: u8 = 7;
 const ALWAYS_CALLS_BACK: u8 = 8;
 const NO_OWNERS: u8 = 9;
@@ -242,7 +242,7 @@ impl<const WRONG: u8> Batches<WRONG> {
             _ => return ("706", None),
         };
         let number = if WRONG == NUMBERS_STAY { old.number } else { number };
-        let enabled = old.enabled || WRONG != NEW_ONES_TAKE_AFTER_OLD_ONES;
+        let enabled = old.enabled || WRONG == NEW_ONES_ARE_ENABLED;
         self.tokens[at].enabled &= WRONG != OLD_ONES_GO;
         self.tokens.push(Token { number, expiry, enabled, deleted: false, ..old });
         (response, Some(self.tokens.len() - 1))

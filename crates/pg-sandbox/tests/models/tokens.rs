@@ -205,6 +205,10 @@ impl<const WRONG: u8> Tokens<WRONG> {
         if found.as_ref().is_some_and(|token| !token.enabled) && WRONG != DISABLED_PAYS {
             codes.push("942");
         }
+        // An expiry that an update has removed (assumption 67).
+        if found.as_ref().is_some_and(|token| token.card.month.is_empty() || token.card.year.is_empty()) {
+            codes.push("109");
+        }
         let Some(token) = found.filter(|_| codes.is_empty()) else { return Promise::Refused(codes) };
         let accepted = token.card.year != "2020";
         let customer = customer.or(token.customer);
@@ -281,8 +285,8 @@ impl<const WRONG: u8> Tokens<WRONG> {
     fn update(&mut self, who: Who, at: usize, customer: Customer, details: &[(&str, &'static str)]) -> Promise {
         let mut codes = self.misfit(self.token(who, at), customer);
         let wrong = |(name, value): &(&str, &str)| match *name {
-            "cardExpiryMonth" => !["07", "01"].contains(value),
-            "cardExpiryYear" => !["51", "2052", "2020"].contains(value),
+            "cardExpiryMonth" => !["07", "01", ""].contains(value),
+            "cardExpiryYear" => !["51", "2052", "2020", ""].contains(value),
             _ => false,
         };
         if details.iter().any(wrong) {

@@ -5,7 +5,10 @@ use std::{pin::pin, time::Duration};
 use indicatif::HumanCount;
 use pg_hyper::{
     Client, Update, Updating,
-    proto::machine::account_update::{Summary, UpdateEnd, UpdatePlan},
+    proto::machine::{
+        ResumeError,
+        account_update::{Summary, UpdateEnd, UpdatePlan},
+    },
 };
 use tokio::time::MissedTickBehavior;
 
@@ -56,11 +59,15 @@ pub(super) async fn run(
     interrupted: Interrupted,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let Ready { input, keeper, state, results, doubt } = ready;
+    let Ready { input, keeper, state, results, doubt, same_account } = ready;
     let unreadable = |error| Failure::misuse(format!("the card keys can't be read: {error}"));
     let keys = input.keys().map_err(unreadable)?;
     let updating = match state.machine() {
-        Some(saved) => client.resume_update(&saved, plan, keys).map_err(|error| Failure::misuse(error.to_string())),
+        Some(saved) if same_account => {
+            let saved = saved.rebind(client.account());
+            saved.and_then(|saved| client.resume_update(&saved, plan, keys)).map_err(|error| not_resumed(&error))
+        }
+        Some(saved) => client.resume_update(&saved, plan, keys).map_err(|error| not_resumed(&error)),
         None => client.update_accounts(plan, keys).map_err(|error| Failure::misuse(error.to_string())),
     }?;
     let store = keeper.clone();
@@ -218,6 +225,16 @@ impl Run {
             self.told = trouble;
         }
     }
+}
+
+fn not_resumed(error: &ResumeError) -> Failure {
+    let advice = match error {
+        ResumeError::OtherAccount { .. } | ResumeError::Unbound { .. } => {
+            "; with pg update-cards: give the earlier run's account and address, or --same-account if only the address has changed"
+        }
+        _ => "",
+    };
+    Failure::misuse(format!("{error}{advice}"))
 }
 
 fn unreadable_source(error: &std::io::Error) -> Failure {

@@ -27,7 +27,7 @@ fn wrong_credentials_are_asked_once() {
 fn a_wrong_account_that_took_nothing_does_not_stand_in_the_way_of_the_right_one() {
     let cards = Cards::new(5);
     for _ in 0..2 {
-        cards.update("").env("PG_API_KEY", "0123456789abcdef0123456789abcdef").run().ends(1).says("refused: 105");
+        cards.update("").env("PG_API_KEY", "0123456789abcdef0123456789abcdef").run().ends(1).says("refused: 102");
     }
     assert_eq!(cards.requests(), 2);
     cards.update("").run().ends(0);
@@ -87,7 +87,8 @@ fn who_is_out_of_reach_is_3() {
     let cards = Cards::new(3);
     let ended = cards.update("--attempts 0").env("PG_BASE_URL", &nobody()).run().ends(3);
     ended.says("the service is out of reach").says("no connection to 127.0.0.1");
-    cards.update("").run().ends(0).says("going on with an earlier run");
+    cards.update("").run().ends(2).says("give the earlier run's account and address, or --same-account");
+    cards.update("--same-account").run().ends(0).says("going on with an earlier run");
     cards.are_exact();
     cards.were_submitted_once();
 }

@@ -14,6 +14,8 @@ use crate::pg::Ended;
 
 /// Three batches: requests 1 to 3 submit them, 4 to 6 fetch their results.
 const CARDS: usize = 6;
+/// A run that was killed spoke to the relay, the one that goes on speaks to the sandbox itself.
+const ELSEWHERE: &str = "--same-account";
 
 impl Cards {
     /// Runs it until the sandbox has seen that request or not, then kills it.
@@ -46,7 +48,7 @@ fn until_it_says(child: &mut Child, text: &str) -> BufReader<std::process::Child
 fn killed_after_any_request_it_goes_on_without_doubt_where_callbacks_come() {
     for at in 1..=6 {
         let cards = Cards::new(CARDS);
-        let flags = format!("--listen {}", free_port());
+        let flags = format!("{ELSEWHERE} --listen {}", free_port());
         if at <= 3 {
             // No batch finishes until somebody listens again: the service calls back once.
             cards.shop.control("clock", r#"{"speed": 0}"#);
@@ -69,7 +71,7 @@ fn killed_before_a_request_arrives_it_names_what_is_in_doubt() {
     for at in [1, 2, 3, 5] {
         let cards = Cards::new(CARDS);
         cards.kill_at(at, Stop::BeforeRequest, "");
-        let again = cards.update("").run();
+        let again = cards.update(ELSEWHERE).run();
         cards.were_submitted_once();
         if at > 3 {
             again.ends(0);
@@ -93,7 +95,7 @@ fn killed_before_a_request_arrives_it_names_what_is_in_doubt() {
         }
         assert_eq!(cards.shop.submitted().len(), CARDS - 2);
         // It says the same again, and sends nothing.
-        cards.update("").run().ends(4).says("2 keys are in doubt");
+        cards.update(ELSEWHERE).run().ends(4).says("2 keys are in doubt");
         assert_eq!(cards.shop.submitted().len(), CARDS - 2);
     }
 }
@@ -102,7 +104,7 @@ fn killed_before_a_request_arrives_it_names_what_is_in_doubt() {
 #[cfg(unix)]
 fn a_wait_for_a_callback_that_may_never_come_is_told_and_can_be_ended() {
     let cards = Cards::new(CARDS);
-    let flags = format!("--listen {}", free_port());
+    let flags = format!("{ELSEWHERE} --listen {}", free_port());
     cards.kill_at(2, Stop::BeforeRequest, &flags);
     let mut child = cards.update(&flags).start();
     let said = until_it_says(&mut child, "1 batch is in doubt: its callback is waited for, 26 hours at most");
@@ -119,7 +121,7 @@ fn a_wait_for_a_callback_that_may_never_come_is_told_and_can_be_ended() {
 fn what_is_in_doubt_is_submitted_again_when_that_is_asked_for() {
     let cards = Cards::new(CARDS);
     cards.kill_at(2, Stop::BeforeRequest, "");
-    cards.update("--submit-again").run().ends(0);
+    cards.update(&format!("{ELSEWHERE} --submit-again")).run().ends(0);
     cards.are_exact();
     cards.were_submitted_once();
 }
@@ -131,7 +133,7 @@ fn results_that_were_written_and_not_yet_known_are_not_there_twice() {
     cards.kill_at(6, Stop::BeforeReply, "");
     let state = fs::read(cards.beside(".pg-state")).unwrap();
     let done = fs::metadata(cards.beside(".results.csv")).unwrap().len();
-    cards.update("").run().ends(0);
+    cards.update(ELSEWHERE).run().ends(0);
     cards.are_exact();
     // As after a crash between writing the last result and storing that it was written.
     let whole = fs::read(cards.beside(".results.csv")).unwrap();
@@ -139,14 +141,18 @@ fn results_that_were_written_and_not_yet_known_are_not_there_twice() {
     for length in [whole.len(), whole.len() - 7] {
         fs::write(cards.beside(".pg-state"), &state).unwrap();
         fs::write(cards.beside(".results.csv"), &whole[..length]).unwrap();
-        cards.update("").run().ends(0).says("going on with an earlier run: 6 card keys were read, 4 of them are done");
+        cards
+            .update(ELSEWHERE)
+            .run()
+            .ends(0)
+            .says("going on with an earlier run: 6 card keys were read, 4 of them are done");
         cards.are_exact();
     }
     cards.were_submitted_once();
     // Results that were known and are gone can't be made up for.
     fs::write(cards.beside(".pg-state"), &state).unwrap();
     fs::write(cards.beside(".results.csv"), &whole[..100]).unwrap();
-    cards.update("").run().ends(2).says("has lost results");
+    cards.update(ELSEWHERE).run().ends(2).says("has lost results");
 }
 
 #[test]
@@ -163,7 +169,7 @@ fn an_interruption_waits_for_the_reply_and_leaves_no_doubt() {
     said.read_line(&mut rest).unwrap();
     assert!(rest.contains("interrupted: 0 cards are done") && rest.contains("the same command goes on"), "{rest}");
     assert_eq!(child.wait().unwrap().code(), Some(4));
-    cards.update("").run().ends(0).says("going on with an earlier run");
+    cards.update(ELSEWHERE).run().ends(0).says("going on with an earlier run");
     cards.are_exact();
     cards.were_submitted_once();
 }
@@ -186,7 +192,7 @@ fn a_second_interruption_ends_it_at_once() {
     assert!(rest.contains("interrupted"), "{rest}");
     assert_eq!(child.wait().unwrap().code(), Some(4));
     // The service has it, and nobody knows under which key.
-    let ended: Ended = cards.update("").run().ends(4).says("batch 1 ");
+    let ended: Ended = cards.update(ELSEWHERE).run().ends(4).says("batch 1 ");
     assert!(ended.err.contains("doubtful"));
     cards.were_submitted_once();
 }

@@ -7,7 +7,7 @@ use pg_model::{
     TransactionCategory,
 };
 
-use super::{Context, Refusal, Serve, amount, checkout_reply, repeat, stored_user};
+use super::{Context, Refusal, Serve, amount, checkout_reply, country, repeat, stored_user};
 use crate::{
     merchants::Merchant,
     records::{CallbackKind, CheckoutItem, CheckoutToken, Details, UNLIMITED},
@@ -38,6 +38,7 @@ impl Serve for GetToken {
         if items.is_empty() {
             context.basis.assume(118);
         }
+        check_country(&self)?;
         let amount = total(&items, &currency)?;
         let callback_url = given(self.callback_url.as_ref());
         if let Some(url) = &callback_url {
@@ -100,11 +101,21 @@ fn has_other_case(request: &GetToken) -> bool {
     kind || words.into_iter().flatten().any(|word| word != word.to_ascii_lowercase())
 }
 
+/// A code that no country has would be refused by whoever reads ISO 3166-1 (assumption 143).
+fn check_country(request: &GetToken) -> Result<(), Refusal> {
+    match given(request.billing_address.country.as_ref()) {
+        Some(code) if !country::is_assigned(&code) => {
+            Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("country").assuming(143))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// When the token begins and stops working (assumptions 114 and 117).
 fn times(request: &GetToken, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
     let start = instant(request.token_start, "token_start")?.unwrap_or(now);
     let expires = instant(request.token_expiry, "token_expiry")?.unwrap_or_else(|| start.plus(LIFETIME));
-    if expires > start {
+    if expires > start && expires > now {
         Ok((start, expires))
     } else {
         Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("token_expiry").assuming(117))

@@ -19,6 +19,7 @@ mod capture;
 mod checkout;
 mod checkout_callback;
 mod checkout_reply;
+mod country;
 mod get_token;
 mod refund;
 mod repeat;

@@ -170,6 +170,8 @@ pub(in crate::service) fn perform(
     let answer = bank::approved(context, step.kind == PaymentKind::Capture);
     let mut details = original.details_to_copy();
     details.extend(step.details);
+    // What an update has given to the original finds neither of them (assumption 99).
+    let reference_added = step.references.merchant.is_none() && original.reference_added;
     let references = step.references.or_of(original);
     let operation = Payment {
         key,
@@ -182,7 +184,7 @@ pub(in crate::service) fn perform(
         currency: original.currency.clone(),
         parent: Some(original.key.clone()),
         merchant_reference: references.merchant,
-        reference_added: false,
+        reference_added,
         unique_reference: references.unique,
         customer_reference: references.customer,
         captured: 0,

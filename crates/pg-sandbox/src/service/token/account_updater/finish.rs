@@ -104,7 +104,8 @@ fn renewed(context: &mut Context<'_>, old: &CardToken, card: &NewCard, at: Times
         merchant: old.merchant.clone(),
         unique_identifier: context.vault.card_identifier(&old.merchant, &card.number),
         customer_reference: old.customer_reference.clone(),
-        enabled: true,
+        // A customer may have withdrawn the consent: what was disabled is not to be charged under another key.
+        enabled: old.enabled,
         card: HeldCard::seal(context.vault, context.keys.dice(), &key, &card.number, expiry),
         details: old.details.clone(),
         parent: None,
@@ -116,6 +117,7 @@ fn renewed(context: &mut Context<'_>, old: &CardToken, card: &NewCard, at: Times
 fn shown_of(token: &CardToken) -> NewToken {
     let card = detail::card(token);
     NewToken {
+        enabled: token.enabled,
         card_key: token.key.clone(),
         card_unique_identifier: token.unique_identifier,
         merchant_customer_reference: token.customer_reference.clone().unwrap_or_default(),

@@ -25,7 +25,7 @@ fn entry(entry: &BatchEntry) -> UpdatedCard {
         card_key: new.card_key.as_str().into(),
         card_unique_identifier: new.card_unique_identifier.to_string().into(),
         merchant_customer_reference: new.merchant_customer_reference.as_str().into(),
-        enabled: Flag::YES,
+        enabled: if new.enabled { Flag::YES } else { Flag::NO },
         card: card(new),
         ..old
     }
