@@ -41,7 +41,7 @@ impl ErrorCode {
     pub const INVALID_CARD_CV2: Self = Self(Cow::Borrowed("110"));
     /// `111`: The currency is not enabled on the account. (spec 2 §7)
     pub const CURRENCY_NOT_SUPPORTED: Self = Self(Cow::Borrowed("111"));
-    /// `119`: The acquirer did not answer, and may have charged: look the payment up, and send it again under the same reference only. (spec 2 §7)
+    /// `119`: The acquirer did not answer, and may have charged: look the payment up; another reference could charge a second time. (spec 2 §7)
     pub const NO_RESPONSE_FROM_BANK: Self = Self(Cow::Borrowed("119"));
     /// `120`: A payment without a currency. (spec 2 §7)
     pub const CURRENCY_NOT_SUPPLIED: Self = Self(Cow::Borrowed("120"));
