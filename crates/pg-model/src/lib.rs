@@ -8,7 +8,8 @@
 //!
 //! Limits: lengths are counted in characters; a scalar of a reply that is empty, null or absent reads as an empty text;
 //! replies nest at most 32 levels deep in XML and 128 in JSON. Without the default feature `xml` the crate is
-//! `no_std` + `alloc`, and reads no XML with attributes or document types, which the documents never show.
+//! `no_std` + `alloc`, and reads no XML with attributes or document types, which the documents never show. The feature
+//! `serde` lets records and outcomes be serialised, with card numbers masked.
 //!
 //! ```
 //! use pg_model::{AuthSessionKey, Currency, Item, Method, Order};
@@ -48,6 +49,8 @@ mod read;
 mod record;
 mod remedy;
 mod secret;
+#[cfg(feature = "serde")]
+mod serialize;
 mod text;
 mod twice;
 mod value;

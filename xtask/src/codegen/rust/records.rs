@@ -17,7 +17,7 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
             name: record.name.clone(),
             about: format!("{} (spec {})", record.doc, record.source),
             code: code(record),
-            tail: String::new(),
+            tail: format!("\n#[cfg(feature = \"serde\")]\ncrate::serialize::records!({});\n", record.name),
         })
         .collect()
 }

@@ -61,3 +61,90 @@ pub use token_cancellation::TokenCancellation;
 pub use transaction::Transaction;
 pub use transactions::Transactions;
 pub use updated_card::UpdatedCard;
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(Card);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(CardCustomer);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(CardAddress);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(CardKeyDetail);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(CardKeyDetails);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(UpdatedCard);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(AccountUpdaterBatch);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(BatchRequested);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(Acknowledgement);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(Session);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(FieldError);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(ServiceError);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(EnterpriseError);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(RedirectData);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(Transaction);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(Transactions);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(ThreeDSecureInitiation);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(AuthenticationStatus);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(CheckoutToken);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(Token);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(CheckoutItemLine);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(CheckoutUser);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(EnterpriseResult);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(SmsReply);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(SmsResult);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(AddressReply);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(AddressResult);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(EnterpriseTransaction);
+
+#[cfg(feature = "serde")]
+crate::serialize::records!(TokenCancellation);

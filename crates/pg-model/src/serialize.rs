@@ -1,0 +1,155 @@
+//! Records and outcomes as data of serde, for logs and stores: the names of the wire, in the order of the tables.
+//!
+//! A card number is masked to its first six and last four digits, and so is what looks like one in a field that the tables do not
+//! know. Requests, secrets and the machines' states have no such form on purpose.
+
+use alloc::{borrow::ToOwned, string::String, vec::Vec};
+
+use serde::{
+    Serialize, Serializer,
+    ser::{SerializeMap, SerializeStruct},
+};
+
+use crate::{
+    Outcome, Value, mask,
+    record::{ListShape, Record, RecordWriter},
+};
+
+/// Implements [`Serialize`] for records.
+macro_rules! records {
+    ($($name:ident),* $(,)?) => { $(
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                crate::serialize::record(self, serializer)
+            }
+        }
+    )* };
+}
+pub(crate) use records;
+
+pub(crate) fn record<S: Serializer>(record: &dyn Record, serializer: S) -> Result<S::Ok, S::Error> {
+    Tree::of(record).serialize(serializer)
+}
+
+/// `{"outcome": "approved", "record": {…}}`.
+impl<T: Record> Serialize for Outcome<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut outcome = serializer.serialize_struct("Outcome", 2)?;
+        outcome.serialize_field("outcome", self.word())?;
+        outcome.serialize_field("record", &Tree::of(self.record()))?;
+        outcome.end()
+    }
+}
+
+/// What a record writes, kept until a serializer asks for it.
+#[derive(Default)]
+struct Tree(Vec<(String, Node)>);
+
+enum Node {
+    Text(String),
+    Record(Tree),
+    List(Vec<Tree>),
+    Unknown(Value),
+}
+
+impl Tree {
+    fn of(record: &dyn Record) -> Self {
+        let mut tree = Self::default();
+        record.write(&mut tree);
+        tree
+    }
+
+    fn put(&mut self, name: &str, node: Node) {
+        self.0.push((name.to_owned(), node));
+    }
+}
+
+impl RecordWriter for Tree {
+    fn text(&mut self, name: &str, value: &str) {
+        let value = if name == "cardNumber" { mask::text(value) } else { value.to_owned() };
+        self.put(name, Node::Text(value));
+    }
+
+    fn number(&mut self, name: &str, value: &str) {
+        self.text(name, value);
+    }
+
+    fn record(&mut self, name: &str, record: &dyn Record) {
+        self.put(name, Node::Record(Self::of(record)));
+    }
+
+    fn list(&mut self, name: &str, _item: &str, _shape: ListShape, records: &mut dyn Iterator<Item = &dyn Record>) {
+        self.put(name, Node::List(records.map(Self::of).collect()));
+    }
+
+    fn map(&mut self, name: &str, records: &mut dyn Iterator<Item = (&str, &dyn Record)>) {
+        let named = records.map(|(name, record)| (name.to_owned(), Node::Record(Self::of(record))));
+        self.put(name, Node::Record(Self(named.collect())));
+    }
+
+    fn value(&mut self, name: &str, value: &Value) {
+        self.put(name, Node::Unknown(value.clone()));
+    }
+}
+
+impl Serialize for Tree {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, node) in &self.0 {
+            map.serialize_entry(name, node)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Record(tree) => tree.serialize(serializer),
+            Self::List(trees) => serializer.collect_seq(trees),
+            Self::Unknown(value) => value.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(&mask::text(text)),
+            Self::List(values) => serializer.collect_seq(values),
+            Self::Record(extra) => serializer.collect_map(extra.iter().map(|(name, value)| (mask::text(name), value))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{CardKeyDetails, Outcome, Record, Reply, Transaction, decode_into};
+
+    fn read<R: Record + Default>(body: &str) -> R {
+        let mut reply = Reply::<R>::default();
+        decode_into(body.as_bytes(), &mut reply).unwrap();
+        reply.record
+    }
+
+    #[test]
+    fn an_outcome_is_data_under_the_names_of_the_wire() {
+        let body = r#"{"transactionStatusCode":"600","transactionKey":"k","bankAuthCode":"123456","new":{"pan":"4000 0000 0000 1000","n":[1,null]}}"#;
+        let outcome = Outcome::from(read::<Transaction>(body));
+        let data = serde_json::to_value(&outcome).unwrap();
+        assert_eq!(data["outcome"], "approved");
+        let record = &data["record"];
+        assert_eq!((&record["transactionStatusCode"], &record["bankAuthCode"]), (&"600".into(), &"123456".into()));
+        assert_eq!(record["new"], serde_json::json!({ "pan": "4000 00** **** 1000", "n": ["1", ""] }));
+    }
+
+    #[test]
+    fn a_record_says_what_its_json_says_and_masks_a_card_number_that_came_in_clear() {
+        let body = r#"{"cardKeyDetails":{"0":{"cardKey":"a-1","cardUniqueIdentifier":4000000000001000,"card":{"cardNumber":"4000000000001000"}}}}"#;
+        let data = serde_json::to_string(&read::<CardKeyDetails>(body)).unwrap();
+        assert!(data.contains(r#""cardNumber":"400000******1000""#), "{data}");
+        assert!(data.contains(r#""cardUniqueIdentifier":"4000000000001000""#), "identifiers stay: {data}");
+        assert!(data.contains(r#""cardKey":"a-1""#));
+    }
+}
