@@ -57,8 +57,12 @@ pub(super) fn meant(info: &MethodInfo, name: &str) -> Option<String> {
         6..=11 => 2,
         _ => 3,
     };
+    // A request may hold thousands of unknown names and is not authenticated yet. The distance is never less than the difference in
+    // length, which costs nothing to compare.
     let (distance, nearest) = names(info)
-        .map(|known| (osa_distance(&letters, &self::letters(known)), known))
+        .map(|known| (self::letters(known), known))
+        .filter(|(spelt, _)| spelt.len().abs_diff(letters.len()) <= slips)
+        .map(|(spelt, known)| (osa_distance(&letters, &spelt), known))
         .min_by_key(|&(distance, _)| distance)?;
     (distance <= slips).then(|| nearest.replace("{n}", number.unwrap_or("0")))
 }
