@@ -1,9 +1,10 @@
 //! `name=value` arguments. A value can also come from a file (`name=@FILE`) or from standard input (`name=-`), so that
-//! card data need not stand on the command line.
+//! card data need not stand on the command line, where other users of the machine see it.
 
 use std::io::{self, Read};
 
 use pg_model::{Parameters, mask};
+use pg_sandbox::cards;
 
 use crate::{failure::Failure, output};
 
@@ -72,10 +73,41 @@ impl Given {
         }
     }
 
+    /// Whether the card is one of those that every sandbox publishes, or there is none: then nothing given is anybody's secret at a
+    /// sandbox.
+    pub(crate) fn is_test_data(&self) -> bool {
+        let numbers = self.parameters.iter().filter(|(name, _)| name.eq_ignore_ascii_case("cardNumber"));
+        numbers.map(|(_, number)| number).all(|number| number.is_empty() || is_published(number))
+    }
+
     /// Names and values, as signing takes them.
     pub(crate) fn pairs(&self) -> Vec<(&str, &str)> {
         self.parameters.iter().collect()
     }
+}
+
+/// Warns of what looks like a card number anywhere on the command line, but for values of secret parameters, which
+/// [`Given::warn_of_secrets`] names, and for the numbers that every sandbox publishes.
+pub(crate) fn warn_of_card_numbers(arguments: impl Iterator<Item = String>) {
+    for (at, argument) in arguments.enumerate().skip(1) {
+        if is_misplaced_number(&argument) {
+            output::warn(&format!(
+                "argument {at} looks like a card number: other users can see it (ps) and it stays in the shell's history; use \
+                 name=@FILE or name=-"
+            ));
+        }
+    }
+}
+
+fn is_misplaced_number(argument: &str) -> bool {
+    let is_told = argument.split_once('=').is_some_and(|(name, _)| is_secret(name));
+    !is_told && mask::has_card_number(argument) && !is_published(argument)
+}
+
+/// Whether the digits of a text are the number of a published test card.
+fn is_published(text: &str) -> bool {
+    let digits: String = text.chars().filter_map(mask::digit).map(|digit| char::from(b'0' + digit)).collect();
+    cards::CARDS.iter().any(|card| card.number == digits)
 }
 
 /// Whether a parameter's value must not be seen by others: a sensitive one of any method, or a credential. A name that
@@ -144,6 +176,35 @@ mod tests {
         let failure = format!("{:?}", read(&["a=1", "4111111111111111"]).err().unwrap());
         assert!(failure.contains("parameter 2") && !failure.contains("4111"), "{failure}");
         assert!(read(&["=1"]).is_err());
+    }
+
+    #[test]
+    fn card_numbers_anywhere_are_noticed() {
+        for argument in [
+            "4111111111111111",
+            "merchantReference=4111 1111-1111.1111",
+            "--base-url=https://a/4111111111111111",
+            "４１１１１１１１１１１１１１１１",
+        ] {
+            assert!(is_misplaced_number(argument), "{argument}");
+        }
+        for argument in [
+            "cardNumber=4111111111111111",
+            "cardNumber=4000000000001000",
+            "4000000000001000",
+            "order=202611220000",
+            "4111111111111112",
+        ] {
+            assert!(!is_misplaced_number(argument), "{argument}");
+        }
+    }
+
+    #[test]
+    fn published_cards_are_test_data() {
+        assert!(read(&["cardNumber=4000000000001000", "cardCV2=917"]).unwrap().is_test_data());
+        assert!(read(&["cardCV2=917"]).unwrap().is_test_data());
+        assert!(!read(&["cardNumber=4111111111111111"]).unwrap().is_test_data());
+        assert!(!read(&["CARDNUMBER=5", "cardNumber=4000000000001000"]).unwrap().is_test_data());
     }
 
     #[test]

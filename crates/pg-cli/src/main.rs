@@ -68,6 +68,7 @@ fn main() -> ExitCode {
         Err(error) => return not_understood(&error),
     };
     let json = arguments.json;
+    argument::warn_of_card_numbers(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
     match command::run(arguments.command, json) {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report(json).into(),
@@ -79,6 +80,7 @@ fn not_understood(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     // Whoever forgot a name may have typed a card number in its place.
     let masked = mask::text(&text);
+    let masked = output::harmless_lines(&masked);
     // A closed pipe has read enough.
     if error.use_stderr() && masked != text {
         drop(write!(std::io::stderr(), "{masked}"));

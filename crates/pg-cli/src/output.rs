@@ -1,10 +1,12 @@
 //! Where text goes: data to standard output, talk to standard error.
 
 use std::{
+    borrow::Cow,
     io::{self, ErrorKind, IsTerminal, Write},
     process::ExitCode,
 };
 
+use pg_model::mask::is_invisible;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -30,11 +32,20 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Prints data, with a line break behind it. A reader that went away has read enough: that is no failure.
+/// Prints data, with a line break behind it. On a terminal, characters that play tricks are spelt out; files and pipes get the
+/// text as it is. A reader that went away has read enough: that is no failure.
 ///
 /// # Errors
 /// When standard output takes nothing, for example because a disk is full.
 pub(crate) fn data(text: &str) -> Result<(), Failure> {
+    page(&for_stdout(text))
+}
+
+/// The same for a text that holds nothing from outside, or only what is [`harmless`]: it may have colours.
+///
+/// # Errors
+/// As [`data`].
+pub(crate) fn page(text: &str) -> Result<(), Failure> {
     match write(text) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(&error)),
         _ => Ok(()),
@@ -46,7 +57,12 @@ pub(crate) fn data(text: &str) -> Result<(), Failure> {
 /// # Errors
 /// When standard output takes nothing, or nobody reads it.
 pub(crate) fn news(text: &str) -> Result<(), Failure> {
-    write(text).map_err(|error| Failure::output(&error))
+    write(&for_stdout(text)).map_err(|error| Failure::output(&error))
+}
+
+/// A text of several lines for standard output, harmless if that is a terminal.
+pub(crate) fn for_stdout(text: &str) -> Cow<'_, str> {
+    if io::stdout().is_terminal() { harmless_lines(text) } else { text.into() }
 }
 
 fn write(text: &str) -> io::Result<()> {
@@ -67,7 +83,22 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
 /// # Errors
 /// When it has no such form.
 pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(value).map_err(|error| Failure::output(&error.into()))
+    let text = serde_json::to_string(value).map_err(|error| Failure::output(&error.into()))?;
+    Ok(harmless_json(&text).into_owned())
+}
+
+/// The same JSON, with characters that nobody sees or that turn text around written as `\u202e`. They stand in strings only, and
+/// ASCII ones are written so already.
+pub(crate) fn harmless_json(json: &str) -> Cow<'_, str> {
+    replaced(
+        json,
+        |c| !c.is_ascii() && is_invisible(c) || c == '\u{7f}',
+        |c, out| {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        },
+    )
 }
 
 /// Says something to the person who watches: one line, whatever a service put into it.
@@ -76,15 +107,30 @@ pub(crate) fn say(text: &str) {
     drop(writeln!(io::stderr(), "{}", harmless(text)));
 }
 
-/// A text whose control characters are spelt out, so that no reply can play tricks on a terminal.
-fn harmless(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            let spelt = c.is_control().then(|| c.escape_default());
-            let plain = spelt.is_none().then_some(c);
-            spelt.into_iter().flatten().chain(plain)
-        })
-        .collect()
+/// A text on one line whose invisible characters are spelt out, so that no reply can play tricks on a terminal: control characters, and
+/// those that turn text around or have no width.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    replaced(text, is_invisible, spell)
+}
+
+/// The same with its line breaks.
+pub(crate) fn harmless_lines(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| is_invisible(c) && c != '\n', spell)
+}
+
+fn spell(c: char, out: &mut String) {
+    out.extend(c.escape_default());
+}
+
+fn replaced(text: &str, is_meant: impl Fn(char) -> bool, by: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    if !text.chars().any(&is_meant) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_meant(c) { by(c, &mut out) } else { out.push(c) }
+    }
+    out.into()
 }
 
 /// Says that something is risky.
@@ -151,5 +197,24 @@ mod tests {
     #[test]
     fn control_characters_are_spelt_out() {
         assert_eq!(harmless("a\u{1b}[2J\nb\u{9b}é"), "a\\u{1b}[2J\\nb\\u{9b}é");
+        assert_eq!(harmless_lines("a\u{1b}[2J\nb"), "a\\u{1b}[2J\nb");
+    }
+
+    #[test]
+    fn characters_that_turn_text_around_or_hide_are_spelt_out() {
+        assert_eq!(
+            harmless("paid\u{202e}diap \u{200b}\u{2066}\u{feff}"),
+            "paid\\u{202e}diap \\u{200b}\\u{2066}\\u{feff}"
+        );
+        assert!(matches!(harmless("שלום é 日本"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn json_keeps_its_meaning() {
+        let json = "{\"a\\n\":\"\u{202e}x\u{9b}\u{7f}\u{e0041}é\"}";
+        let shown = harmless_json(json);
+        assert_eq!(shown, "{\"a\\n\":\"\\u202ex\\u009b\\u007f\\udb40\\udc41é\"}");
+        let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(parsed(&shown), parsed(json));
     }
 }

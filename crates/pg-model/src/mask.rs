@@ -1,7 +1,15 @@
 //! Masking: what may be shown of a card number, and how to find one in text of unknown content.
 
-use alloc::{borrow::ToOwned, string::String, vec::Vec};
-use core::ops::Range;
+use alloc::{borrow::Cow, string::String};
+
+mod base64;
+mod groups;
+mod letters;
+mod row;
+
+pub use letters::{digit, is_invisible};
+
+use row::{Between, Digit, Kinds};
 
 /// Digits that a masked card number shows at its start (spec 2 §2.2).
 const SHOWN_FIRST: usize = 6;
@@ -30,8 +38,11 @@ pub fn card_number(number: &str) -> String {
 }
 
 /// A text in which every run of 12 digits and more, also when grouped by single blanks or hyphens, is masked like a
-/// card number; and so is a number whose check digit is right when other signs group it, always the same. Used wherever
-/// text of unknown content could reach a person: error excerpts, logs, journals.
+/// card number; and so is a number whose check digit is right when other signs group it. Used wherever text of unknown
+/// content could reach a person: error excerpts, logs, journals.
+///
+/// Digits of every script count, escaped ones too (`%34`, `\u0034`, `&#52;`), and what nobody sees between them does not. A word
+/// that is the Base64 of a number is hidden whole. The result has as many characters as the text, and takes time that grows with it.
 ///
 /// ```
 /// assert_eq!(pg_model::mask::text("pan=4111 1111 1111 1111;"), "pan=4111 11** **** 1111;");
@@ -40,98 +51,87 @@ pub fn card_number(number: &str) -> String {
 /// ```
 #[must_use]
 pub fn text(text: &str) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at].is_ascii_digit() {
-            let run = digit_run(&bytes, at);
-            let end = run.last().map_or(at, |last| last + 1);
-            if run.len() >= *CARD_NUMBER_DIGITS.start() {
-                hide_middle(&mut bytes, &run);
-            }
-            at = end;
-        } else {
-            at += 1;
+    masked(text).into_owned()
+}
+
+/// The same as [`text`]; nothing is copied where nothing is hidden.
+#[must_use]
+pub fn masked(text: &str) -> Cow<'_, str> {
+    let text = if base64::may_hold(text.as_bytes()) { base64::hidden(text) } else { Cow::Borrowed(text) };
+    if has_few_digits(&text) {
+        return text;
+    }
+    let mut found = row::of(&text, Kinds::All);
+    hide(&text, &mut found);
+    let plain = found.iter().all(|digit| digit.length == 1);
+    if plain && found.iter().all(|digit| !digit.hidden) {
+        return text;
+    }
+    let shown = row::without_hidden(&text, &found);
+    if plain {
+        return Cow::Owned(shown);
+    }
+    // A raised digit may be a sign between two groups as well as a digit.
+    let mut found = row::of(&shown, Kinds::Ascii);
+    hide(&shown, &mut found);
+    Cow::Owned(row::without_hidden(&shown, &found))
+}
+
+/// Whether what looks like a card number stands in a text, in any way in which [`text`] finds one: 12 to 19 digits that
+/// begin as those of cards do and end in the right check digit. Other digits in the same number of places, such as those of an order,
+/// are none.
+///
+/// ```
+/// use pg_model::mask::has_card_number;
+/// assert!(has_card_number("paid with 4111 1111 1111 1111"));
+/// assert!(!has_card_number("order 202611220000") && !has_card_number("4111 1111 1111 1112"));
+/// ```
+#[must_use]
+pub fn has_card_number(text: &str) -> bool {
+    let text = match base64::may_hold(text.as_bytes()).then(|| base64::hidden(text)) {
+        Some(Cow::Owned(_)) => return true,
+        _ => text,
+    };
+    if has_few_digits(text) {
+        return false;
+    }
+    let mut found = row::of(text, Kinds::All);
+    found.chunk_by_mut(|_, next| next.before != Between::Strange).any(|row| {
+        groups::hide(text, row);
+        row.iter().any(|digit| digit.hidden)
+            || row.chunk_by(|_, next| next.before != Between::Other).any(|run| {
+                CARD_NUMBER_DIGITS.contains(&run.len())
+                    && (2..=6).contains(&run[0].value)
+                    && groups::has_check_digit(run)
+            })
+    })
+}
+
+fn hide(text: &str, found: &mut [Digit]) {
+    for row in found.chunk_by_mut(|_, next| next.before != Between::Strange) {
+        if row.len() >= *CARD_NUMBER_DIGITS.start() {
+            row.chunk_by_mut(|_, next| next.before != Between::Other).for_each(run);
+            groups::hide(text, row);
         }
     }
-    hide_grouped(&mut bytes);
-    // Only ASCII digits were replaced, by an ASCII byte, so the text is still UTF-8.
-    String::from_utf8(bytes).unwrap_or_else(|_| "*".to_owned())
 }
 
-/// Where the digits stand that begin at `start` and go on across single blanks and hyphens.
-fn digit_run(bytes: &[u8], start: usize) -> Vec<usize> {
-    let mut run = Vec::new();
-    let mut at = start;
-    while at < bytes.len() {
-        if bytes[at].is_ascii_digit() {
-            run.push(at);
-        } else if !(matches!(bytes[at], b' ' | b'-') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)) {
-            break;
-        }
-        at += 1;
-    }
-    run
-}
-
-/// The fewest digits of a group, but for the last one of a number.
-const GROUP_DIGITS: usize = 4;
-/// The most bytes between two groups.
-const BETWEEN: usize = 8;
-
-/// Hides numbers whose groups stand apart by something else than a blank or a hyphen. Dates, lists and versions look like
-/// that too, so the check digit decides.
-fn hide_grouped(bytes: &mut [u8]) {
-    let groups = digit_groups(bytes);
-    // Numbers may overlap in a row of groups: all are looked for before any is hidden.
-    let mut numbers: Vec<Vec<usize>> = Vec::new();
-    for first in 0..groups.len() {
-        let mut run: Vec<usize> = groups[first].clone().collect();
-        let mut apart = None;
-        for pair in groups[first..].windows(2) {
-            let between = &bytes[pair[0].end..pair[1].start];
-            let strange = between.len() > BETWEEN || between.iter().any(|b| b.is_ascii_alphanumeric() || *b == b'*');
-            if strange || pair[0].len() < GROUP_DIGITS || *apart.get_or_insert(between) != between {
-                break;
-            }
-            run.extend(pair[1].clone());
-            if run.len() > *CARD_NUMBER_DIGITS.end() {
-                break;
-            }
-            if run.len() >= *CARD_NUMBER_DIGITS.start() && has_check_digit(bytes, &run) {
-                numbers.push(run.clone());
-            }
-        }
-    }
-    for number in numbers {
-        hide_middle(bytes, &number);
+/// Hides the middle of a run of digits with no more than single blanks and hyphens between them.
+fn run(run: &mut [Digit]) {
+    if run.len() >= *CARD_NUMBER_DIGITS.start() {
+        row::hide_middle(run);
     }
 }
 
-/// Where digits stand side by side.
-fn digit_groups(bytes: &[u8]) -> Vec<Range<usize>> {
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit()) {
-        match groups.last_mut() {
-            Some(group) if group.end == at => group.end += 1,
-            _ => groups.push(at..at + 1),
-        }
+/// Whether there cannot be a number: most texts are such, and this is a fraction of the work.
+fn has_few_digits(text: &str) -> bool {
+    let fewest = *CARD_NUMBER_DIGITS.start();
+    if text.len() < fewest {
+        return true;
     }
-    groups
-}
-
-/// Whether the last digit is the one that the others ask for (Luhn).
-fn has_check_digit(bytes: &[u8], run: &[usize]) -> bool {
-    let digits = run.iter().rev().map(|at| u32::from(bytes[*at] - b'0'));
-    let weighed =
-        digits.enumerate().map(|(place, digit)| if place % 2 == 0 { digit } else { digit * 2 % 10 + digit / 5 });
-    weighed.sum::<u32>().is_multiple_of(10)
-}
-
-fn hide_middle(bytes: &mut [u8], run: &[usize]) {
-    for &at in &run[SHOWN_FIRST..run.len() - SHOWN_LAST] {
-        bytes[at] = b'*';
-    }
+    let ascii = text.bytes().filter(u8::is_ascii_digit).count();
+    ascii < fewest
+        && (text.is_ascii() || text.chars().filter(|letter| digit(*letter).is_some()).take(fewest).count() < fewest)
 }
 
 #[cfg(test)]
@@ -172,9 +172,56 @@ mod tests {
         ] {
             assert_eq!(text(shown), hidden);
         }
-        for other in
-            ["2026/11/21 10:00:00.000", "10.20.30.40:8480", "1000,2000,3001", "4111.1111/1111.1111", "1e9999.9999"]
-        {
+        for other in ["2026/11/21 10:00:00.000", "10.20.30.40:8480", "1000,2000,3001", "1e9999.9999"] {
+            assert_eq!(text(other), other);
+        }
+    }
+
+    #[test]
+    fn signs_between_groups_may_differ_where_cards_have_groups() {
+        for (shown, hidden) in [
+            ("4111.1111/1111.1111", "4111.11**/****.1111"),
+            ("4111-1111 1111, 1111", "4111-11** ****, 1111"),
+            ("3782, 822463/10005", "3782, 82****/*0005"),
+            ("41.11.11.11.11.11.11.11", "41.11.11.**.**.**.11.11"),
+            ("4,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "4,1,1,1,1,1,*,*,*,*,*,*,1,1,1,1"),
+        ] {
+            assert_eq!(text(shown), hidden);
+        }
+        // Another check digit; other groups; two signs; one number more.
+        for other in [
+            "4111.1111/1111.1112",
+            "41.111/111.1111/1111",
+            "4,1;1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+            "4,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+        ] {
+            assert_eq!(text(other), other);
+        }
+    }
+
+    #[test]
+    fn digits_of_other_scripts_and_escapes_are_digits() {
+        for (shown, hidden) in [
+            ("４１１１１１１１１１１１１１１１", "４１１１１１******１１１１"),
+            ("٤١١١ ١١١١ ١١١١ ١١١١", "٤١١١ ١١** **** ١١١١"),
+            ("४१११११११११११११११", "४१११११******११११"),
+            ("②④⑥", "②④⑥"),
+            ("4\u{200b}1\u{200b}1\u{200b}1111111111111", "4\u{200b}1\u{200b}1\u{200b}111******1111"),
+            ("4111\u{202e}1111\u{0}1111\u{feff}1111", "4111\u{202e}11**\u{0}****\u{feff}1111"),
+            ("4️⃣1️⃣1111111111", "4️⃣1️⃣1111**1111"),
+            ("%34%31%31%31111111111111", "%34%31%31%3111******1111"),
+            ("pan=%34%31%31%31%31%31%31%31%31%31%31%31", "pan=%34%31%31%31%31%31******%31%31%31%31"),
+            (
+                r"\u0034\u0031\u0031\u0031\u0031\u0031\u0031\u0031\u0031\u0031\u0031\u0031",
+                r"\u0034\u0031\u0031\u0031\u0031\u0031************\u0031\u0031\u0031\u0031",
+            ),
+            ("34313131313131313131313131313131", "343131**********************3131"),
+            ("NDExMTExMTExMTExMTExMQ==", "**********************=="),
+        ] {
+            assert_eq!(text(shown), hidden);
+            assert_eq!(shown.chars().count(), hidden.chars().count());
+        }
+        for other in ["%20%21%2C%3D", "caf%C3%A9 100%2B200", "x=1&#44;2&#44;3"] {
             assert_eq!(text(other), other);
         }
     }

@@ -215,32 +215,9 @@ fn places(text: &str) -> Vec<Place> {
     places
 }
 
-/// The ASCII digit for a decimal digit of the scripts that keyboards write.
+/// The ASCII digit for a decimal digit of any script.
 fn digit(letter: char) -> Option<u8> {
-    const ZEROS: [u32; 11] = [
-        '0' as u32,
-        '\u{660}' as u32,
-        '\u{6f0}' as u32,
-        '\u{966}' as u32,
-        // Superscripts and subscripts.
-        '\u{2070}' as u32,
-        '\u{2080}' as u32,
-        // Mathematical digits, in five styles.
-        '\u{1d7ce}' as u32,
-        '\u{1d7d8}' as u32,
-        '\u{1d7e2}' as u32,
-        '\u{1d7ec}' as u32,
-        '\u{1d7f6}' as u32,
-    ];
-    const ODD: [(char, u32); 5] = [('¹', 1), ('²', 2), ('³', 3), ('⓪', 0), ('⓿', 0)];
-    let code = u32::from(letter);
-    let in_a_row = ZEROS.iter().filter_map(|zero| code.checked_sub(*zero)).find(|value| *value < 10);
-    // Circled digits begin with one.
-    let circled = code.checked_sub(u32::from('①')).filter(|value| *value < 9).map(|value| value + 1);
-    let full_width = code.checked_sub(0xff10).filter(|value| *value < 10);
-    let odd = ODD.iter().find(|(known, _)| *known == letter).map(|(_, value)| *value);
-    let value = in_a_row.or(full_width).or(circled).or(odd)?;
-    u8::try_from(value).ok().map(|value| b'0' + value)
+    pg_model::mask::digit(letter).map(|value| b'0' + value)
 }
 
 fn is_likely(row: &[Place]) -> bool {

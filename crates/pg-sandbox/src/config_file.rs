@@ -63,7 +63,15 @@ pub fn merchants_from_json(text: &str) -> Result<Vec<Merchant>, ConfigFileError>
 }
 
 fn syntax(line: usize, column: usize, problem: &str) -> ConfigFileError {
-    ConfigFileError::Invalid { place: format!("line {line}, column {column}"), problem: problem.trim().to_owned() }
+    ConfigFileError::Invalid { place: format!("line {line}, column {column}"), problem: without_value(problem.trim()) }
+}
+
+/// What a parser says about a value of the wrong type, without the value: a key that lost its quotation marks is still a secret.
+fn without_value(problem: &str) -> String {
+    match problem.split_once("expected ") {
+        Some((before, expected)) if before.starts_with("invalid ") => format!("expected {expected}"),
+        _ => problem.to_owned(),
+    }
 }
 
 /// What is wrong with a config file.

@@ -79,8 +79,16 @@ fn parse(text: &str) -> Result<BTreeMap<String, Profile>, String> {
         let before = &text[..error.span().map_or(0, |span| span.start).min(text.len())];
         let line = before.matches('\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-        format!("line {line}, column {column}: {}", error.message().trim().replace('\n', " "))
+        format!("line {line}, column {column}: {}", without_value(error.message().trim()).replace('\n', " "))
     })
+}
+
+/// What the parser says about a value of the wrong type, without the value: a key that lost its quotation marks is still a secret.
+fn without_value(problem: &str) -> String {
+    match problem.split_once("expected ") {
+        Some((before, expected)) if before.starts_with("invalid ") => format!("expected {expected}"),
+        _ => problem.to_owned(),
+    }
 }
 
 /// A file that everybody may read is no place for secrets.
@@ -133,10 +141,12 @@ mod tests {
             ("[a]\napiKey = canary\n", "line 2"),
             ("[a]\napiKey = \"k\"\napikey = \"canary\"\n", "line 3"),
             ("[a]\napiKey = 5\n", "line 2"),
+            ("[a]\napiKey = 4111111111111111\n", "line 2"),
             ("a = 1", "line 1"),
         ] {
             let problem = parse(text).map(|_| ()).unwrap_err();
-            assert!(problem.starts_with(line) && !problem.contains("canary"), "{problem}");
+            assert!(problem.starts_with(line), "{problem}");
+            assert!(!problem.contains("canary") && !problem.contains("4111"), "{problem}");
         }
     }
 

@@ -95,7 +95,9 @@ async fn listen(
         let text = if json {
             output::to_json(&event)?
         } else {
-            let record = event.record().map_or_else(String::new, |record| format!("\n{}", indented(record)));
+            let record = event
+                .record()
+                .map_or_else(String::new, |record| format!("\n{}", indented(&output::harmless_json(record))));
             event.headline() + &record
         };
         // It was taken, and does not come again.

@@ -31,10 +31,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     match &arguments.method {
         Some(path) => {
             let info = reference::method(path)?;
-            if json { output::json(&Entry::of(info))? } else { output::data(&details(info, paint))? }
+            if json { output::json(&Entry::of(info))? } else { output::page(&details(info, paint))? }
         }
         None if json => output::json(&METHODS.iter().map(|info| Entry::of(info)).collect::<Vec<_>>())?,
-        None => output::data(&overview(paint))?,
+        None => output::page(&overview(paint))?,
     }
     Ok(Exit::Done)
 }

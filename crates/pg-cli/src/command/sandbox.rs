@@ -2,7 +2,10 @@
 
 mod certificates;
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use pg_proto::BaseUrl;
 use pg_sandbox::{
@@ -12,6 +15,7 @@ use pg_sandbox::{
     secret::Secret,
 };
 use serde::Serialize;
+use serde_json::Value;
 
 use super::interrupt::Interrupted;
 use crate::{
@@ -25,7 +29,7 @@ use crate::{
 /// Serves a sandbox of the whole service until it is interrupted
 ///
 /// Its credentials are published and open nothing else. With --json the first line of output is
-/// {"baseUrl": …, "enterpriseBaseUrl": …, "merchants": […]}.
+/// {"baseUrl": …, "enterpriseBaseUrl": …, "merchants": […]}. Credentials of a config file are not printed.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -171,11 +175,13 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     super::runtime()?.block_on(async {
         let interrupted = Interrupted::listen()?;
         let server = Server::start(config).await.map_err(|error| failure(&error))?;
-        let up = Up { server: &server, merchants: &merchants, store: &store, public_url: public_url.as_deref() };
+        let config = arguments.config.as_deref();
+        let up =
+            Up { server: &server, merchants: &merchants, config, store: &store, public_url: public_url.as_deref() };
         if json {
             output::json(&up.facts())?;
         } else {
-            output::data(&up.page(Paint::of_stdout()))?;
+            output::page(&up.page(Paint::of_stdout()))?;
         }
         interrupted.wait().await;
         output::say("pg: stopping: answering what is there, then closing the store");
@@ -198,6 +204,8 @@ pub(super) fn failure(error: &StartError) -> Failure {
 struct Up<'a> {
     server: &'a Server,
     merchants: &'a Merchants,
+    /// The file that has accounts of its own.
+    config: Option<&'a Path>,
     store: &'a StoreChoice,
     public_url: Option<&'a str>,
 }
@@ -211,7 +219,7 @@ struct Facts<'a> {
     /// Where customers' browsers go, when that is elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     public_url: Option<&'a str>,
-    merchants: serde_json::Value,
+    merchants: Value,
 }
 
 impl Up<'_> {
@@ -229,8 +237,27 @@ impl Up<'_> {
             base_url: self.base_url(),
             enterprise_base_url: self.enterprise_base_url(),
             public_url: self.public_url,
-            merchants: self.merchants.view(),
+            merchants: self.accounts().into(),
         }
+    }
+
+    /// The accounts with the credentials that every sandbox has; those of the config file stay there.
+    fn accounts(&self) -> Vec<Value> {
+        let published = Merchants::default().view();
+        let is_published = |account: &Value| {
+            let same = |other: &Value| {
+                let mut members = Setting::ALL.iter().map(|setting| setting.member());
+                account["name"] == other["name"] && members.all(|member| account[member] == other[member])
+            };
+            published.as_array().into_iter().flatten().any(same)
+        };
+        let Value::Array(mut accounts) = self.merchants.view() else { return Vec::new() };
+        for account in accounts.iter_mut().filter(|account| !is_published(account)) {
+            if let Some(members) = account.as_object_mut() {
+                Setting::ALL.iter().for_each(|setting| drop(members.remove(setting.member())));
+            }
+        }
+        accounts
     }
 
     /// Everything is a comment or an export, so that the whole page can be pasted into a shell; it takes the first
@@ -239,7 +266,7 @@ impl Up<'_> {
         let base = self.base_url();
         let store = match self.store {
             StoreChoice::Memory => "in memory: gone when the sandbox ends".to_owned(),
-            StoreChoice::File(path) => format!("in {}", path.display()),
+            StoreChoice::File(path) => format!("in {}", output::harmless(&path.display().to_string())),
         };
         let mut lines = vec![
             paint.bold("# The sandbox is up. Ctrl-C ends it."),
@@ -251,10 +278,13 @@ impl Up<'_> {
         if let Some(public) = self.public_url {
             lines.insert(2, format!("# Customers' browsers are sent to {public}."));
         }
-        let view = self.merchants.view();
-        for (at, merchant) in view.as_array().into_iter().flatten().enumerate() {
+        for (at, merchant) in self.accounts().iter().enumerate() {
             lines.push(String::new());
             lines.push(paint.bold(&format!("# Account {}: {}", text(&merchant["name"]), abilities(merchant))));
+            if merchant[Setting::ApiKey.member()].is_null() {
+                let file = self.config.map_or_else(|| "the config file".into(), |file| file.display().to_string());
+                lines.push(format!("# Its credentials are in {}.", output::harmless(&file)));
+            }
             // One account at a time: the others are there to be uncommented.
             let prefix = if at == 0 { "" } else { "# " };
             for setting in Setting::ALL {
@@ -270,7 +300,7 @@ impl Up<'_> {
     }
 }
 
-fn abilities(merchant: &serde_json::Value) -> String {
+fn abilities(merchant: &Value) -> String {
     let mut said: Vec<String> =
         vec![merchant["currencies"].as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(" ")];
     for (member, name) in [("rawCards", "raw card numbers"), ("accountUpdater", "account updater")] {
@@ -283,6 +313,6 @@ fn abilities(merchant: &serde_json::Value) -> String {
     said.join(", ")
 }
 
-fn text(value: &serde_json::Value) -> String {
+fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

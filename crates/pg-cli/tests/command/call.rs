@@ -1,6 +1,9 @@
 //! What is checked before anything is sent, and where values come from.
 
-use crate::pg::{pg, words, write_private};
+use crate::{
+    peer::{Peer, reply},
+    pg::{pg, words, write_private},
+};
 
 #[test]
 fn all_violations_come_at_once_and_show_no_secret() {
@@ -82,7 +85,7 @@ fn the_key_of_the_account_updater_is_the_accounts() {
 }
 
 #[test]
-fn card_data_on_the_command_line_is_warned_of_when_it_leaves_this_machine() {
+fn card_data_on_the_command_line_is_warned_of_unless_the_sandbox_publishes_it() {
     let card = "call transaction/auth currency=GBP itemName0=Tea itemPrice0=5 cardNumber=4929420573595709 \
                 cardExpiryMonth=12 cardExpiryYear=49";
     // Nobody listens there, so nothing leaves.
@@ -92,8 +95,45 @@ fn card_data_on_the_command_line_is_warned_of_when_it_leaves_this_machine() {
         .ends(3)
         .says("warning: cardNumber on the command line")
         .hides(&["4929420573595709"]);
-    let ended = words(card).account("http://127.0.0.1:1").run().ends(3);
+    for how in ["", " --dry-run", " --curl --dry-run"] {
+        let ended = words(&format!("{card}{how}")).account("http://127.0.0.1:1").run();
+        assert!(ended.err.contains("warning: cardNumber on the command line"), "{how}: {}", ended.err);
+    }
+    // A test card on its way to a sandbox.
+    let ended =
+        words(&card.replace("4929420573595709", "4000000000001000")).account("http://127.0.0.1:1").run().ends(3);
     assert!(!ended.err.contains("warning"), "{}", ended.err);
+}
+
+#[test]
+fn a_card_number_anywhere_on_the_command_line_is_warned_of() {
+    for command in [
+        "methods transaction/auth4929420573595709",
+        "call token/lookup cardKey=4929-4205-7359-5709 --dry-run",
+        "sign --sha-key x merchantReference=4929420573595709",
+        "decrypt --iv 0123456789abcdef 4929420573595709",
+    ] {
+        words(command).run().says("looks like a card number").hides(&["4929420573595709", "4929-4205-7359-5709"]);
+    }
+    let ended = words("call token/lookup cardKey=202611220000 --dry-run").run().ends(0);
+    assert!(!ended.err.contains("warning"), "{}", ended.err);
+}
+
+#[test]
+fn replies_play_no_tricks_on_a_terminal() {
+    let name = "x\u{202e}y\u{200b}z\u{9b}\u{feff}";
+    let body = format!(r#"{{"errorCode":"102","traceCode":"1","errorMessage":"{name}\u001b[2J"}}"#);
+    let tricks = ["\u{202e}", "\u{200b}", "\u{9b}", "\u{feff}", "\u{1b}"];
+    for how in ["", " --json"] {
+        let peer = Peer::answering(&reply("400 Bad Request", "application/json", &body));
+        let command = format!("call token/lookup cardKey=a{how}");
+        words(&command).account(&peer.base).run().ends(1).says("102").hides(&tricks);
+    }
+    let body = format!(r#"{{"cardKeyDetails":{{"0":{{"cardKey":"a","cardholderName":"{name}"}}}}}}"#);
+    let peer = Peer::answering(&reply("200 OK", "application/json", &body));
+    let shown = words("call token/lookup cardKey=a").account(&peer.base).run().ends(0).hides(&tricks);
+    let shown: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    assert!(shown.to_string().contains(name), "the value is the same to programs: {shown}");
 }
 
 #[test]

@@ -181,6 +181,39 @@ fn its_page_can_be_pasted_into_a_shell() {
 }
 
 #[test]
+fn it_prints_no_credentials_of_a_config_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("merchants.toml");
+    let secrets = ["canaryKey00000000000000000000000", "canaryPassword", "canaryShaKey", "canaryUpdater"];
+    let [key, password, sha, updater] = secrets;
+    let account = |name: &str| {
+        format!(
+            "[[merchant]]\nname = \"{name}\"\napiKey = \"{key}\"\napiPassword = \"{password}\"\nshaKey = \"{sha}\"\n\
+             accountUpdaterKey = \"{updater}\"\nenterpriseApiKey = \"{key}\"\nenterpriseApiPassword = \"{key}\"\ncurrencies = [\"GBP\"]\n"
+        )
+    };
+    // One more account, and one in place of a published one.
+    for name in ["shop", "main"] {
+        std::fs::write(&file, account(name)).unwrap();
+        let sandbox = Running::start(&["--config", file.to_str().unwrap()]);
+        let shown = sandbox.facts.to_string();
+        assert!(shown.contains(&format!("\"name\":\"{name}\"")), "{shown}");
+        assert!(secrets.iter().all(|secret| !shown.contains(secret)), "{shown}");
+        assert!(shown.contains("OtherSandboxApiKey"), "published accounts are shown: {shown}");
+        let mut page = pg(["sandbox", "--listen", "127.0.0.1:0", "--config", file.to_str().unwrap()]).start();
+        let lines = BufReader::new(page.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let page: String = lines.take_while(|line| !line.contains("Then, in that shell")).collect();
+        assert!(secrets.iter().all(|secret| !page.contains(secret)), "{page}");
+        assert!(page.contains("Its credentials are in") && page.contains("merchants.toml"), "{page}");
+    }
+    for wrong in ["apiKey = canaryKey", "apiKey = 4111111111111111", "requestsPerMinute = \"canaryKey\""] {
+        std::fs::write(&file, format!("[[merchant]]\n{wrong}\n")).unwrap();
+        let ended = pg(["sandbox", "--config", file.to_str().unwrap()]).run().ends(2);
+        ended.says("line 2").hides(&["canaryKey", "4111111111111111"]);
+    }
+}
+
+#[test]
 fn what_keeps_it_from_starting_is_one_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();

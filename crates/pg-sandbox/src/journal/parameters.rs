@@ -143,12 +143,12 @@ fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
 fn text<'a>(text: &'a str, number: Option<&str>) -> Cow<'a, str> {
     // A little more than is shown, so that a number at the end is seen whole.
     let start = &text[..end_of(text, MOST_CHARACTERS + 40)];
+    let masked = mask::masked(start);
     if start.chars().filter(|letter| letter.is_numeric()).count() < CARD_NUMBER_DIGITS {
-        return cut(start.into(), text);
+        return cut(masked, text);
     }
-    let masked = mask::text(start);
     let found = card_numbers::masked(&masked, number, Search::Likely) != masked;
-    if found || has_spread_number(&masked) { HIDDEN.into() } else { cut(masked.into(), text) }
+    if found || has_spread_number(&masked) { HIDDEN.into() } else { cut(masked, text) }
 }
 
 /// Whether a text has the digits of a card number, with one sign between some of them.
@@ -239,7 +239,10 @@ mod tests {
     fn card_numbers_in_the_wrong_place_are_found() {
         assert_eq!(one("merchantReference", PAN), "400000******1000");
         assert_eq!(one("merchantReference", "4000.0000.0000.1000"), "4000.00**.****.1000");
-        assert_eq!(one("merchantReference", "40.00.00.00.00.00.10.00"), "(hidden)");
+        assert_eq!(one("merchantReference", "40.00.00.00.00.00.10.00"), "40.00.00.**.**.**.10.00");
+        assert_eq!(one("merchantReference", "4-0.00,00.00.00.00.10.00"), "(hidden)");
+        assert_eq!(one("merchantReference", "NDAwMDAwMDAwMDAwMTAwMA=="), "**********************==");
+        assert_eq!(one("merchantReference", "%34000000000001000"), "***00000******1000".replace("***", "%34"));
         assert_eq!(of(&[(PAN, "1")])[0].0, "(name not shown)");
         let other = of(&[("cardNumber", PAN), ("collectNote", "no 4000/00/00/00/00/1000, 4 times")]);
         assert_eq!(other[1].1, "(hidden)");

@@ -85,6 +85,9 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         let variables: Vec<_> = placeholders.iter().map(|setting| setting.variable()).collect();
         output::say(&format!("pg: no account is known ({}): placeholders stand in", variables.join(", ")));
     }
+    if !(on_this_machine(&request) && given.is_test_data()) {
+        given.warn_of_secrets();
+    }
     if arguments.curl {
         curl::print(&request, arguments.dry_run, json)?;
         return Ok(Exit::Done);
@@ -92,9 +95,6 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     if arguments.dry_run {
         preview::print(&request, &placeholders, json)?;
         return Ok(Exit::Done);
-    }
-    if !on_this_machine(&request) {
-        given.warn_of_secrets();
     }
     let call = send::Call {
         info,
@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     }
 }
 
-/// Test data on the way to this machine's own sandbox is nobody's secret.
+/// Whether the request goes to a sandbox on this machine, whose own test cards are nobody's secret.
 fn on_this_machine(request: &http::Request<Bytes>) -> bool {
     let host = request.uri().host().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())

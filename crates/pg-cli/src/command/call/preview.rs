@@ -28,8 +28,10 @@ pub(super) fn print(request: &http::Request<Bytes>, placeholders: &[Setting], js
     }
     let paint = Paint::of_stdout();
     let width = parameters.iter().map(|parameter| parameter.name.chars().count()).max().unwrap_or_default();
-    let lines = parameters.iter().map(|Parameter { name, value }| format!("  {name:width$} = {value}"));
-    output::data(&std::iter::once(paint.bold(&target)).chain(lines).collect::<Vec<_>>().join("\n"))
+    let lines = parameters
+        .iter()
+        .map(|Parameter { name, value }| format!("  {:width$} = {}", output::harmless(name), output::harmless(value)));
+    output::page(&std::iter::once(paint.bold(&output::harmless(&target))).chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
 /// Whether a parameter's value comes from a placeholder.

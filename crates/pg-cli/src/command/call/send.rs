@@ -95,7 +95,8 @@ impl Call<'_> {
     }
 
     fn shown(&self, reply: String) -> String {
-        if self.json { reply } else { indented(&reply) }
+        let reply = output::harmless_json(&reply);
+        if self.json { reply.into_owned() } else { indented(&reply) }
     }
 
     fn lookup(&self) -> Option<String> {

@@ -160,7 +160,7 @@ impl Report {
     }
 
     fn print(&mut self, text: &str) {
-        if let Err(failure) = output::data(text) {
+        if let Err(failure) = output::page(text) {
             self.failure.get_or_insert(failure);
         }
     }

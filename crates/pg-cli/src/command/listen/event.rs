@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::output;
+
 /// Something that came in.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,18 +55,13 @@ impl Event {
             (.., Some(why)) => format!(": not confirmed: {why}"),
             _ => String::new(),
         };
-        output_line(&format!("{}: {}{end}", self.what, self.claims))
+        output::harmless(&format!("{}: {}{end}", self.what, self.claims)).into_owned()
     }
 
     /// What the line is about, as JSON.
     pub(super) fn record(&self) -> Option<&str> {
         self.confirmed.as_deref().or(self.unauthenticated.as_deref()).map(RawValue::get)
     }
-}
-
-/// A text on one line: what strangers send plays no tricks on a terminal.
-fn output_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -80,7 +77,7 @@ mod tests {
         let json = serde_json::to_string(&event().found(Err("182\n\u{1b}[2J".to_owned()))).unwrap();
         assert_eq!(json, r#"{"what":"updaterCallback","claims":"batch b, 2 cards","notConfirmed":"182\n\u001b[2J"}"#);
         let refused = event().found(Err("182\n\u{1b}[2J".to_owned()));
-        assert_eq!(refused.headline(), "updaterCallback: batch b, 2 cards: not confirmed: 182\u{fffd}\u{fffd}[2J");
+        assert_eq!(refused.headline(), "updaterCallback: batch b, 2 cards: not confirmed: 182\\n\\u{1b}[2J");
         assert!(event().decrypted(Ok("{}".to_owned())).headline().ends_with("decrypted, not authenticated"));
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use pg_hyper::proto::machine::account_update::BatchResult;
 
 use super::{durable, row::Format, state::Written};
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
 
 /// The output, as far as it was written.
 pub(super) struct Results {
@@ -132,7 +132,7 @@ impl Results {
             }
             Target::StandardOutput => {
                 let mut out = io::stdout().lock();
-                out.write_all(text.as_bytes())?;
+                out.write_all(output::for_stdout(text).as_bytes())?;
                 out.flush()?;
             }
         }

@@ -1,0 +1,109 @@
+//! Numbers whose groups stand apart by something else than a blank or a hyphen. Dates, lists and versions look like that too, so the
+//! check digit decides.
+
+use core::ops::Range;
+
+use alloc::vec::Vec;
+
+use super::{
+    CARD_NUMBER_DIGITS,
+    row::{Between, Digit, hide_middle},
+};
+
+/// The fewest digits of a group, but for the last one of a number.
+const GROUP_DIGITS: usize = 4;
+/// How cards group their digits: only such groups are one number when the signs between them differ.
+const PRINTED: [&[usize]; 4] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3], &[4, 6, 4]];
+/// The most groups of a printed number.
+const PRINTED_GROUPS: usize = 5;
+
+/// Hides the numbers in a row of digits.
+pub(super) fn hide(text: &str, row: &mut [Digit]) {
+    in_groups(text, row, &groups(row, |_, digit| digit.before == Between::Nothing));
+    // What nobody sees may join a number to other digits as well as its own.
+    if row.windows(2).any(|pair| pair[1].before == Between::Nothing && pair[0].end() != pair[1].at) {
+        in_groups(text, row, &groups(row, |before, digit| before.end() == digit.at));
+    }
+}
+
+fn in_groups(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
+    if groups.len() < 2 {
+        return;
+    }
+    // Numbers may overlap in a row of groups, and what is hidden keeps its value.
+    for first in 0..groups.len() {
+        with_one_sign(text, row, &groups[first..]);
+        as_printed(row, &groups[first..]);
+    }
+    whole(text, row, groups);
+}
+
+/// The digits that stand side by side.
+fn groups(row: &[Digit], joined: impl Fn(&Digit, &Digit) -> bool) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    for (at, digit) in row.iter().enumerate() {
+        match groups.last_mut() {
+            Some(group) if joined(&row[at - 1], digit) => group.end = at + 1,
+            _ => groups.push(at..at + 1),
+        }
+    }
+    groups
+}
+
+/// Numbers of groups that always the same signs separate.
+fn with_one_sign(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
+    let start = groups[0].start;
+    for (index, pair) in groups.windows(2).enumerate() {
+        let same = index == 0 || sign(text, row, &pair[1]) == sign(text, row, &groups[1]);
+        if !same || pair[0].len() < GROUP_DIGITS || pair[1].end - start > *CARD_NUMBER_DIGITS.end() {
+            return;
+        }
+        hide_if_number(&mut row[start..pair[1].end]);
+    }
+}
+
+/// Numbers in the groups that cards show.
+fn as_printed(row: &mut [Digit], groups: &[Range<usize>]) {
+    for printed in PRINTED {
+        let here =
+            groups.len() >= printed.len() && groups.iter().zip(printed).all(|(group, length)| group.len() == *length);
+        if here {
+            let number = groups[0].start..groups[printed.len().min(PRINTED_GROUPS) - 1].end;
+            hide_if_number(&mut row[number]);
+        }
+    }
+}
+
+/// A row that is one number in smaller groups of the same length, as in `41.11.11.…`.
+fn whole(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
+    let length = groups[0].len();
+    let (last, others) = match groups.split_last() {
+        Some((last, others)) if length < GROUP_DIGITS => (last, others),
+        _ => return,
+    };
+    let even = others.iter().all(|group| group.len() == length) && last.len() <= length;
+    let one_sign = groups.windows(2).all(|pair| sign(text, row, &pair[1]) == sign(text, row, &groups[1]));
+    // Lists of small numbers are common: the length and the first digit have to be those of nearly all cards.
+    if even && one_sign && matches!(row.len(), 15 | 16) && (3..=6).contains(&row[0].value) {
+        hide_if_number(row);
+    }
+}
+
+/// What stands before a group that is not the first.
+fn sign<'a>(text: &'a str, row: &[Digit], group: &Range<usize>) -> &'a str {
+    &text[row[group.start - 1].end()..row[group.start].at]
+}
+
+fn hide_if_number(digits: &mut [Digit]) {
+    if CARD_NUMBER_DIGITS.contains(&digits.len()) && has_check_digit(digits) {
+        hide_middle(digits);
+    }
+}
+
+/// Whether the last digit is the one that the others ask for (Luhn).
+pub(super) fn has_check_digit(digits: &[Digit]) -> bool {
+    let values = digits.iter().rev().map(|digit| u32::from(digit.value));
+    let weighed =
+        values.enumerate().map(|(place, digit)| if place % 2 == 0 { digit } else { digit * 2 % 10 + digit / 5 });
+    weighed.sum::<u32>().is_multiple_of(10)
+}

@@ -1,0 +1,168 @@
+//! What single letters and escapes stand for: digits of every script, and characters that show nothing.
+
+/// The zeros of the decimal digits (Unicode 16, general category Nd) beyond ASCII, and of superscripts and subscripts. The nine
+/// digits after each are the others.
+const ZEROS: [u32; 74] = [
+    0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0, 0xf20,
+    0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50, 0x2070, 0x2080,
+    0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50, 0xabf0, 0xff10, 0x104a0, 0x10d30, 0x10d40, 0x11066, 0x110f0,
+    0x11136, 0x111d0, 0x112f0, 0x11450, 0x114d0, 0x11650, 0x116c0, 0x116d0, 0x11730, 0x118e0, 0x11950, 0x11bf0,
+    0x11c50, 0x11d50, 0x11da0, 0x11f50, 0x16130, 0x16a60, 0x16ac0, 0x16b50, 0x16d70, 0x1ccf0, 0x1d7ce, 0x1d7d8,
+    0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
+];
+
+/// The ones of circled, bracketed and dotted digits: the eight digits after each are the others.
+const ONES: [u32; 7] = [0x2460, 0x2474, 0x2488, 0x24f5, 0x2776, 0x2780, 0x278a];
+
+/// Digits that stand alone.
+const ODD: [(u32, u8); 6] = [(0xb9, 1), (0xb2, 2), (0xb3, 3), (0x24ea, 0), (0x24ff, 0), (0x1f100, 0)];
+
+/// The value of a decimal digit in any script, circled and raised ones included.
+///
+/// ```
+/// use pg_model::mask::digit;
+/// assert_eq!((digit('7'), digit('７'), digit('٧'), digit('x')), (Some(7), Some(7), Some(7), None));
+/// ```
+#[must_use]
+pub fn digit(letter: char) -> Option<u8> {
+    if letter.is_ascii() {
+        return letter.is_ascii_digit().then(|| letter as u8 - b'0');
+    }
+    let code = u32::from(letter);
+    let near = ZEROS.partition_point(|zero| *zero <= code).checked_sub(1).map(|at| code - ZEROS[at]);
+    if let Some(value) = near.filter(|value| *value < 10) {
+        return u8::try_from(value).ok();
+    }
+    if let Some(value) = ONES.iter().filter_map(|one| code.checked_sub(*one)).find(|value| *value < 9) {
+        return u8::try_from(value + 1).ok();
+    }
+    ODD.iter().find(|(known, _)| *known == code).map(|(_, value)| *value)
+}
+
+/// Whether a character shows nothing of its own, or changes how others are shown: controls (line breaks and tabs included), zero-width
+/// and bidirectional ones, fillers, variation selectors, tags.
+///
+/// No text from outside may bring such a character to a terminal or a page: an escape sequence rewrites the screen, and U+202E turns the
+/// rest of a line around.
+///
+/// ```
+/// use pg_model::mask::is_invisible;
+/// assert!(is_invisible('\u{1b}') && is_invisible('\u{202e}') && is_invisible('\u{200b}'));
+/// assert!(!is_invisible(' ') && !is_invisible('é'));
+/// ```
+#[must_use]
+pub fn is_invisible(letter: char) -> bool {
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{600}'..='\u{605}'
+                | '\u{61c}'
+                | '\u{6dd}'
+                | '\u{70f}'
+                | '\u{890}'..='\u{891}'
+                | '\u{8e2}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{110bd}'
+                | '\u{110cd}'
+                | '\u{13430}'..='\u{1343f}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+/// Whether a character between two digits leaves them side by side: nobody sees it, or it only decorates the digit before.
+pub(super) fn is_nothing(letter: char) -> bool {
+    let decorates = matches!(letter, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}');
+    decorates || (is_invisible(letter) && !letter.is_whitespace())
+}
+
+/// A blank or a hyphen, of any width and script.
+pub(super) fn is_blank_or_hyphen(letter: char) -> bool {
+    letter.is_whitespace()
+        || matches!(letter, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}')
+}
+
+/// The escapes of a digit, with what comes before and after it: percent-encoding, also twice, of JSON and of HTML.
+const ESCAPES: [(&[u8], &[u8]); 6] =
+    [(b"%3", b""), (b"%253", b""), (b"\\u003", b""), (b"\\x3", b""), (b"&#x3", b";"), (b"&#X3", b";")];
+
+/// The digit that an escape at the start of these bytes stands for, and how many bytes it takes.
+pub(super) fn escaped(bytes: &[u8]) -> Option<(u8, usize)> {
+    if !matches!(bytes.first(), Some(b'%' | b'\\' | b'&')) {
+        return None;
+    }
+    let known = ESCAPES.iter().find_map(|(before, after)| {
+        let (digit, rest) = bytes.strip_prefix(*before)?.split_first()?;
+        let whole = digit.is_ascii_digit() && rest.starts_with(after);
+        whole.then(|| (digit - b'0', before.len() + 1 + after.len()))
+    });
+    // `&#48;` to `&#57;`.
+    known.or_else(|| match bytes {
+        [b'&', b'#', b'4', unit @ b'8'..=b'9', b';', ..] => Some((unit - b'8', 5)),
+        [b'&', b'#', b'5', unit @ b'0'..=b'7', b';', ..] => Some((unit - b'0' + 2, 5)),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_of_every_script_are_digits() {
+        assert!(ZEROS.is_sorted());
+        for (text, value) in [
+            ("0", 0),
+            ("９", 9),
+            ("٣", 3),
+            ("۴", 4),
+            ("४", 4),
+            ("๔", 4),
+            ("⁴", 4),
+            ("₄", 4),
+            ("④", 4),
+            ("⓪", 0),
+            ("𝟺", 4),
+        ] {
+            assert_eq!(digit(text.chars().next().unwrap()), Some(value), "{text}");
+        }
+        for other in ['a', 'é', '一', '½', '\u{66a}', '\u{65f}', '⑩'] {
+            assert_eq!(digit(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn escapes_of_digits_are_read() {
+        for (text, read) in [
+            ("%34x", Some((4, 3))),
+            ("%2534", Some((4, 5))),
+            (r"\u0034", Some((4, 6))),
+            (r"\x34", Some((4, 4))),
+            ("&#52;", Some((4, 5))),
+            ("&#48;", Some((0, 5))),
+            ("&#x34;", Some((4, 6))),
+            ("%3D", None),
+            ("%2C", None),
+            ("%3", None),
+            ("&#58;", None),
+            ("&#x34", None),
+            ("4", None),
+            ("", None),
+        ] {
+            assert_eq!(escaped(text.as_bytes()), read, "{text}");
+        }
+    }
+}
