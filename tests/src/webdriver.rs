@@ -17,6 +17,13 @@ use driver::Driver;
 /// How long an element may take to appear, in milliseconds. Only a test that fails waits that long.
 const PATIENCE: u32 = 20_000;
 
+/// How often an element is looked for again when its page is left between finding it and using it.
+const FINDS: u32 = 5;
+
+/// Marks the document that is about to be left. [`NEW`] finds the one after it.
+const MARK: &str = "document.documentElement.setAttribute('data-left', '')";
+const NEW: &str = "html:not([data-left])";
+
 /// The name under which WebDriver hands out elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -115,12 +122,12 @@ impl Browser {
 
     /// Waits for a page whose heading contains a text.
     pub async fn see(&self, heading: &str) {
-        self.find("xpath", &format!("//h1[contains(., \"{heading}\")]")).await;
+        self.find(XPATH, &format!("//h1[contains(., \"{heading}\")]")).await;
     }
 
     /// What is to be read in an element, as it is shown.
     pub async fn read(&self, css: &str) -> String {
-        text(&self.get(&format!("/element/{}/text", self.find("css selector", css).await)).await)
+        text(&self.on(CSS, css, &[Step::get("text")]).await)
     }
 
     /// What is to be read in all elements of a kind, which may be none: this does not wait.
@@ -132,14 +139,12 @@ impl Browser {
 
     /// The value of an input.
     pub async fn value(&self, css: &str) -> String {
-        text(&self.get(&format!("/element/{}/property/value", self.find("css selector", css).await)).await)
+        text(&self.on(CSS, css, &[Step::get("property/value")]).await)
     }
 
     /// Types into an input, in place of what was there.
     pub async fn fill(&self, css: &str, value: &str) {
-        let element = self.find("css selector", css).await;
-        self.post(&format!("/element/{element}/clear"), &json!({})).await;
-        self.post(&format!("/element/{element}/value"), &json!({"text": value})).await;
+        self.on(CSS, css, &[Step::post("clear", json!({})), Step::post("value", json!({"text": value}))]).await;
     }
 
     /// Fills the inputs of these names.
@@ -149,22 +154,42 @@ impl Browser {
         }
     }
 
-    /// Clicks an element.
+    /// Clicks an element that does not lead to another page; for those that do, there is [`Browser::submit`].
     pub async fn click(&self, css: &str) {
-        let element = self.find("css selector", css).await;
-        self.post(&format!("/element/{element}/click"), &json!({})).await;
+        self.on(CSS, css, &[Step::click()]).await;
     }
 
-    /// Clicks the link or button with these words.
+    /// Clicks an element that leads to another page, and waits until that one is there. What is looked for next is never
+    /// found in the page that was left, however slowly it is left.
+    pub async fn submit(&self, css: &str) {
+        self.leave(self.click(css)).await;
+    }
+
+    /// Clicks the link or button with these words, and waits until the page that it leads to is there.
     pub async fn click_on(&self, words: &str) {
         let either = format!("//*[self::a or self::button][contains(normalize-space(.), \"{words}\")]");
-        let element = self.find("xpath", &either).await;
-        self.post(&format!("/element/{element}/click"), &json!({})).await;
+        self.leave(async {
+            self.on(XPATH, &either, &[Step::click()]).await;
+        })
+        .await;
+    }
+
+    /// Presses a key that leads to another page, and waits until that one is there.
+    pub async fn submit_by_key(&self, key: char) {
+        self.leave(self.press(&key.to_string())).await;
+    }
+
+    /// Does what leads to another page, and waits until that one is there.
+    async fn leave(&self, action: impl Future<Output = ()>) {
+        // What is to be clicked may itself be on a page that is still to come.
+        self.run(MARK, &[]).await;
+        action.await;
+        self.find(CSS, NEW).await;
     }
 
     /// Clicks an element twice, as fast as the browser takes it.
     pub async fn double_click(&self, css: &str) {
-        let element = self.find("css selector", css).await;
+        let element = self.find(CSS, css).await;
         let (down, up) = (json!({"type": "pointerDown", "button": 0}), json!({"type": "pointerUp", "button": 0}));
         let there = json!({"type": "pointerMove", "x": 0, "y": 0, "duration": 0, "origin": {(ELEMENT): element}});
         self.act("pointer", &[there, down.clone(), up.clone(), down, up]).await;
@@ -172,7 +197,7 @@ impl Browser {
 
     /// Presses the mouse button on an element and keeps it pressed.
     pub async fn hold(&self, css: &str) {
-        let element = self.find("css selector", css).await;
+        let element = self.find(CSS, css).await;
         let there = json!({"type": "pointerMove", "x": 0, "y": 0, "duration": 0, "origin": {(ELEMENT): element}});
         self.act("pointer", &[there, json!({"type": "pointerDown", "button": 0})]).await;
     }
@@ -208,7 +233,7 @@ impl Browser {
 
     /// Goes on inside the first frame of the page.
     pub async fn enter_frame(&self) {
-        let frame = self.find("css selector", "iframe").await;
+        let frame = self.find(CSS, "iframe").await;
         self.post("/frame", &json!({"id": {(ELEMENT): frame}})).await;
     }
 
@@ -279,23 +304,84 @@ impl Browser {
         text(&self.post("/element", &json!({"using": strategy, "value": selector})).await[ELEMENT])
     }
 
+    /// Finds an element and does this with it, and gives what the last command gives. If the page is left in between, the
+    /// driver does nothing with the element but says that it is stale; then it is found again, on the page after it.
+    async fn on(&self, strategy: &str, selector: &str, steps: &[Step]) -> Value {
+        for _ in 0..FINDS {
+            let element = self.find(strategy, selector).await;
+            match self.with(&element, steps).await {
+                Err(Refused { error, .. }) if error == "stale element reference" => {}
+                done => return done.unwrap_or_else(|refused| refused.fail()),
+            }
+        }
+        unreachable!("{selector} was found {FINDS} times, and each time its page was left at once");
+    }
+
+    async fn with(&self, element: &str, steps: &[Step]) -> Result<Value, Refused> {
+        let mut given = Value::Null;
+        for Step { method, path, body } in steps {
+            given = self.ask(method.clone(), &format!("/element/{element}/{path}"), body.clone()).await?;
+        }
+        Ok(given)
+    }
+
     async fn get(&self, path: &str) -> Value {
-        self.command(Method::GET, path, Bytes::new()).await
+        self.ask(Method::GET, path, Bytes::new()).await.unwrap_or_else(|refused| refused.fail())
     }
 
     async fn post(&self, path: &str, body: &Value) -> Value {
-        self.command(Method::POST, path, Bytes::from(body.to_string())).await
+        let body = Bytes::from(body.to_string());
+        self.ask(Method::POST, path, body).await.unwrap_or_else(|refused| refused.fail())
     }
 
-    async fn command(&self, method: Method, path: &str, body: Bytes) -> Value {
+    async fn ask(&self, method: Method, path: &str, body: Bytes) -> Result<Value, Refused> {
         let asked = format!("{method} {path} {}", String::from_utf8_lossy(&body));
         let request = Request::builder().method(method).uri(format!("{}{path}", self.session));
         let request = request.header(header::CONTENT_TYPE, "application/json").body(body).expect("a request");
         let reply = self.http.send(request).await.expect("a reply of the driver");
         let mut value: Value = serde_json::from_slice(reply.body()).expect("JSON of the driver");
         let value = value["value"].take();
-        assert!(reply.status().is_success(), "{asked}\n{}: {}", value["error"], value["message"]);
-        value
+        if reply.status().is_success() {
+            return Ok(value);
+        }
+        Err(Refused { asked, error: text(&value["error"]), message: text(&value["message"]) })
+    }
+}
+
+const CSS: &str = "css selector";
+const XPATH: &str = "xpath";
+
+/// A command on an element.
+struct Step {
+    method: Method,
+    path: &'static str,
+    body: Bytes,
+}
+
+impl Step {
+    fn get(path: &'static str) -> Self {
+        Self { method: Method::GET, path, body: Bytes::new() }
+    }
+
+    fn post(path: &'static str, body: Value) -> Self {
+        Self { method: Method::POST, path, body: Bytes::from(body.to_string()) }
+    }
+
+    fn click() -> Self {
+        Self::post("click", json!({}))
+    }
+}
+
+/// A command that the driver did not carry out.
+struct Refused {
+    asked: String,
+    error: String,
+    message: String,
+}
+
+impl Refused {
+    fn fail(self) -> ! {
+        unreachable!("{}\n{}: {}", self.asked, self.error, self.message)
     }
 }
 

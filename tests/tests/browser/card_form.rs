@@ -181,6 +181,6 @@ async fn a_card_is_entered_with_the_keyboard_alone() {
         assert_eq!(browser.focused().await, name);
         browser.press(value).await;
     }
-    browser.press(&ENTER.to_string()).await;
+    browser.submit_by_key(ENTER).await;
     browser.see("Review 411111******1111").await;
 }

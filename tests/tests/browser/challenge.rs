@@ -94,7 +94,7 @@ async fn answered(card: &'static str, button: &str, scripts: Scripts, status: [&
     for wanted in ["\u{a3}9.98", "400000******", "basket 7"] {
         assert!(shown.contains(wanted), "{wanted} in {shown}");
     }
-    browser.click(&format!("button[value={button}]")).await;
+    browser.submit(&format!("button[value={button}]")).await;
     payment.is_back(&browser).await;
     assert_eq!(payment.status().await, status);
     assert_eq!(payment.pay().await, paid);
@@ -142,7 +142,7 @@ async fn an_answer_cannot_be_changed_by_going_back() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
     let payment = Payment::begin(ASKS).await;
     browser.visit(payment.address()).await;
-    browser.click("button[value=fail]").await;
+    browser.submit("button[value=fail]").await;
     browser.see("Back at the shop").await;
     // Asking for the challenge again leads away from it.
     browser.visit(payment.address()).await;
@@ -160,10 +160,10 @@ async fn of_two_tabs_the_first_answer_counts() {
     browser.visit(payment.address()).await;
     browser.see("Confirm it\u{2019}s you").await;
     browser.go_to_tab(&first).await;
-    browser.click("button[value=abandon]").await;
+    browser.submit("button[value=abandon]").await;
     browser.see("Back at the shop").await;
     browser.go_to_tab(&second).await;
-    browser.click("button[value=authenticate]").await;
+    browser.submit("button[value=authenticate]").await;
     browser.see("Back at the shop").await;
     assert_eq!(payment.status().await, ["921", "07", "N"]);
 }
@@ -174,7 +174,7 @@ async fn an_answer_that_comes_too_late_does_not_count() {
     let payment = Payment::begin(ASKS).await;
     browser.visit(payment.address()).await;
     payment.shop.advance(PATIENCE).await;
-    browser.click("button[value=authenticate]").await;
+    browser.submit("button[value=authenticate]").await;
     payment.is_back(&browser).await;
     assert_eq!(payment.status().await, ["922", "07", "N"]);
     assert_eq!(payment.pay().await, "600");
@@ -186,7 +186,7 @@ async fn a_shop_may_show_the_challenge_in_a_frame() {
     let payment = Payment::begin(ASKS).await;
     browser.visit(&payment.site.page("/checkout")).await;
     browser.enter_frame().await;
-    browser.click("button[value=authenticate]").await;
+    browser.submit("button[value=authenticate]").await;
     browser.see("Back at the shop").await;
     browser.leave_frames().await;
     browser.see("Checkout").await;
@@ -203,7 +203,7 @@ async fn the_challenge_is_answered_with_the_keyboard_alone() {
         browser.press(&TAB.to_string()).await;
         assert_eq!(browser.focused().await, "outcome");
     }
-    browser.press(&ENTER.to_string()).await;
+    browser.submit_by_key(ENTER).await;
     payment.is_back(&browser).await;
     assert_eq!(payment.status().await, ["608", "07", "N"]);
 }

@@ -84,7 +84,7 @@ async fn open(browser: &Browser, token: &CheckoutToken) {
 
 async fn pay(browser: &Browser, card: &[(&str, &str)]) {
     browser.fill_all(card).await;
-    browser.click("form button").await;
+    browser.submit("form button").await;
 }
 
 #[tokio::test]
@@ -355,13 +355,13 @@ async fn a_challenge_comes_before_the_payment_where_3d_secure_is_wanted() {
     let token = merchant.basket().three_d_secure(Flag::YES).auto_redirect(Flag::YES);
     open(&browser, &merchant.token(token).await).await;
     pay(&browser, &ASKS).await;
-    browser.click("button[value=fail]").await;
+    browser.submit("button[value=fail]").await;
     assert!(browser.read("[role=alert]").await.starts_with("Your bank could not confirm that it was you"));
     pay(&browser, &ASKS).await;
-    browser.click("button[value=abandon]").await;
+    browser.submit("button[value=abandon]").await;
     assert!(browser.read("[role=alert]").await.starts_with("You left before confirming"));
     pay(&browser, &ASKS).await;
-    browser.click("button[value=authenticate]").await;
+    browser.submit("button[value=authenticate]").await;
     browser.see("Thank you").await;
     let paid: Vec<_> = merchant.statuses().await.into_iter().filter(|code| code == "600").collect();
     assert_eq!(paid.len(), 1);
@@ -395,12 +395,12 @@ async fn a_card_is_entered_with_the_keyboard_alone() {
     }
     browser.press(&TAB.to_string()).await;
     assert!(browser.focused().await.starts_with("Pay"));
-    browser.press(&ENTER.to_string()).await;
+    browser.submit_by_key(ENTER).await;
     browser.see("Payment complete").await;
     assert_eq!(browser.title().await, "Payment complete \u{2013} main");
     browser.press(&TAB.to_string()).await;
     assert_eq!(browser.focused().await, "Continue");
-    browser.press(&ENTER.to_string()).await;
+    browser.submit_by_key(ENTER).await;
     browser.see("Thank you").await;
     assert_eq!(merchant.statuses().await, ["600"]);
 }

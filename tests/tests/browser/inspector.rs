@@ -30,10 +30,10 @@ async fn from_the_overview_to_an_assumption_by_keyboard() {
     assert_eq!(browser.focused().await, "Skip to the content");
     browser.press(&format!("{ENTER}{TAB}")).await;
     assert_eq!(browser.focused().await, "2Requests");
-    browser.press(&ENTER.to_string()).await;
+    browser.submit_by_key(ENTER).await;
     browser.see("Requests").await;
 
-    browser.click("tbody a").await;
+    browser.submit("tbody a").await;
     browser.see("Request 2").await;
     assert!(browser.read("main").await.contains("411111******1111"));
     browser.click_on("A30 ").await;
@@ -126,7 +126,7 @@ async fn a_callback_is_sent_again() {
     shop.client.call(&updater).await.unwrap();
     shop.advance(121).await;
     visit(&browser, &shop, "pages/callbacks").await;
-    browser.click("tbody a").await;
+    browser.submit("tbody a").await;
     browser.click_on("Send it again").await;
     while !browser.read_all("main").await.concat().contains("twice") {
         browser.reload().await;

@@ -37,7 +37,7 @@ async fn look(browser: &Browser, token: &CheckoutToken, name: &str) {
 async fn pay(browser: &Browser, number: &str) {
     browser.fill_all(&VISA).await;
     browser.fill("input[name=cardNumber]", number).await;
-    browser.click("form button").await;
+    browser.submit("form button").await;
 }
 
 #[tokio::test]
@@ -46,7 +46,7 @@ async fn of_the_checkout() {
     let shop = Shop::open(Encoding::Json).await;
     let customer = CheckoutCustomer::default().first_name("Anna").surname("Holder");
     look(&browser, &token(&shop, basket().checkout_customer(customer)).await, "checkout").await;
-    browser.click("form button").await;
+    browser.submit("form button").await;
     browser.see("Pay").await;
     browser.read("[role=alert]").await;
     judge(&browser, "checkout-mistakes").await;
@@ -94,9 +94,9 @@ async fn of_a_checkout_after_a_challenge() {
         browser.see("Confirm it\u{2019}s you").await;
         if button == "too-late" {
             shop.advance(15 * 60).await;
-            browser.click("button[value=authenticate]").await;
+            browser.submit("button[value=authenticate]").await;
         } else {
-            browser.click(&format!("button[value={button}]")).await;
+            browser.submit(&format!("button[value={button}]")).await;
         }
         assert!(browser.read("[role=alert]").await.starts_with(words), "{button}");
         judge(&browser, &format!("checkout-challenge-{button}")).await;
@@ -146,7 +146,7 @@ async fn of_the_challenge() {
     judge(&browser, "challenge").await;
     // A form that the page does not send.
     browser.run("document.querySelector('button').value = 'something'", &[]).await;
-    browser.click("button").await;
+    browser.submit("button").await;
     browser.read("[role=alert]").await;
     assert_eq!(browser.title().await, "Error: Confirm it\u{2019}s you \u{2013} main");
     judge(&browser, "challenge-again").await;

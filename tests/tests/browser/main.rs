@@ -9,5 +9,6 @@ mod decoder;
 mod front_end;
 mod gallery;
 mod inspector;
+mod leaving;
 mod looks;
 mod site;

@@ -86,14 +86,14 @@ async fn of_what_happened() {
         visit(&browser, &shop, &format!("pages/{list}")).await;
         browser.read("tbody a").await;
         judge(&browser, &format!("inspector-{list}")).await;
-        browser.click("tbody a").await;
+        browser.submit("tbody a").await;
         browser.read("main dl").await;
         if list != "transactions" {
             judge(&browser, &format!("inspector-{list}-one")).await;
         }
     }
     visit(&browser, &shop, "pages/checkouts").await;
-    browser.click("tbody tr:nth-child(2) a").await;
+    browser.submit("tbody tr:nth-child(2) a").await;
     browser.see("Checkout").await;
     judge(&browser, "inspector-checkouts-long").await;
     visit(&browser, &shop, &format!("pages/transactions/{}", reserved.as_str())).await;
