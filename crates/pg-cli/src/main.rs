@@ -22,16 +22,18 @@ mod command;
 mod failure;
 mod indented;
 mod listen_address;
+mod memory;
 mod output;
 mod reference;
 mod refusal;
 mod shell;
 mod suggestion;
 
-use std::{io::Write, process::ExitCode};
+use std::{alloc::System, io::Write, process::ExitCode};
 
 use clap::Parser;
 use pg_model::mask;
+use zeroizing_alloc::ZeroAlloc;
 
 use crate::{failure::Failure, output::Exit};
 
@@ -62,7 +64,12 @@ Examples:
   pg update-cards cards.txt                   new card keys for stored cards
   pg listen                                   callbacks and redirects, decoded and confirmed";
 
+/// Whatever is freed is wiped first, also by hyper, serde, clap and all others that handle what is secret.
+#[global_allocator]
+static ALLOCATOR: ZeroAlloc<System> = ZeroAlloc(System);
+
 fn main() -> ExitCode {
+    memory::keep_to_itself();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return not_understood(&error),

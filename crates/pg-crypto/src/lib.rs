@@ -15,8 +15,8 @@
 //!   the padding and the text form of session data look. What is assumed stands with each function, and
 //!   what concerns session data can be changed ([`SessionCipher`]).
 //! - Session data of more than [`MAX_DATA_BYTES`] is refused. Parameters are bounded by memory only.
-//! - Keys and plaintexts are wiped from memory when dropped, as far as a process can tell; copies that callers
-//!   make are theirs. Comparison and padding checks take constant time; AES does where the processor has
+//! - Keys and plaintexts are wiped from memory when they are dropped, and so is what hashing and ciphers leave on the
+//!   stack: an image of the process then holds none of them, which a test checks on Linux. Copies that callers make are theirs. Comparison and padding checks take constant time; AES does where the processor has
 //!   instructions for it, and elsewhere runs a bit-sliced implementation.
 //!
 //! # What it is
@@ -82,6 +82,7 @@ extern crate alloc;
 mod explain;
 mod session;
 mod sign;
+mod stack;
 
 pub use explain::{Diagnosis, DropReason, DroppedParameter, Explanation, Mistake, SignedParameter, diagnose, explain};
 pub use session::{

@@ -1,6 +1,6 @@
 //! The client: one account, one transport.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -218,7 +218,7 @@ impl<T: Transport> Client<T> {
     /// # Errors
     /// As [`call`](Self::call). A method that no table knows counts as one that must not be executed twice.
     pub async fn call_raw<R: Record + Default>(&self, raw: &Raw) -> Result<R, Error> {
-        self.raw_exchange(raw, |response| self.account.reply_as(&response)).await
+        self.raw_exchange(Cow::Borrowed(raw), |response| self.account.reply_as(&response)).await
     }
 
     /// Signs and sends the parameters of a method that is known only at run time, and reads its reply as the record that
@@ -232,21 +232,24 @@ impl<T: Transport> Client<T> {
         parameters: Parameters,
     ) -> Result<Box<dyn Record>, Error> {
         let raw = Raw::of(info, parameters);
-        self.raw_exchange(&raw, |response| self.account.reply_of(info, &response)).await
+        self.raw_exchange(Cow::Owned(raw), |response| self.account.reply_of(info, &response)).await
     }
 
     async fn raw_exchange<R>(
         &self,
-        raw: &Raw,
+        raw: Cow<'_, Raw>,
         read: impl FnOnce(Response<Bytes>) -> Result<R, ReplyError>,
     ) -> Result<R, Error> {
+        let (service, request) = (raw.service(), self.account.request_raw(&raw));
         let may_repeat = raw.info().is_some_and(|info| info.retry == Retry::Safe);
-        let reference = || raw.parameters().get(reference::NAME).filter(|text| !text.is_empty()).map(str::to_owned);
-        let observation = Observation::begin(raw.service().name, raw.method());
+        let reference = raw.parameters().get(reference::NAME).filter(|text| !text.is_empty()).map(str::to_owned);
+        let observation = Observation::begin(service.name, raw.method());
+        // It may hold a card number, which nobody needs while the reply is awaited.
+        drop(raw);
         let result = self
-            .exchange(&observation, raw.service(), self.account.request_raw(raw), read)
+            .exchange(&observation, service, request, read)
             .await
-            .map_err(|error| error.settled(may_repeat, reference));
+            .map_err(|error| error.settled(may_repeat, || reference));
         observation.end(&result);
         result
     }

@@ -34,8 +34,9 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) async fn over(stream: Stream) -> Result<Self, hyper::Error> {
-        // Requests are short: to copy one into one piece is cheaper than to hand two pieces to the system.
-        let (sender, driver) = http1::Builder::new().writev(false).handshake(stream).await?;
+        // A body holds card data. It is written from the buffer that it came in, which is wiped; one piece made of head and
+        // body would stay in hyper's buffer for as long as the connection is kept.
+        let (sender, driver) = http1::Builder::new().writev(true).handshake(stream).await?;
         Ok(Self { sender, driver: Box::pin(driver), open: true })
     }
 

@@ -13,7 +13,7 @@ use crate::BaseUrl;
 /// Live and staging have credentials of their own.
 ///
 /// API key and password travel with each request; the SHA key never does, it only signs. `Debug` shows none of them, and
-/// they are wiped when dropped.
+/// they are wiped when dropped, as are the bodies of requests that carry them, once the last handle to a body is dropped.
 #[derive(Clone)]
 pub struct Credentials {
     pub(crate) api_key: Secret,

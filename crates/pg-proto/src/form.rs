@@ -1,29 +1,36 @@
 //! The form encoding of request bodies: `application/x-www-form-urlencoded` (spec 1 §4.1, 3 §4).
 
 use bytes::{Buf, Bytes};
+use zeroize::optimization_barrier;
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
 /// A form in the making.
 ///
+/// It holds credentials and card data. Its bytes are wiped when the last handle to them is dropped, also those of the
+/// smaller buffers that it has outgrown.
+///
 /// Most names and values are too short for a call of `memcpy` to pay. So the buffer is filled with zeros beyond what was
 /// written, and a short piece is copied into it in one or two moves of fixed size.
 pub(crate) struct Form {
-    buffer: Vec<u8>,
+    buffer: Wiped,
     used: usize,
 }
+
+/// Bytes that are overwritten with zeros when they are dropped.
+struct Wiped(Vec<u8>);
 
 impl Form {
     /// An empty form with room for so many bytes.
     pub(crate) fn new(room: usize) -> Self {
-        Self { buffer: vec![0; room], used: 0 }
+        Self { buffer: Wiped(vec![0; room]), used: 0 }
     }
 
     /// Makes room for so many more bytes.
     pub(crate) fn reserve(&mut self, more: usize) {
         let needed = self.used + more;
-        if needed > self.buffer.len() {
-            self.buffer.resize(needed.max(2 * self.buffer.len()), 0);
+        if needed > self.buffer.0.len() {
+            self.enlarge(needed.max(2 * self.buffer.0.len()));
         }
     }
 
@@ -64,21 +71,24 @@ impl Form {
     fn room(&mut self, length: usize) -> &mut [u8] {
         let start = self.used;
         self.used += length;
-        if self.used > self.buffer.len() {
-            self.grow();
+        if self.used > self.buffer.0.len() {
+            self.enlarge(2 * self.used);
         }
-        &mut self.buffer[start..self.used]
+        &mut self.buffer.0[start..self.used]
     }
 
     #[cold]
-    fn grow(&mut self) {
-        self.buffer.resize(2 * self.used, 0);
+    fn enlarge(&mut self, length: usize) {
+        // Not `resize`, which would leave the bytes behind where they were.
+        let mut larger = vec![0; length];
+        larger[..self.buffer.0.len()].copy_from_slice(&self.buffer.0);
+        self.buffer = Wiped(larger);
     }
 
     /// The bytes of the form, without the `&` before its first parameter.
     pub(crate) fn finish(mut self) -> Bytes {
-        self.buffer.truncate(self.used);
-        let mut bytes = Bytes::from(self.buffer);
+        self.buffer.0.truncate(self.used);
+        let mut bytes = Bytes::from_owner(self.buffer);
         bytes.advance(1.min(bytes.len()));
         bytes
     }
@@ -167,6 +177,19 @@ fn copy_ends<const N: usize>(room: &mut [u8], piece: &[u8]) -> bool {
         *to = *tail;
     }
     true
+}
+
+impl AsRef<[u8]> for Wiped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Wiped {
+    fn drop(&mut self) {
+        self.0.fill(0);
+        optimization_barrier(self.0.as_slice());
+    }
 }
 
 #[cfg(test)]

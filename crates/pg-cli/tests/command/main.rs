@@ -4,12 +4,15 @@
 
 mod account;
 mod call;
+mod canary;
 mod completions;
 mod decrypt;
 mod demo;
 mod dry_run;
 mod exit_codes;
 mod listen;
+#[cfg(target_os = "linux")]
+mod memory;
 mod methods;
 mod peer;
 mod pg;

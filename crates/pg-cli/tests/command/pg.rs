@@ -112,20 +112,20 @@ impl Pg {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        Started { child, _home: self.home }
+        Started { child, _home: Some(self.home) }
     }
 
     /// Starts it, for commands that go on until they are told to stop.
     pub(crate) fn start(mut self) -> Started {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Started { child: self.command.spawn().unwrap(), _home: self.home }
+        Started { child: self.command.spawn().unwrap(), _home: Some(self.home) }
     }
 }
 
 /// A process that ends with the test, also with one that fails.
 pub(crate) struct Started {
     child: Child,
-    _home: TempDir,
+    _home: Option<TempDir>,
 }
 
 impl Deref for Started {
@@ -150,6 +150,12 @@ impl Drop for Started {
 }
 
 impl Started {
+    /// Another program than this one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of(child: Child) -> Self {
+        Self { child, _home: None }
+    }
+
     /// How it ends, and what it says until then.
     pub(crate) fn ended(mut self) -> Ended {
         let (mut out, mut err) = (String::new(), String::new());

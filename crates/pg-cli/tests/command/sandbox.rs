@@ -28,6 +28,11 @@ impl Running {
         Self { child, facts }
     }
 
+    /// The process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// A command with the account of this name.
     pub(crate) fn with_account(&self, pg: Pg, name: &str) -> Pg {
         let merchants = self.facts["merchants"].as_array().unwrap();

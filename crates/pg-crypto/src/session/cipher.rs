@@ -1,5 +1,6 @@
 //! AES-256-CBC over session data (spec 2 §4.2).
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 
@@ -14,6 +15,7 @@ use super::padding::Padding;
 use super::plaintext::Plaintext;
 use super::text::{self, TextEncoding};
 use super::wiped::Wiped;
+use crate::stack::wipe_dead_frames;
 
 /// Bytes of an AES block.
 pub(crate) const BLOCK: usize = 16;
@@ -51,7 +53,8 @@ pub const MAX_PLAINTEXT_BYTES: usize = 256 << 10;
 /// ```
 #[derive(Clone)]
 pub struct SessionCipher {
-    aes: Aes256,
+    /// Not in the value itself, which is moved: each move would leave the round keys behind.
+    aes: Box<Aes256>,
     iv_format: IvFormat,
     decode_only: Option<TextEncoding>,
     encode_as: TextEncoding,
@@ -72,14 +75,25 @@ impl SessionCipher {
     /// # Errors
     /// [`KeyError`] if the API key does not have the form that the derivation needs.
     pub fn with_derivation(api_key: impl AsRef<str>, derivation: KeyDerivation) -> Result<Self, KeyError> {
-        Ok(Self::from_key(derivation.derive(api_key.as_ref())?))
+        let mut key = Box::new(Zeroizing::new([0; 32]));
+        let derived = derivation.derive(api_key.as_ref(), &mut key).map(|()| Self::keyed(&key));
+        wipe_dead_frames();
+        derived
     }
 
     /// A cipher with an AES-256 key that the caller derived.
     #[must_use]
     pub fn from_key(key: impl Into<Zeroizing<[u8; 32]>>) -> Self {
+        let cipher = Self::keyed(&key.into());
+        wipe_dead_frames();
+        cipher
+    }
+
+    /// Leaves the key on the stack below its caller.
+    #[inline(never)]
+    fn keyed(key: &[u8; 32]) -> Self {
         Self {
-            aes: Aes256::new((&*key.into()).into()),
+            aes: Box::new(Aes256::new(key.into())),
             iv_format: IvFormat::default(),
             decode_only: None,
             encode_as: TextEncoding::default(),
@@ -142,7 +156,7 @@ impl SessionCipher {
         let padded = self.padding.pad(plain.as_bytes());
         let mut buffer = Wiped::new(padded.ok_or(EncryptError::NotWholeBlocks)?);
         let blocks = whole_blocks(buffer.bytes_mut()).ok_or(EncryptError::NotWholeBlocks)?;
-        cbc::Encryptor::inner_iv_init(&self.aes, &iv.into()).encrypt_blocks(blocks);
+        cbc::Encryptor::inner_iv_init(&*self.aes, &iv.into()).encrypt_blocks(blocks);
         Ok(self.encode_as.encode(buffer.bytes()))
     }
 
@@ -156,7 +170,7 @@ impl SessionCipher {
             Some(encoding) => encoding.decode(data)?,
         });
         let blocks = whole_blocks(buffer.bytes_mut())?;
-        cbc::Decryptor::inner_iv_init(&self.aes, &iv.into()).decrypt_blocks(blocks);
+        cbc::Decryptor::inner_iv_init(&*self.aes, &iv.into()).decrypt_blocks(blocks);
         let len = self.padding.text_len(buffer.bytes())?;
         buffer.into_text(len).map(Plaintext::new)
     }

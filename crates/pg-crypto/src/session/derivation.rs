@@ -1,7 +1,6 @@
 //! From an API key to an AES-256 key. The documents name the key, not how it becomes 32 bytes (spec 2 §4.2).
 
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
 
 use super::error::KeyError;
 use super::hex;
@@ -23,23 +22,23 @@ pub enum KeyDerivation {
 }
 
 impl KeyDerivation {
-    pub(crate) fn derive(self, api_key: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
-        let mut key = Zeroizing::new([0; 32]);
+    /// Writes the key where it will stay: what is returned is moved, and leaves copies behind.
+    pub(crate) fn derive(self, api_key: &str, key: &mut [u8; 32]) -> Result<(), KeyError> {
         let text = api_key.as_bytes();
         match self {
             Self::Verbatim => {
                 require_length(text, 32)?;
                 key.copy_from_slice(text);
             }
-            Self::Sha256 => Sha256::new().chain_update(text).finalize_into((&mut *key).into()),
+            Self::Sha256 => Sha256::new().chain_update(text).finalize_into(key.into()),
             Self::Hex => {
                 require_length(text, 64)?;
-                if !hex::decode(text, &mut *key) {
+                if !hex::decode(text, key) {
                     return Err(KeyError::NotHex);
                 }
             }
         }
-        Ok(key)
+        Ok(())
     }
 }
 
@@ -51,23 +50,28 @@ fn require_length(text: &[u8], expected: usize) -> Result<(), KeyError> {
 mod tests {
     use super::{KeyDerivation, KeyError};
 
+    fn derived(derivation: KeyDerivation, api_key: &str) -> Result<[u8; 32], KeyError> {
+        let mut key = [0; 32];
+        derivation.derive(api_key, &mut key).map(|()| key)
+    }
+
     #[test]
     fn derives() {
         let text = "0123456789abcdef0123456789ABCDEF";
-        assert_eq!(*KeyDerivation::default().derive(text).unwrap(), text.as_bytes());
-        let doubled = KeyDerivation::Hex.derive(&text.repeat(2)).unwrap();
+        assert_eq!(derived(KeyDerivation::default(), text).unwrap(), text.as_bytes());
+        let doubled = derived(KeyDerivation::Hex, &text.repeat(2)).unwrap();
         assert_eq!(doubled[..8], 0x0123_4567_89ab_cdef_u64.to_be_bytes());
         // The digest of "abc", as FIPS 180-2 appendix B.1 gives it.
-        let digest = KeyDerivation::Sha256.derive("abc").unwrap();
+        let digest = derived(KeyDerivation::Sha256, "abc").unwrap();
         assert_eq!(digest[..4], [0xba, 0x78, 0x16, 0xbf]);
     }
 
     #[test]
     fn refuses_other_keys() {
         let length = |expected, found| Err(KeyError::Length { expected, found });
-        assert_eq!(KeyDerivation::Verbatim.derive("short").map(drop), length(32, 5));
-        assert_eq!(KeyDerivation::Verbatim.derive(&"a".repeat(33)).map(drop), length(32, 33));
-        assert_eq!(KeyDerivation::Hex.derive("ab").map(drop), length(64, 2));
-        assert_eq!(KeyDerivation::Hex.derive(&"g".repeat(64)).map(drop), Err(KeyError::NotHex));
+        assert_eq!(derived(KeyDerivation::Verbatim, "short"), length(32, 5));
+        assert_eq!(derived(KeyDerivation::Verbatim, &"a".repeat(33)), length(32, 33));
+        assert_eq!(derived(KeyDerivation::Hex, "ab"), length(64, 2));
+        assert_eq!(derived(KeyDerivation::Hex, &"g".repeat(64)), Err(KeyError::NotHex));
     }
 }

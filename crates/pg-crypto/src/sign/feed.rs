@@ -3,6 +3,8 @@
 use sha2::{Digest, Sha512};
 use zeroize::optimization_barrier;
 
+use crate::stack::wipe_dead_frames;
+
 /// Bytes gathered before the hash sees them: eight of its blocks.
 const GATHERED: usize = 1024;
 
@@ -10,6 +12,8 @@ const GATHERED: usize = 1024;
 const HASH_BLOCK: usize = 128;
 
 /// A hasher behind a block on the stack: whole blocks go into the hash at once, which is what it is fast at.
+///
+/// It holds secrets, and is wiped on drop. Where it lay before it was moved is not: move it only while it is empty.
 pub(crate) struct Feed {
     hasher: Sha512,
     gathered: Gathered,
@@ -35,11 +39,17 @@ impl Feed {
         }
     }
 
-    /// The digest of everything that was put in.
+    /// The digest of everything that was put in. It is empty afterwards, and nothing of what was in it is left on the stack
+    /// below the caller.
     #[inline]
-    pub(crate) fn finish(mut self) -> [u8; 64] {
+    pub(crate) fn finish(&mut self) -> [u8; 64] {
+        let mut digest = [0; 64];
         self.hasher.update(&self.gathered.0[..self.used]);
-        self.hasher.finalize().into()
+        self.hasher.finalize_into_reset((&mut digest).into());
+        self.gathered.wipe();
+        self.used = 0;
+        wipe_dead_frames();
+        digest
     }
 
     /// Fills the block up, hashes it, hashes whole hash blocks straight from the piece, and keeps the rest.
@@ -47,7 +57,7 @@ impl Feed {
     fn overflow(&mut self, piece: &[u8]) {
         let (head, rest) = piece.split_at(GATHERED - self.used);
         self.gathered.0[self.used..].copy_from_slice(head);
-        self.hasher.update(self.gathered.0);
+        self.hasher.update(&self.gathered.0[..]);
         let (whole, tail) = rest.split_at(rest.len() / HASH_BLOCK * HASH_BLOCK);
         self.hasher.update(whole);
         self.gathered.0[..tail.len()].copy_from_slice(tail);
@@ -89,11 +99,18 @@ fn ends<const N: usize>(room: &mut [u8], piece: &[u8]) -> bool {
 /// Holds secrets in passing, so it is wiped.
 struct Gathered([u8; GATHERED]);
 
+impl Gathered {
+    #[inline]
+    fn wipe(&mut self) {
+        self.0.fill(0);
+        optimization_barrier(&self.0);
+    }
+}
+
 impl Drop for Gathered {
     #[inline]
     fn drop(&mut self) {
-        self.0.fill(0);
-        optimization_barrier(&self.0);
+        self.wipe();
     }
 }
 
@@ -110,6 +127,16 @@ mod tests {
         let mut feed = Feed::new();
         pieces.iter().for_each(|piece| feed.put(piece));
         feed.finish()
+    }
+
+    #[test]
+    fn it_is_empty_once_it_is_finished() {
+        let mut feed = Feed::new();
+        for piece in [&b"canary"[..], &[b'c'; 3 * GATHERED]] {
+            feed.put(piece);
+            assert_eq!(feed.finish(), <[u8; 64]>::from(Sha512::digest(piece)));
+            assert!(feed.gathered.0.iter().all(|byte| *byte == 0));
+        }
     }
 
     #[test]

@@ -80,6 +80,9 @@ pub(crate) fn is_signed(name: &str, value: &str) -> bool {
 ///
 /// The caller answers for the order, and for leaving `shaSignature` out; debug builds check both.
 ///
+/// Holds the key and what is signed until it is finished, and is wiped then. A signer that is moved before leaves a copy
+/// behind that nothing wipes: begin and finish it in one place.
+///
 /// ```
 /// use pg_crypto::{OrderedSigner, ShaKey, sign};
 ///
@@ -132,10 +135,14 @@ impl<'key> OrderedSigner<'key> {
         PiecewiseValue { signer: self, name, begun: false }
     }
 
-    /// The signature of what was added.
+    /// The signature of what was added. The signer is empty afterwards, and fit for another signature with the same key.
     #[must_use]
     #[inline]
-    pub fn finish(self) -> Signature {
+    pub fn finish(&mut self) -> Signature {
+        #[cfg(debug_assertions)]
+        {
+            self.previous = order::NameStart::default();
+        }
         Signature::from_bytes(self.feed.finish())
     }
 

@@ -99,16 +99,20 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let call = send::Call {
         info,
         target: request.uri().to_string(),
-        parameters: given.parameters,
-        account,
+        lookup: lookup::command(&given.parameters, &account_flags),
+        next_page: given.parameters.get("nextPageUrl").unwrap_or_default().to_owned(),
         deadline: Duration::from_secs(arguments.timeout),
-        account_flags: &account_flags,
         json,
     };
+    // Only what the reply has to be read with is held while it is awaited.
+    let can_decrypt = details.get(Setting::ApiKey).is_some();
+    drop(details);
     if info.credentials == Credentials::Session {
-        call.post_form(request, details.get(Setting::ApiKey).is_some())
+        drop(given);
+        call.post_form(account, request, can_decrypt)
     } else {
-        call.send()
+        drop(request);
+        call.send(account, given.parameters)
     }
 }
 

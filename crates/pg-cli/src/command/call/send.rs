@@ -10,7 +10,7 @@ use pg_model::{
 };
 use pg_proto::Account;
 
-use super::{lookup, redirect, verdict};
+use super::{redirect, verdict};
 use crate::{
     account::Setting,
     command::{self, interrupt::Interrupted},
@@ -21,44 +21,45 @@ use crate::{
 };
 
 /// One request on its way.
-pub(super) struct Call<'a> {
+pub(super) struct Call {
     pub(super) info: &'static MethodInfo,
     /// Where it goes.
     pub(super) target: String,
-    pub(super) parameters: Parameters,
-    pub(super) account: Account,
+    /// The command that finds out what became of it.
+    pub(super) lookup: Option<String>,
+    /// Where the card form leads to when it is accepted.
+    pub(super) next_page: String,
     pub(super) deadline: Duration,
-    /// Flags of the account that a further command needs too.
-    pub(super) account_flags: &'a str,
     pub(super) json: bool,
 }
 
-impl Call<'_> {
+impl Call {
     /// Sends it and prints the reply.
     ///
     /// # Errors
     /// When there is none, or it is a refusal.
-    pub(super) fn send(self) -> Result<Exit, Failure> {
-        let client = Client::new(self.account.clone())
-            .map_err(|error| Failure::misuse(format!("{error}: use an https address")))?
-            .deadline(self.deadline);
-        let reply = self.wait_for(client.call_by_name(self.info, self.parameters.clone()))?;
+    pub(super) fn send(self, account: Account, parameters: Parameters) -> Result<Exit, Failure> {
+        let client = self.client(account)?;
+        let reply = self.wait_for(client.call_by_name(self.info, parameters))?;
         let reply = json::write(&*reply);
         output::data(&self.shown(reply.clone()))?;
-        Ok(verdict::exit(self.info, &reply, || self.lookup()))
+        Ok(verdict::exit(self.info, &reply, || self.lookup.clone()))
     }
 
     /// Posts the card form as a browser would, and reads the redirect that it answers with.
     ///
     /// # Errors
     /// When there is none.
-    pub(super) fn post_form(self, request: http::Request<Bytes>, can_decrypt: bool) -> Result<Exit, Failure> {
-        let client = Client::new(self.account.clone())
-            .map_err(|error| Failure::misuse(format!("{error}: use an https address")))?
-            .deadline(self.deadline);
+    pub(super) fn post_form(
+        self,
+        account: Account,
+        request: http::Request<Bytes>,
+        can_decrypt: bool,
+    ) -> Result<Exit, Failure> {
+        let client = self.client(account)?;
         let response = self.wait_for(async { Ok(client.transport().send(request).await?) })?;
         let Some(location) = redirect::location(&response) else {
-            return Err(match self.account.reply_of(self.info, &response) {
+            return Err(match client.account().reply_of(self.info, &response) {
                 Err(error) => self.failure(error.into()),
                 Ok(_) => Failure::new(
                     Exit::Unknown,
@@ -66,13 +67,17 @@ impl Call<'_> {
                 ),
             });
         };
-        let next_page = self.parameters.get("nextPageUrl").unwrap_or_default();
-        let redirect = redirect::read(&self.account, &location, next_page, can_decrypt);
+        let redirect = redirect::read(client.account(), &location, &self.next_page, can_decrypt);
         output::data(&self.shown(redirect.json))?;
         if redirect.exit != Exit::Done {
             output::say(&format!("pg: the card form was not accepted: {}", redirect.outcome));
         }
         Ok(redirect.exit)
+    }
+
+    fn client(&self, account: Account) -> Result<Client, Failure> {
+        let client = Client::new(account).map_err(|error| Failure::misuse(format!("{error}: use an https address")))?;
+        Ok(client.deadline(self.deadline))
     }
 
     /// Waits for a reply, or for the person who has waited long enough: that person is told the truth too.
@@ -91,16 +96,12 @@ impl Call<'_> {
             return Failure::new(Exit::NotReachable, "interrupted before the reply came; it is safe to run this again");
         }
         let message = "outcome unknown, look it up next: interrupted before the reply came, the request may have left";
-        Failure::new(Exit::Unknown, message).next(self.lookup())
+        Failure::new(Exit::Unknown, message).next(self.lookup.clone())
     }
 
     fn shown(&self, reply: String) -> String {
         let reply = output::harmless_json(&reply);
         if self.json { reply.into_owned() } else { indented(&reply) }
-    }
-
-    fn lookup(&self) -> Option<String> {
-        lookup::command(&self.parameters, self.account_flags)
     }
 
     /// A doubt about an address whose reply is none of the service's.
@@ -128,7 +129,7 @@ impl Call<'_> {
             }
             Error::Unreadable(_) => Failure::new(Exit::Unknown, message + &self.whose()),
             Error::Unknown { cause, .. } => {
-                let unknown = |message| Failure::new(Exit::Unknown, message).next(self.lookup());
+                let unknown = |message| Failure::new(Exit::Unknown, message).next(self.lookup.clone());
                 match &*cause {
                     Error::Unreadable(_) => unknown(message + &self.whose()),
                     _ => unknown(message),

@@ -1,0 +1,47 @@
+//! What others may see of this process's memory, which holds keys and card numbers.
+
+/// Writes no core dumps, and lets no other process of the same user read memory, environment or open files.
+///
+/// The limit alone would not do: a system that pipes core dumps into a program does not look at it. A debug build stays
+/// readable, since debuggers attach to it in the same way.
+#[cfg(unix)]
+pub(crate) fn keep_to_itself() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    let maximum = getrlimit(Resource::Core).maximum;
+    let kept = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum }).and_then(|()| hide());
+    if let Err(error) = kept {
+        crate::output::warn(&format!("a crash of this program may write its memory to disk: {error}"));
+    }
+}
+
+#[cfg(all(unix, target_os = "linux"))]
+fn hide() -> rustix::io::Result<()> {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+    if cfg!(debug_assertions) { Ok(()) } else { set_dumpable_behavior(DumpableBehavior::NotDumpable) }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn hide() -> rustix::io::Result<()> {
+    Ok(())
+}
+
+/// Other systems write no core dumps.
+#[cfg(not(unix))]
+pub(crate) fn keep_to_itself() {}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::process::{DumpableBehavior, Resource, dumpable_behavior, getrlimit};
+
+    #[test]
+    fn there_are_no_core_dumps() {
+        super::keep_to_itself();
+        assert_eq!(getrlimit(Resource::Core).current, Some(0));
+        assert_eq!(
+            dumpable_behavior(),
+            Ok(if cfg!(debug_assertions) { DumpableBehavior::Dumpable } else { DumpableBehavior::NotDumpable })
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! A merchant's program over the client crates, with the allocator of the system: what these crates themselves wipe.
+
+use std::io::{BufRead as _, Write as _};
+
+use pg_crypto::{SessionCipher, ShaKey, sign};
+use pg_hyper::blocking;
+use pg_model::{Auth, CardDetails, Currency, Encoding, Item, Order};
+use pg_proto::{Account, BaseUrl, Credentials};
+
+/// Where the program finds what it works with.
+pub(super) const INPUT: &str = "PG_TEST_MEMORY_INPUT";
+
+/// What is in its input: not the secrets themselves, which only its own strings are to hold.
+pub(super) fn disguised(text: &str) -> Vec<u8> {
+    text.bytes().map(|byte| byte ^ 0x55).collect()
+}
+
+fn given(line: usize) -> String {
+    let file = std::env::var(INPUT).unwrap();
+    let bytes = std::fs::read(file).unwrap();
+    let line = bytes.split(|byte| *byte == b'\n').nth(line).unwrap();
+    // Of its final length, as a string that grows leaves copies behind.
+    let mut text = String::with_capacity(line.len());
+    line.iter().for_each(|byte| text.push(char::from(byte ^ 0x55)));
+    text
+}
+
+/// Says where it is, and waits until the test has looked.
+fn pause(stage: &str) {
+    println!("\n{stage}");
+    std::io::stdout().flush().unwrap();
+    std::io::stdin().lock().read_line(&mut String::new()).unwrap();
+}
+
+/// The memory tests run this in a process of its own; without them it has nothing to do.
+#[test]
+#[ignore = "a process that the memory tests start"]
+fn uses_the_client_crates() {
+    if std::env::var_os(INPUT).is_none() {
+        return;
+    }
+    let credentials = Credentials::new(given(1), given(2), given(3));
+    let account = Account::new(BaseUrl::parse(&given(0)).unwrap(), credentials).encoding(Encoding::Json);
+    let client = blocking::Client::new(account).unwrap();
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499));
+    let auth = Auth::new(CardDetails::new(given(4), "12", "49").cv2(given(5)), order);
+    pause("holding");
+    let reply = client.call(&auth);
+    assert!(reply.is_ok(), "{reply:?}");
+    drop(auth);
+    pause("called");
+    let sent =
+        [("cardNumber", given(4)), ("cardCV2", given(5))].map(|(name, text)| (name, pg_model::Secret::from(text)));
+    let pairs = sent.each_ref().map(|(name, text)| (*name, text.expose()));
+    let signature = sign(&pairs, &ShaKey::new(given(3)));
+    drop(sent);
+    let cipher = client.inner().account().session_cipher().unwrap();
+    let other = SessionCipher::new(pg_model::Secret::from(given(1)).expose()).unwrap();
+    let data = cipher.encrypt("<reply/>", "initialisationv.").unwrap();
+    assert_eq!(other.decrypt(&data, "initialisationv.").unwrap().as_str(), "<reply/>");
+    drop((cipher, other, client));
+    pause("dropped");
+    assert_eq!(signature.hex().as_str().len(), 128);
+}
