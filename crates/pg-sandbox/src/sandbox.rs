@@ -3,7 +3,7 @@
 use std::{
     net::{IpAddr, Ipv4Addr},
     panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -22,9 +22,9 @@ use crate::{
     records::{Meta, Silence},
     service::{self, Basis, Context, Refusal, Route, Throttle, WARNING_HEADER, Warnings},
     settings::Settings,
-    store::{Sqlite, Store, StoreError, Syncer, Transaction},
+    store::{Record as _, Sqlite, Store, StoreError, Syncer, Transaction, Unopened},
     timestamp::Timestamp,
-    vault::{self, Cv2Memory, KeyFileError, Sealed, Vault},
+    vault::{self, Cv2Memory, KeyFile, KeyFileError, Sealed, Stage, Vault},
 };
 
 mod callbacks;
@@ -95,19 +95,32 @@ impl Sandbox {
     /// # Errors
     /// [`OpenError`] says what is wrong with which file.
     pub fn open(path: &Path, settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
-        let mut store = Sqlite::open(path)?;
         let mut dice = SeededDice::new(seed);
+        let unopened = Unopened::at(path)?;
         let key_path = vault::key_path(path);
-        let key = match vault::load_key(&key_path)? {
-            Some(key) => key,
-            None if key_check(&mut store)?.is_some() => return Err(OpenError::WrongKeyFile),
-            None => {
-                let mut fresh = Zeroizing::new([0; 32]);
-                dice.fill(&mut *fresh);
-                vault::create_key(&key_path, &fresh)?;
-                fresh
+        let KeyFile { key, stage } = match vault::load_key(&key_path)? {
+            Some(file) if unopened.is_empty() && file.stage != Stage::New => {
+                return Err(OpenError::StoreMissing(key_path));
             }
+            Some(file) if !unopened.is_sealed() && file.stage == Stage::Sealed => return Err(OpenError::EarlierStore),
+            Some(file) => file,
+            None if unopened.is_empty() || unopened.lacks(Meta::KIND, Meta::KEY_CHECK)? => {
+                let mut key = Zeroizing::new([0; 32]);
+                dice.fill(&mut *key);
+                vault::create_key(&key_path, &key)?;
+                KeyFile { key, stage: Stage::New }
+            }
+            None => return Err(OpenError::WrongKeyFile),
         };
+        let store = unopened.open(&key).map_err(|error| match error {
+            StoreError::WrongKey => OpenError::WrongKeyFile,
+            error => error.into(),
+        })?;
+        if stage != Stage::Sealed {
+            // Not before the store is on the disk.
+            store.syncer().map_or(Ok(()), |syncer| syncer.sync())?;
+            vault::mark_sealed(&key_path, &key)?;
+        }
         Self::assemble(Box::new(store), settings, &key, dice)
     }
 
@@ -382,6 +395,19 @@ pub enum OpenError {
     /// The key file is missing, or belongs to another store.
     #[error("the key file that the store's cards were sealed with is not beside it; put that one back")]
     WrongKeyFile,
+    /// There is a key file, and the store that it belongs to is empty or not there.
+    #[error(
+        "the store is empty or missing, and its key file {path} is there; put a copy of the store back, or remove the key file \
+         to begin a new store",
+        path = .0.display()
+    )]
+    StoreMissing(PathBuf),
+    /// The store is of an earlier format than the one that the key file belongs to.
+    #[error(
+        "the store is of an earlier format than the one that its key file belongs to, whose records cannot be altered \
+         unnoticed; put a copy of the latest store back"
+    )]
+    EarlierStore,
 }
 
 #[cfg(test)]

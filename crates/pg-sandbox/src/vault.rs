@@ -5,12 +5,7 @@
 //! does not open. A CV2 is held in memory only, by session key, until the first authorisation
 //! takes it or the session ends; after a restart it is simply absent.
 
-use std::{
-    collections::HashMap,
-    fs::{self, File, OpenOptions},
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-};
+use std::collections::HashMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
 use chacha20poly1305::{
@@ -23,6 +18,10 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use crate::{key::Dice, secret::Secret, timestamp::Timestamp};
+
+mod key_file;
+
+pub use key_file::{KeyFile, KeyFileError, Stage, create_key, key_path, load_key, mark_sealed};
 
 const NONCE_LENGTH: usize = 24;
 
@@ -94,11 +93,11 @@ impl Vault {
     }
 }
 
-fn keyed(key: &[u8]) -> Hmac<Sha256> {
+pub(crate) fn keyed(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("HMAC takes a key of any length")
 }
 
-fn derived(key: &[u8; 32], purpose: &[u8]) -> Zeroizing<[u8; 32]> {
+pub(crate) fn derived(key: &[u8; 32], purpose: &[u8]) -> Zeroizing<[u8; 32]> {
     Zeroizing::new(keyed(key).chain_update(purpose).finalize().into_bytes().into())
 }
 
@@ -106,102 +105,6 @@ fn derived(key: &[u8; 32], purpose: &[u8]) -> Zeroizing<[u8; 32]> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sealed text was altered, or sealed for another record or under another key")]
 pub struct NotOurs;
-
-/// Where the key of a store file lives: beside it, with `.key` appended to its name.
-#[must_use]
-pub fn key_path(store: &Path) -> PathBuf {
-    let mut name = store.as_os_str().to_owned();
-    name.push(".key");
-    PathBuf::from(name)
-}
-
-/// Reads a key file: 64 hexadecimal digits, readable by its owner only. Nothing when there is none.
-///
-/// # Errors
-/// [`KeyFileError`] says what is wrong with the file and what to do.
-pub fn load_key(path: &Path) -> Result<Option<Zeroizing<[u8; 32]>>, KeyFileError> {
-    match fs::read_to_string(path) {
-        Ok(text) => {
-            let text = Zeroizing::new(text);
-            refuse_shared(path)?;
-            let key = parse_key(text.trim()).ok_or_else(|| KeyFileError::Unreadable(path.to_owned()))?;
-            Ok(Some(key))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(KeyFileError::Unreadable(path.to_owned())),
-        Err(error) => Err(KeyFileError::Io(path.to_owned(), error)),
-    }
-}
-
-/// Makes a key file that is not there yet, durable before this returns.
-///
-/// # Errors
-/// [`KeyFileError::Io`], also when the file is there.
-pub fn create_key(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
-    write_key(path, key).map_err(|error| KeyFileError::Io(path.to_owned(), error))
-}
-
-fn write_key(path: &Path, key: &[u8; 32]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    let mut file = options.open(path)?;
-    let mut text = Zeroizing::new(String::with_capacity(65));
-    for byte in key {
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text.push('\n');
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    // The name has to be as durable as the content: a lost key loses every sealed card.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
-}
-
-#[cfg(unix)]
-fn refuse_shared(path: &Path) -> Result<(), KeyFileError> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let metadata = fs::metadata(path).map_err(|error| KeyFileError::Io(path.to_owned(), error))?;
-    if metadata.permissions().mode() & 0o077 == 0 { Ok(()) } else { Err(KeyFileError::Shared(path.to_owned())) }
-}
-
-#[cfg(not(unix))]
-fn refuse_shared(_path: &Path) -> Result<(), KeyFileError> {
-    Ok(())
-}
-
-fn parse_key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
-    let digits = text.as_bytes();
-    if digits.len() != 64 {
-        return None;
-    }
-    let mut key = Zeroizing::new([0_u8; 32]);
-    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-        let high = char::from(pair[0]).to_digit(16)?;
-        let low = char::from(pair[1]).to_digit(16)?;
-        *byte = u8::try_from(high * 16 + low).ok()?;
-    }
-    Some(key)
-}
-
-/// What is wrong with a key file.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeyFileError {
-    /// It cannot be read or made.
-    #[error("the key file {path} cannot be read or made: {problem}", path = .0.display(), problem = .1)]
-    Io(PathBuf, #[source] io::Error),
-    /// Its content is not 64 hexadecimal digits.
-    #[error("the key file {path} does not hold 64 hexadecimal digits", path = .0.display())]
-    Unreadable(PathBuf),
-    /// Others than its owner may read or write it.
-    #[error("others than its owner may use the key file; run: chmod 600 {path}", path = .0.display())]
-    Shared(PathBuf),
-}
 
 /// The CV2 of sessions, in memory only.
 #[derive(Default)]
@@ -277,46 +180,6 @@ mod tests {
         assert_ne!(identifier, vault.card_identifier("other", PAN));
         assert_ne!(identifier, vault.card_identifier("main", "4111111111111129"));
         assert_eq!(identifier.to_string().len(), 15);
-    }
-
-    #[test]
-    fn the_key_file_is_made_once_and_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = key_path(&folder.path().join("store.sqlite"));
-        assert!(path.ends_with("store.sqlite.key"));
-        assert!(load_key(&path).unwrap().is_none());
-        create_key(&path, &[0xa5; 32]).unwrap();
-        assert!(matches!(create_key(&path, &[0; 32]), Err(KeyFileError::Io(..))));
-        assert_eq!(*load_key(&path).unwrap().unwrap(), [0xa5; 32]);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_key_file_is_for_its_owner_only() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store.key");
-        create_key(&path, &[1; 32]).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(load_key(&path), Err(KeyFileError::Shared(_))));
-    }
-
-    #[test]
-    fn a_damaged_key_file_is_refused_and_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store.key");
-        for content in [&b"short"[..], b"\xff\xfe", &[b'g'; 64]] {
-            fs::write(&path, content).unwrap();
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::PermissionsExt as _;
-                fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-            }
-            let error = load_key(&path).unwrap_err();
-            assert!(matches!(error, KeyFileError::Unreadable(_)), "{error}");
-            assert_eq!(fs::read(&path).unwrap(), content);
-        }
     }
 
     #[test]

@@ -1365,4 +1365,13 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         why: "The documents forbid such requests. A page that a developer visits could otherwise pay with the published credentials, lock the developer out, or read replies through a name that it points to this machine.",
         change: "ControlAccess::hosts and Settings::public_url of the sandbox list the names.",
     },
+    Assumption {
+        number: 200,
+        area: "sandbox",
+        title: "Card numbers in free text",
+        open: "What a service does with a reference, a name or a description that holds what looks like a card number (spec 1 §1, 2 §1.1).",
+        chosen: "The sandbox takes the text as it is, returns it and finds by it, warns in pg-warning and in the journal, masks it wherever it shows it to people, and seals it at rest like the rest of the record.",
+        why: "An order number may have the length and the check digit of a card number by chance; a refusal would stop a shop that did nothing wrong.",
+        change: "service/stray_number.rs in the sandbox.",
+    },
 ];

@@ -10,6 +10,7 @@ use pg_sandbox::{
     key::{Keys, SeededDice},
     records::{Payment, UniqueReference},
     store::{Query, Sqlite, Store as _, Transaction},
+    vault,
 };
 
 use crate::{
@@ -67,7 +68,8 @@ fn fill(path: &Path, count: u64) {
     assert!(made.status().is_success(), "{made:?}");
     drop(sandbox);
 
-    let mut store = Sqlite::open(path).expect("a store");
+    let key = vault::load_key(&vault::key_path(path)).ok().flatten().expect("the key of the store").key;
+    let mut store = Sqlite::open(path, &key).expect("a store");
     let found = Transaction::new(&mut store).find::<Payment>(&Query::newest(1)).expect("the payment");
     let [mut payment] = <[Payment; 1]>::try_from(found).expect("one payment");
     let mut keys = Keys::new(Box::new(SeededDice::new([8; 32])));

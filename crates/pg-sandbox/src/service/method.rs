@@ -14,7 +14,7 @@ use super::{
     misplaced,
     refusal::Refusal,
     reply::Reply,
-    spelling, transaction, unique_reference, violation,
+    spelling, stray_number, transaction, unique_reference, violation,
     warning::Warnings,
 };
 use crate::{
@@ -103,7 +103,10 @@ impl Call {
             Credentials::Signed | Credentials::Enterprise => form(settings, request),
         };
         let given = form.as_ref().ok().filter(|form| !form.is_empty());
-        let (assumptions, warnings) = given.map(|form| spelling::judge(info, form)).unwrap_or_default();
+        let (mut assumptions, mut warnings) = given.map(|form| spelling::judge(info, form)).unwrap_or_default();
+        if given.is_some_and(|form| stray_number::warn(info, form, &mut warnings)) {
+            assumptions.push(200);
+        }
         let judged = given.zip(find(info)).map(|(form, entry)| Judged {
             ambiguous: violation::two_spellings(info, form.parameters()),
             signed: gate::is_signed(&settings.merchants, form),

@@ -28,6 +28,7 @@ mod reply;
 mod route;
 mod session;
 mod spelling;
+mod stray_number;
 mod throttle;
 mod token;
 mod transaction;

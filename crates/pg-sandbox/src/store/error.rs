@@ -1,5 +1,7 @@
 //! What can be wrong with a store.
 
+use std::path::PathBuf;
+
 /// Why a store cannot be opened or did not do what it was asked.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -27,9 +29,18 @@ pub enum StoreError {
     /// The disk reported an error after it had taken what was written.
     #[error("start again: the disk did not keep what was written ({0})")]
     Unsynced(String),
-    /// The file is damaged.
-    #[error("the store is damaged: {0}")]
+    /// The file is damaged, or another program has altered it.
+    #[error("the store is damaged or was altered: {0}; put a copy of all of its files back")]
     Damaged(String),
+    /// The file was sealed with another key.
+    #[error("the store was sealed with another key; put that key file back beside it")]
+    WrongKey,
+    /// The file, or one of those beside it, is a symbolic link.
+    #[error("{path} is a symbolic link; name the file that it leads to", path = .0.display())]
+    Link(PathBuf),
+    /// The path, or one of those beside it, is a folder or another thing that is no file.
+    #[error("{path} is no file; name a file for the store", path = .0.display())]
+    NoFile(PathBuf),
     /// A record cannot be written or read as JSON.
     #[error("a record of {table} cannot be written or read: {problem}")]
     Body {

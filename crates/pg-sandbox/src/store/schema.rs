@@ -7,81 +7,80 @@ use super::StoreError;
 /// Marks a file as ours in SQLite's header: the letters `pgSB`.
 const APPLICATION_ID: i64 = 0x7067_5342;
 
-/// One script a format; the format of a file is how many of them it has had. A script that was
-/// published is never changed: a new one is added.
-const MIGRATIONS: &[&str] = &[
+/// The formats whose rows are in clear; each script adds to those before. A script that was published is never changed.
+const IN_CLEAR: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
 ];
+/// The format with all tables anew, whose rows are sealed. What comes after it adds to it.
+const SEALED: &str = include_str!("schema/6.sql");
+/// The number of that format, which is the newest.
+pub(super) const NEWEST: i64 = 6;
 
-/// Refuses a file that is not ours or newer than this program, without changing it.
-pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
+/// The format of a file, 0 when nothing is in it.
+///
+/// # Errors
+/// When the file is not ours or newer than this program, or its tables are others than this format has: a trigger, a view or
+/// an index that somebody added would be run with our statements.
+pub(super) fn format(connection: &Connection) -> Result<i64, StoreError> {
     let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    let found = version(connection)?;
-    let empty = application == 0 && found == 0 && tables == 0;
-    let known = format_of(MIGRATIONS);
-    if application != APPLICATION_ID && !empty {
-        Err(StoreError::Foreign)
-    } else if found > known {
-        Err(StoreError::Newer { found, known })
-    } else {
-        Ok(())
+    let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if application == 0 && found == 0 && objects == 0 {
+        return Ok(0);
+    }
+    if application != APPLICATION_ID {
+        return Err(StoreError::Foreign);
+    }
+    if found > NEWEST {
+        return Err(StoreError::Newer { found, known: NEWEST });
+    }
+    let expected = Connection::open_in_memory()?;
+    for script in scripts(found)? {
+        expected.execute_batch(script)?;
+    }
+    let (expected, found_here) = (self::objects(&expected)?, self::objects(connection)?);
+    match found_here.iter().find(|object| !expected.contains(object)) {
+        None if found_here.len() == expected.len() => Ok(found),
+        None => Err(StoreError::Damaged(format!("tables of format {found} are missing"))),
+        Some(Object { kind, name, .. }) => {
+            Err(StoreError::Damaged(format!("the {kind} {name} is not one that format {found} has")))
+        }
     }
 }
 
-/// Brings a checked file to the newest format, whole or not at all.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    apply(connection, MIGRATIONS)
+/// Makes the tables of the newest format.
+pub(super) fn create(connection: &Connection) -> Result<(), StoreError> {
+    connection.execute_batch(SEALED)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    Ok(connection.pragma_update(None, "user_version", NEWEST)?)
 }
 
-fn apply(connection: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let done = usize::try_from(version(&transaction)?).unwrap_or(0);
-    for script in migrations.iter().skip(done) {
-        transaction.execute_batch(script)?;
+fn scripts(format: i64) -> Result<&'static [&'static str], StoreError> {
+    if format == NEWEST {
+        return Ok(&[SEALED]);
     }
-    if done < migrations.len() {
-        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", format_of(migrations))?;
-    }
-    Ok(transaction.commit()?)
+    let known = usize::try_from(format).ok().filter(|format| *format > 0);
+    let scripts = known.and_then(|format| IN_CLEAR.get(..format));
+    scripts.ok_or_else(|| StoreError::Damaged(format!("there is no format {format}")))
 }
 
-fn format_of(migrations: &[&str]) -> i64 {
-    i64::try_from(migrations.len()).unwrap_or(i64::MAX)
+/// A table, an index, a view or a trigger.
+#[derive(PartialEq, Eq)]
+struct Object {
+    kind: String,
+    name: String,
+    table: String,
+    sql: Option<String>,
 }
 
-fn version(connection: &Connection) -> Result<i64, StoreError> {
-    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scripts_that_a_file_had_are_not_run_again() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        apply(&mut connection, &["CREATE TABLE one (a)"]).unwrap();
-        let two = ["CREATE TABLE one (a)", "CREATE TABLE two (b); INSERT INTO two VALUES (2)"];
-        apply(&mut connection, &two).unwrap();
-        apply(&mut connection, &two).unwrap();
-        assert_eq!(version(&connection).unwrap(), 2);
-        let rows: i64 = connection.query_row("SELECT count(*) FROM two", [], |row| row.get(0)).unwrap();
-        assert_eq!(rows, 1);
-    }
-
-    #[test]
-    fn a_script_that_fails_leaves_the_old_format() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        apply(&mut connection, &["CREATE TABLE one (a)"]).unwrap();
-        let broken = ["", "CREATE TABLE two (b)", "CREATE TABLE one (a)"];
-        assert!(apply(&mut connection, &broken).is_err());
-        assert_eq!(version(&connection).unwrap(), 1);
-        assert!(connection.prepare("SELECT * FROM two").is_err());
-    }
+fn objects(connection: &Connection) -> Result<Vec<Object>, StoreError> {
+    let mut statement = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")?;
+    let objects = statement.query_map([], |row| {
+        Ok(Object { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, sql: row.get(3)? })
+    })?;
+    Ok(objects.collect::<Result<_, _>>()?)
 }

@@ -2,17 +2,29 @@
 //!
 //! SQLite itself syncs the log only before it folds it into the file. Commits in between are durable once the
 //! [`Syncer`] has returned, which may wait for the disk on another thread.
+//!
+//! Bodies are sealed, and so is the sum of all rows, which the same transaction writes ([`super::seal`]). A store that is
+//! opened is read whole and refused unless it is exactly as it was left. What cannot be told is another state of the whole
+//! store, with all of its files, that was a right one earlier.
 
 use std::{
-    collections::HashMap,
     fs::File,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use rusqlite::{CachedStatement, Connection, OpenFlags, OptionalExtension as _, ToSql};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ToSql, config::DbConfig, params_from_iter};
 
-use super::{Kind, Query, Row, Store, StoreError, Syncer, record::Match, schema};
+use self::table::Table;
+use super::{
+    Kind, Query, Row, Store, StoreError, Syncer, schema,
+    seal::{Sealer, Whole},
+};
+
+mod check;
+mod file;
+mod table;
+mod upgrade;
 
 /// Kinds times operations, with room for the shapes of queries.
 const CACHED_STATEMENTS: usize = 256;
@@ -20,49 +32,105 @@ const CACHED_STATEMENTS: usize = 256;
 const CACHE_KIB: i64 = 64 * 1024;
 /// Pages of 4 KiB in the log before it is folded into the file. The fewer, the more often is the same page written.
 const CHECKPOINT_PAGES: i64 = 16_000;
+/// The key of stores in memory: nothing of them comes to rest.
+const KEY_IN_MEMORY: [u8; 32] = [0; 32];
 
 /// A SQLite store that this process alone has open.
 pub struct Sqlite {
     connection: Connection,
     syncer: Option<Syncer>,
-    /// The text of each statement by table and operation; it doubles as the key of SQLite's cache.
-    texts: HashMap<(&'static str, Operation), String>,
+    tables: Vec<Table>,
+    sealer: Sealer,
+    /// All rows, as the open transaction leaves them, and as the last commit has left them.
+    whole: Whole,
+    committed: Whole,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Operation {
-    Get,
-    Holds,
-    Put,
-    Remove,
+/// A store file, or the place for one, that was looked at and not yet opened.
+pub struct Unopened {
+    path: PathBuf,
+    /// Nothing when there is no file, or nothing in it.
+    connection: Option<Connection>,
+    format: i64,
+}
+
+impl Unopened {
+    /// Looks at a store file and takes it for this process alone. Nothing is changed or made.
+    ///
+    /// # Errors
+    /// [`StoreError::InUse`], [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Link`], [`StoreError::NoFile`],
+    /// [`StoreError::Damaged`], and others when the engine fails.
+    pub fn at(path: &Path) -> Result<Self, StoreError> {
+        let path = path.to_owned();
+        if !file::look(&path)? {
+            return Ok(Self { path, connection: None, format: 0 });
+        }
+        let connection = connect(&path)?;
+        let format = schema::format(&connection)?;
+        Ok(Self { path, connection: Some(connection), format })
+    }
+
+    /// Whether there is nothing yet.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.format == 0
+    }
+
+    /// Whether its rows are sealed, as in every format but the earliest.
+    #[must_use]
+    pub const fn is_sealed(&self) -> bool {
+        self.format >= schema::NEWEST
+    }
+
+    /// Whether it is of a format whose rows are in clear, and there is none with this key in a table.
+    pub(crate) fn lacks(&self, kind: &Kind, key: &str) -> Result<bool, StoreError> {
+        match &self.connection {
+            Some(connection) if !self.is_sealed() => {
+                let text = format!("SELECT 1 FROM {} WHERE key = ?1", kind.table);
+                Ok(!connection.prepare(&text)?.exists([key])?)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Opens it, or makes it, with the key that its rows are sealed with, and brings it to the newest format.
+    ///
+    /// # Errors
+    /// [`StoreError::WrongKey`] and [`StoreError::Damaged`] leave the file as it is; others when the engine fails.
+    pub fn open(self, key: &[u8; 32]) -> Result<Sqlite, StoreError> {
+        let Self { path, connection, format } = self;
+        let mut connection = match connection {
+            Some(connection) => connection,
+            None => {
+                file::create(&path)?;
+                connect(&path)?
+            }
+        };
+        let mut sealer = Sealer::new(key);
+        if format == schema::NEWEST {
+            let tables = Table::all(&connection)?;
+            let whole = check::check(&connection, &mut sealer, &tables)?;
+            write_ahead(&connection)?;
+            return Sqlite::ready(connection, sealer, whole, Some(&path));
+        }
+        if format > 0 {
+            check::structure(&connection)?;
+            file::make_private(&path)?;
+        }
+        write_ahead(&connection)?;
+        let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
+        Sqlite::ready(connection, sealer, whole, Some(&path))
+    }
 }
 
 impl Sqlite {
     /// Opens or makes a store file, takes it for this process alone, and brings it to the newest
-    /// format.
+    /// format. Its rows are sealed with the key.
     ///
     /// # Errors
-    /// [`StoreError::InUse`], [`StoreError::Foreign`] and [`StoreError::Newer`] leave the file as it
-    /// is; others when the engine fails.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        // Without URI handling a name cannot carry options.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(Duration::ZERO)?;
-        // Must come before the first read: the log then needs no shared memory, and a second
-        // process is refused for as long as this one lives.
-        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-        schema::check(&connection)?;
-        let journal: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-        if !journal.eq_ignore_ascii_case("wal") {
-            return Err(StoreError::Engine(format!("no write-ahead log, but {journal}")));
-        }
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
-        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        let mut store = Self::ready(connection)?;
-        let log = File::options().write(true).open(log(path));
-        store.syncer = Some(Syncer::new(log.map_err(|error| StoreError::Engine(format!("the log: {error}")))?));
-        Ok(store)
+    /// Those of [`Unopened::at`] and [`Unopened::open`].
+    pub fn open(path: &Path, key: &[u8; 32]) -> Result<Self, StoreError> {
+        Unopened::at(path)?.open(key)
     }
 
     /// A store in memory, with the same tables.
@@ -70,35 +138,68 @@ impl Sqlite {
     /// # Errors
     /// When the engine fails.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Self::ready(Connection::open_in_memory()?)
+        let mut connection = Connection::open_in_memory()?;
+        let mut sealer = Sealer::new(&KEY_IN_MEMORY);
+        let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
+        Self::ready(connection, sealer, whole, None)
     }
 
-    fn ready(mut connection: Connection) -> Result<Self, StoreError> {
+    fn ready(connection: Connection, sealer: Sealer, whole: Whole, path: Option<&Path>) -> Result<Self, StoreError> {
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        schema::migrate(&mut connection)?;
-        Ok(Self { connection, syncer: None, texts: HashMap::new() })
+        // From here on it may be written.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+        // There is a log from the first time on that the file is read.
+        let tables = Table::all(&connection)?;
+        let log = path.map(|path| File::options().write(true).open(file::log(path)));
+        let log = log.transpose().map_err(|error| StoreError::Engine(format!("the log: {error}")))?;
+        Ok(Self { connection, syncer: log.map(Syncer::new), tables, sealer, whole, committed: whole })
     }
 
     fn run(&self, sql: &str) -> Result<(), StoreError> {
         Ok(self.connection.prepare_cached(sql)?.execute([]).map(drop)?)
     }
 
-    fn statement(&mut self, kind: &'static Kind, operation: Operation) -> Result<CachedStatement<'_>, StoreError> {
-        let text = self.texts.entry((kind.table, operation)).or_insert_with(|| text(kind, operation));
-        Ok(self.connection.prepare_cached(text)?)
+    /// Seals the sum of all rows with what the transaction has changed.
+    fn sum_up(&mut self) -> Result<(), StoreError> {
+        if self.whole != self.committed {
+            let sealed = self.sealer.seal_whole(self.whole);
+            self.connection.prepare_cached("UPDATE whole SET body = ?1 WHERE id = 0")?.execute([sealed])?;
+        }
+        Ok(())
     }
+}
+
+/// The table of a kind.
+fn table<'a>(tables: &'a [Table], kind: &Kind) -> Result<&'a Table, StoreError> {
+    let found = tables.iter().find(|table| table.name == kind.table);
+    found.ok_or_else(|| StoreError::Engine(format!("there is no table {}", kind.table)))
+}
+
+/// What a row that is there has brought to the whole.
+fn share(
+    connection: &Connection,
+    sealer: &mut Sealer,
+    table: &Table,
+    key: &dyn ToSql,
+) -> Result<Option<u64>, StoreError> {
+    let mut statement = connection.prepare_cached(&table.get)?;
+    let mut rows = statement.query([key])?;
+    rows.next()?.map(|row| table.open(sealer, row).map(|(_, share)| share)).transpose()
 }
 
 impl Store for Sqlite {
     fn begin(&mut self) -> Result<(), StoreError> {
+        self.whole = self.committed;
         self.run("BEGIN IMMEDIATE")
     }
 
     fn commit(&mut self) -> Result<(), StoreError> {
-        let result = self.run("COMMIT");
-        if result.is_err() {
+        let result = self.sum_up().and_then(|()| self.run("COMMIT"));
+        if result.is_ok() {
+            self.committed = self.whole;
+        } else {
             self.rollback();
         }
         result
@@ -109,6 +210,7 @@ impl Store for Sqlite {
     }
 
     fn rollback(&mut self) {
+        self.whole = self.committed;
         if self.in_transaction() {
             // It fails only when there is no transaction any more, which is what was asked for.
             let _ = self.run("ROLLBACK");
@@ -120,96 +222,96 @@ impl Store for Sqlite {
     }
 
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
-        let mut statement = self.statement(kind, Operation::Get)?;
-        Ok(statement.query_row([key], |row| row.get(0)).optional()?)
+        let Self { connection, tables, sealer, .. } = self;
+        let table = table(tables, kind)?;
+        let key = table.key(sealer, key);
+        let mut statement = connection.prepare_cached(&table.get)?;
+        let mut rows = statement.query([&key])?;
+        rows.next()?.map(|row| table.open(sealer, row).map(|(body, _)| body)).transpose()
     }
 
     fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        Ok(self.statement(kind, Operation::Holds)?.exists([key])?)
+        let table = table(&self.tables, kind)?;
+        let key = table.key(&self.sealer, key);
+        let found = self.connection.prepare_cached(&table.holds)?.query_row([&key], |_| Ok(())).optional()?;
+        Ok(found.is_some())
     }
 
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
-        let mut statement = self.statement(kind, Operation::Put)?;
-        let mut values: Vec<&dyn ToSql> = vec![&row.key, &row.merchant, &row.body];
-        values.extend(row.index[..kind.columns.len()].iter().map(|value| value as &dyn ToSql));
-        Ok(statement.execute(&*values).map(drop)?)
+        let Self { connection, tables, sealer, whole, .. } = self;
+        let table = table(tables, kind)?;
+        let place = table.place(sealer, row);
+        let mut known = None;
+        // Nearly every row is new, and one that is not says so without being looked for.
+        for statement in [&table.insert, &table.update] {
+            let (body, new) = sealer.seal(&place, row.body.as_bytes());
+            let mut values: Vec<&dyn ToSql> = vec![&place.key, &place.merchant, &body];
+            values.extend(place.index[..table.columns().count()].iter().map(|value| value as &dyn ToSql));
+            if connection.prepare_cached(statement)?.execute(&*values)? > 0 {
+                known.into_iter().for_each(|share| whole.take(share));
+                whole.add(new);
+                return Ok(());
+            }
+            known = share(connection, sealer, table, &place.key)?;
+        }
+        Err(StoreError::Damaged(format!("a record of {} is there and is not", table.name)))
     }
 
     fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
-        Ok(self.statement(kind, Operation::Remove)?.execute([key]).map(drop)?)
+        let Self { connection, tables, sealer, whole, .. } = self;
+        let table = table(tables, kind)?;
+        let key = table.key(sealer, key);
+        if let Some(share) = share(connection, sealer, table, &key)? {
+            connection.prepare_cached(&table.remove)?.execute([&key])?;
+            whole.take(share);
+        }
+        Ok(())
     }
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
-        let (text, values) = selection(kind, query);
-        let mut statement = self.connection.prepare_cached(&text)?;
-        let rows = statement.query_map(&*values, |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-}
-
-/// The log's name is the file's with an ending.
-fn log(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    name.into()
-}
-
-fn text(kind: &Kind, operation: Operation) -> String {
-    let table = kind.table;
-    let mut columns = String::from("key, merchant, body");
-    let mut values = String::from("?1, ?2, ?3");
-    let mut changes = String::from("merchant = excluded.merchant, body = excluded.body");
-    for (at, column) in kind.columns.iter().enumerate() {
-        columns.push_str(&format!(", {column}"));
-        values.push_str(&format!(", ?{}", at + 4));
-        changes.push_str(&format!(", {column} = excluded.{column}"));
-    }
-    match operation {
-        Operation::Get => format!("SELECT body FROM {table} WHERE key = ?1"),
-        Operation::Holds => format!("SELECT 1 FROM {table} WHERE key = ?1"),
-        Operation::Put => {
-            format!("INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT (key) DO UPDATE SET {changes}")
+        let Self { connection, tables, sealer, .. } = self;
+        let table = table(tables, kind)?;
+        let (text, values) = table.selection(sealer, query)?;
+        let mut statement = connection.prepare_cached(&text)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        let mut bodies = Vec::new();
+        while let Some(row) = rows.next()? {
+            bodies.push(table.open(sealer, row)?.0);
         }
-        Operation::Remove => format!("DELETE FROM {table} WHERE key = ?1"),
+        Ok(bodies)
     }
 }
 
-/// The statement of a query and the values of its parameters. The text depends on the query's
-/// shape only, so that SQLite's cache of statements serves every value.
-fn selection<'a>(kind: &Kind, query: &'a Query<'_>) -> (String, Vec<&'a dyn ToSql>) {
-    let mut conditions = Vec::new();
-    let mut values: Vec<&dyn ToSql> = Vec::new();
-    let mut order = String::new();
-    let direction = if query.oldest_first { "ASC" } else { "DESC" };
-    if let Some(merchant) = &query.merchant {
-        conditions.push("merchant = ?");
-        values.push(merchant);
+/// Connects to a file that is there, for this process alone, and believes nothing that is in it.
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    // Without URI handling a name cannot carry options.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(Duration::ZERO)?;
+    for (setting, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        // A store that is refused is left as it is, log and all.
+        (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+    ] {
+        connection.set_db_config(setting, on)?;
     }
-    let condition;
-    if let Some((column, wanted)) = &query.column {
-        let (sign, value) = match wanted {
-            Match::Equal(value) => ("=", value),
-            Match::AtMost(value) => {
-                order = format!("{column} {direction}, ");
-                ("<=", value)
-            }
-        };
-        condition = format!("{column} {sign} ?");
-        conditions.push(&condition);
-        values.push(value);
+    connection.pragma_update(None, "cell_size_check", true)?;
+    // Must come before the first read: the log then needs no shared memory, and a second
+    // process is refused for as long as this one lives.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    Ok(connection)
+}
+
+fn write_ahead(connection: &Connection) -> Result<(), StoreError> {
+    let journal: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if !journal.eq_ignore_ascii_case("wal") {
+        return Err(StoreError::Engine(format!("no write-ahead log, but {journal}")));
     }
-    if let Some(before) = &query.before {
-        conditions.push("key < ?");
-        values.push(before);
-    }
-    let mut text = format!("SELECT body FROM {}", kind.table);
-    for (at, condition) in conditions.iter().enumerate() {
-        text.push_str(if at == 0 { " WHERE " } else { " AND " });
-        text.push_str(condition);
-    }
-    text.push_str(&format!(" ORDER BY {order}key {direction} LIMIT ?"));
-    values.push(&query.limit);
-    (text, values)
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    Ok(connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::{fs, path::Path, time::Duration};
 use pg_sandbox::{
     records::Session,
     store::{Sqlite, Transaction},
+    vault,
 };
 
 use crate::shop::{CURRENT, CV2, GOOD, NEXT, PAN, Shop, with};
@@ -32,7 +33,8 @@ fn neither_number_nor_cv2_reaches_the_disk() {
     shop.done("token/tokeniseTransactionKey", &[("transactionKey", paid["transactionKey"].as_str().unwrap())]);
     let check = || {
         // The search finds what is there, so that finding nothing means something.
-        assert!(on_disk(folder.path(), "Canary-on-disk") && on_disk(folder.path(), "400000******1000"));
+        assert!(on_disk(folder.path(), &session), "keys are in clear");
+        assert!(!on_disk(folder.path(), "Canary-on-disk") && !on_disk(folder.path(), "400000******1000"));
         assert!(!on_disk(folder.path(), PAN) && !on_disk(folder.path(), "Never-stored"));
         assert!(cv2.iter().all(|text| !on_disk(folder.path(), text)));
     };
@@ -80,7 +82,8 @@ fn the_card_goes_with_its_session_and_the_key_is_remembered() {
     shop.wait(Duration::from_secs(30 * 60));
     assert_eq!(shop.post(&told, GOOD).error(), "136");
     drop(shop);
-    let mut store = Sqlite::open(&path).unwrap();
+    let key = vault::load_key(&vault::key_path(&path)).unwrap().unwrap().key;
+    let mut store = Sqlite::open(&path, &key).unwrap();
     let mut records = Transaction::new(&mut store);
     for key in [told, untold] {
         let session: Session = records.get(&key).unwrap().unwrap();

@@ -1,0 +1,45 @@
+//! Whether a store is as it was left.
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::{
+    super::{
+        StoreError,
+        seal::{Sealer, Whole},
+    },
+    table::Table,
+};
+
+/// Reads everything: the structure of the file, every row, and whether these are all rows, each in its latest version.
+///
+/// # Errors
+/// [`StoreError::WrongKey`] when the store was sealed with another key, [`StoreError::Damaged`] when anything is not as it
+/// was written.
+pub(super) fn check(connection: &Connection, sealer: &mut Sealer, tables: &[Table]) -> Result<Whole, StoreError> {
+    let row: Option<Vec<u8>> =
+        connection.query_row("SELECT body FROM whole WHERE id = 0", [], |row| row.get(0)).optional()?;
+    let row = row.ok_or_else(|| StoreError::Damaged("the sum of all records is missing".to_owned()))?;
+    let sealed = sealer.open_whole(&row);
+    if sealed == Ok(None) {
+        return Err(StoreError::WrongKey);
+    }
+    structure(connection)?;
+    let mut found = Whole::default();
+    for table in tables {
+        let mut statement = connection.prepare(&table.all)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            found.add(table.open(sealer, row)?.1);
+        }
+    }
+    match sealed {
+        Ok(Some(whole)) if whole == found => Ok(whole),
+        _ => Err(StoreError::Damaged("records are missing, or are not their latest versions".to_owned())),
+    }
+}
+
+/// The pages, the order of the keys, and the indexes against their tables.
+pub(super) fn structure(connection: &Connection) -> Result<(), StoreError> {
+    let problem: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if problem == "ok" { Ok(()) } else { Err(StoreError::Damaged(problem.replace('\n', " "))) }
+}

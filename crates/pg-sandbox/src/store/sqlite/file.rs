@@ -1,0 +1,79 @@
+//! The store's files: plain ones, and made for their owner alone.
+
+use std::{
+    ffi::OsString,
+    fs::{self, OpenOptions},
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::super::StoreError;
+
+/// What SQLite appends to a file's name for the files beside it.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Whether there is a file with something in it.
+///
+/// # Errors
+/// When it, or a file beside it, is a link or no plain file: SQLite would write to wherever a link leads.
+pub(super) fn look(path: &Path) -> Result<bool, StoreError> {
+    for suffix in BESIDE {
+        plain(&beside(path, suffix))?;
+    }
+    Ok(plain(path)?.is_some_and(|length| length > 0))
+}
+
+/// The length of a plain file; nothing when there is none.
+fn plain(path: &Path) -> Result<Option<u64>, StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Err(StoreError::Link(path.to_owned())),
+        Ok(found) if !found.is_file() => Err(StoreError::NoFile(path.to_owned())),
+        Ok(found) => Ok(Some(found.len())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::Engine(format!("{}: {error}", path.display()))),
+    }
+}
+
+/// Makes the file if there is none. SQLite gives its permissions to the files beside it.
+pub(super) fn create(path: &Path) -> Result<(), StoreError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(StoreError::Engine(format!("the file cannot be made: {error}"))),
+    }
+}
+
+/// Takes everybody else's permissions from a file of an earlier version, which made it as the umask said.
+pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        for file in std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix))) {
+            match fs::set_permissions(&file, fs::Permissions::from_mode(0o600)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(StoreError::Engine(format!("{}: permissions: {error}", file.display())));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The log's name.
+pub(super) fn log(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}

@@ -1,0 +1,101 @@
+//! From the formats whose rows were in clear to the one in which they are sealed.
+
+use rusqlite::{Connection, Row as Found, ToSql, Transaction, TransactionBehavior, types::ValueRef};
+
+use super::{
+    super::{
+        Row, StoreError, schema,
+        seal::{Sealer, Whole},
+    },
+    table::Table,
+};
+
+/// Makes the tables of an empty file, or moves what an older one holds into them: whole or not at all.
+pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Result<Whole, StoreError> {
+    // What was in clear is overwritten where it lay, and not only forgotten.
+    connection.pragma_update(None, "secure_delete", true)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let old = put_aside(&transaction)?;
+    schema::create(&transaction)?;
+    let mut whole = Whole::default();
+    for table in Table::all(&transaction)? {
+        let aside = aside(&table.name);
+        if old.contains(&table.name) {
+            fill(&transaction, sealer, &table, &aside, &mut whole)?;
+            transaction.execute_batch(&format!("DROP TABLE {aside}"))?;
+        }
+    }
+    transaction.execute("INSERT INTO whole (id, body) VALUES (0, ?1)", [sealer.seal_whole(whole)])?;
+    transaction.commit()?;
+    connection.pragma_update(None, "secure_delete", false)?;
+    // Otherwise the file is empty until the log is folded into it for the first time.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(whole)
+}
+
+fn aside(table: &str) -> String {
+    format!("old_{table}")
+}
+
+/// Gives the tables other names, without their indexes, and says which there were.
+fn put_aside(transaction: &Transaction<'_>) -> Result<Vec<String>, StoreError> {
+    let names = |kind: &str| -> Result<Vec<String>, StoreError> {
+        let mut statement =
+            transaction.prepare("SELECT name FROM sqlite_schema WHERE type = ?1 AND sql IS NOT NULL ORDER BY name")?;
+        let names = statement.query_map([kind], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(names)
+    };
+    for index in names("index")? {
+        transaction.execute_batch(&format!("DROP INDEX {index}"))?;
+    }
+    let tables = names("table")?;
+    for table in &tables {
+        transaction.execute_batch(&format!("ALTER TABLE {table} RENAME TO {}", aside(table)))?;
+    }
+    Ok(tables)
+}
+
+fn fill(
+    transaction: &Transaction<'_>,
+    sealer: &mut Sealer,
+    table: &Table,
+    aside: &str,
+    whole: &mut Whole,
+) -> Result<(), StoreError> {
+    let columns: String = table.columns().map(|column| format!(", {column}")).collect();
+    let mut old = transaction.prepare(&format!("SELECT key, merchant, body{columns} FROM {aside} ORDER BY key"))?;
+    let mut insert = transaction.prepare(&table.insert)?;
+    let mut rows = old.query([])?;
+    while let Some(row) = rows.next()? {
+        let mut index = [const { None }; super::super::INDEX_COLUMNS];
+        for (at, value) in index.iter_mut().enumerate().take(table.columns().count()) {
+            *value = text(row, at + 3)?.map(Into::into);
+        }
+        let missing = || StoreError::Damaged(format!("a record of {} lacks a part", table.name));
+        let (key, merchant, body) = (text(row, 0)?, text(row, 1)?, text(row, 2)?.ok_or_else(missing)?);
+        let row = Row { key: key.ok_or_else(missing)?, merchant: merchant.ok_or_else(missing)?, index, body };
+        whole.add(put(&mut insert, sealer, table, &row)?);
+    }
+    Ok(())
+}
+
+fn put(
+    insert: &mut rusqlite::Statement<'_>,
+    sealer: &mut Sealer,
+    table: &Table,
+    row: &Row<'_>,
+) -> Result<u64, StoreError> {
+    let place = table.place(sealer, row);
+    let (body, share) = sealer.seal(&place, row.body.as_bytes());
+    let mut values: Vec<&dyn ToSql> = vec![&place.key, &place.merchant, &body];
+    values.extend(place.index[..table.columns().count()].iter().map(|value| value as &dyn ToSql));
+    insert.execute(&*values)?;
+    Ok(share)
+}
+
+fn text<'a>(row: &'a Found<'_>, at: usize) -> Result<Option<&'a str>, StoreError> {
+    match row.get_ref(at)? {
+        ValueRef::Null => Ok(None),
+        value => value.as_str().map(Some).map_err(|_| StoreError::Damaged("a text is none".to_owned())),
+    }
+}

@@ -1,0 +1,220 @@
+//! The key file beside a store.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use zeroize::Zeroizing;
+
+/// The second line of the file of a key whose store is being made.
+const NEW: &str = "new";
+/// The second line of the file of a key whose store is sealed.
+const SEALED: &str = "sealed";
+
+/// A key, and what is known of the store that it belongs to.
+pub struct KeyFile {
+    /// The key.
+    pub key: Zeroizing<[u8; 32]>,
+    /// How far the store is.
+    pub stage: Stage,
+}
+
+/// How far the store beside a key is. It keeps an empty store, or one of an earlier format, from being taken for the one
+/// that the key belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// It may not be there yet.
+    New,
+    /// It is there, and may be of a format whose rows are in clear: an earlier version has made the key.
+    InClear,
+    /// It is there, and its rows are sealed.
+    Sealed,
+}
+
+/// Where the key of a store file lives: beside it, with `.key` appended to its name.
+#[must_use]
+pub fn key_path(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".key");
+    PathBuf::from(name)
+}
+
+/// Reads a key file, readable by its owner only: 64 hexadecimal digits, and a line about the store. Nothing when there is none.
+///
+/// # Errors
+/// [`KeyFileError`] says what is wrong with the file and what to do.
+pub fn load_key(path: &Path) -> Result<Option<KeyFile>, KeyFileError> {
+    match fs::read_to_string(path) {
+        Ok(text) => {
+            let text = Zeroizing::new(text);
+            refuse_shared(path)?;
+            let file = parse(text.trim()).ok_or_else(|| KeyFileError::Unreadable(path.to_owned()))?;
+            Ok(Some(file))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(KeyFileError::Unreadable(path.to_owned())),
+        Err(error) => Err(KeyFileError::Io(path.to_owned(), error)),
+    }
+}
+
+/// Makes a key file that is not there yet, for a store that is about to be made; durable before this returns.
+///
+/// # Errors
+/// [`KeyFileError::Io`], also when the file is there.
+pub fn create_key(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
+    write(path, key, NEW).map_err(|error| KeyFileError::Io(path.to_owned(), error))
+}
+
+/// Notes that the store beside the key is there and sealed; durable before this returns.
+///
+/// # Errors
+/// [`KeyFileError::Io`]; the file is as it was then.
+pub fn mark_sealed(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let fresh = PathBuf::from(name);
+    let replace = || {
+        // One that a killed process has left.
+        match fs::remove_file(&fresh) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        write(&fresh, key, SEALED)?;
+        fs::rename(&fresh, path)?;
+        sync_folder(path)
+    };
+    replace().map_err(|error| KeyFileError::Io(path.to_owned(), error))
+}
+
+fn write(path: &Path, key: &[u8; 32], stage: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    let mut file = options.open(path)?;
+    let mut text = Zeroizing::new(String::with_capacity(80));
+    for byte in key {
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text.push('\n');
+    text.push_str(stage);
+    text.push('\n');
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    sync_folder(path)
+}
+
+/// The name has to be as durable as the content: a lost key loses every record.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[cfg(unix)]
+fn refuse_shared(path: &Path) -> Result<(), KeyFileError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let metadata = fs::metadata(path).map_err(|error| KeyFileError::Io(path.to_owned(), error))?;
+    if metadata.permissions().mode() & 0o077 == 0 { Ok(()) } else { Err(KeyFileError::Shared(path.to_owned())) }
+}
+
+#[cfg(not(unix))]
+fn refuse_shared(_path: &Path) -> Result<(), KeyFileError> {
+    Ok(())
+}
+
+fn parse(text: &str) -> Option<KeyFile> {
+    let (digits, stage) = match text.split_once('\n') {
+        None => (text, Stage::InClear),
+        Some((digits, NEW)) => (digits, Stage::New),
+        Some((digits, SEALED)) => (digits, Stage::Sealed),
+        Some(_) => return None,
+    };
+    Some(KeyFile { key: parse_key(digits)?, stage })
+}
+
+fn parse_key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
+    let digits = text.as_bytes();
+    if digits.len() != 64 {
+        return None;
+    }
+    let mut key = Zeroizing::new([0_u8; 32]);
+    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
+        let high = char::from(pair[0]).to_digit(16)?;
+        let low = char::from(pair[1]).to_digit(16)?;
+        *byte = u8::try_from(high * 16 + low).ok()?;
+    }
+    Some(key)
+}
+
+/// What is wrong with a key file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFileError {
+    /// It cannot be read or made.
+    #[error("the key file {path} cannot be read or made: {problem}", path = .0.display(), problem = .1)]
+    Io(PathBuf, #[source] io::Error),
+    /// Its content is not 64 hexadecimal digits.
+    #[error("the key file {path} does not hold 64 hexadecimal digits", path = .0.display())]
+    Unreadable(PathBuf),
+    /// Others than its owner may read or write it.
+    #[error("others than its owner may use the key file; run: chmod 600 {path}", path = .0.display())]
+    Shared(PathBuf),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_file_is_made_once_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = key_path(&folder.path().join("store.sqlite"));
+        assert!(path.ends_with("store.sqlite.key"));
+        assert!(load_key(&path).unwrap().is_none());
+        create_key(&path, &[0xa5; 32]).unwrap();
+        assert!(matches!(create_key(&path, &[0; 32]), Err(KeyFileError::Io(..))));
+        let read = || load_key(&path).unwrap().map(|file| (*file.key, file.stage)).unwrap();
+        assert_eq!(read(), ([0xa5; 32], Stage::New));
+        fs::write(path.with_extension("key.new"), "left by a killed process").unwrap();
+        mark_sealed(&path, &[0xa5; 32]).unwrap();
+        assert_eq!(read(), ([0xa5; 32], Stage::Sealed));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_key_file_is_for_its_owner_only() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.key");
+        create_key(&path, &[1; 32]).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        mark_sealed(&path, &[1; 32]).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(load_key(&path), Err(KeyFileError::Shared(_))));
+    }
+
+    #[test]
+    fn a_damaged_key_file_is_refused_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.key");
+        let odd = format!("{}\nother", "0".repeat(64));
+        for content in [&b"short"[..], b"\xff\xfe", &[b'g'; 64], odd.as_bytes()] {
+            fs::write(&path, content).unwrap();
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt as _;
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            }
+            let error = load_key(&path).err().unwrap();
+            assert!(matches!(error, KeyFileError::Unreadable(_)), "{error}");
+            assert_eq!(fs::read(&path).unwrap(), content);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What can be read in the files of a store without its key.
+
+use std::{fs, path::Path};
+
+use pg_sandbox::Sandbox;
+
+use crate::shop::{IN_CLEAR, ask, call, make, make_sealed, open, pay, show};
+
+const PAN: &str = "4000000000001000";
+
+fn on_disk(folder: &Path, text: &str) -> bool {
+    fs::read_dir(folder).unwrap().any(|entry| {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    })
+}
+
+/// Order numbers may have the length and the check digit of card numbers, so that none is refused.
+#[test]
+fn a_card_number_in_free_text_is_taken_sealed_masked_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("shop.sqlite");
+    make_sealed(&store);
+    let mut sandbox = open(&store);
+    let order = [("cardKey", crate::TOKEN), ("currency", "GBP"), ("itemPrice0", "100")];
+    for (name, value) in [
+        ("merchantReference", PAN.to_owned()),
+        ("uniqueMerchantReference", PAN.to_owned()),
+        ("itemName0", format!("Card {PAN}")),
+        ("itemReference0", "4000 0000 0000 1000".to_owned()),
+    ] {
+        let mut sent: Vec<(&str, &str)> = [&order[..], &[(name, &value)]].concat();
+        if name != "itemName0" {
+            sent.push(("itemName0", "Tea"));
+        }
+        let response = ask(&mut sandbox, "transaction/authCardKey", &sent);
+        assert!(response.status().is_success(), "{name}: {response:?}");
+        let header = |name: &str| response.headers().get(name).unwrap().to_str().unwrap();
+        assert_eq!(
+            header("pg-warning"),
+            format!("{name} holds what looks like a card number, which belongs in cardNumber alone")
+        );
+        assert!(header("pg-basis").contains("A200"), "{}", header("pg-basis"));
+        assert!(!show(&mut sandbox, "requests").to_string().contains(PAN), "{name}");
+    }
+    for name in ["merchantReference", "uniqueMerchantReference"] {
+        let found = call(&mut sandbox, "transaction/lookup", &[(name, PAN)]);
+        assert_eq!(found["transactions"].as_object().unwrap().len(), 1, "{name}: {found}");
+    }
+    let twice = pay(&mut sandbox, "100", &[("uniqueMerchantReference", PAN)]);
+    assert_eq!(twice["errorCode"], "950");
+    nothing_in_clear(&folder, sandbox);
+}
+
+fn nothing_in_clear(folder: &tempfile::TempDir, sandbox: Sandbox) {
+    let check = || {
+        assert!(on_disk(folder.path(), crate::TOKEN), "the search finds what is there");
+        for text in [PAN, "400000******1000", "4000 0000 0000 1000", "Tea", "600"] {
+            assert!(!on_disk(folder.path(), &format!("\"{text}")) && !on_disk(folder.path(), &format!("{text}\"")));
+        }
+        assert!(!on_disk(folder.path(), PAN));
+    };
+    check();
+    drop(sandbox);
+    check();
+}
+
+#[test]
+fn a_store_in_clear_is_sealed_without_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("shop.sqlite");
+    make(&store, IN_CLEAR.len());
+    let in_clear = ["Ada Lovelace", "old-1", "\"transactionKey", "shop-1", "First Test Bank"];
+    let there: Vec<&str> = in_clear.into_iter().filter(|text| on_disk(folder.path(), text)).collect();
+    assert!(there.len() >= 4, "{there:?}");
+    let sandbox = open(&store);
+    in_clear.iter().for_each(|text| assert!(!on_disk(folder.path(), text), "{text}"));
+    drop(sandbox);
+    in_clear.iter().for_each(|text| assert!(!on_disk(folder.path(), text), "{text}"));
+}
+
+#[cfg(unix)]
+#[test]
+fn every_file_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let modes = |folder: &Path| {
+        let mode = |entry: fs::DirEntry| {
+            (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().permissions().mode() & 0o777)
+        };
+        let mut modes: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| mode(entry.unwrap())).collect();
+        modes.sort();
+        modes
+    };
+    let private = ["shop.sqlite", "shop.sqlite-wal", "shop.sqlite.key"].map(|name| (name.to_owned(), 0o600));
+    for old in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("shop.sqlite");
+        if old {
+            make(&store, IN_CLEAR.len());
+            fs::set_permissions(&store, fs::Permissions::from_mode(0o644)).unwrap();
+        }
+        let mut sandbox = open(&store);
+        call(&mut sandbox, "session/initiate", &[("errorPageUrl", "https://shop.example/error")]);
+        assert_eq!(modes(folder.path()), private, "old: {old}");
+    }
+}
