@@ -50,7 +50,9 @@ fn a_reply_that_takes_its_time_is_waited_for() {
             payment.join().unwrap().unwrap();
         });
         ended_well(sandbox, &store);
+        // A store that is missing beside its key would be refused.
         std::fs::remove_file(&store).unwrap();
+        std::fs::remove_file(store.with_extension("sqlite.key")).unwrap();
     }
 }
 
