@@ -11,36 +11,48 @@ use std::{
 
 use bytes::Bytes;
 use http::Response;
-use tokio::sync::oneshot;
+use tokio::sync::{
+    mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    oneshot,
+};
 
 use crate::store::{StoreError, Syncer};
 
 /// Where an answer goes, and the answer.
 type Answer = (oneshot::Sender<Response<Bytes>>, Response<Bytes>);
 
+/// Where groups of answers go back to the runtime of the connections: to wake it once for a group costs a system call, to
+/// wake it for each answer would cost one each.
+type Door = UnboundedSender<Vec<Answer>>;
+
 /// Lets answers go, in the order in which they were given.
 pub(super) enum Release {
     /// The store has nothing to wait for.
-    AtOnce,
+    AtOnce(Door),
     /// A thread syncs and lets go.
     Synced { groups: Sender<Vec<Answer>>, failure: Arc<OnceLock<StoreError>>, thread: thread::JoinHandle<()> },
 }
 
 impl Release {
+    /// Belongs into the runtime of the connections.
     pub(super) fn start(syncer: Option<Syncer>) -> io::Result<Self> {
-        let Some(syncer) = syncer else { return Ok(Self::AtOnce) };
+        let (door, opened) = unbounded_channel();
+        tokio::spawn(let_go(opened));
+        let Some(syncer) = syncer else { return Ok(Self::AtOnce(door)) };
         let (groups, waiting) = channel();
         let failure = Arc::new(OnceLock::new());
         let failed = Arc::clone(&failure);
-        let thread =
-            thread::Builder::new().name("sandbox-syncer".to_owned()).spawn(move || run(&syncer, &waiting, &failed))?;
+        let thread = thread::Builder::new()
+            .name("sandbox-syncer".to_owned())
+            .spawn(move || run(&syncer, &waiting, &door, &failed))?;
         Ok(Self::Synced { groups, failure, thread })
     }
 
     /// Lets these go once everything that was committed by now is on the disk.
     pub(super) fn after_sync(&self, answers: Vec<Answer>) {
         match self {
-            Self::AtOnce => let_go(answers),
+            // The runtime only ends when nobody waits for an answer any more.
+            Self::AtOnce(door) => drop(door.send(answers)),
             // The thread has only ended if the disk has failed; then these must not go.
             Self::Synced { groups, .. } => drop(groups.send(answers)),
         }
@@ -49,12 +61,12 @@ impl Release {
     /// Why the disk keeps nothing any more.
     pub(super) fn failure(&self) -> Option<&StoreError> {
         match self {
-            Self::AtOnce => None,
+            Self::AtOnce(_) => None,
             Self::Synced { failure, .. } => failure.get(),
         }
     }
 
-    /// Returns when the last answer has gone.
+    /// Returns when the last answer is on its way.
     pub(super) fn finish(self) {
         if let Self::Synced { groups, thread, .. } = self {
             drop(groups);
@@ -64,12 +76,13 @@ impl Release {
     }
 }
 
-fn run(syncer: &Syncer, waiting: &Receiver<Vec<Answer>>, failure: &OnceLock<StoreError>) {
+fn run(syncer: &Syncer, waiting: &Receiver<Vec<Answer>>, door: &Door, failure: &OnceLock<StoreError>) {
     while let Ok(first) = waiting.recv() {
         // Whatever was handed over by now was committed by now: one sync serves all of it.
-        let groups: Vec<_> = std::iter::once(first).chain(waiting.try_iter()).collect();
+        let mut answers = first;
+        waiting.try_iter().for_each(|more| answers.extend(more));
         match syncer.sync() {
-            Ok(()) => groups.into_iter().for_each(let_go),
+            Ok(()) => drop(door.send(answers)),
             Err(error) => {
                 // Nobody is told that it was done, since nobody knows.
                 let _ = failure.set(error);
@@ -79,9 +92,11 @@ fn run(syncer: &Syncer, waiting: &Receiver<Vec<Answer>>, failure: &OnceLock<Stor
     }
 }
 
-fn let_go(answers: Vec<Answer>) {
-    for (to, answer) in answers {
-        // A caller that has gone away misses its answer; what it asked for has happened.
-        let _ = to.send(answer);
+async fn let_go(mut opened: UnboundedReceiver<Vec<Answer>>) {
+    while let Some(answers) = opened.recv().await {
+        for (to, answer) in answers {
+            // A caller that has gone away misses its answer; what it asked for has happened.
+            let _ = to.send(answer);
+        }
     }
 }

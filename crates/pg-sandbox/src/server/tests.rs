@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use http::StatusCode;
 use serde_json::Value;
 use tokio::{
@@ -6,6 +8,8 @@ use tokio::{
 };
 
 use super::*;
+
+mod groups;
 
 async fn server() -> Server {
     Server::start(Config::default()).await.unwrap()
