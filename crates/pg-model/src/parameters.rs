@@ -26,18 +26,37 @@ pub trait ParameterSink {
 /// assert_eq!(parameters.len(), 2);
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Parameters(Vec<(String, String)>);
+pub struct Parameters {
+    /// All names and values one behind the other: two allocations for any number of parameters.
+    text: String,
+    /// Where each name and each value ends.
+    ends: Vec<(usize, usize)>,
+}
 
 impl Parameters {
     /// None yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self(Vec::new())
+        Self { text: String::new(), ends: Vec::new() }
+    }
+
+    /// None yet, with room for so many parameters and bytes of names and values.
+    #[must_use]
+    pub fn with_capacity(parameters: usize, bytes: usize) -> Self {
+        Self { text: String::with_capacity(bytes), ends: Vec::with_capacity(parameters) }
     }
 
     /// Adds one at the end.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.0.push((name.into(), value.into()));
+        self.add(&name.into(), &value.into());
+    }
+
+    /// The same for texts that are somebody else's.
+    pub fn add(&mut self, name: &str, value: &str) {
+        self.text.push_str(name);
+        let name_ends = self.text.len();
+        self.text.push_str(value);
+        self.ends.push((name_ends, self.text.len()));
     }
 
     /// The value of the first one of that name.
@@ -47,20 +66,27 @@ impl Parameters {
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> + Clone {
+        let mut rest = self.text.as_str();
+        let mut start = 0;
+        self.ends.iter().map(move |&(name_ends, value_ends)| {
+            let (name, after) = rest.split_at(name_ends - start);
+            let (value, after) = after.split_at(value_ends - name_ends);
+            (rest, start) = (after, value_ends);
+            (name, value)
+        })
     }
 
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.ends.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.ends.is_empty()
     }
 
     /// The value of a field under its own name or one of its other spellings.
@@ -100,7 +126,9 @@ impl Parameters {
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Parameters {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
-        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let mut parameters = Self::new();
+        pairs.into_iter().for_each(|(name, value)| parameters.push(name, value));
+        parameters
     }
 }
 

@@ -2,13 +2,13 @@
 
 use alloc::{
     borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     string::{String, ToString},
     vec::Vec,
 };
 
 use crate::{
-    field::Field,
+    field::{Field, around_number},
     method::Method,
     parameters::Parameters,
     text::Text,
@@ -18,9 +18,18 @@ use crate::{
 /// Reads fields one by one and remembers everything that is wrong.
 pub(crate) struct Reader<'a> {
     parameters: &'a Parameters,
-    /// The first value of each name, so that a request of many items is read in time.
-    values: BTreeMap<&'a str, &'a str>,
+    /// The first value of each name in the order of names, so that a request of many items is read in time.
+    values: Vec<(&'a str, &'a str)>,
+    /// A bit for each name that there is: most fields of most methods are not sent.
+    sent: u64,
     violations: Violations,
+}
+
+/// The bit of a name, which other names share.
+fn bit(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let at = |place: usize| bytes.get(place).map_or(0, |byte| usize::from(*byte));
+    1 << ((bytes.len() * 5 + at(4) + at(bytes.len().wrapping_sub(2)) * 3) % 64)
 }
 
 impl<'a> Reader<'a> {
@@ -35,11 +44,12 @@ impl<'a> Reader<'a> {
     }
 
     fn new(parameters: &'a Parameters) -> Self {
-        let mut values = BTreeMap::new();
-        for (name, value) in parameters.iter() {
-            values.entry(name).or_insert(value);
-        }
-        Self { parameters, values, violations: Violations::new() }
+        let mut values: Vec<_> = parameters.iter().collect();
+        // Stable, so that the first one of a name comes first.
+        values.sort_by_key(|(name, _)| *name);
+        values.dedup_by_key(|(name, _)| *name);
+        let sent = values.iter().fold(0, |sent, (name, _)| sent | bit(name));
+        Self { parameters, values, sent, violations: Violations::new() }
     }
 
     pub(crate) const fn parameters(&self) -> &'a Parameters {
@@ -158,7 +168,13 @@ impl<'a> Reader<'a> {
     }
 
     fn value(&self, field: &Field, item: Option<usize>) -> Option<&'a str> {
-        let value = |name: &str| self.values.get(name).copied();
+        let value = |name: &str| {
+            if self.sent & bit(name) == 0 {
+                return None;
+            }
+            let at = self.values.binary_search_by_key(&name, |(name, _)| *name).ok()?;
+            self.values.get(at).map(|(_, value)| *value)
+        };
         match item {
             Some(number) => value(&item_name(field, number)),
             None => core::iter::once(&field.wire).chain(field.aliases).find_map(|name| value(name)),
@@ -173,5 +189,10 @@ impl<'a> Reader<'a> {
 
 /// The wire name of item `number`'s field.
 pub(crate) fn item_name(field: &Field, number: usize) -> String {
-    field.wire.replace("{n}", &number.to_string())
+    let Some((before, after)) = around_number(field.wire) else { return field.wire.to_string() };
+    let mut name = String::with_capacity(field.wire.len() + 4);
+    name.push_str(before);
+    name.push_str(itoa::Buffer::new().format(number));
+    name.push_str(after);
+    name
 }

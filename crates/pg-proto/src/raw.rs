@@ -189,10 +189,10 @@ impl ParameterSink for Collected {
     fn credentials(&mut self) {}
 
     fn parameter(&mut self, _: &'static Field, name: &str, value: &str) {
-        self.0.push(name, value);
+        self.0.add(name, value);
     }
 
     fn list(&mut self, _: &'static Field, name: &str, values: &mut dyn Iterator<Item = &str>) {
-        self.0.push(name, values.collect::<Vec<_>>().join(","));
+        self.0.add(name, &values.collect::<Vec<_>>().join(","));
     }
 }

@@ -77,22 +77,23 @@ impl Form {
             return Err(FormError::TooLarge { limit: limits.body_bytes });
         }
         check_encoding(body)?;
-        let mut pairs = Vec::new();
-        for pair in read_as_can_be(body) {
-            if pairs.len() == limits.parameters {
+        let expected = body.iter().filter(|&&byte| byte == b'&').count() + 1;
+        let mut parameters = Parameters::with_capacity(expected.min(limits.parameters), body.len());
+        for (name, value) in read_as_can_be(body) {
+            if parameters.len() == limits.parameters {
                 return Err(FormError::TooMany { limit: limits.parameters });
             }
-            pairs.push(pair);
+            parameters.add(&name, &value);
         }
-        let mut names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_ref()).collect();
+        let mut names: Vec<&str> = parameters.iter().map(|(name, _)| name).collect();
         names.sort_unstable();
         let mut twice = names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).peekable();
         if twice.peek().is_none() {
-            return Ok(Self(pairs.into_iter().collect()));
+            return Ok(Self(parameters));
         }
         match twice.find(|name| repeated(name) == Repeated::Refused) {
-            Some(name) => Err(FormError::Duplicate { name: shown(name) }),
-            None => Ok(Self(joined(pairs, repeated).into_iter().collect())),
+            Some(name) => Err(FormError::Duplicate { name: shown(name).to_owned() }),
+            None => Ok(Self(joined(&parameters, repeated))),
         }
     }
 
@@ -115,7 +116,7 @@ impl Form {
     }
 
     /// All parameters in the order in which they were sent.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> + Clone {
         self.0.iter()
     }
 
@@ -149,26 +150,23 @@ impl Repeated {
     }
 }
 
-/// The pairs with the values of each joined name at its first place.
-fn joined<'a>(
-    pairs: Vec<(Cow<'a, str>, Cow<'a, str>)>,
-    repeated: impl Fn(&str) -> Repeated,
-) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut all: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::with_capacity(pairs.len());
-    for (name, value) in pairs {
-        if repeated(&name) == Repeated::Joined {
-            if let Some(&at) = places.get(&*name) {
-                let held: &mut Cow<'a, str> = &mut all[at].1;
-                held.to_mut().push(',');
-                held.to_mut().push_str(&value);
+/// The parameters with the values of each joined name at its first place.
+fn joined(parameters: &Parameters, repeated: impl Fn(&str) -> Repeated) -> Parameters {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut all: Vec<(&str, Cow<'_, str>)> = Vec::with_capacity(parameters.len());
+    for (name, value) in parameters.iter() {
+        if repeated(name) == Repeated::Joined {
+            if let Some(&at) = places.get(name) {
+                let held = all[at].1.to_mut();
+                held.push(',');
+                held.push_str(value);
                 continue;
             }
-            places.insert(name.clone().into_owned(), all.len());
+            places.insert(name, all.len());
         }
-        all.push((name, value));
+        all.push((name, Cow::Borrowed(value)));
     }
-    all
+    all.into_iter().collect()
 }
 
 fn check_content_type(headers: &HeaderMap) -> Result<(), FormError> {
@@ -234,22 +232,27 @@ fn decoded(written: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(written) {
         Ok(text) if as_they_are => Cow::Borrowed(text),
         _ => {
-            let spaced: Vec<u8> = written.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
-            Cow::Owned(percent_decode(&spaced).decode_utf8_lossy().into_owned())
+            let spaced = written.split(|&byte| byte == b'+').map(percent_decode);
+            let mut bytes = Vec::with_capacity(written.len());
+            for (number, words) in spaced.enumerate() {
+                if number > 0 {
+                    bytes.push(b' ');
+                }
+                bytes.extend(words);
+            }
+            Cow::Owned(
+                String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+            )
         }
     }
 }
 
 /// A name that may be shown: only what looks like a parameter's name, and no long run of
 /// digits, which could be a card number in the wrong place.
-pub(crate) fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> &str {
     let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
-    if name.len() <= 64 && digits <= 6 && name.bytes().all(harmless) {
-        name.to_owned()
-    } else {
-        "(name not shown)".to_owned()
-    }
+    if name.len() <= 64 && digits <= 6 && name.bytes().all(harmless) { name } else { "(name not shown)" }
 }
 
 /// Why bytes are no form.

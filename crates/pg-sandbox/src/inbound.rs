@@ -69,36 +69,36 @@ impl Inbound {
 
 impl Noted {
     fn new(settings: &Settings, route: Route<'_>, request: &Request<Bytes>, call: Option<&Call>) -> Self {
-        let query = request.uri().query().unwrap_or_default().as_bytes();
+        let info = match route {
+            Route::Method(info, _) => Some(info),
+            _ => None,
+        };
+        let path = Parameters::masked(request.uri().path());
+        let credentials = info.map(|info| info.credentials);
+        let is_entered = matches!(route, Route::Pay(_)) || credentials == Some(Credentials::Session);
+        if let Some(Ok(form)) = call.map(Call::form)
+            && !form.is_empty()
+            && !is_entered
+        {
+            let parameters = Arc::new(Parameters::of_pairs(form.iter()));
+            return Self { info, path, parameters, caller: Caller::of(settings, credentials, |name| form.get(name)) };
+        }
         // A form that is wrong is noted as far as it can be read, and so is a query without a body.
         let form: Vec<(Cow<'_, str>, Cow<'_, str>)> = match call.map(Call::form) {
             Some(Ok(form)) if !form.is_empty() => {
                 form.iter().map(|(name, value)| (name.into(), value.into())).collect()
             }
             _ => {
+                let query = request.uri().query().unwrap_or_default().as_bytes();
                 let form = if request.body().is_empty() { query } else { &request.body()[..] };
                 form::read_as_can_be(form).take(settings.limits.parameters).collect()
             }
         };
-        let info = match route {
-            Route::Method(info, _) => Some(info),
-            _ => None,
-        };
-        let masked = match route {
-            Route::Pay(_) => Some(card_numbers::masked_form(&form)),
-            Route::Method(info, _) if info.credentials == Credentials::Session => {
-                Some(card_numbers::masked_form(&form))
-            }
-            _ => None,
-        };
-        Self {
-            info,
-            path: Parameters::masked(request.uri().path()),
-            parameters: Arc::new(masked.map_or_else(|| Parameters::of(&form), |masked| Parameters::of(&masked))),
-            caller: Caller::of(settings, info.map(|info| info.credentials), |name| {
-                form.iter().find(|pair| pair.0 == name).map(|pair| &*pair.1)
-            }),
-        }
+        let given = |name: &str| form.iter().find(|pair| pair.0 == name).map(|pair| &*pair.1);
+        let caller = Caller::of(settings, credentials, given);
+        let parameters =
+            if is_entered { Parameters::of(&card_numbers::masked_form(&form)) } else { Parameters::of(&form) };
+        Self { info, path, parameters: Arc::new(parameters), caller }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use pg_crypto::ShaKey;
 use serde_json::{Value, json};
 
 use crate::{config_file::ConfigFileError, secret::Secret};
@@ -104,6 +105,8 @@ impl Merchant {
 #[derive(Debug, Clone)]
 pub struct Merchants {
     all: Vec<Merchant>,
+    /// The `shaKey` of each account as signatures need it.
+    signing_keys: Vec<ShaKey>,
     by_api_key: HashMap<String, usize>,
     by_enterprise_key: HashMap<String, usize>,
 }
@@ -141,7 +144,8 @@ impl Merchants {
         };
         let by_api_key = keys(|held| Some(&held.api_key));
         let by_enterprise_key = keys(|held| held.enterprise.as_ref().map(|held| &held.api_key));
-        Self { all, by_api_key, by_enterprise_key }
+        let signing_keys = all.iter().map(|held| ShaKey::new(held.sha_key.expose())).collect();
+        Self { all, signing_keys, by_api_key, by_enterprise_key }
     }
 
     fn refuse_shared_keys(&self) -> Result<(), ConfigFileError> {
@@ -175,6 +179,11 @@ impl Merchants {
     #[must_use]
     pub fn by_api_key(&self, key: &str) -> Option<&Merchant> {
         self.by_api_key.get(key).and_then(|&at| self.all.get(at))
+    }
+
+    /// What the account of this version 3 `apiKey` signs its requests with.
+    pub(crate) fn signing_key(&self, api_key: &str) -> Option<&ShaKey> {
+        self.by_api_key.get(api_key).and_then(|&at| self.signing_keys.get(at))
     }
 
     /// The account of this version 5 `api_key`.

@@ -34,12 +34,20 @@ impl Parameters {
     /// A card number shows its first six and last four digits, credentials and what is sensitive show
     /// nothing. A name that no method has shows how long its value is: it could be a misspelt secret.
     pub(crate) fn of<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Self {
-        let number = form.iter().find(|(name, _)| name.as_ref() == "cardNumber");
-        let number = number.map(|(_, number)| card_numbers::digits(number.as_ref()));
+        Self::of_pairs(form.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))
+    }
+
+    /// The same of names and values that lie anywhere.
+    pub(crate) fn of_pairs<'a>(form: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Self {
+        let number = form.clone().find(|(name, _)| *name == "cardNumber");
+        let number = number.map(|(_, number)| card_numbers::digits(number));
         let number = number.filter(|number| number.len() >= CARD_NUMBER_DIGITS);
-        let mut parameters = Self::default();
+        let (count, bytes) = form.clone().fold((0, 0), |(count, bytes), (name, value)| {
+            (count + 1, bytes + name.len() + value.len().min(MOST_CHARACTERS).max(HIDDEN.len()))
+        });
+        let mut parameters =
+            Self { text: String::with_capacity(bytes.min(MOST_BYTES)), ends: Vec::with_capacity(count), left_out: 0 };
         for (name, value) in form {
-            let (name, value) = (name.as_ref(), value.as_ref());
             if parameters.text.len() > MOST_BYTES {
                 parameters.left_out += 1;
             } else {
@@ -73,7 +81,7 @@ impl Parameters {
     }
 
     fn push(&mut self, name: &str, value: &str) {
-        self.text.push_str(&form::shown(name));
+        self.text.push_str(form::shown(name));
         let name = self.text.len();
         self.text.push_str(value);
         self.ends.push((name, self.text.len()));

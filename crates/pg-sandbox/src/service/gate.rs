@@ -1,6 +1,5 @@
 //! Who may call a method: blocked addresses, credentials, signature, rate (assumptions 28 and 51 to 54).
 
-use pg_crypto::ShaKey;
 use pg_model::{ErrorCode, SandboxErrorCode, method::Credentials};
 
 use super::{context::Context, refusal::Refusal};
@@ -116,13 +115,13 @@ fn count_failure(context: &mut Context<'_>) -> Result<(), Refusal> {
 
 /// Whether the version 3 account that a form names has signed it.
 pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
-    let merchant = form.given("apiKey").and_then(|key| merchants.by_api_key(key));
-    let Some((merchant, given)) = merchant.zip(form.get("shaSignature")) else { return false };
+    let key = form.given("apiKey").and_then(|key| merchants.signing_key(key));
+    let Some((key, given)) = key.zip(form.get("shaSignature")) else { return false };
     let sent: Vec<(&str, &str)> = form.iter().collect();
     // Arrays are rare, and gathering them costs something.
     let arrays =
         if sent.iter().any(|(name, _)| name.ends_with(']')) { pg_crypto::form_arrays(&sent) } else { Vec::new() };
     let parameters: Vec<(&str, &str)> =
         if arrays.is_empty() { sent } else { arrays.iter().map(|(name, value)| (&**name, &**value)).collect() };
-    pg_crypto::verify(&parameters, &ShaKey::new(merchant.sha_key.expose()), given).is_ok()
+    pg_crypto::verify(&parameters, key, given).is_ok()
 }

@@ -7,7 +7,7 @@ use pg_model::{
     method::{MethodInfo, Retry},
 };
 
-use super::{gate, refusal::Refusal, spelling};
+use super::{gate, names::Names, refusal::Refusal, spelling};
 use crate::form::{Form, shown};
 
 /// Names of references in either version, in small letters without separators.
@@ -43,9 +43,8 @@ pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
         return Some(Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(151));
     }
     let whole = takes_all_without_a_value(info) && form.get(VALUE).is_none();
-    let unknown = |name: &str| {
-        !gate::is_credential(info.credentials, name) && !info.fields.iter().any(|field| field.is_named(name))
-    };
+    let names = Names::of(info);
+    let unknown = |name: &str| !gate::is_credential(info.credentials, name) && names.field(name).is_none();
     let mut given = form.iter().filter(|(name, value)| !value.is_empty() && unknown(name));
     given.find_map(|(name, value)| of(info, name).or_else(|| (whole && is_number(value)).then(|| amount(name))))
 }
@@ -61,7 +60,7 @@ fn is_number(value: &str) -> bool {
 }
 
 fn amount(name: &str) -> Refusal {
-    Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT).about(&shown(name))
+    Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT).about(shown(name))
 }
 
 fn of(info: &MethodInfo, name: &str) -> Option<Refusal> {
@@ -91,7 +90,8 @@ fn of(info: &MethodInfo, name: &str) -> Option<Refusal> {
     let decisive =
         DECISIVE.contains(&spelling::letters(meant).as_str()) || (letters.starts_with("currency") && known("currency"));
     (decisive || (!letters.is_empty() && known(&letters))).then(|| {
-        let told = if meant.is_empty() { shown(name) } else { format!("{}, did you mean {meant}?", shown(name)) };
+        let told =
+            if meant.is_empty() { shown(name).to_owned() } else { format!("{}, did you mean {meant}?", shown(name)) };
         Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(&told).assuming(151)
     })
 }

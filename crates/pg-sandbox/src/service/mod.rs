@@ -20,6 +20,7 @@ mod inspector;
 mod method;
 mod misplaced;
 mod money;
+mod names;
 mod own_address;
 mod page;
 mod page_url;

@@ -7,7 +7,7 @@ use pg_model::{
 };
 use strsim::osa_distance;
 
-use super::{gate, warning::Warnings};
+use super::{gate, names::Names, warning::Warnings};
 use crate::form::{Form, shown};
 
 /// Longer names are nobody's slip, and comparing them takes time.
@@ -16,8 +16,9 @@ const LONGEST: usize = 64;
 /// What a reply rests on because of the names that were sent, and what the caller is told about them.
 pub(super) fn judge(info: &MethodInfo, form: &Form) -> (Vec<u16>, Warnings) {
     let (mut assumptions, mut warnings) = (Vec::new(), Warnings::default());
+    let names = Names::of(info);
     for (name, _) in form.iter() {
-        match info.fields.iter().find(|field| field.is_named(name)) {
+        match names.field(name) {
             Some(field) if field.aliases.contains(&name) => {
                 assumptions.push(23);
                 warnings.add(&format!("{name} is misspelt and was read as {}", field.wire));
