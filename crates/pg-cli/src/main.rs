@@ -29,9 +29,10 @@ mod refusal;
 mod shell;
 mod suggestion;
 
-use std::{alloc::System, io::Write, process::ExitCode};
+use std::{io::Write, process::ExitCode};
 
 use clap::Parser;
+use mimalloc::MiMalloc;
 use pg_model::mask;
 use zeroizing_alloc::ZeroAlloc;
 
@@ -64,9 +65,10 @@ Examples:
   pg update-cards cards.txt                   new card keys for stored cards
   pg listen                                   callbacks and redirects, decoded and confirmed";
 
-/// Whatever is freed is wiped first, also by hyper, serde, clap and all others that handle what is secret.
+/// Whatever is freed is wiped first, also by hyper, serde, clap and all others that handle what is secret. Below it lies an
+/// allocator made for threads: one thread of the sandbox reads requests, another one frees what the first has allocated.
 #[global_allocator]
-static ALLOCATOR: ZeroAlloc<System> = ZeroAlloc(System);
+static ALLOCATOR: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);
 
 fn main() -> ExitCode {
     memory::keep_to_itself();

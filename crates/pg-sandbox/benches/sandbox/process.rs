@@ -45,7 +45,7 @@ impl Sandbox {
     }
 
     /// Resident memory, in MB.
-    fn memory(&self) -> Option<f64> {
+    pub(crate) fn memory(&self) -> Option<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
