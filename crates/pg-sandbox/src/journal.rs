@@ -16,6 +16,7 @@ use crate::{
 };
 
 mod parameters;
+mod reply;
 
 pub(crate) use parameters::Parameters;
 
@@ -116,9 +117,9 @@ impl Answered {
         Some(pg_model::mask::text(location))
     }
 
-    /// The start of the body, masked.
+    /// The start of the body, masked; of fields that are sensitive in a request, nothing.
     pub(crate) fn body(&self) -> String {
-        let text = pg_model::mask::text(&String::from_utf8_lossy(&self.body));
+        let text = pg_model::mask::text(&reply::without_sensitive(&String::from_utf8_lossy(&self.body)));
         if self.body.len() < MOST_BODY {
             return text;
         }

@@ -72,18 +72,12 @@ pub struct EnterpriseCredentials {
 pub(crate) const DEFAULT_APPLET: &str = "default";
 
 impl Merchant {
-    /// The account as `GET /_sandbox/merchants` shows it, credentials included: they are test data.
+    /// The account as `GET /_sandbox/merchants` shows it. The credentials of the built-in accounts are published, and with it;
+    /// those of other accounts are somebody's own, and are not.
     #[must_use]
     pub fn view(&self) -> Value {
-        let enterprise = self.enterprise.as_ref();
-        json!({
+        let mut view = json!({
             "name": self.name,
-            "apiKey": self.api_key.expose(),
-            "apiPassword": self.api_password.expose(),
-            "shaKey": self.sha_key.expose(),
-            "accountUpdaterKey": self.account_updater_key.as_ref().map(Secret::expose),
-            "enterpriseApiKey": enterprise.map(|held| held.api_key.expose()),
-            "enterpriseApiPassword": enterprise.map(|held| held.api_password.expose()),
             "currencies": self.currencies,
             "rawCards": self.raw_cards,
             "accountUpdater": self.account_updater,
@@ -97,7 +91,36 @@ impl Merchant {
                 Redemption::Visit => "visit",
                 Redemption::Approval => "approval",
             },
+        });
+        if self.is_published() {
+            for (name, secret) in self.credentials() {
+                view[name] = secret.map(Secret::expose).into();
+            }
+        }
+        view
+    }
+
+    /// Whether all its credentials are those of a built-in account.
+    fn is_published(&self) -> bool {
+        built_in().iter().any(|other| {
+            let same = |(one, other): (Option<&Secret>, Option<&Secret>)| match (one, other) {
+                (Some(one), Some(other)) => one.matches(other.expose()),
+                (one, _) => one.is_none(),
+            };
+            self.credentials().map(|held| held.1).into_iter().zip(other.credentials().map(|held| held.1)).all(same)
         })
+    }
+
+    fn credentials(&self) -> [(&'static str, Option<&Secret>); 6] {
+        let enterprise = self.enterprise.as_ref();
+        [
+            ("apiKey", Some(&self.api_key)),
+            ("apiPassword", Some(&self.api_password)),
+            ("shaKey", Some(&self.sha_key)),
+            ("accountUpdaterKey", self.account_updater_key.as_ref()),
+            ("enterpriseApiKey", enterprise.map(|held| &held.api_key)),
+            ("enterpriseApiPassword", enterprise.map(|held| &held.api_password)),
+        ]
     }
 }
 

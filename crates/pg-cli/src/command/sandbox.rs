@@ -237,27 +237,8 @@ impl Up<'_> {
             base_url: self.base_url(),
             enterprise_base_url: self.enterprise_base_url(),
             public_url: self.public_url,
-            merchants: self.accounts().into(),
+            merchants: self.merchants.view(),
         }
-    }
-
-    /// The accounts with the credentials that every sandbox has; those of the config file stay there.
-    fn accounts(&self) -> Vec<Value> {
-        let published = Merchants::default().view();
-        let is_published = |account: &Value| {
-            let same = |other: &Value| {
-                let mut members = Setting::ALL.iter().map(|setting| setting.member());
-                account["name"] == other["name"] && members.all(|member| account[member] == other[member])
-            };
-            published.as_array().into_iter().flatten().any(same)
-        };
-        let Value::Array(mut accounts) = self.merchants.view() else { return Vec::new() };
-        for account in accounts.iter_mut().filter(|account| !is_published(account)) {
-            if let Some(members) = account.as_object_mut() {
-                Setting::ALL.iter().for_each(|setting| drop(members.remove(setting.member())));
-            }
-        }
-        accounts
     }
 
     /// Everything is a comment or an export, so that the whole page can be pasted into a shell; it takes the first
@@ -278,7 +259,7 @@ impl Up<'_> {
         if let Some(public) = self.public_url {
             lines.insert(2, format!("# Customers' browsers are sent to {public}."));
         }
-        for (at, merchant) in self.accounts().iter().enumerate() {
+        for (at, merchant) in self.merchants.view().as_array().into_iter().flatten().enumerate() {
             lines.push(String::new());
             lines.push(paint.bold(&format!("# Account {}: {}", text(&merchant["name"]), abilities(merchant))));
             if merchant[Setting::ApiKey.member()].is_null() {

@@ -68,7 +68,7 @@ impl Canary {
     pub(crate) fn forms_and_parts(&self) -> Vec<Form> {
         let mut forms = self.forms();
         let text = self.text.as_bytes();
-        if text.len() >= 16 {
+        if text.len() >= 16 && text.iter().all(u8::is_ascii_alphanumeric) {
             for part in [&text[..10], &text[text.len() - 10..]] {
                 forms.push(Form { canary: self.name, spelling: "in part", bytes: part.to_vec() });
             }

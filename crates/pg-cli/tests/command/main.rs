@@ -18,6 +18,7 @@ mod peer;
 mod pg;
 mod sandbox;
 mod sandbox_settings;
+mod sentinel;
 mod shop;
 mod sign;
 mod streams;

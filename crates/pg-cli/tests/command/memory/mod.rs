@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// An image, printed: `cargo test … memory -- --nocapture` shows the counts.
-fn image(process: u32, what: &str, canaries: &[Canary]) -> Found {
+pub(crate) fn image(process: u32, what: &str, canaries: &[Canary]) -> Found {
     let found = image::scan(process, canaries).unwrap_or_else(|error| {
         panic!("the memory of another process can't be read: {error}; run this as root, or allow it to parents (ptrace_scope)")
     });
