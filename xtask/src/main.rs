@@ -4,6 +4,7 @@
 //! generates, so a broken crate never stands in the way of the command that mends it.
 
 mod api;
+mod attack;
 mod bench;
 mod codegen;
 mod dist;
@@ -118,6 +119,24 @@ enum Command {
         #[arg(long, conflicts_with_all = ["seeds", "seed"])]
         planted: bool,
     },
+    /// Attack the sandbox and the receiver as a stranger would, and print what came of each attack as a table
+    #[command(
+        long_about = "Builds the command and attacks it over raw sockets: thousands of silent, slow and deaf connections, web pages, \
+                      proxies, requests that can be read in two ways, markup, tricks on terminals, files that are links. Prints a \
+                      table in Markdown: the attack, what came of it before it was mended, what comes of it now, the bar, and whether it \
+                      is kept. Fails when one is missed. The figures need a machine that has nothing else to do."
+    )]
+    Attack {
+        /// Only the attacks that have this in their description
+        #[arg(long, value_name = "WORDS")]
+        only: Option<String>,
+        /// How many hostile connections, 5000 if nothing is said
+        #[arg(long, value_name = "N")]
+        connections: Option<u32>,
+        /// The command as it is released, which takes longer to build
+        #[arg(long)]
+        release: bool,
+    },
     /// Run the benchmarks and write docs/performance.md from what they print
     #[command(
         long_about = "Runs every [[bench]] target of the workspace, collects the ratios to their floors, prints them \
@@ -161,6 +180,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Dist { quick } => dist::run(&root, quick),
         Command::Wasm => wasm::run(&root).map(drop),
         Command::Simulate { seeds, seed, planted } => simulate::run(&root, seeds, seed, planted),
+        Command::Attack { only, connections, release } => attack::run(&root, release, only.as_deref(), connections),
         Command::Bench { build: true, .. } => bench::builds(&root),
         Command::Bench { quick, package, .. } => bench::run(&root, quick, &package),
     }

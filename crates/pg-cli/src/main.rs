@@ -23,6 +23,7 @@ mod failure;
 mod indented;
 mod listen_address;
 mod memory;
+mod open_files;
 mod output;
 mod reference;
 mod refusal;

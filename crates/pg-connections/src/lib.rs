@@ -1,7 +1,7 @@
 //! Accepts TCP connections within fixed bounds, so that silent or slow peers cannot keep others out.
 //!
 //! **What it is:** a listener for servers that face hostile peers. It bounds the number of connections, the connections
-//! of one address, the bytes of request bodies that are held at the same time, the wait for the first byte, and the wait for a peer
+//! of one address, the bytes of request bodies and of unread replies that are held at the same time, the wait for the first byte, and the wait for a peer
 //! that does not read its response. When a bound is reached, the connection that has been silent for longest is closed in favour
 //! of the new one; a connection whose request is being answered is never closed.
 //!
@@ -39,9 +39,11 @@ mod body;
 mod limits;
 mod places;
 mod stream;
+mod turns;
 
-pub use acceptor::{Accepted, Acceptor};
+pub use acceptor::{Accepted, Acceptor, listen};
 pub use body::{BodyError, HeldBody, read_body};
 pub use limits::Limits;
-pub use places::{Hold, Place};
+pub use places::{Hold, Place, Reply};
 pub use stream::Stream;
+pub use turns::{Turn, Turns};

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     fmt,
-    net::IpAddr,
+    net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -29,6 +29,10 @@ struct State {
     connections: HashMap<u64, Connection>,
     /// Connections accepted so far.
     accepted: u64,
+    /// So many fewer connections than the limits allow: the process has no more file descriptors.
+    fewer: usize,
+    /// Bytes of replies that peers have not read.
+    replies: usize,
     idle: BTreeSet<Rank>,
     addresses: HashMap<IpAddr, Address>,
 }
@@ -37,8 +41,12 @@ struct Connection {
     address: IpAddr,
     rank: Rank,
     idle: bool,
-    /// Bytes of its body that it holds or waits for.
+    /// Bytes of its body that it holds or waits for, beyond those that are not counted.
     held: u32,
+    /// Bytes of its body that are not counted yet.
+    free: u32,
+    /// Bytes of its replies that the peer has not read.
+    replies: usize,
     close: Arc<Notify>,
 }
 
@@ -63,6 +71,9 @@ struct Rank {
 /// Without this grace, a flood of connections would close every new one before its first byte arrives.
 const GRACE: u64 = 256;
 
+/// So many file descriptors are kept for what is no connection.
+const SPARE: usize = 16;
+
 /// What becomes of a new connection.
 pub(crate) enum Admission {
     Admitted(Place),
@@ -84,28 +95,34 @@ impl Places {
 
     pub(crate) fn admit(&self, address: IpAddr) -> Admission {
         let mut state = self.0.lock();
-        let bounded = !address.is_loopback();
+        let limits = &self.0.limits;
+        let most = if address.is_loopback() { limits.per_loopback_address } else { limits.per_address };
+        let address = network_of(address);
         let used = state.addresses.get(&address);
-        if bounded && used.is_some_and(|used| used.connections >= self.0.limits.per_address) {
+        if used.is_some_and(|used| used.connections >= most) {
             match used.and_then(|used| state.victim(&used.idle)) {
                 Some(id) => state.close(id),
                 None => return Admission::Refused,
             }
         }
-        if state.connections.len() >= self.0.limits.connections {
+        if state.connections.len() >= limits.connections.saturating_sub(state.fewer).max(1) {
             match state.victim(&state.idle) {
                 Some(id) => state.close(id),
                 None => return Admission::Full,
             }
         }
-        let (id, close) = state.add(address);
+        let (id, close) = state.add(address, limits.free_body_bytes);
         Admission::Admitted(Place { id, close, places: self.clone() })
     }
 
-    /// Closes the idle connection that would be closed next.
-    pub(crate) fn close_oldest(&self) {
+    /// Allows fewer connections than there are, and closes idle ones accordingly, in the order in which they make room.
+    pub(crate) fn shrink(&self) {
         let mut state = self.0.lock();
-        if let Some(id) = state.victim(&state.idle) {
+        let most = state.connections.len().saturating_sub(SPARE).max(1);
+        state.fewer = self.0.limits.connections.saturating_sub(most);
+        while state.connections.len() > most
+            && let Some(id) = state.victim(&state.idle)
+        {
             state.close(id);
         }
     }
@@ -113,6 +130,14 @@ impl Places {
     /// Returns when a place may have become free since the last [`Places::admit`].
     pub(crate) async fn freed(&self) {
         self.0.freed.notified().await;
+    }
+}
+
+/// What counts as one address: an IPv4 address, or the network that an IPv6 address belongs to.
+fn network_of(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(address) if !address.is_loopback() => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        other => other,
     }
 }
 
@@ -135,12 +160,12 @@ impl State {
         self.events
     }
 
-    fn add(&mut self, address: IpAddr) -> (u64, Arc<Notify>) {
+    fn add(&mut self, address: IpAddr, free: u32) -> (u64, Arc<Notify>) {
         self.accepted += 1;
         let (id, since) = (self.accepted, self.event());
         let rank = Rank { spoken: false, since, id };
         let close = Arc::new(Notify::new());
-        let connection = Connection { address, rank, idle: true, held: 0, close: Arc::clone(&close) };
+        let connection = Connection { address, rank, idle: true, held: 0, free, replies: 0, close: Arc::clone(&close) };
         self.connections.insert(id, connection);
         self.idle.insert(rank);
         let of_address = self.addresses.entry(address).or_default();
@@ -168,6 +193,7 @@ impl State {
     fn remove(&mut self, id: u64) -> Option<Connection> {
         let connection = self.connections.remove(&id)?;
         self.idle.remove(&connection.rank);
+        self.replies = self.replies.saturating_sub(connection.replies);
         if let Some(of_address) = self.addresses.get_mut(&connection.address) {
             of_address.idle.remove(&connection.rank);
             of_address.connections -= 1;
@@ -193,6 +219,26 @@ impl State {
         } else {
             self.idle.remove(&connection.rank);
             of_address.idle.remove(&connection.rank);
+        }
+    }
+
+    /// Closes connections other than `but` whose peers do not read their replies, the longest idle first, until no more than so many
+    /// bytes wait.
+    fn close_unread(&mut self, but: u64, most: usize) {
+        if self.replies <= most {
+            return;
+        }
+        let unread: Vec<u64> = self
+            .idle
+            .iter()
+            .filter(|rank| rank.id != but && self.connections.get(&rank.id).is_some_and(|held| held.replies > 0))
+            .map(|rank| rank.id)
+            .collect();
+        for id in unread {
+            if self.replies <= most {
+                return;
+            }
+            self.close(id);
         }
     }
 
@@ -229,6 +275,25 @@ pub struct Place {
 #[derive(Debug)]
 pub struct Hold(OwnedSemaphorePermit);
 
+/// Bytes of a reply that wait for the peer. Dropping it says that they were read, or never will be.
+#[derive(Debug)]
+pub struct Reply {
+    id: u64,
+    bytes: usize,
+    places: Places,
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        let mut state = self.places.0.lock();
+        // A connection that was closed takes its bytes along.
+        if let Some(connection) = state.connections.get_mut(&self.id) {
+            connection.replies = connection.replies.saturating_sub(self.bytes);
+            state.replies = state.replies.saturating_sub(self.bytes);
+        }
+    }
+}
+
 impl Hold {
     /// Takes over what another one of the same listener holds.
     pub fn join(&mut self, other: Self) {
@@ -252,6 +317,7 @@ impl Place {
         let mut state = self.places.0.lock();
         if let Some(connection) = state.connections.get_mut(&self.id) {
             connection.held = 0;
+            connection.free = self.places.0.limits.free_body_bytes;
         }
         state.set_idle(self.id, true);
         drop(state);
@@ -264,15 +330,36 @@ impl Place {
     /// Returns nothing if a single body asks for more than all bodies together may have.
     pub async fn hold(&self, bytes: usize) -> Option<Hold> {
         let shared = &self.places.0;
-        let wanted = u32::try_from(bytes).ok().filter(|wanted| *wanted <= shared.limits.body_bytes)?;
+        let mut wanted = u32::try_from(bytes).ok()?;
         if let Some(connection) = shared.lock().connections.get_mut(&self.id) {
+            let free = wanted.min(connection.free);
+            connection.free -= free;
+            wanted -= free;
             connection.held = connection.held.saturating_add(wanted);
+        }
+        if wanted > shared.limits.body_bytes {
+            return None;
         }
         if let Ok(permit) = Arc::clone(&shared.body_bytes).try_acquire_many_owned(wanted) {
             return Some(Hold(permit));
         }
         shared.lock().close_holders(self.id, wanted);
         Arc::clone(&shared.body_bytes).acquire_many_owned(wanted).await.ok().map(Hold)
+    }
+}
+
+impl Place {
+    /// Counts a reply of so many bytes until the returned value is dropped, which has to be when it was written. When too many bytes
+    /// wait, the connections whose peers have not read for longest are closed.
+    #[must_use]
+    pub fn reply(&self, bytes: usize) -> Reply {
+        let mut state = self.places.0.lock();
+        if let Some(connection) = state.connections.get_mut(&self.id) {
+            connection.replies += bytes;
+            state.replies += bytes;
+        }
+        state.close_unread(self.id, self.places.0.limits.reply_bytes);
+        Reply { id: self.id, bytes, places: self.places.clone() }
     }
 }
 

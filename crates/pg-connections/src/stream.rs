@@ -110,7 +110,10 @@ mod tests {
     const LIMITS: Limits = Limits {
         connections: 1,
         per_address: 1,
+        per_loopback_address: 1,
         body_bytes: 1,
+        free_body_bytes: 1,
+        reply_bytes: 1,
         first_byte: Duration::from_secs(5),
         write: Duration::from_secs(7),
     };

@@ -96,7 +96,7 @@ impl Receiver {
     /// # Errors
     /// When it can't listen there.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
-        Self::on(TcpListener::bind(address).await?, ReceiverLimits::default())
+        Self::on(pg_connections::listen(address)?, ReceiverLimits::default())
     }
 
     /// Takes a listener over. Needs the tokio runtime that the listener belongs to.

@@ -145,7 +145,7 @@ fn speed(value: &Value) -> Result<u32, ChangeError> {
 /// A number between 0 and `max` in thousandths, rounded to the nearest.
 fn thousandths(value: &Value, max: u32) -> Option<u64> {
     if let Some(whole) = value.as_u64() {
-        return (whole <= u64::from(max)).then_some(whole * 1000);
+        return (whole <= u64::from(max)).then(|| whole * 1000);
     }
     let number = value.as_f64().filter(|number| (0.0..=f64::from(max)).contains(number))?;
     // The range check bounds the product far below 2^53, where every whole number is exact.
@@ -190,6 +190,16 @@ mod tests {
 
     fn change(body: &str) -> Change {
         Change::parse(body.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn numbers_beyond_any_measure_are_out_of_range() {
+        for (number, refused) in [("advanceSeconds", ChangeError::Advance), ("speed", ChangeError::Speed)] {
+            for value in ["18446744073709551615", "99999999999999999999", "1e300", "-1", "3155760001"] {
+                let body = format!("{{\"{number}\": {value}}}");
+                assert_eq!(Change::parse(body.as_bytes()), Err(refused), "{body}");
+            }
+        }
     }
 
     #[test]

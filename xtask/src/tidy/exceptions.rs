@@ -10,6 +10,7 @@ const EDGES_OF_THE_SYSTEM: &[&str] = &[
     "crates/pg-cli/",
     "docs/examples/axum-shop/",
     "tests/measure/",
+    "tests/src/bin/attack/",
     "tests/runtimes/",
     "tests/simulation/src/main.rs",
     "xtask/",

@@ -58,6 +58,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let details = Details::gather(arguments.account)?;
     let confirming = Confirming::new(&details, Duration::from_secs(arguments.timeout));
     let address = SocketAddr::new(arguments.bind, arguments.port);
+    crate::open_files::allow_many();
     command::runtime()?.block_on(async {
         let interrupted = Interrupted::listen()?;
         let cannot =
@@ -95,9 +96,9 @@ async fn listen(
         let text = if json {
             output::to_json(&event)?
         } else {
-            let record = event
-                .record()
-                .map_or_else(String::new, |record| format!("\n{}", indented(&output::harmless_json(record))));
+            let record = event.record().map_or_else(String::new, |record| {
+                format!("\n{}", indented(&pg_model::json::escape_invisible(record)))
+            });
             event.headline() + &record
         };
         // It was taken, and does not come again.

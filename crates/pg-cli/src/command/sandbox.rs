@@ -9,7 +9,7 @@ use std::{
 
 use pg_proto::BaseUrl;
 use pg_sandbox::{
-    Config, ControlAccess, DecoderPackage, OutgoingAccess, Server, Settings, StartError, StoreChoice,
+    Config, ConnectionLimits, ControlAccess, DecoderPackage, OutgoingAccess, Server, Settings, StartError, StoreChoice,
     config_file::{self, ConfigFileError},
     merchants::Merchants,
     secret::Secret,
@@ -21,7 +21,7 @@ use super::interrupt::Interrupted;
 use crate::{
     account::Setting,
     failure::Failure,
-    listen_address,
+    listen_address, open_files,
     output::{self, Exit, Paint},
     shell::word,
 };
@@ -74,6 +74,9 @@ pub(crate) struct Arguments {
     /// Certificates of authorities that callbacks trust besides the usual ones, PEM or DER; repeatable
     #[arg(long, value_name = "FILE")]
     certificate_authority: Vec<PathBuf>,
+    /// The most connections of one address, of this machine's own too; without it 256, and no limit for this machine
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    connections_per_address: Option<u32>,
     /// The decoder for JavaScript that the inspector shows at work; without this, target/pg-wasm of the build that this
     /// program comes from, if `cargo xtask wasm` has built it
     #[arg(long, value_name = "FOLDER")]
@@ -113,6 +116,7 @@ impl Arguments {
                 certificate_authorities: authorities.collect::<Result<Vec<_>, _>>()?.concat(),
                 ..OutgoingAccess::default()
             },
+            connections: self.connections(),
             decoder: self.decoder()?,
             ..Settings::default()
         })
@@ -136,6 +140,15 @@ impl Arguments {
                 "--control-from-anywhere needs a token: set {CONTROL_TOKEN} to at least {SHORTEST_TOKEN} characters, for example \
                  with {CONTROL_TOKEN}=$(openssl rand -hex 16)"
             ))),
+        }
+    }
+
+    fn connections(&self) -> ConnectionLimits {
+        match self.connections_per_address.and_then(|most| usize::try_from(most).ok()) {
+            Some(most) => {
+                ConnectionLimits { per_address: most, per_loopback_address: most, ..ConnectionLimits::default() }
+            }
+            None => ConnectionLimits::default(),
         }
     }
 
@@ -172,6 +185,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         _ => StoreChoice::File(arguments.store),
     };
     let config = Config { listen: arguments.listen, store: store.clone(), settings };
+    open_files::allow_many();
     super::runtime()?.block_on(async {
         let interrupted = Interrupted::listen()?;
         let server = Server::start(config).await.map_err(|error| failure(&error))?;

@@ -7,7 +7,7 @@ fn address(last: u8) -> IpAddr {
 }
 
 fn places(connections: usize, per_address: usize) -> Places {
-    Places::new(Limits { connections, per_address, body_bytes: 100, ..Limits::default() })
+    Places::new(Limits { connections, per_address, body_bytes: 100, free_body_bytes: 0, ..Limits::default() })
 }
 
 fn admitted(places: &Places, from: u8) -> Place {
@@ -150,4 +150,74 @@ fn a_complete_body_is_waited_for() {
     first.idle();
     assert!(now(second.hold(1)).unwrap().is_some());
     assert!(now(second.hold(101)).unwrap().is_none(), "more than there ever is");
+}
+
+#[test]
+fn a_small_body_never_waits_for_large_ones() {
+    let places = Places::new(Limits { body_bytes: 100, free_body_bytes: 8, ..Limits::default() });
+    let [large, small] = [1, 2].map(|from| admitted(&places, from));
+    let _all = now(large.hold(108)).flatten().expect("eight bytes are not counted, and as many as all bodies may have");
+    large.working();
+    assert!(now(small.hold(5)).is_some() && now(small.hold(3)).is_some(), "these are its own");
+    assert!(now(small.hold(1)).is_none(), "this one is not");
+    assert!(now(admitted(&places, 3).hold(109)).flatten().is_none(), "more than all bodies may have");
+}
+
+#[test]
+fn the_longest_unread_reply_makes_room() {
+    let places = Places::new(Limits { reply_bytes: 100, ..Limits::default() });
+    let [first, second, third] = [1, 2, 3].map(|from| admitted(&places, from));
+    for place in [&first, &second, &third] {
+        place.working();
+    }
+    let held = [first.reply(60), second.reply(40)];
+    first.idle();
+    second.idle();
+    assert!(!is_closed(&first) && !is_closed(&second));
+    let _more = third.reply(1);
+    assert_eq!([&first, &second, &third].map(is_closed), [true, false, false]);
+    drop(held);
+    let _all = third.reply(99);
+    assert!(!is_closed(&second), "what was read does not count");
+}
+
+#[test]
+fn fewer_are_admitted_when_the_process_has_no_more_files() {
+    let places = places(100, 100);
+    let admitted: Vec<Place> = (0..40).map(|_| admitted(&places, 1)).collect();
+    places.shrink();
+    assert_eq!(admitted.iter().filter(|place| is_closed(place)).count(), SPARE);
+    let count = || places.0.lock().connections.len();
+    let before = count();
+    assert!(matches!(places.admit(address(2)), Admission::Admitted(_)));
+    assert_eq!((before, count()), (40 - SPARE, 40 - SPARE - 1), "one made room for it, and it is gone again");
+}
+
+#[test]
+fn a_network_counts_as_one_address() {
+    let places = places(9, 2);
+    let from = |address: &str| match places.admit(address.parse().unwrap()) {
+        Admission::Admitted(place) => place,
+        _ => panic!("not admitted"),
+    };
+    let [first, _second] = ["2001:db8::1", "2001:db8::2:1"].map(from);
+    let _other = from("2001:db8:0:1::1");
+    assert!(!is_closed(&first));
+    let _third = from("2001:db8::3");
+    assert!(is_closed(&first));
+}
+
+#[test]
+fn a_loopback_address_has_a_bound_when_it_is_given_one() {
+    let admit = |limits: Limits| {
+        let places = Places::new(Limits { per_address: 1, ..limits });
+        let from = || match places.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)) {
+            Admission::Admitted(place) => place,
+            _ => panic!("not admitted"),
+        };
+        let (first, _second) = (from(), from());
+        is_closed(&first)
+    };
+    assert!(!admit(Limits::default()));
+    assert!(admit(Limits { per_loopback_address: 1, ..Limits::default() }));
 }

@@ -1361,7 +1361,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         area: "protocol",
         title: "Requests of browsers",
         open: "What a service does with server-to-server requests that come from a browser (spec 2 §1.2).",
-        chosen: "The sandbox refuses them with 975 before anything else is checked: a request with an Origin header or with a Sec-Fetch-Site header other than none, and one whose Host is neither an address, localhost, a name without a dot, the public URL nor a name that it was told. The card form and the hosted pages are for browsers and are not concerned.",
+        chosen: "The sandbox refuses them with 975 before anything else is checked: a request with an Origin header, with a Sec-Fetch-Site header other than none or with a Referer on another host, and one whose Host is missing, repeated, contradicted by the request line, has user information or a port that is none, or is neither an address, localhost, a name without a dot, the public URL nor a name that it was told. The card form and the hosted pages are for browsers and are not concerned.",
         why: "The documents forbid such requests. A page that a developer visits could otherwise pay with the published credentials, lock the developer out, or read replies through a name that it points to this machine.",
         change: "ControlAccess::hosts and Settings::public_url of the sandbox list the names.",
     },

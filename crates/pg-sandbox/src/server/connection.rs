@@ -1,13 +1,17 @@
 //! One connection: requests in, answers out, until either side has enough.
 
-use std::{pin::pin, time::Duration};
+use std::{
+    pin::pin,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use pg_connections::{Accepted, Place};
+use pg_connections::{Accepted, Place, Reply, Turns};
 use tokio::sync::watch;
 
 use super::{body, writer::Queue};
@@ -18,10 +22,32 @@ const HEAD_TIME: Duration = Duration::from_secs(30);
 /// The most bytes of a head. The address of a card form's redirect is the longest part of one.
 const HEAD_BYTES: usize = 64 << 10;
 
-pub(super) async fn serve(accepted: Accepted, queue: Queue, limits: Limits, mut stopped: watch::Receiver<bool>) {
+/// Requests of methods and customers' pages that are answered at the same time: twice as many as share one write.
+const AT_ONCE: usize = 128;
+/// The same for people's pages and the control interface, whose answers may take long.
+const LOOKING_ON: usize = 2;
+
+/// What all connections share.
+#[derive(Clone)]
+pub(super) struct Counter {
+    queue: Queue,
+    limits: Limits,
+    calls: Turns,
+    looking_on: Turns,
+}
+
+impl Counter {
+    pub(super) fn new(queue: Queue, limits: Limits) -> Self {
+        Self { queue, limits, calls: Turns::new(AT_ONCE), looking_on: Turns::new(LOOKING_ON) }
+    }
+}
+
+pub(super) async fn serve(accepted: Accepted, counter: Counter, mut stopped: watch::Receiver<bool>) {
     let Accepted { stream, address, place } = accepted;
     let peer = Peer(address);
-    let service = service_fn(|request| answer(request, peer, &place, &queue, limits));
+    // Refused in a row.
+    let refused = AtomicU64::new(0);
+    let service = service_fn(|request| answer(request, peer, &place, &counter, &refused));
     let connection = http1::Builder::new()
         // A caller that has said everything may close its side and still wants its answer.
         .half_close(true)
@@ -46,35 +72,60 @@ async fn answer(
     request: Request<Incoming>,
     peer: Peer,
     place: &Place,
-    queue: &Queue,
-    limits: Limits,
+    counter: &Counter,
+    refused: &AtomicU64,
 ) -> Result<Response<Full<Bytes>>, NoAnswer> {
     let (mut parts, incoming) = request.into_parts();
     parts.extensions.insert(peer);
-    let (body, held) = match body::read(incoming, limits.body_bytes, place).await {
+    let (body, held) = match body::read(incoming, counter.limits.body_bytes, place).await {
         Ok(body) => (body.bytes, body.held),
         Err(error) => {
             parts.extensions.insert(error);
             (Bytes::new(), None)
         }
     };
+    // Until its turn has come, nothing is done for it, and the connection can be closed in favour of another one.
+    let turns = if parts.uri.path().starts_with("/_sandbox") { &counter.looking_on } else { &counter.calls };
+    let turn = turns.take(refused.load(Relaxed)).await;
     place.working();
-    let response = queue.answer(Request::from_parts(parts, body)).await;
+    let response = counter.queue.answer(Request::from_parts(parts, body)).await;
     let response = response.unwrap_or_else(stopping);
-    drop(held);
-    let sent = deliver(response).await;
+    drop((held, turn));
+    refused
+        .store(if response.status().is_client_error() { refused.load(Relaxed).saturating_add(1) } else { 0 }, Relaxed);
+    let sent = deliver(response).await.map(|response| response.map(|body| Full::new(counted(body, place))));
     place.idle();
     sent
 }
 
 /// The response, or what a fault makes of it.
-async fn deliver(response: Response<Bytes>) -> Result<Response<Full<Bytes>>, NoAnswer> {
+async fn deliver(response: Response<Bytes>) -> Result<Response<Bytes>, NoAnswer> {
     match Disposition::of(&response) {
         Disposition::Send => {}
         Disposition::Close => return Err(NoAnswer),
         Disposition::SendAfter(delay) => hold(delay).await,
     }
-    Ok(response.map(Full::new))
+    Ok(response)
+}
+
+/// Smaller bodies fit into what the system holds for a connection.
+const COUNTED: usize = 16 << 10;
+
+/// The body of a response, which counts among those that wait for their readers if it is large.
+fn counted(body: Bytes, place: &Place) -> Bytes {
+    if body.len() < COUNTED { body } else { Bytes::from_owner(Unread { _counted: place.reply(body.len()), body }) }
+}
+
+/// A body that is counted until it was written.
+struct Unread {
+    body: Bytes,
+    _counted: Reply,
+}
+
+impl AsRef<[u8]> for Unread {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
 }
 
 /// Makes hyper close the connection.

@@ -5,7 +5,10 @@ use std::time::Duration;
 use pg_connections::Acceptor;
 use tokio::{sync::watch, task::JoinSet};
 
-use super::{connection, writer::Queue};
+use super::{
+    connection::{self, Counter},
+    writer::Queue,
+};
 use crate::form::Limits;
 
 /// How long the requests that are there may take when the server stops.
@@ -13,17 +16,18 @@ pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) async fn listen(mut acceptor: Acceptor, queue: Queue, limits: Limits, mut stopped: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
+    let counter = Counter::new(queue, limits);
     loop {
         tokio::select! {
             // The sender is gone when the server was dropped, which stops it too.
             _ = stopped.changed() => break,
             accepted = acceptor.next() => {
-                connections.spawn(connection::serve(accepted, queue.clone(), limits, stopped.clone()));
+                connections.spawn(connection::serve(accepted, counter.clone(), stopped.clone()));
             }
             Some(_) = connections.join_next() => {}
         }
     }
-    drop(acceptor);
+    drop((acceptor, counter));
     let ended = async { while connections.join_next().await.is_some() {} };
     // What is left after that is cut off when the set is dropped.
     let _ = tokio::time::timeout(GRACE, ended).await;

@@ -10,7 +10,6 @@ use std::{
 
 use pg_connections::Acceptor;
 use tokio::{
-    net::TcpListener,
     sync::{mpsc, watch},
     task::JoinHandle,
 };
@@ -98,8 +97,7 @@ impl Server {
     async fn run(sandbox: Sandbox, listen: SocketAddr, courier: Courier) -> Result<Self, StartError> {
         let limits = sandbox.settings().limits;
         let connections = sandbox.settings().connections;
-        let bound = TcpListener::bind(listen).await;
-        let listener = bound.map_err(|error| StartError::Address(listen, error))?;
+        let listener = pg_connections::listen(listen).map_err(|error| StartError::Address(listen, error))?;
         let address = listener.local_addr().map_err(|error| StartError::Address(listen, error))?;
         let (due, outgoing) = mpsc::unbounded_channel();
         let (queue, writing) = writer::start(sandbox, due).map_err(StartError::Thread)?;

@@ -1,12 +1,13 @@
 //! Who calls: a program on this machine, one elsewhere, a proxy, or a web page through somebody's browser.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
-use http::{HeaderMap, Request, header, uri::Authority};
+use http::{HeaderMap, Request, Version, header, uri::Authority};
 
 use crate::{Peer, settings::Settings};
 
-/// The host that a request names. Two `Host` headers, user information, or none over a connection are refused.
+/// The host that a request names. Two `Host` headers, user information, a port that is none, another host in the request line, or no
+/// host over a connection are refused.
 pub(super) enum Host {
     Named(Authority),
     /// The request did not come over a connection: a test holds the sandbox in its own process.
@@ -17,21 +18,34 @@ pub(super) enum Host {
 impl Host {
     pub(super) fn of<B>(request: &Request<B>) -> Self {
         let mut headers = request.headers().get_all(header::HOST).iter();
+        let target = request.uri().authority();
         let host = match (headers.next(), headers.next()) {
-            (None, _) => request.uri().authority().cloned(),
+            (None, _) => target.cloned(),
             (Some(host), None) => match Authority::try_from(host.as_bytes()) {
-                Ok(host) => Some(host),
-                Err(_) => return Self::Invalid,
+                Ok(host) if target.is_none_or(|target| *target == host) => Some(host),
+                _ => return Self::Invalid,
             },
             (Some(_), Some(_)) => return Self::Invalid,
         };
         match host {
-            Some(host) if host.as_str().contains('@') => Self::Invalid,
+            Some(host) if !is_host_and_port(&host) => Self::Invalid,
             Some(host) => Self::Named(host),
             None if request.extensions().get::<Peer>().is_some() => Self::Invalid,
             None => Self::InProcess,
         }
     }
+}
+
+/// Whether there is nothing but a name or an address, and a port that is one.
+fn is_host_and_port(host: &Authority) -> bool {
+    let (name, port) = (host.host(), host.as_str().strip_prefix(host.host()));
+    let is_port =
+        |port: &str| port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let is_name = || name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
+    !name.is_empty()
+        && port.is_some_and(is_port)
+        && address.map_or_else(is_name, |address| address.parse::<Ipv6Addr>().is_ok())
 }
 
 /// Whether a name cannot be pointed here by a stranger (DNS rebinding): an address, `localhost`, or one that the settings list.
@@ -45,11 +59,83 @@ pub(super) fn is_ours(host: &Authority, settings: &Settings) -> bool {
         || public.is_some_and(|(_, authority)| authority.trim_end_matches('/').eq_ignore_ascii_case(host.as_str()))
 }
 
-/// Whether the request passed through a proxy, so that the peer's address says nothing about the caller.
-pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
-    ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"]
-        .iter()
-        .any(|name| headers.contains_key(*name))
+/// What proxies, tunnels and content delivery networks add to a request.
+const FORWARDING: [&str; 29] = [
+    "forwarded",
+    "via",
+    "max-forwards",
+    "client-ip",
+    "true-client-ip",
+    "proxy-client-ip",
+    "wl-proxy-client-ip",
+    "x-real-ip",
+    "x-real-port",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-remote-ip",
+    "x-remote-addr",
+    "x-remote-user",
+    "x-proxyuser-ip",
+    "x-host",
+    "x-scheme",
+    "x-rewrite-url",
+    "cdn-loop",
+    "do-connecting-ip",
+    "x-cloud-trace-context",
+    "x-amzn-trace-id",
+    "x-varnish",
+    "x-arr-log-id",
+    "x-arr-ssl",
+    "x-sendfile-type",
+    "x-accel-internal",
+    "x-proxy-user",
+    "x-proxy-id",
+];
+
+/// What the names of such headers begin with.
+const FORWARDING_PREFIXES: [&str; 14] = [
+    "x-forwarded",
+    "x-original-",
+    "cf-",
+    "fastly-",
+    "fly-",
+    "tailscale-",
+    "x-akamai-",
+    "x-amz-cf-",
+    "x-appengine-",
+    "x-azure-",
+    "x-envoy-",
+    "x-nf-",
+    "x-tunnel-",
+    "x-vercel-",
+];
+
+/// Whether the request passed through a proxy, so that the peer's address says nothing about the caller. A proxy may add nothing, but
+/// then it often speaks HTTP/1.0, which no program of today does.
+pub(super) fn is_forwarded<B>(request: &Request<B>) -> bool {
+    let added =
+        |name: &str| FORWARDING.contains(&name) || FORWARDING_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    request.version() < Version::HTTP_11 || request.headers().keys().any(|name| added(name.as_str()))
+}
+
+/// Whether a page of another site has made a browser send the request (Fetch Metadata). A link that somebody follows to look at a page
+/// or a list is none: no other page sees what comes back.
+pub(super) fn is_cross_site<B>(request: &Request<B>) -> bool {
+    let headers = request.headers();
+    let is = |name: &str, wanted: &str| headers.get(name).is_some_and(|value| value == wanted);
+    let followed =
+        request.method() == http::Method::GET && is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document");
+    let own = |value: &http::HeaderValue| value == "none" || value == "same-origin";
+    !followed && !headers.get_all("sec-fetch-site").iter().all(own)
+}
+
+/// Whether the page that a browser says it comes from is on another host: browsers that send no `Origin` say that.
+fn has_foreign_referer(headers: &HeaderMap, settings: &Settings) -> bool {
+    let is_foreign = |referer: &http::HeaderValue| {
+        let address = http::Uri::try_from(referer.as_bytes()).ok();
+        address.and_then(|address| address.authority().cloned()).is_none_or(|host| !is_ours(&host, settings))
+    };
+    headers.get_all(header::REFERER).iter().any(is_foreign)
 }
 
 /// Why a server-to-server method does not take this request (assumption 195); nothing when it does.
@@ -59,7 +145,7 @@ pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
 pub(super) fn refused_as_browser<B>(request: &Request<B>, settings: &Settings) -> Option<&'static str> {
     let headers = request.headers();
     let site = headers.get_all("sec-fetch-site").iter().any(|site| site != "none");
-    if site || headers.contains_key(header::ORIGIN) {
+    if site || headers.contains_key(header::ORIGIN) || has_foreign_referer(headers, settings) {
         return Some("this method is called by servers, not by web pages");
     }
     match Host::of(request) {
@@ -120,6 +206,7 @@ mod tests {
         // Node's fetch sends this one, and it is no browser.
         assert_eq!(refused(&[host, ("sec-fetch-mode", "cors")]), None);
         assert_eq!(refused(&[("host", "sandbox:8480")]), None);
+        assert_eq!(refused(&[host, ("referer", "http://127.0.0.1:8480/")]), None);
         for bad in [
             &[host, ("origin", "http://127.0.0.1:8480")][..],
             &[host, ("origin", "null")],
@@ -128,6 +215,12 @@ mod tests {
             &[host, ("sec-fetch-site", "none"), ("sec-fetch-site", "cross-site")],
             &[("host", "evil.example")],
             &[("host", "user@127.0.0.1")],
+            &[("host", "localhost:port")],
+            &[("host", "localhost:99999")],
+            &[("host", "[evil]")],
+            &[("host", "evil,sandbox")],
+            &[host, ("referer", "https://evil.example/page")],
+            &[host, ("referer", "page")],
             &[host, host],
             &[],
         ] {
@@ -137,5 +230,33 @@ mod tests {
             refused_as_browser(&Request::post("/v3/token/lookup").body(()).unwrap(), &Settings::default()),
             None
         );
+        let mut other = Request::post("http://evil.example/v3/token/lookup").body(()).unwrap();
+        other.headers_mut().insert("host", "127.0.0.1:8480".parse().unwrap());
+        assert!(refused_as_browser(&other, &Settings::default()).is_some(), "the request line names another host");
+    }
+
+    #[test]
+    fn proxies_are_told_by_what_they_add() {
+        for name in ["Forwarded", "X-Forwarded-Port", "CF-Connecting-IP", "X-Envoy-External-Address", "true-client-ip"]
+        {
+            assert!(is_forwarded(&Request::post("/").header(name, "").body(()).unwrap()), "{name}");
+        }
+        assert!(is_forwarded(&Request::post("/").version(Version::HTTP_10).body(()).unwrap()));
+        let plain = Request::post("/").header("user-agent", "x").header("x-request-id", "7").body(()).unwrap();
+        assert!(!is_forwarded(&plain));
+    }
+
+    #[test]
+    fn a_followed_link_is_no_request_of_another_page() {
+        let site = |headers: &[(&'static str, &str)]| is_cross_site(&request(headers));
+        assert!(!site(&[]) && !site(&[("sec-fetch-site", "none")]) && !site(&[("sec-fetch-site", "same-origin")]));
+        for value in ["cross-site", "same-site", "", "none, cross-site"] {
+            assert!(site(&[("sec-fetch-site", value)]), "{value}");
+        }
+        let link = [("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+        assert!(site(&link), "a form of another page");
+        let mut followed = request(&link);
+        *followed.method_mut() = http::Method::GET;
+        assert!(!is_cross_site(&followed));
     }
 }

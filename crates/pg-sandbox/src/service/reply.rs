@@ -95,7 +95,9 @@ impl Reply {
 
     /// JSON of the control interface.
     pub(crate) fn json(status: StatusCode, value: &Value) -> Self {
-        Self::new(status, Content::Json, format!("{value:#}\n"))
+        // People look at it in terminals.
+        let text = format!("{value:#}\n");
+        Self::new(status, Content::Json, pg_model::json::escape_invisible(&text).into_owned())
     }
 
     /// A page for people.

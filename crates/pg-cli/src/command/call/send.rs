@@ -100,7 +100,7 @@ impl Call {
     }
 
     fn shown(&self, reply: String) -> String {
-        let reply = output::harmless_json(&reply);
+        let reply = json::escape_invisible(&reply);
         if self.json { reply.into_owned() } else { indented(&reply) }
     }
 

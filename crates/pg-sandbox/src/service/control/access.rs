@@ -38,7 +38,7 @@ const fn forbidden(reason: &'static str) -> Denied {
 
 pub(in super::super) fn check(context: &Context<'_>, request: &Request<Bytes>) -> Result<(), Denied> {
     let headers = request.headers();
-    let forwarded = caller::is_forwarded(headers);
+    let forwarded = caller::is_forwarded(request);
     if forwarded || !context.peer.to_canonical().is_loopback() {
         match &context.settings.control.token {
             Some(token) if has_token(headers, token) => {}
@@ -55,6 +55,9 @@ pub(in super::super) fn check(context: &Context<'_>, request: &Request<Bytes>) -
         Host::Named(_) | Host::Invalid => return Err(WRONG_HOST),
         Host::InProcess => return Ok(()),
     };
+    if caller::is_cross_site(request) {
+        return Err(WRONG_ORIGIN);
+    }
     let mut origins = headers.get_all(header::ORIGIN).iter();
     match (origins.next(), origins.next()) {
         (None, _) => Ok(()),

@@ -3,6 +3,7 @@
 use std::{fmt::Write as _, sync::LazyLock};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use pg_model::mask::is_invisible;
 use sha2::{Digest as _, Sha256};
 
 /// A whole page of one column; `title` and `body` are HTML already.
@@ -126,6 +127,10 @@ fn escape(outside: &str, escaped: &mut String) {
                 // Writing to a string cannot fail.
                 let _ = write!(escaped, "&#{};", u32::from(letter));
             }
+            // Joiners belong to the writing of some languages.
+            '\n' | '\r' | '\t' | '\u{200c}' | '\u{200d}' => escaped.push(letter),
+            // What turns a line around, or hides in it, is shown as what it is.
+            _ if is_invisible(letter) => escaped.extend(letter.escape_unicode()),
             _ => escaped.push(letter),
         }
     }
@@ -142,6 +147,7 @@ mod tests {
         assert_eq!(Html::of(evil).into_string(), harmless);
         let link = Html::new().raw("<a").attribute("href", "/?a=\"&b").raw(">").text("<i>").raw("</a>");
         assert_eq!(link.into_string(), "<a href=\"/?a=&#34;&#38;b\">&#60;i&#62;</a>");
+        assert_eq!(text("safe\u{202e}txet\u{1b}\u{200b}\n\u{200d}é"), "safe\\u{202e}txet\\u{1b}\\u{200b}\n\u{200d}é");
         let list = Html::new().all(["<", ">"].map(Html::of)).put(Html::new()).put(Html::new().raw("<br>"));
         assert_eq!(list.into_string(), "&#60;&#62;<br>");
         assert!(Html::new().put(Html::of("")).is_empty());

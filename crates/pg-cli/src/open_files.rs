@@ -1,0 +1,36 @@
+//! How many files this process may have open: each connection is one.
+
+/// More than a server here ever needs.
+#[cfg(unix)]
+const ENOUGH: u64 = 8_192;
+
+/// Allows as many as the system lets this process allow itself. A server that gets fewer accepts fewer connections.
+#[cfg(unix)]
+pub(crate) fn allow_many() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+
+    let mut limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.map_or(ENOUGH, |maximum| maximum.min(ENOUGH));
+    if limit.current.is_some_and(|current| current < wanted) {
+        limit.current = Some(wanted);
+        // What is not allowed is done without.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+}
+
+/// Other systems have no such limit.
+#[cfg(not(unix))]
+pub(crate) fn allow_many() {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::process::{Resource, getrlimit};
+
+    #[test]
+    fn as_many_as_the_system_allows() {
+        super::allow_many();
+        let limit = getrlimit(Resource::Nofile);
+        let wanted = limit.maximum.map_or(super::ENOUGH, |maximum| maximum.min(super::ENOUGH));
+        assert!(limit.current.is_none_or(|current| current >= wanted), "{limit:?}");
+    }
+}

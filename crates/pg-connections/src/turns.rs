@@ -1,0 +1,151 @@
+//! Whose request is answered next, when there are more than can be answered at once.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::oneshot;
+
+/// So many requests at the same time; the others wait for their turn, those with the lowest rank first, then in their order.
+///
+/// With the number of requests of a connection that were refused as its rank, a connection that sends thousands of them waits behind
+/// every other one, and an honest request waits for no more than those that are being answered.
+#[derive(Clone, Debug)]
+pub struct Turns(Arc<Shared>);
+
+struct Shared(Mutex<State>);
+
+struct State {
+    free: usize,
+    /// Waiting requests, by rank and arrival.
+    waiting: BTreeMap<(u64, u64), oneshot::Sender<Turn>>,
+    arrived: u64,
+}
+
+/// A turn. Dropping it gives the turn to the next request.
+#[derive(Debug)]
+pub struct Turn(Option<Turns>);
+
+impl Turns {
+    /// So many requests at the same time, one at least.
+    #[must_use]
+    pub fn new(at_once: usize) -> Self {
+        Self(Arc::new(Shared(Mutex::new(State { free: at_once.max(1), waiting: BTreeMap::new(), arrived: 0 }))))
+    }
+
+    /// Waits for a turn. Dropping the future gives up the place in the queue.
+    pub async fn take(&self, rank: u64) -> Turn {
+        let turn = {
+            let mut state = self.0.lock();
+            if let Some(free) = state.free.checked_sub(1) {
+                state.free = free;
+                return self.turn();
+            }
+            let (turn, given) = oneshot::channel();
+            let arrived = state.arrived;
+            state.arrived += 1;
+            state.waiting.insert((rank, arrived), turn);
+            given
+        };
+        // A sender is dropped with the queue alone, and this value holds the queue.
+        turn.await.unwrap_or_else(|_| Turn(None))
+    }
+
+    fn turn(&self) -> Turn {
+        Turn(Some(self.clone()))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let Some(turns) = self.0.take() else { return };
+        loop {
+            let next = {
+                let mut state = turns.0.lock();
+                match state.waiting.pop_first() {
+                    Some((_, next)) => next,
+                    None => {
+                        state.free += 1;
+                        return;
+                    }
+                }
+            };
+            // One that waits no more hands the turn back.
+            match next.send(turns.turn()) {
+                Ok(()) => return,
+                Err(mut back) => back.0 = None,
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No panic can interrupt a change half-way.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turns").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::{Pin, pin},
+        task::{Context, Poll, Waker},
+    };
+
+    use super::*;
+
+    fn poll<F: Future>(future: Pin<&mut F>) -> Option<F::Output> {
+        match future.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => Some(value),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn the_lowest_rank_comes_first_then_the_first_to_come() {
+        let turns = Turns::new(1);
+        let first = poll(pin!(turns.take(0))).expect("nobody is before it");
+        let (mut flood, mut later, mut honest) = (pin!(turns.take(9)), pin!(turns.take(9)), pin!(turns.take(0)));
+        assert!(poll(flood.as_mut()).is_none() && poll(later.as_mut()).is_none() && poll(honest.as_mut()).is_none());
+        drop(first);
+        assert!(poll(flood.as_mut()).is_none());
+        drop(poll(honest.as_mut()).expect("the lowest rank"));
+        assert!(poll(later.as_mut()).is_none());
+        drop(poll(flood.as_mut()).expect("the first of two"));
+        assert!(poll(later.as_mut()).is_some());
+    }
+
+    #[test]
+    fn a_turn_that_nobody_waits_for_any_more_is_not_lost() {
+        let turns = Turns::new(1);
+        let first = poll(pin!(turns.take(0))).expect("nobody is before it");
+        let mut gone = Box::pin(turns.take(0));
+        assert!(poll(gone.as_mut()).is_none());
+        drop(gone);
+        let mut given_and_dropped = Box::pin(turns.take(1));
+        assert!(poll(given_and_dropped.as_mut()).is_none());
+        drop(first);
+        // It has its turn, and goes without having seen it.
+        drop(given_and_dropped);
+        assert!(poll(pin!(turns.take(0))).is_some());
+    }
+
+    #[test]
+    fn so_many_at_once() {
+        let turns = Turns::new(3);
+        let held: Vec<Turn> = (0..3).map(|_| poll(pin!(turns.take(0))).expect("free")).collect();
+        assert!(poll(pin!(turns.take(0))).is_none());
+        drop(held);
+        let again: Vec<_> = (0..3).map(|_| poll(pin!(turns.take(0)))).collect();
+        assert!(again.iter().all(Option::is_some));
+    }
+}

@@ -1,0 +1,64 @@
+//! The table: one row an attack.
+
+/// What came of an attack.
+pub(crate) struct Row {
+    /// What the attacker does.
+    pub(crate) attack: String,
+    /// What came of it before it was mended, where that is known.
+    pub(crate) before: &'static str,
+    /// What comes of it now.
+    pub(crate) now: String,
+    /// What is to be kept.
+    pub(crate) bar: &'static str,
+    pub(crate) kept: bool,
+}
+
+/// All rows so far. Each is told when it is there: the whole takes minutes.
+pub(crate) struct Table<'a> {
+    only: Option<&'a str>,
+    rows: Vec<Row>,
+}
+
+impl<'a> Table<'a> {
+    pub(crate) const fn new(only: Option<&'a str>) -> Self {
+        Self { only, rows: Vec::new() }
+    }
+
+    /// Whether an attack was asked for.
+    pub(crate) fn wants(&self, attack: &str) -> bool {
+        self.only.is_none_or(|only| attack.to_lowercase().contains(only))
+    }
+
+    pub(crate) fn add(&mut self, row: Row) {
+        eprintln!("{} {}: {}", if row.kept { "kept  " } else { "MISSED" }, row.attack, row.now);
+        self.rows.push(row);
+    }
+
+    /// Adds a row of many tries, each of which has to be fended off: what got through is named.
+    pub(crate) fn add_tries(&mut self, attack: &str, before: &'static str, tries: usize, through: &[String]) {
+        let now = match through {
+            [] => format!("{tries} of {tries} fended off"),
+            some => format!("{} of {tries} got through: {}", some.len(), some.join("; ")),
+        };
+        self.add(Row { attack: attack.to_owned(), before, now, bar: "none gets through", kept: through.is_empty() });
+    }
+
+    /// Prints the table as Markdown; true when every bar is kept.
+    pub(crate) fn print(&self) -> bool {
+        println!("| attack | before | now | bar | |\n|---|---|---|---|---|");
+        for row in &self.rows {
+            let cells = [
+                row.attack.as_str(),
+                row.before,
+                row.now.as_str(),
+                row.bar,
+                if row.kept { "kept" } else { "**missed**" },
+            ];
+            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
+            println!("| {} |", cells.join(" | "));
+        }
+        let missed = self.rows.iter().filter(|row| !row.kept).count();
+        println!("\n{} attacks, {missed} bars missed.", self.rows.len());
+        missed == 0
+    }
+}

@@ -1,0 +1,102 @@
+//! What is attacked: processes of their own.
+
+use std::{
+    io::{BufRead, BufReader, Write, stdout},
+    net::SocketAddr,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+};
+
+use pg_hyper::{Purpose, Receiver};
+
+use crate::Result;
+
+/// The argument that makes this program a receiver.
+pub(crate) const RECEIVER: &str = "--be-a-receiver";
+
+/// The command to attack.
+pub(crate) struct Program(PathBuf);
+
+/// A process that is attacked, ended with this value.
+pub(crate) struct Target {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    /// The path at which an honest client asks for something.
+    pub(crate) path: String,
+}
+
+impl Program {
+    pub(crate) fn new(path: &str) -> Self {
+        Self(PathBuf::from(path))
+    }
+
+    /// The command with nothing of this process's environment.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.0);
+        command.env_clear().args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// A sandbox on a free port, with its records in memory.
+    pub(crate) fn sandbox(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Result<Target> {
+        let mut command = with_many_files(self.0.as_os_str());
+        command.env_clear().envs(environment.iter().copied());
+        command.args(["sandbox", "--listen", "127.0.0.1:0", "--json"]).args(arguments);
+        let (child, line) = first_line(command)?;
+        let facts: serde_json::Value = serde_json::from_str(&line)?;
+        let base = facts["baseUrl"].as_str().unwrap_or_default();
+        let address = base.trim_start_matches("http://").parse()?;
+        Ok(Target { child, address, path: "/v3/transaction/auth/json".to_owned() })
+    }
+}
+
+impl Target {
+    /// A receiver of `pg-hyper`, with an address that customers come back to.
+    pub(crate) fn receiver() -> Result<Self> {
+        let mut command = with_many_files(std::env::current_exe()?.as_os_str());
+        command.arg(RECEIVER);
+        let (child, line) = first_line(command)?;
+        let (address, path) = line.trim().trim_start_matches("http://").split_once('/').ok_or("no address")?;
+        Ok(Self { child, address: address.parse()?, path: format!("/{path}") })
+    }
+
+    /// The most memory that it has had so far, in megabytes.
+    pub(crate) fn peak_memory(&self) -> Result<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM in /proc")?;
+        let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+        Ok(kibibytes / 1024.0)
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// A program that may open as many files as the system allows: nothing here measures that limit.
+fn with_many_files(program: &std::ffi::OsStr) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "ulimit -n $(ulimit -Hn) && exec \"$0\" \"$@\""]).arg(program);
+    command
+}
+
+fn first_line(mut command: Command) -> Result<(Child, String)> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut line = String::new();
+    let out = child.stdout.take().ok_or("no standard output")?;
+    BufReader::new(out).read_line(&mut line)?;
+    if line.is_empty() { Err("the target did not start".into()) } else { Ok((child, line)) }
+}
+
+/// Runs a receiver in this process until it is ended.
+pub(crate) async fn receive() -> Result<()> {
+    let mut receiver = Receiver::bind("127.0.0.1:0".parse()?).await?;
+    let door = receiver.open(Purpose::Challenge)?;
+    println!("{}", door.url());
+    stdout().flush()?;
+    while receiver.next().await.is_some() {}
+    Ok(())
+}
