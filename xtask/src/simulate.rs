@@ -24,9 +24,10 @@ pub(crate) fn run(root: &Path, seeds: Option<u64>, seed: Option<u64>, planted: b
     steps::execute(&mut command).map(drop)
 }
 
-/// The step of `cargo xtask test`.
-pub(crate) fn test(root: &Path) -> Result<Outcome> {
-    steps::execute(program(root).args(["--seeds", &SEEDS_OF_A_TEST.to_string()]))
+/// The step of `cargo xtask test`: with the program that was built beside the tests, and checks its sums.
+pub(crate) fn test(target_directory: &Path) -> Result<Outcome> {
+    let program = target_directory.join("debug").join(format!("pg-simulation{}", std::env::consts::EXE_SUFFIX));
+    steps::execute(Command::new(program).args(["--seeds", &SEEDS_OF_A_TEST.to_string()]))
 }
 
 fn program(root: &Path) -> Command {

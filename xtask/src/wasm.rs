@@ -84,14 +84,14 @@ fn write(root: &Path, target_directory: &Path, package: &Path, version: &str) ->
 fn measure(package: &Path) -> Result<()> {
     let mut files: Vec<PathBuf> = fs::read_dir(package)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     files.sort();
-    println!("{} holds, in bytes raw and gzipped:", package.display());
+    steps::say(&format!("{} holds, in bytes raw and gzipped:", package.display()));
     for file in &files {
         let bytes = fs::read(file)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        println!("  {name:17} {:>7} {:>7}", bytes.len(), gzipped(&bytes)?);
+        steps::say(&format!("  {name:17} {:>7} {:>7}", bytes.len(), gzipped(&bytes)?));
     }
     let size = gzipped(&fs::read(package.join(COMPILED))?)?;
-    println!("{COMPILED}: {size} of at most {BUDGET} bytes gzipped; hoped for: {MOONSHOT}");
+    steps::say(&format!("{COMPILED}: {size} of at most {BUDGET} bytes gzipped; hoped for: {MOONSHOT}"));
     if size > BUDGET {
         bail!("{COMPILED} is over its budget");
     }

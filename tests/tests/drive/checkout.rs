@@ -9,7 +9,7 @@ use pg_model::{CheckoutItem, Encoding, Flag, GetToken};
 use pg_proto::machine::checkout::{CheckedOut, CheckoutDemand, CheckoutInput, CheckoutPlan, NotKnown};
 use pg_tests::{browser, shop::Shop};
 
-use crate::{
+use crate::drive::{
     cancelled::Shelf,
     world::{Wire, World},
 };

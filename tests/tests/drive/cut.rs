@@ -12,7 +12,7 @@ use pg_tests::{
     shop::{Shop, account_at, order},
 };
 
-use crate::world::{APPROVED, payment};
+use crate::drive::world::{APPROVED, payment};
 
 /// No connection is used twice, so that each begins with the request that is to be cut.
 fn without_pool() -> Hyper {

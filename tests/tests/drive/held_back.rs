@@ -25,7 +25,7 @@ use pg_proto::{
 use pg_sandbox::InProcess;
 use pg_tests::clocks;
 
-use crate::{
+use crate::drive::{
     cancelled::{Shelf, polled},
     world::{APPROVED, World, payment},
 };

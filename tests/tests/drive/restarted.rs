@@ -7,7 +7,7 @@ use pg_model::{Encoding, TransactionLookup};
 use pg_proto::{Account, BaseUrl, Credentials, machine::Saved, machine::charge::Charged};
 use pg_tests::shop::Shop;
 
-use crate::world::{APPROVED, payment};
+use crate::drive::world::{APPROVED, payment};
 
 /// A program begins, with its throttle in a file.
 fn start(shop: &Shop, password: &str, file: Option<&Path>) -> Client {

@@ -18,7 +18,7 @@ use pg_tests::{
 };
 use serde_json::Value;
 
-use crate::world::{APPROVED, payment};
+use crate::drive::world::{APPROVED, payment};
 
 /// How many operations fail at a time: one, and all until the store is well again.
 const TIMES: [usize; 2] = [1, usize::MAX];

@@ -15,7 +15,7 @@ use pg_tests::{
     shop::{Shop, order},
 };
 
-use crate::{
+use crate::drive::{
     cancelled::{Shelf, Waits, polled},
     world::{World, payment},
 };

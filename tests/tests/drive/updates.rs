@@ -14,7 +14,7 @@ use pg_proto::{
 };
 use pg_tests::shop::Shop;
 
-use crate::{
+use crate::drive::{
     cancelled::{Shelf, Waits, polled},
     world::{World, payment},
 };

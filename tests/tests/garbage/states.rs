@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::machines::KINDS;
+use crate::garbage::machines::KINDS;
 
 #[test]
 fn a_state_that_was_cut_short_is_refused() {

@@ -6,7 +6,7 @@ use pg_model::{
     TokenCancellation, TransactionCategory,
 };
 
-use crate::golden::golden_xml;
+use crate::replies::golden::golden_xml;
 
 #[test]
 fn gettoken() {

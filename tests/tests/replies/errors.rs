@@ -2,7 +2,7 @@
 
 use pg_model::{Encoding, EnterpriseResult, ErrorCode, METHODS, ServiceError, Transaction, decode, decode_as};
 
-use crate::golden::{golden, golden_xml};
+use crate::replies::golden::{golden, golden_xml};
 
 #[test]
 fn a_refusal_of_version_3() {

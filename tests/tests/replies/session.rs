@@ -2,7 +2,7 @@
 
 use pg_model::{ErrorCode, FieldError, Keyed, Named, RedirectData, ServiceError, Session};
 
-use crate::golden::golden;
+use crate::replies::golden::golden;
 
 #[test]
 fn initiate() {

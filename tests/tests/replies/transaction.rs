@@ -5,7 +5,7 @@ use pg_model::{
     StatusCode, ThreeDSecureInitiation, Transaction, TransactionType, Transactions,
 };
 
-use crate::golden::golden;
+use crate::replies::golden::golden;
 
 fn approved(kind: TransactionType, first_digits: &str, bank: &[(&str, &str)]) -> Transaction {
     Transaction {

@@ -2,7 +2,7 @@
 
 use pg_model::{METHODS, Parameters, Rule, field::Length, format::Format};
 
-use crate::methods::{info, names};
+use crate::requests::methods::{info, names};
 
 /// The rule that one value of a parameter breaks, the others left out.
 fn broken(path: &str, name: &str, value: &str) -> Option<Rule> {

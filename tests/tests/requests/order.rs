@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use pg_model::{CheckoutItem, Currency, GetToken, Item, Method, Order, Parameters, method::Credentials};
 use proptest::{prelude::*, test_runner::TestRunner};
 
-use crate::{
+use crate::requests::{
     methods::{EachMethod, for_each_method},
     parameters::{Visited, any_values, valid},
 };

@@ -8,7 +8,7 @@ use pg_model::{
 };
 use proptest::prelude::*;
 
-use crate::methods::names;
+use crate::requests::methods::names;
 
 /// What a request hands out: names and values in its order, and where the credentials belong.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use pg_model::{
 };
 use proptest::{prelude::*, test_runner::TestRunner};
 
-use crate::{
+use crate::requests::{
     methods::{EachMethod, for_each_method, info, names},
     parameters::{Visited, any_values, valid},
 };

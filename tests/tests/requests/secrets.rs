@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use pg_model::{METHODS, Method, Parameters, Rule, field::Field, format::Format};
 
-use crate::methods::{EachMethod, for_each_method, names};
+use crate::requests::methods::{EachMethod, for_each_method, names};
 
 const PAN: &str = "4929000000000006";
 const CV2: &str = "7531";

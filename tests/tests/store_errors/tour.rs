@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Method, Response};
 
-use crate::shop::{CV2, PAN, Request, Shop, card, order};
+use crate::store_errors::shop::{CV2, PAN, Request, Shop, card, order};
 
 /// Makes each request of the tour; `send` brings its answer, however often it takes.
 pub(crate) fn walk(shop: &mut Shop, mut send: impl FnMut(&mut Shop, &Request) -> Response<Bytes>) {

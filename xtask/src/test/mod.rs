@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that can be run, in numbered steps.
+//! `cargo xtask test`: everything that can be run, in steps of which as many run at once as keep the processor busy.
 
 pub(crate) mod debian;
 mod decoder;
@@ -7,16 +7,18 @@ mod npm;
 mod openapi;
 mod page;
 mod quick;
+mod suite;
 pub(crate) mod targets;
 mod wasm_charge;
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::Mutex;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::simulate;
-use crate::steps::{self, Outcome, Step};
+use crate::steps::{self, Outcome, Run, Step};
 use crate::workspace;
 
 /// Builds all programs with one set of features; every step after it uses these and builds none again.
@@ -28,7 +30,46 @@ pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
         return quick::run(root);
     }
     let metadata = workspace::metadata(root)?;
-    let mut all = vec![
+    let target_directory = metadata.target_directory.as_std_path();
+    let wanted = |step: &Step<'_>| only.is_none_or(|words| step.title().contains(words));
+    let mut run = Run::new(workspace::on_ci());
+    let mut tools = tools();
+    tools.retain(wanted);
+    run.one_by_one(tools);
+
+    let programs = Mutex::default();
+    let build = Step::new(BUILD, || {
+        *programs.lock().ok().context("nothing else writes there")? = suite::build(root, &[])?;
+        Ok(Outcome::Done)
+    });
+    let mut first = vec![build];
+    first.extend(installed(root, target_directory).into_iter().filter(wanted));
+    run.together(first, at_once());
+
+    let programs = programs.into_inner().ok().context("nothing else writes there")?;
+    let mut tests = suite::steps(&programs, &metadata)?;
+    // Among the longest.
+    let at = tests.len().min(1);
+    tests.insert(at, Step::new("ten thousand worlds of the simulation", || simulate::test(target_directory)));
+    tests.extend(beside_the_programs(root, target_directory));
+    tests.extend(examples::steps(root, &metadata));
+    tests.extend(targets::steps(root));
+    tests.retain(wanted);
+    if let (Some(words), true) = (only, tests.is_empty()) {
+        bail!("no step has \"{words}\" in its title");
+    }
+    run.together(tests, at_once());
+    run.end()
+}
+
+/// One more than there are processors: some wait for a browser or a process most of the time.
+pub(super) fn at_once() -> usize {
+    std::thread::available_parallelism().map_or(2, |processors| processors.get() + 1)
+}
+
+/// What only the system's own packages bring. One after the other: they have one lock.
+fn tools<'a>() -> Vec<Step<'a>> {
+    vec![
         Step::new("independent tools that the vectors are checked with", independent_tools),
         Step::new("a browser for the tests of pages", || {
             debian::install("no page is tested in a browser", debian::BROWSER)
@@ -36,43 +77,39 @@ pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
         Step::new("Node for the tests of the decoder for JavaScript", || {
             debian::install("nothing is tested in Node", debian::NODE)
         }),
-        // Before the tests of the workspace: some show the package to a browser.
-        Step::new("the decoder for JavaScript, within its budget", || decoder::build(root)),
-        Step::new("a mock server for the tests of docs/openapi.yaml", || {
-            npm::install(root, metadata.target_directory.as_std_path(), &npm::MOCK_SERVER)
+    ]
+}
+
+/// What is built and installed beside the programs of tests, and some of them need.
+fn installed<'a>(root: &'a Path, target_directory: &'a Path) -> Vec<Step<'a>> {
+    vec![
+        Step::new("the decoder for JavaScript, within its budget", move || decoder::build(root)),
+        Step::new("a mock server for the tests of docs/openapi.yaml", move || {
+            npm::install(root, target_directory, &npm::MOCK_SERVER)
         }),
-        Step::new("axe for the tests of pages", || {
-            npm::install(root, metadata.target_directory.as_std_path(), &npm::AXE)
+        Step::new("axe for the tests of pages", move || npm::install(root, target_directory, &npm::AXE)),
+        Step::new("docs/openapi.yaml and its examples against an OpenAPI validator", move || {
+            openapi::validate(root, target_directory)
         }),
-        Step::new(BUILD, || steps::execute(cargo(root).args(["test", "--workspace", "--no-run"]))),
-        Step::new("unit, integration and doc tests of the workspace", || {
-            steps::execute(cargo(root).args(["test", "--workspace", "--no-fail-fast"]))
+    ]
+}
+
+/// What is tested by other means than a program of tests.
+fn beside_the_programs<'a>(root: &'a Path, target_directory: &'a Path) -> Vec<Step<'a>> {
+    vec![
+        Step::new("examples in the documentation of the crates", move || {
+            steps::execute(cargo(root).args(["test", "--workspace", "--doc", "--no-fail-fast"]))
         }),
-    ];
-    all.push(Step::new("the decoder for JavaScript in Node", || {
-        decoder::in_node(root, metadata.target_directory.as_std_path())
-    }));
-    all.push(Step::new(
-        "the decoder for JavaScript in every bundler and host of its documentation, and by TypeScript",
-        || decoder::bundled(root, metadata.target_directory.as_std_path()),
-    ));
-    all.push(Step::new("a charge on bare wasm32, driven by Node", || {
-        wasm_charge::run(root, metadata.target_directory.as_std_path())
-    }));
-    all.extend(examples::steps(root, &metadata));
-    all.push(Step::new("ten thousand worlds of the simulation", || simulate::test(root)));
-    all.extend(targets::steps(root));
-    all.push(Step::new("what docs/front-end-decoder.md tells users of Rust to type", || {
-        page::typed(root, metadata.target_directory.as_std_path())
-    }));
-    all.push(Step::new("docs/openapi.yaml and its examples against an OpenAPI validator", || {
-        openapi::validate(root, metadata.target_directory.as_std_path())
-    }));
-    all.retain(|step| only.is_none_or(|words| step.title() == BUILD || step.title().contains(words)));
-    if all.len() == 1 {
-        bail!("no step has \"{}\" in its title", only.unwrap_or_default());
-    }
-    steps::run(all, workspace::on_ci())
+        Step::new("the decoder for JavaScript in Node", move || decoder::in_node(root, target_directory)),
+        Step::new(
+            "the decoder for JavaScript in every bundler and host of its documentation, and by TypeScript",
+            move || decoder::bundled(root, target_directory),
+        ),
+        Step::new("a charge on bare wasm32, driven by Node", move || wasm_charge::run(root, target_directory)),
+        Step::new("what docs/front-end-decoder.md tells users of Rust to type", move || {
+            page::typed(root, target_directory)
+        }),
+    ]
 }
 
 /// The Cargo that runs us, in the workspace's folder.

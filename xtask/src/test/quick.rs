@@ -3,21 +3,23 @@
 //! Cargo builds with the features of the whole workspace, as for all tests, so that nothing is built twice.
 
 use std::collections::BTreeSet;
-use std::io::BufReader;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use cargo_metadata::camino::Utf8PathBuf;
-use cargo_metadata::{Message, Metadata, Package, PackageId, TargetKind};
+use cargo_metadata::{Metadata, Package, TargetKind};
 
-use super::cargo;
-use crate::steps::{self, Step};
+use super::suite::{self, Program};
+use crate::steps::{Run, Step};
 use crate::workspace;
 
-/// Tests that go through many crates in little time, each run when a crate below it was changed.
-const CHOSEN: [(&str, &str); 4] =
-    [("pg-tests", "journey"), ("pg-tests", "in_process"), ("pg-tests", "vectors"), ("pg-sandbox", "rules")];
+/// Tests that go through many crates in little time, run when a crate below them was changed: package, program, and what
+/// their names contain.
+const CHOSEN: [(&str, &str, &[&str]); 2] =
+    [("pg-tests", "all", &["journey::", "in_process::", "vectors::"]), ("pg-sandbox", "rules", &[])];
+
+/// Programs that take far longer than all the others; they wait for the whole run, unless they were changed themselves.
+const LONG: [(&str, &str); 3] = [("pg-tests", "browser"), ("pg-simulation", "planted"), ("pg-cli", "independent")];
 
 /// Whose change reaches tests that no dependency tells of.
 const READERS: [(&str, &str); 4] = [
@@ -26,14 +28,6 @@ const READERS: [(&str, &str); 4] = [
     ("tests/coverage/", "xtask"),
     ("tests/vectors/", "pg-crypto"),
 ];
-
-/// A program of tests that was built.
-struct Program {
-    package: PackageId,
-    name: String,
-    is_library: bool,
-    path: Utf8PathBuf,
-}
 
 pub(super) fn run(root: &Path) -> Result<()> {
     let metadata = workspace::metadata(root)?;
@@ -46,27 +40,24 @@ pub(super) fn run(root: &Path) -> Result<()> {
     let affected = with_dependents(&metadata, &changed);
     println!("changed: {}", listed(&changed));
     println!("built on it: {}", listed(affected.difference(&changed)));
-    let wanted = |package: &str, test: &str| {
-        changed.contains(package) || (affected.contains(package) && CHOSEN.contains(&(package, test)))
-    };
-    let programs = build(root, &metadata, &wanted)?;
+    let programs = build(root, &metadata, &changed, &affected)?;
     let mut all = Vec::new();
     for program in &programs {
-        let package = metadata.packages.iter().find(|package| package.id == program.package);
-        let package = package.context("what was built belongs to the workspace")?;
-        let runs = if program.is_library {
-            changed.contains(package.name.as_str())
-        } else {
-            wanted(&package.name, &program.name)
-        };
-        if runs {
-            all.push(Step::new(format!("{} of {}", program.name, package.name), move || execute(program, package)));
+        let package = program.package(&metadata)?;
+        let arguments = arguments(program, &package.name, &changed);
+        if let Some(arguments) = arguments {
+            let title = format!("{} {} of {}", program.name, arguments.join(" "), package.name);
+            all.push(Step::new(title, move || {
+                suite::execute(program, package, &[&["--quiet"], &arguments[..]].concat())
+            }));
         }
     }
     if all.is_empty() {
         bail!("no test was built for {}", listed(&changed));
     }
-    steps::run(all, true)?;
+    let mut run = Run::new(true);
+    run.together(all, super::at_once());
+    run.end()?;
     println!("only what was changed; before a merge: `cargo xtask test`");
     Ok(())
 }
@@ -127,39 +118,39 @@ fn with_dependents(metadata: &Metadata, changed: &BTreeSet<String>) -> BTreeSet<
     }
 }
 
-/// Builds every library's own tests, which checks all that is built on a change, and the tests that are wanted.
-fn build(root: &Path, metadata: &Metadata, wanted: &dyn Fn(&str, &str) -> bool) -> Result<Vec<Program>> {
-    let mut command = cargo(root);
-    command.args(["test", "--workspace", "--no-run", "--lib", "--bins", "--message-format", "json-render-diagnostics"]);
-    for (package, test) in workspace::targets(metadata, &TargetKind::Test) {
-        if wanted(&package, &test) {
-            command.args(["--test", &test]);
-        }
-    }
-    let mut child = command.stdout(Stdio::piped()).spawn().context("cargo could not be started")?;
-    let output = BufReader::new(child.stdout.take().context("cargo has no output")?);
-    let mut programs = Vec::new();
-    for message in Message::parse_stream(output) {
-        if let Message::CompilerArtifact(artifact) = message.context("the output of cargo cannot be read")?
-            && artifact.profile.test
-            && let Some(path) = artifact.executable
-        {
-            let is_library = !artifact.target.kind.contains(&TargetKind::Test);
-            programs.push(Program { package: artifact.package_id, name: artifact.target.name, is_library, path });
-        }
-    }
-    if !child.wait().context("cargo cannot be waited for")?.success() {
-        bail!("it does not build");
-    }
-    Ok(programs)
+/// Builds the tests of what was changed, every library and command that is built on it, and the tests that are chosen.
+fn build(
+    root: &Path,
+    metadata: &Metadata,
+    changed: &BTreeSet<String>,
+    affected: &BTreeSet<String>,
+) -> Result<Vec<Program>> {
+    let targets = workspace::targets(metadata, &TargetKind::Test);
+    let wanted = |(package, test): &(String, String)| {
+        let chosen = CHOSEN.iter().any(|(one, program, _)| one == package && program == test);
+        (changed.contains(package) && !is_long(package, test, changed)) || (affected.contains(package) && chosen)
+    };
+    let mut tests: Vec<&str> = targets.iter().filter(|target| wanted(target)).map(|(_, test)| test.as_str()).collect();
+    tests.sort_unstable();
+    tests.dedup();
+    let mut arguments = vec!["--lib", "--bins"];
+    arguments.extend(tests.iter().flat_map(|test| ["--test", test]));
+    suite::build(root, &arguments)
 }
 
-/// Runs it where Cargo would.
-fn execute(program: &Program, package: &Package) -> Result<steps::Outcome> {
-    let folder = package.manifest_path.parent().context("a manifest lies in a folder")?;
-    let mut command = Command::new(&program.path);
-    command.arg("--quiet").current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
-    steps::execute(&mut command)
+/// Whether it waits for the whole run: it takes long, and more than itself was changed.
+fn is_long(package: &str, test: &str, changed: &BTreeSet<String>) -> bool {
+    LONG.contains(&(package, test)) && changed.len() > 1
+}
+
+/// What a program is run with; nothing where it is only built.
+fn arguments(program: &Program, package: &str, changed: &BTreeSet<String>) -> Option<Vec<&'static str>> {
+    if changed.contains(package) {
+        return (!is_long(package, &program.name, changed)).then(Vec::new);
+    }
+    let chosen = |(one, test, _): &&(&str, &str, &[&str])| *one == package && *test == program.name;
+    let chosen = CHOSEN.iter().find(chosen).filter(|_| !program.is_library);
+    chosen.map(|(_, _, names)| names.to_vec())
 }
 
 fn listed<'a>(names: impl IntoIterator<Item = &'a String>) -> String {

@@ -32,7 +32,7 @@ pub(crate) fn install(target: &str) -> Result<(), String> {
     if installed(target) {
         return Ok(());
     }
-    println!("    rustup target add {target}");
+    steps::say(&format!("    rustup target add {target}"));
     let added = Command::new("rustup").args(["target", "add", target]).env("RUSTUP_AUTO_INSTALL", "0").status();
     match added {
         Ok(status) if status.success() && installed(target) => Ok(()),

@@ -6,6 +6,7 @@ mod files;
 mod manifests;
 mod purity;
 mod unsafety;
+mod untested;
 
 use std::fmt;
 use std::path::Path;
@@ -55,6 +56,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     violations.extend(files::check(&sources));
     violations.extend(unsafety::check(&sources)?);
     violations.extend(exceptions::check(&sources));
+    violations.extend(untested::check(&sources)?);
 
     for violation in &violations {
         println!("{violation}");

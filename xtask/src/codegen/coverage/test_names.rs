@@ -11,7 +11,8 @@ const WALKS: &str = "tests/independent";
 
 /// The tests of the workspace below the root.
 ///
-/// A test has the path `package::target::module::function`; those inside a library or a command have no target.
+/// A test has the path `package::target::module::function`; those inside a library, a command, or the one program of
+/// `tests/main.rs` have no target.
 pub(super) fn of_workspace(root: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let places = ["crates", "docs/examples", "tests"].map(|place| root.join(place));
@@ -22,16 +23,7 @@ pub(super) fn of_workspace(root: &Path) -> BTreeSet<String> {
         for file in ["src/lib.rs", "src/main.rs"].map(|file| package.join(file)).iter().filter(|file| file.exists()) {
             of_file(file, true, name, &mut names);
         }
-        for file in files(&package.join("tests")).iter().filter(|file| file.extension().is_some_and(|e| e == "rs")) {
-            let target = stem(file);
-            of_file(file, true, &format!("{name}::{target}"), &mut names);
-        }
-        for folder in folders(&package.join("tests")) {
-            let main = folder.join("main.rs");
-            if main.exists() {
-                of_file(&main, true, &format!("{name}::{}", stem(&folder)), &mut names);
-            }
-        }
+        of_targets(&package.join("tests"), name, &mut names);
     }
     for file in files(&root.join(WALKS)) {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -40,6 +32,24 @@ pub(super) fn of_workspace(root: &Path) -> BTreeSet<String> {
         }
     }
     names
+}
+
+/// The tests in the folder beside the sources: each file and folder is a program, or a module of the one in `main.rs`.
+fn of_targets(tests: &Path, name: &str, names: &mut BTreeSet<String>) {
+    let main = tests.join("main.rs");
+    if main.exists() {
+        of_file(&main, true, name, names);
+    } else {
+        for file in files(tests).iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
+            of_file(file, true, &format!("{name}::{}", stem(file)), names);
+        }
+    }
+    for folder in folders(tests) {
+        let main = folder.join("main.rs");
+        if main.exists() {
+            of_file(&main, true, &format!("{name}::{}", stem(&folder)), names);
+        }
+    }
 }
 
 /// The tests of a file and of the modules that it declares. The modules of a `root` stand beside it, those of another

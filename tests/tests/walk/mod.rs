@@ -16,7 +16,7 @@ use pg_model::{
 use pg_sandbox::{Sandbox, Settings, Timestamp};
 use serde_json::Value;
 
-use crate::shapes::Shapes;
+use crate::walk::shapes::Shapes;
 
 const CARD: &str = "4000000000001000";
 const PAGE: &str = "https://shop.example/page";

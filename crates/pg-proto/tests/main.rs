@@ -1,0 +1,6 @@
+//! Every test of the protocol from outside, in one program: it is linked once.
+
+mod examples;
+mod redirect;
+mod reply;
+mod request;

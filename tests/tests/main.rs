@@ -1,0 +1,19 @@
+//! Tests of several crates together, and of documents against the code, in one program: it is linked once.
+//! Those that need a browser are another, since they take longest.
+
+mod blocking;
+mod codegen;
+mod drive;
+mod error_codes;
+mod first_payment;
+mod garbage;
+mod hostile;
+mod in_process;
+mod journey;
+mod mock_server;
+mod openapi;
+mod replies;
+mod requests;
+mod store_errors;
+mod vectors;
+mod walk;

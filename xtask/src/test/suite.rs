@@ -1,0 +1,103 @@
+//! The programs of tests: built together, each a step of its own.
+
+use std::io::BufReader;
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::{Context, Result, bail};
+use cargo_metadata::camino::Utf8PathBuf;
+use cargo_metadata::{Message, Metadata, Package, PackageId, TargetKind};
+
+use super::cargo;
+use crate::steps::{self, Outcome, Step};
+
+/// The programs that take longest, which therefore begin first: package, and target or nothing for the library's own.
+const LONGEST: [(&str, &str); 6] = [
+    ("pg-tests", "browser"),
+    ("pg-simulation", "planted"),
+    ("pg-cli", "independent"),
+    ("pg-sandbox", "models"),
+    ("pg-tests", "all"),
+    ("pg-cli", "command"),
+];
+
+/// A program of tests that was built.
+pub(super) struct Program {
+    package: PackageId,
+    /// The target's name.
+    pub(super) name: String,
+    /// Whether these are the tests inside a library or a command.
+    pub(super) is_library: bool,
+    path: Utf8PathBuf,
+}
+
+impl Program {
+    pub(super) fn package<'a>(&self, metadata: &'a Metadata) -> Result<&'a Package> {
+        let package = metadata.packages.iter().find(|package| package.id == self.package);
+        package.context("what was built belongs to the workspace")
+    }
+}
+
+/// Builds the tests of the workspace, all of them or those that the arguments name.
+pub(super) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Program>> {
+    let mut command = cargo(root);
+    command.args(["test", "--workspace", "--no-run"]).args(arguments);
+    steps::say(&format!("    cargo test --workspace --no-run {}", arguments.join(" ")));
+    steps::where_the_step_prints(&mut command)?;
+    let command = command.args(["--message-format", "json-render-diagnostics"]).stdout(Stdio::piped());
+    let mut child = command.spawn().context("cargo could not be started")?;
+    let output = BufReader::new(child.stdout.take().context("cargo has no output")?);
+    let mut programs = Vec::new();
+    for message in Message::parse_stream(output) {
+        if let Message::CompilerArtifact(artifact) = message.context("the output of cargo cannot be read")?
+            && artifact.profile.test
+            && let Some(path) = artifact.executable
+        {
+            let is_library = !artifact.target.kind.contains(&TargetKind::Test);
+            programs.push(Program { package: artifact.package_id, name: artifact.target.name, is_library, path });
+        }
+    }
+    if !child.wait().context("cargo cannot be waited for")?.success() {
+        bail!("it does not build");
+    }
+    Ok(programs)
+}
+
+/// One step for each program, the longest first.
+pub(super) fn steps<'a>(programs: &'a [Program], metadata: &'a Metadata) -> Result<Vec<Step<'a>>> {
+    let mut found = Vec::new();
+    for program in programs {
+        let package = program.package(metadata)?;
+        let place = LONGEST.iter().position(|longest| *longest == (&package.name, &program.name));
+        let title = format!("tests: {} of {}", program.name, package.name);
+        found.push((place.unwrap_or(LONGEST.len()), title, program, package));
+    }
+    found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+    let step = |(_, title, program, package)| Step::new(title, move || execute(program, package, &[]));
+    Ok(found.into_iter().map(step).collect())
+}
+
+/// Runs it where Cargo would.
+pub(super) fn execute(program: &Program, package: &Package, arguments: &[&str]) -> Result<Outcome> {
+    let folder = package.manifest_path.parent().context("a manifest lies in a folder")?;
+    let mut command = std::process::Command::new(&program.path);
+    command.args(arguments).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+    steps::execute(&mut command)
+}
+
+#[cfg(test)]
+mod tests {
+    use cargo_metadata::TargetKind;
+
+    use super::LONGEST;
+    use crate::workspace;
+
+    #[test]
+    fn the_longest_exist() {
+        let metadata = workspace::metadata(&workspace::root().unwrap()).unwrap();
+        let targets = workspace::targets(&metadata, &TargetKind::Test);
+        for (package, target) in LONGEST {
+            assert!(targets.contains(&(package.to_owned(), target.to_owned())), "{package} {target}");
+        }
+    }
+}
