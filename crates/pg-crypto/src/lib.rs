@@ -4,8 +4,9 @@
 //!
 //! - **Session data is unauthenticated.** The service encrypts it with AES-256-CBC and adds no authentication
 //!   code (spec 2 §4.2), so whoever can alter a redirect can alter what it says. It is for showing to the
-//!   customer who typed it; it is never proof of a payment. Every failure to decrypt is one and the same error,
-//!   but a caller who answers failures and successes differently still tells an attacker which was which.
+//!   customer who typed it; it is never proof of a payment. Every failure to decrypt is one and the same error after
+//!   the same work, but a caller who answers failures and successes differently still tells an attacker which was
+//!   which. [`SessionCipher::decrypt_and_read`] hides as much as can be hidden.
 //! - **An API key never belongs in a customer's browser or app.** It opens the account, and it decrypts. This
 //!   crate builds for WebAssembly because merchants run front-end *tiers* there: edge workers, back ends for
 //!   front ends. Do not ship it to browsers with a key.
@@ -86,8 +87,8 @@ mod stack;
 
 pub use explain::{Diagnosis, DropReason, DroppedParameter, Explanation, Mistake, SignedParameter, diagnose, explain};
 pub use session::{
-    DecryptError, EncryptError, IvFormat, KeyDerivation, KeyError, MAX_DATA_BYTES, MAX_PLAINTEXT_BYTES, Padding,
-    Plaintext, SessionCipher, TextEncoding,
+    DecryptError, DecryptProblem, EncryptError, IvFormat, KeyDerivation, KeyError, MAX_DATA_BYTES, MAX_PLAINTEXT_BYTES,
+    Padding, Plaintext, SessionCipher, TextEncoding,
 };
 pub use sign::{
     ArrayMember, OrderedSigner, PiecewiseValue, ShaKey, Signature, SignatureFormatError, SignatureHex,

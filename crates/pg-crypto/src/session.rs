@@ -3,12 +3,15 @@
 mod cipher;
 #[cfg(any(test, target_arch = "wasm32"))]
 mod compact_base64;
+mod decoy;
 mod derivation;
 mod error;
+mod gate;
 mod hex;
 mod iv;
 mod padding;
 mod plaintext;
+mod problem;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -20,4 +23,5 @@ pub use error::{DecryptError, EncryptError, KeyError};
 pub use iv::IvFormat;
 pub use padding::Padding;
 pub use plaintext::Plaintext;
+pub use problem::DecryptProblem;
 pub use text::TextEncoding;

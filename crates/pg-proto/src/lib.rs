@@ -69,4 +69,4 @@ pub use error::{Refused, ReplyError, Unreadable};
 pub use misuse::Misuse;
 pub use preview::{Preview, shown};
 pub use raw::{Raw, parameters_of};
-pub use redirect::{Redirect, RedirectError, Returned, Unauthenticated};
+pub use redirect::{Redirect, RedirectError, RedirectProblem, Returned, Unauthenticated};

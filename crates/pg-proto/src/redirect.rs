@@ -1,9 +1,12 @@
 //! The redirect that brings the customer's browser back from the card form (spec 2 §4.2).
 
-use pg_crypto::{DecryptError, KeyError, Plaintext, SessionCipher};
+use pg_crypto::{DecryptError, DecryptProblem, KeyError, Plaintext, SessionCipher};
 use pg_model::{DecodeError, RedirectData, ServiceError, decode_into};
 
 use crate::Account;
+
+#[cfg(test)]
+mod timing;
 
 /// The query that the service appended to an address of the merchant.
 ///
@@ -18,7 +21,7 @@ use crate::Account;
 /// let redirect = Redirect::parse("https://shop.example/review?order=7&formId=card&data=AAAA&iv=fedcba9876543210")?;
 /// assert_eq!(redirect.form_id, "card");
 /// // One error for everything that can be wrong with the data.
-/// assert!(matches!(redirect.open(&cipher), Err(RedirectError::Decrypt(_))));
+/// assert!(matches!(redirect.open(&cipher), Err(RedirectError::Unreadable(_))));
 /// # Ok::<(), RedirectError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,11 +58,21 @@ pub enum RedirectError {
     /// The API key makes no key.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// Wrong key or IV, or altered data: which one can't be told.
+    /// Wrong key or `iv`, altered data, or a text that is neither XML nor JSON as documented. Which of them is not said:
+    /// whoever could tell them apart could decrypt the data. [`Redirect::explain_locally`] is for developers.
     #[error(transparent)]
-    Decrypt(#[from] DecryptError),
+    Unreadable(#[from] DecryptError),
+}
+
+/// What is wrong with a redirect's data, as [`Redirect::explain_locally`] says it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RedirectProblem {
+    /// It cannot be decrypted.
+    #[error(transparent)]
+    Decrypt(#[from] DecryptProblem),
     /// It was decrypted and is neither XML nor JSON as documented.
-    #[error("the redirect's data can't be read: {0}")]
+    #[error("decrypted, but {0}")]
     Decode(#[from] DecodeError),
 }
 
@@ -100,7 +113,8 @@ impl Redirect {
         })
     }
 
-    /// Decrypts the data and leaves it as the text that it is.
+    /// Decrypts the data and leaves it as the text that it is. Whoever reads that text and refuses it tells an attacker,
+    /// if only by the time that it took, that the padding was right; [`open`](Self::open) does not.
     ///
     /// # Errors
     /// When it can't be decrypted with this key.
@@ -110,12 +124,16 @@ impl Redirect {
 
     /// Decrypts and reads the data.
     ///
+    /// Wrong padding, bytes that are no text, and text that neither begins nor ends like XML or JSON are refused after the
+    /// same work; see [`SessionCipher::decrypt_and_read`].
+    ///
     /// # Errors
-    /// When it can't be decrypted with this key, or what comes out can't be read.
+    /// When it can't be decrypted with this key, or what comes out can't be read: one error for both.
     pub fn open(&self, cipher: &SessionCipher) -> Result<Returned, RedirectError> {
-        let plaintext = self.decrypt(cipher)?;
-        let mut data = RedirectData::default();
-        decode_into(plaintext.as_str().as_bytes(), &mut data)?;
+        let data = cipher.decrypt_and_read(&self.data, &self.iv, |text| {
+            let mut data = RedirectData::default();
+            decode_into(text, &mut data).is_ok().then_some(data)
+        })?;
         Ok(if !data.errors.is_empty() {
             Returned::Invalid(Unauthenticated(data))
         } else if !data.error_code.is_empty() {
@@ -128,6 +146,21 @@ impl Redirect {
         } else {
             Returned::Accepted(Unauthenticated(data))
         })
+    }
+}
+
+impl Redirect {
+    /// Says what keeps the data from being read; `None` if nothing does.
+    ///
+    /// **This is a padding oracle**, for a developer's own machine: see [`SessionCipher::explain_locally`]. Never call it
+    /// where a request from outside can lead to it.
+    #[must_use]
+    pub fn explain_locally(&self, cipher: &SessionCipher) -> Option<RedirectProblem> {
+        if let Some(problem) = cipher.explain_locally(&self.data, &self.iv) {
+            return Some(problem.into());
+        }
+        let text = self.decrypt(cipher).ok()?;
+        decode_into(text.as_str().as_bytes(), &mut RedirectData::default()).err().map(RedirectProblem::from)
     }
 }
 

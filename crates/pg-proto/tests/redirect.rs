@@ -4,7 +4,10 @@
 
 use bytes::Bytes;
 use pg_model::ErrorCode;
-use pg_proto::{Account, BaseUrl, CallbackError, Credentials, Redirect, RedirectError, Returned, UpdaterHint};
+use pg_proto::{
+    Account, BaseUrl, CallbackError, Credentials, Redirect, RedirectError, RedirectProblem, Returned, UpdaterHint,
+    crypto::DecryptProblem,
+};
 
 const API_KEY: &str = "0123456789abcdef0123456789abcdef";
 const IV: &str = "fedcba9876543210";
@@ -54,10 +57,26 @@ fn what_is_no_redirect_says_so() {
     assert_eq!(missing, Err(RedirectError::Missing("data")));
     let other =
         Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("f".repeat(32), "p", "s"));
-    assert!(matches!(other.redirect(&address("{}")), Err(RedirectError::Decrypt(_) | RedirectError::Decode(_))));
-    assert!(matches!(account().redirect(&address("no data")), Err(RedirectError::Decode(_))));
+    let unreadable = other.redirect(&address("{}")).unwrap_err();
+    assert!(matches!(unreadable, RedirectError::Unreadable(_)));
+    assert_eq!(unreadable.to_string(), "session data cannot be read: wrong key, wrong iv, or damaged data");
+    for plaintext in ["", "no data", "[]", "{", "{broken}", "<a>", "<a></b>"] {
+        assert_eq!(account().redirect(&address(plaintext)), Err(unreadable.clone()), "{plaintext}");
+    }
     let short = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("short", "p", "s"));
     assert!(matches!(short.redirect(&address("{}")), Err(RedirectError::Key(_))));
+}
+
+#[test]
+fn what_is_wrong_is_explained_to_developers_only() {
+    let cipher = account().session_cipher().unwrap();
+    let explained = |address: &str| Redirect::parse(address).unwrap().explain_locally(&cipher);
+    assert_eq!(explained(&address("{}")), None);
+    let problem = explained(&address("no data")).unwrap();
+    assert_eq!(problem.to_string(), "decrypted, but the body is neither XML nor JSON");
+    let cut = "https://shop.example/?data=AAAA&iv=fedcba9876543210";
+    let problem = RedirectProblem::Decrypt(DecryptProblem::NotWholeBlocks { bytes: 3 });
+    assert_eq!(explained(cut), Some(problem));
 }
 
 fn callback(method: &str, body: &str) -> http::Request<Bytes> {

@@ -37,21 +37,23 @@ pub fn decode(api_key: &[u8], choices: &Choices, data: &str, iv: &str) -> Result
         Some(encoding) => cipher.decode_only(encoding),
         None => cipher,
     };
-    Ok(open(&cipher, data, iv).unwrap_or(Decoded::Unreadable))
+    // That the text is no redirect's tells as much about the key as that there is no text, so neither is told, and both
+    // take the same work.
+    let read = cipher.decrypt_and_read(data, iv, |text| {
+        let mut read = RedirectData::default();
+        decode_into(text, &mut read).is_ok().then_some(read)
+    });
+    Ok(read.map_or(Decoded::Unreadable, sorted))
 }
 
-/// That the text is no redirect's tells as much about the key as that there is no text, so neither is told.
-fn open(cipher: &SessionCipher, data: &str, iv: &str) -> Option<Decoded> {
-    let text = cipher.decrypt(data, iv).ok()?;
-    let mut read = RedirectData::default();
-    decode_into(text.as_str().as_bytes(), &mut read).ok()?;
-    Some(if !read.errors.is_empty() {
+fn sorted(read: RedirectData) -> Decoded {
+    if !read.errors.is_empty() {
         Decoded::Invalid(answer::json(read))
     } else if !read.error_code.is_empty() {
         Decoded::Failed(answer::json(read))
     } else {
         Decoded::Accepted(answer::json(read))
-    })
+    }
 }
 
 impl fmt::Debug for Decoded {

@@ -6,6 +6,10 @@
 
 #![deny(missing_docs)]
 
+mod leak;
+
+pub use leak::leak;
+
 use std::{
     env,
     hint::black_box,

@@ -21,6 +21,7 @@ Examples:
   pg decrypt 'https://shop.example/review?formId=f&data=…&iv=…'
   pg decrypt --iv 0123456789abcdef 'mZ0y…=='
   pg decrypt --key-derivation sha256 --padding zero --iv … …
+  pg decrypt --explain --iv … …
 
 The key is the account's API key (PG_API_KEY).")]
 pub(crate) struct Arguments {
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
     /// The initialisation vector, when the data is given by itself
     #[arg(long)]
     iv: Option<String>,
+    /// If it cannot be decrypted, say why. On your own machine only: what answers so to others decrypts for them
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     choices: Choices,
     #[command(flatten)]
@@ -97,7 +101,7 @@ enum Filling {
 }
 
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
-    let Arguments { data, iv, choices, account } = arguments;
+    let Arguments { data, iv, explain, choices, account } = arguments;
     let data = match data.as_str() {
         "-" => argument::read_text(&mut std::io::stdin().lock())
             .map_err(|error| Failure::misuse(format!("standard input can't be read: {error}")))?,
@@ -105,7 +109,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     };
     let details = Details::gather(account)?;
     let cipher = choices.cipher(details.require(Setting::ApiKey)?)?;
-    let plaintext = decrypt(&cipher, &data, iv.as_deref())?;
+    let plaintext = decrypt(&cipher, &data, iv.as_deref(), explain)?;
     if json {
         output::json(&Decrypted { plaintext: plaintext.as_str(), authenticated: false })?;
     } else {
@@ -116,22 +120,31 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
 
 /// Decrypts what was given without its line breaks. A blank at either end may be a plus sign that a query string has
 /// lost, so it is a part of the data first; blanks that came along when it was copied are taken off after that.
-fn decrypt(cipher: &SessionCipher, given: &str, iv: Option<&str>) -> Result<Plaintext, Failure> {
+fn decrypt(cipher: &SessionCipher, given: &str, iv: Option<&str>, explain: bool) -> Result<Plaintext, Failure> {
     let whole = given.trim_matches(['\r', '\n']);
-    decrypt_exactly(cipher, whole, iv).or_else(|failure| match whole.trim() {
+    decrypt_exactly(cipher, whole, iv, explain).or_else(|failure| match whole.trim() {
         bare if bare == whole => Err(failure),
-        bare => decrypt_exactly(cipher, bare, iv),
+        bare => decrypt_exactly(cipher, bare, iv, explain),
     })
 }
 
-fn decrypt_exactly(cipher: &SessionCipher, data: &str, iv: Option<&str>) -> Result<Plaintext, Failure> {
-    match iv {
-        Some(iv) => cipher.decrypt(data, iv),
-        None => Redirect::parse(data)
-            .map_err(|error| Failure::misuse(format!("{error}; data by itself needs --iv")))?
-            .decrypt(cipher),
-    }
-    .map_err(|error| Failure::new(Exit::Refused, format!("{error}; the key is PG_API_KEY")))
+fn decrypt_exactly(cipher: &SessionCipher, data: &str, iv: Option<&str>, explain: bool) -> Result<Plaintext, Failure> {
+    let redirect = match iv {
+        Some(_) => None,
+        None => Some(
+            Redirect::parse(data).map_err(|error| Failure::misuse(format!("{error}; data by itself needs --iv")))?,
+        ),
+    };
+    let iv = iv.unwrap_or_default();
+    redirect.as_ref().map_or_else(|| cipher.decrypt(data, iv), |redirect| redirect.decrypt(cipher)).map_err(|error| {
+        let problem = match &redirect {
+            _ if !explain => None,
+            Some(redirect) => redirect.explain_locally(cipher).map(|problem| problem.to_string()),
+            None => cipher.explain_locally(data, iv).map(|problem| problem.to_string()),
+        };
+        let problem = problem.map_or_else(|| "--explain says more".to_owned(), |problem| format!("namely {problem}"));
+        Failure::new(Exit::Refused, format!("{error}; the key is PG_API_KEY; {problem}"))
+    })
 }
 
 /// The plaintext, marked as not authenticated.

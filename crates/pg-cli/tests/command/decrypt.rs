@@ -83,6 +83,24 @@ fn a_wrong_key_gives_one_line() {
 }
 
 #[test]
+fn why_is_said_only_when_asked() {
+    let wrong = KEY.replace('0', "1");
+    let refused = |more: &[&str]| {
+        let ended = decrypt(&[more, &["--iv", IV, DATA]].concat()).env("PG_API_KEY", &wrong).run().ends(1);
+        assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+        ended.err
+    };
+    assert!(!refused(&[]).contains("padding"));
+    assert!(refused(&["--explain"]).contains("wrong padding"));
+    decrypt(&["--explain", "--iv", IV, "AAAA"]).run().ends(1).says("3 bytes, not a multiple of 16");
+    decrypt(&["--explain", "https://shop.example/?data=AAAA&iv=short"])
+        .run()
+        .ends(1)
+        .says("the iv is not 16 characters");
+    decrypt(&["--explain", "--iv", IV, DATA]).run().ends(0).prints(PLAINTEXT);
+}
+
+#[test]
 fn more_than_any_address_has_is_not_read_to_its_end() {
     crate::pg::words("decrypt -")
         .account("https://gateway.example")

@@ -8,11 +8,14 @@ use aes::cipher::{BlockModeDecrypt, BlockModeEncrypt, InnerIvInit, KeyInit};
 use aes::{Aes256, Block};
 use zeroize::Zeroizing;
 
+use super::decoy;
 use super::derivation::KeyDerivation;
 use super::error::{DecryptError, EncryptError, KeyError};
+use super::gate;
 use super::iv::IvFormat;
 use super::padding::Padding;
 use super::plaintext::Plaintext;
+use super::problem::DecryptProblem;
 use super::text::{self, TextEncoding};
 use super::wiped::Wiped;
 use crate::stack::wipe_dead_frames;
@@ -134,12 +137,92 @@ impl SessionCipher {
     /// When the text form is detected, digits `0-9a-fA-F` alone, in a multiple of 32, are hexadecimal, though
     /// they could be Base64 too; everything else is Base64.
     ///
+    /// Every refusal of bytes that were decrypted takes the same work, whether the padding is wrong or the text. That it is a
+    /// refusal shows, and what the caller then does with a text: [`decrypt_and_read`](Self::decrypt_and_read) makes a
+    /// refusal as much work as reading.
+    ///
     /// # Errors
     /// [`DecryptError`], one for every reason: text form, length (more than [`MAX_DATA_BYTES`] too), `iv`,
     /// padding, or a plaintext that is no UTF-8. A wrong key or `iv` is not always noticed: without an
     /// authentication code it may also give other text.
     pub fn decrypt(&self, data: &str, iv: &str) -> Result<Plaintext, DecryptError> {
-        self.try_decrypt(data, iv).ok_or(DecryptError(()))
+        let buffer = self.decrypted(data, iv).map_err(DecryptError::new)?;
+        let padding = self.padding.verdict(buffer.bytes());
+        if !gate::is_text(buffer.bytes(), padding) {
+            return Err(DecryptError(()));
+        }
+        let len = self.padding.text_len(buffer.bytes(), padding);
+        buffer.into_text(len).map(Plaintext::new).ok_or(DecryptError(()))
+    }
+
+    /// Decrypts `data` and reads the XML or JSON that it holds, so that a refusal tells as little as it can.
+    ///
+    /// `read` gets the text, which is UTF-8, and is called once. If the padding is wrong, or the bytes are not UTF-8, or
+    /// neither begin and end like XML nor like JSON, it gets a decoy of about the same length instead, and its result is
+    /// dropped: all these refusals take the same work, which is about that of reading. So `read` must have no effect but its
+    /// result.
+    ///
+    /// What remains: a text that passes all three and that `read` refuses takes as long as `read` took. An attacker who
+    /// gets that far has padding, UTF-8, first and last sign right at once, each of which alone tells him nothing. And an
+    /// answer differs from a refusal: without an authentication code no reader can hide that.
+    ///
+    /// ```
+    /// use pg_crypto::SessionCipher;
+    ///
+    /// let cipher = SessionCipher::new("0123456789abcdef0123456789abcdef")?;
+    /// let data = cipher.encrypt("{\"cardCV2\":\"\"}", "initialisationv.").unwrap();
+    /// let length = cipher.decrypt_and_read(&data, "initialisationv.", |text| Some(text.len()));
+    /// assert_eq!(length, Ok(14));
+    /// # Ok::<(), pg_crypto::KeyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DecryptError`], one for every reason, and also if `read` gives nothing.
+    pub fn decrypt_and_read<T>(
+        &self,
+        data: &str,
+        iv: &str,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<T, DecryptError> {
+        let mut buffer = self.decrypted(data, iv).map_err(DecryptError::new)?;
+        let padding = self.padding.verdict(buffer.bytes());
+        let sound = gate::is_document(buffer.bytes(), padding);
+        let len = if sound {
+            self.padding.text_len(buffer.bytes(), padding)
+        } else {
+            decoy::fill(buffer.bytes_mut());
+            buffer.bytes().len()
+        };
+        let text = buffer.bytes().get(..len).unwrap_or_default();
+        read(text).filter(|_| sound).ok_or(DecryptError(()))
+    }
+
+    /// Says what keeps data from being decrypted; `None` if nothing does.
+    ///
+    /// **This is a padding oracle**, for a developer's own machine. An attacker who learns these answers, or how long they
+    /// take, can decrypt any data of the account: never call it where a request from outside can lead to it, and never
+    /// log what it says of data that came from outside.
+    ///
+    /// ```
+    /// use pg_crypto::{DecryptProblem, SessionCipher};
+    ///
+    /// let cipher = SessionCipher::new("0123456789abcdef0123456789abcdef")?;
+    /// assert_eq!(cipher.explain_locally("AAAA", "initialisationv."), Some(DecryptProblem::NotWholeBlocks { bytes: 3 }));
+    /// # Ok::<(), pg_crypto::KeyError>(())
+    /// ```
+    #[must_use]
+    pub fn explain_locally(&self, data: &str, iv: &str) -> Option<DecryptProblem> {
+        let buffer = match self.decrypted(data, iv) {
+            Ok(buffer) => buffer,
+            Err(problem) => return Some(problem),
+        };
+        let padding = self.padding.verdict(buffer.bytes());
+        if padding.wrong != 0 {
+            return Some(DecryptProblem::Padding);
+        }
+        let len = self.padding.text_len(buffer.bytes(), padding);
+        let text = buffer.bytes().get(..len).unwrap_or_default();
+        core::str::from_utf8(text).err().map(|error| DecryptProblem::NotUtf8 { at: error.valid_up_to() })
     }
 
     /// Encrypts a text, as the service does; for tests and for standing in for the service.
@@ -160,19 +243,24 @@ impl SessionCipher {
         Ok(self.encode_as.encode(buffer.bytes()))
     }
 
-    fn try_decrypt(&self, data: &str, iv: &str) -> Option<Plaintext> {
-        if data.is_empty() || data.len() > MAX_DATA_BYTES {
-            return None;
+    /// The bytes of the plaintext and its padding. What is wrong here is wrong with what an attacker wrote himself.
+    fn decrypted(&self, data: &str, iv: &str) -> Result<Wiped, DecryptProblem> {
+        if data.is_empty() {
+            return Err(DecryptProblem::Empty);
         }
-        let iv = self.iv_format.decode(iv)?;
-        let mut buffer = Wiped::new(match self.decode_only {
-            None => text::detect(data)?,
-            Some(encoding) => encoding.decode(data)?,
-        });
-        let blocks = whole_blocks(buffer.bytes_mut())?;
+        if data.len() > MAX_DATA_BYTES {
+            return Err(DecryptProblem::TooLong);
+        }
+        let iv = self.iv_format.decode(iv).ok_or(DecryptProblem::Iv)?;
+        let bytes = match self.decode_only {
+            None => text::detect(data),
+            Some(encoding) => encoding.decode(data),
+        };
+        let mut buffer = Wiped::new(bytes.ok_or(DecryptProblem::TextForm)?);
+        let bytes = buffer.bytes().len();
+        let blocks = whole_blocks(buffer.bytes_mut()).ok_or(DecryptProblem::NotWholeBlocks { bytes })?;
         cbc::Decryptor::inner_iv_init(&*self.aes, &iv.into()).decrypt_blocks(blocks);
-        let len = self.padding.text_len(buffer.bytes())?;
-        buffer.into_text(len).map(Plaintext::new)
+        Ok(buffer)
     }
 }
 

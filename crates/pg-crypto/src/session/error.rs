@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use super::problem::DecryptProblem;
+
 /// The API key cannot be made into an AES key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,16 +32,24 @@ impl fmt::Display for KeyError {
 
 impl core::error::Error for KeyError {}
 
-/// Session data cannot be decrypted: a wrong key, a wrong initialisation vector, or damaged data.
+/// Session data cannot be read: a wrong key, a wrong initialisation vector, or damaged data.
 ///
 /// Which of them is not said, on purpose: an error that told bad padding from bad text would let an attacker
-/// decrypt data by trying variations of it.
+/// decrypt data by trying variations of it. On a developer's own machine
+/// [`SessionCipher::explain_locally`](super::SessionCipher::explain_locally) says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecryptError(pub(crate) ());
 
+impl DecryptError {
+    /// Forgets what is wrong.
+    pub(crate) fn new(_: DecryptProblem) -> Self {
+        Self(())
+    }
+}
+
 impl fmt::Display for DecryptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("session data cannot be decrypted: wrong key, wrong iv, or damaged data")
+        f.write_str("session data cannot be read: wrong key, wrong iv, or damaged data")
     }
 }
 

@@ -2,8 +2,6 @@
 
 use alloc::vec::Vec;
 
-use subtle::ConstantTimeEq;
-
 use super::cipher::BLOCK;
 
 /// How the last block of the plaintext is filled.
@@ -36,20 +34,37 @@ impl Padding {
         Some(padded)
     }
 
-    /// The length of the text within its padded form; none if the padding is wrong.
-    pub(crate) fn text_len(self, padded: &[u8]) -> Option<usize> {
+    /// What a padding says of itself, whether it is right or wrong.
+    pub(crate) fn verdict(self, padded: &[u8]) -> Verdict {
         match self {
-            Self::Pkcs7 => pkcs7_text_len(padded),
-            Self::Zero => Some(padded.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1)),
-            Self::None => Some(padded.len()),
+            Self::Pkcs7 => pkcs7(padded),
+            Self::Zero | Self::None => Verdict { wrong: 0, count: 0 },
+        }
+    }
+
+    /// The length of a text whose padding is right.
+    pub(crate) fn text_len(self, padded: &[u8], verdict: Verdict) -> usize {
+        match self {
+            Self::Pkcs7 => padded.len().saturating_sub(usize::from(verdict.count)),
+            Self::Zero => padded.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1),
+            Self::None => padded.len(),
         }
     }
 }
 
+/// What a padding says of itself. Nothing may branch by it before everything else has been looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Verdict {
+    /// Zero if it is right.
+    pub(crate) wrong: u8,
+    /// How many bytes it has by its last one; of no meaning if it is wrong.
+    pub(crate) count: u8,
+}
+
 /// Looks at all 16 bytes whatever they are, without branching, so that the time taken does not tell where the
 /// padding is wrong.
-fn pkcs7_text_len(padded: &[u8]) -> Option<usize> {
-    let last = padded.last_chunk::<BLOCK>()?;
+fn pkcs7(padded: &[u8]) -> Verdict {
+    let Some(last) = padded.last_chunk::<BLOCK>() else { return Verdict { wrong: 1, count: 0 } };
     let count = last[BLOCK - 1];
     // Only 1 to 16 are counts: one less fits into four bits.
     let mut wrong = count.wrapping_sub(1) & 0xf0;
@@ -58,12 +73,17 @@ fn pkcs7_text_len(padded: &[u8]) -> Option<usize> {
         let is_padding = ((i16::from(from_end) - i16::from(count)) >> 15) as u8;
         wrong |= is_padding & (byte ^ count);
     }
-    bool::from(wrong.ct_eq(&0)).then(|| padded.len() - usize::from(count))
+    Verdict { wrong, count }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Padding;
+
+    fn text_len(padding: Padding, padded: &[u8]) -> Option<usize> {
+        let verdict = padding.verdict(padded);
+        (verdict.wrong == 0).then(|| padding.text_len(padded, verdict))
+    }
 
     #[test]
     fn pads_and_unpads() {
@@ -76,7 +96,7 @@ mod tests {
                 };
                 assert!(padded.len().is_multiple_of(16) && !padded.is_empty());
                 assert!(padded.len() >= len && padded.len() <= len + 16);
-                assert_eq!(padding.text_len(&padded), Some(len), "{padding:?} {len}");
+                assert_eq!(text_len(padding, &padded), Some(len), "{padding:?} {len}");
             }
         }
     }
@@ -88,12 +108,12 @@ mod tests {
         for (at, byte) in [(15, 0), (15, 17), (15, 6), (15, 255), (11, 4), (13, 0)] {
             let mut wrong = good.clone();
             wrong[at] = byte;
-            assert_eq!(Padding::Pkcs7.text_len(&wrong), None, "{at} {byte}");
+            assert_eq!(text_len(Padding::Pkcs7, &wrong), None, "{at} {byte}");
         }
         // A last byte of 1 is right, whatever stands before it.
         let mut shorter = good;
         shorter[15] = 1;
-        assert_eq!(Padding::Pkcs7.text_len(&shorter), Some(15));
-        assert_eq!(Padding::Pkcs7.text_len(&[]), None);
+        assert_eq!(text_len(Padding::Pkcs7, &shorter), Some(15));
+        assert_eq!(text_len(Padding::Pkcs7, &[]), None);
     }
 }

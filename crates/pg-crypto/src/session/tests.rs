@@ -1,11 +1,14 @@
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
+use aes::Block;
+use aes::cipher::{BlockModeEncrypt, KeyIvInit};
 use proptest::prelude::*;
 
 use super::{
-    DecryptError, EncryptError, IvFormat, KeyDerivation, MAX_DATA_BYTES, MAX_PLAINTEXT_BYTES, Padding, SessionCipher,
-    TextEncoding,
+    DecryptError, DecryptProblem, EncryptError, IvFormat, KeyDerivation, MAX_DATA_BYTES, MAX_PLAINTEXT_BYTES, Padding,
+    SessionCipher, TextEncoding,
 };
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
@@ -61,6 +64,58 @@ fn every_failure_looks_the_same() {
     assert!(refused(&wrong, &good, IV));
 }
 
+/// What was encrypted without padding, so that it can be anything.
+fn raw(plain: &[u8]) -> String {
+    let mut bytes = plain.to_vec();
+    let blocks = Block::cast_slice_from_core_mut(bytes.as_chunks_mut().0);
+    cbc::Encryptor::<aes::Aes256>::new(KEY.as_bytes().try_into().unwrap(), IV.as_bytes().try_into().unwrap())
+        .encrypt_blocks(blocks);
+    TextEncoding::Base64.encode(&bytes)
+}
+
+#[test]
+fn what_is_no_document_is_read_as_a_decoy_once() {
+    for wrong in [
+        &b"{\"a\":\"bcdefgh\"}\0"[..], // padding
+        b"{\"a\":\"bcdefgh}\x01\x02",
+        b"{\"a\":\"\xff\xff\xff\xff\xff\xff\xff\"}\x01", // not UTF-8
+        b"plain text here\x01",
+        b"{\"a\":\"bcdefghij\x01", // no end
+    ] {
+        let mut seen = Vec::new();
+        let read = cipher().decrypt_and_read(&raw(wrong), IV, |text| {
+            seen.push(text.to_vec());
+            Some(())
+        });
+        assert_eq!(read, Err(DecryptError(())));
+        assert_eq!(seen, [b"{              }"], "{wrong:?}");
+    }
+    let right = raw(b"{\"a\":\"bcdefgh\"}\x01");
+    assert_eq!(cipher().decrypt_and_read(&right, IV, |text| Some(text.len())), Ok(15));
+    assert_eq!(cipher().decrypt_and_read(&right, IV, |_| None::<()>), Err(DecryptError(())));
+    // What is wrong with the form is known to everybody, so nothing is read.
+    assert_eq!(cipher().decrypt_and_read("AAAA", IV, |_| -> Option<()> { panic!() }), Err(DecryptError(())));
+}
+
+#[test]
+fn a_developer_is_told_what_is_wrong() {
+    let good = cipher().encrypt("{}", IV).unwrap();
+    assert_eq!(cipher().explain_locally(&good, IV), None);
+    for (data, iv, problem) in [
+        ("", IV, DecryptProblem::Empty),
+        (&*"A".repeat(MAX_DATA_BYTES + 4), IV, DecryptProblem::TooLong),
+        (&*good, "short", DecryptProblem::Iv),
+        ("=", IV, DecryptProblem::TextForm),
+        ("AAAA", IV, DecryptProblem::NotWholeBlocks { bytes: 3 }),
+        (&*raw(b"0123456789abcde\0"), IV, DecryptProblem::Padding),
+        (&*raw(b"01234\xff6789abcde\x01"), IV, DecryptProblem::NotUtf8 { at: 5 }),
+    ] {
+        assert_eq!(cipher().explain_locally(data, iv), Some(problem));
+        assert_eq!(cipher().decrypt(data, iv).unwrap_err(), DecryptError(()));
+        assert!(!problem.to_string().contains('\n'));
+    }
+}
+
 #[test]
 fn choices_can_be_narrowed() {
     let data = cipher().encrypt("{}", IV).unwrap();
@@ -75,7 +130,7 @@ fn choices_can_be_narrowed() {
 #[test]
 fn debug_and_display_show_no_secret() {
     assert!(!format!("{:?}", cipher()).contains("0123"));
-    assert_eq!(DecryptError(()).to_string(), "session data cannot be decrypted: wrong key, wrong iv, or damaged data");
+    assert_eq!(DecryptError(()).to_string(), "session data cannot be read: wrong key, wrong iv, or damaged data");
 }
 
 fn choice() -> impl Strategy<Value = SessionCipher> {

@@ -25,6 +25,9 @@ pub enum TextEncoding {
     Hex,
 }
 
+/// For WebAssembly one way is enough where another one would only be quicker.
+const LITTLE_CODE: bool = cfg!(target_arch = "wasm32");
+
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 pub(super) static BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, LENIENT);
@@ -48,8 +51,8 @@ impl TextEncoding {
     /// The bytes, or none if the text is not in this form.
     pub(crate) fn decode(self, text: &str) -> Option<Vec<u8>> {
         match self {
-            Self::Base64 if text.bytes().any(|byte| byte == b' ') => {
-                standard(&text.bytes().map(|byte| if byte == b' ' { b'+' } else { byte }).collect::<Vec<u8>>())
+            Self::Base64 if LITTLE_CODE || text.bytes().any(|byte| byte == b' ') => {
+                standard(&standard_alphabet(text, false))
             }
             Self::Base64 => standard(text.as_bytes()),
             Self::Base64Url => url_safe(text.as_bytes()),
@@ -71,7 +74,8 @@ pub(crate) fn detect(text: &str) -> Option<Vec<u8>> {
     if is_hex {
         return TextEncoding::Hex.decode(text);
     }
-    standard(text.as_bytes()).or_else(|| standard(&standard_alphabet(text)))
+    let as_it_is = if LITTLE_CODE { None } else { standard(text.as_bytes()) };
+    as_it_is.or_else(|| standard(&standard_alphabet(text, true)))
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -95,11 +99,12 @@ fn url_safe(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The text in the standard alphabet: blanks were `+` before a query string was decoded.
-fn standard_alphabet(text: &str) -> Vec<u8> {
+fn standard_alphabet(text: &str, from_url_safe: bool) -> Vec<u8> {
     text.bytes()
         .map(|byte| match byte {
-            b'-' | b' ' => b'+',
-            b'_' => b'/',
+            b' ' => b'+',
+            b'-' if from_url_safe => b'+',
+            b'_' if from_url_safe => b'/',
             other => other,
         })
         .collect()

@@ -63,8 +63,10 @@ fn record(cipher: &SessionCipher, address: &str) -> Option<RedirectData> {
     // The service appends its parameters to what the address had, so the last one of a name counts.
     let last = |name| form_urlencoded::parse(query.as_bytes()).filter(|pair| pair.0 == name).last();
     let ((_, data), (_, iv)) = (last("data")?, last("iv")?);
-    let text = cipher.decrypt(&data, &iv).ok()?;
-    let mut record = RedirectData::default();
-    decode_into(text.as_str().as_bytes(), &mut record).ok()?;
-    Some(record)
+    // Refuses wrong padding and wrong text with the same work, so that time tells as little as the answer.
+    let record = cipher.decrypt_and_read(&data, &iv, |text| {
+        let mut record = RedirectData::default();
+        decode_into(text, &mut record).is_ok().then_some(record)
+    });
+    record.ok()
 }
