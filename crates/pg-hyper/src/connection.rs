@@ -16,14 +16,8 @@ use hyper::{
     body::{Body, Incoming},
     client::conn::{TrySendError, http1},
 };
-use hyper_rustls::MaybeHttpsStream;
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 
-use crate::{Fault, held_body::HeldBody};
-
-/// What connections run over.
-pub(crate) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
+use crate::{Fault, connector::Stream, held_body::HeldBody};
 
 /// An open connection that speaks HTTP/1.1.
 pub(crate) struct Connection {

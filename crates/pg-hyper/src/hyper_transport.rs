@@ -4,14 +4,11 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, Uri, header::HOST};
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
-use rustls::{ClientConfig, crypto::ring};
-use tower_service::Service;
 
 use crate::{
     Fault, Transport, TransportError,
     connection::Connection,
+    connector::Connector,
     held_body::{HeldBody, Hold},
     insecure,
     pool::Pool,
@@ -31,10 +28,11 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 /// because nothing of it was written, does it go over another connection; a body that was given out once can't be given
 /// out again. Redirects are not followed.
 ///
-/// Requests to addresses that are neither https nor on this machine are refused, whoever builds them.
+/// Requests to addresses that are neither https nor on this machine are refused, whoever builds them; without the feature
+/// `tls`, those to https addresses too.
 #[derive(Clone)]
 pub struct Hyper {
-    connector: Arc<HttpsConnector<HttpConnector>>,
+    connector: Connector,
     pool: Arc<Pool>,
     deadline: Duration,
     reply_limit: usize,
@@ -45,24 +43,20 @@ impl Hyper {
     /// connections a host for 15 seconds.
     #[must_use]
     pub fn new() -> Self {
-        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .expect("ring has the cipher suites of TLS 1.2 and 1.3");
-        Self::with_tls(tls.with_webpki_roots().with_no_client_auth())
+        Self::over(Connector::new())
     }
 
     /// With roots, a client certificate or protocol versions of one's own. Which protocol is spoken over TLS is not
     /// negotiated: `alpn_protocols` is ignored.
+    #[cfg(feature = "tls")]
     #[must_use]
-    pub fn with_tls(mut tls: ClientConfig) -> Self {
-        // hyper-rustls insists on choosing them itself.
-        tls.alpn_protocols.clear();
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
+    pub fn with_tls(tls: rustls::ClientConfig) -> Self {
+        Self::over(Connector::with_tls(tls))
+    }
+
+    fn over(connector: Connector) -> Self {
         Self {
-            connector: Arc::new(https.wrap_connector(tcp)),
+            connector,
             pool: Arc::new(Pool::new(IDLE_CONNECTIONS, IDLE_TIME)),
             deadline: DEADLINE,
             reply_limit: REPLY_LIMIT,
@@ -128,8 +122,7 @@ impl Hyper {
 
     async fn connect(&self, uri: Uri) -> Result<Connection, Fault> {
         let authority = uri.authority().map_or_else(String::new, ToString::to_string);
-        let mut connector = HttpsConnector::clone(&self.connector);
-        match connector.call(uri).await {
+        match self.connector.open(uri).await {
             Ok(stream) => Connection::over(stream).await.map_err(|error| Fault::Connection(error.into())),
             Err(source) => Err(Fault::Connect { authority, source }),
         }

@@ -16,6 +16,9 @@
 //! need a tokio runtime with its I/O and timers on; a client over another transport needs none, and its machines only
 //! one for the [`SystemClock`].
 //!
+//! The feature `tls`, on by default, brings https. A program that only talks to this machine, such as a test against a
+//! sandbox, or that brings a transport of its own, builds in half the time without it (`default-features = false`).
+//!
 //! ```no_run
 //! use pg_hyper::{
 //!     Client, DurableFile,
@@ -104,6 +107,7 @@
 pub mod blocking;
 mod client;
 mod connection;
+mod connector;
 mod drive;
 mod durable_file;
 mod error;
@@ -128,6 +132,7 @@ pub use hyper_transport::Hyper;
 pub use insecure::InsecureAddress;
 pub use pg_proto as proto;
 pub use receiver::{Door, News, Purpose, Receipt, Received, Receiver, ReceiverLimits, ReceiverService};
+#[cfg(feature = "tls")]
 pub use rustls;
 pub use transport::{TowerTransport, Transport};
 pub use transport_error::{Fault, TransportError};

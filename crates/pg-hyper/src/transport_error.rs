@@ -1,9 +1,10 @@
 //! Why no reply came: the request was certainly not sent, or maybe was.
 
-use std::{convert::Infallible, error::Error, fmt, io, time::Duration};
+#[cfg(feature = "tls")]
+use std::io;
+use std::{convert::Infallible, error::Error, fmt, time::Duration};
 
 use pg_model::mask;
-use rustls::InvalidMessage;
 
 use crate::InsecureAddress;
 
@@ -139,11 +140,12 @@ fn root(outer: &(dyn Error + 'static)) -> String {
 }
 
 /// Whether the first bytes that came in answer to the client's part of the TLS handshake were no TLS: HTTP, say.
+#[cfg(feature = "tls")]
 fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
     let mut error = Some(outer);
     while let Some(this) = error {
         if let Some(tls) = this.downcast_ref() {
-            return matches!(tls, rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType));
+            return matches!(tls, rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType));
         }
         // An I/O error's source is the source of what it wraps, not what it wraps.
         error = match this.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
@@ -151,5 +153,10 @@ fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
             None => this.source(),
         };
     }
+    false
+}
+
+#[cfg(not(feature = "tls"))]
+fn is_no_tls(_: &(dyn Error + 'static)) -> bool {
     false
 }

@@ -5,4 +5,7 @@ mod faults;
 mod recorder;
 mod secrets;
 mod server;
+#[cfg(feature = "tls")]
 mod tls;
+#[cfg(not(feature = "tls"))]
+mod without_tls;
