@@ -1374,4 +1374,13 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         why: "An order number may have the length and the check digit of a card number by chance; a refusal would stop a shop that did nothing wrong.",
         change: "service/stray_number.rs in the sandbox.",
     },
+    Assumption {
+        number: 225,
+        area: "sandbox",
+        title: "Card numbers in addresses and headers",
+        open: "What a service says of a card number in the address or a header of a request (spec 2 §1.1).",
+        chosen: "The sandbox answers as without it, warns in pg-warning and in the journal, and names the header. A warning needs 12 to 19 digits of a card scheme, in a length of that scheme and with the right check digit; the number of an article (EAN), which is as long as old Visa numbers, draws none.",
+        why: "Servers and proxies write addresses and headers into logs, where a card number must not be. A warning that comes often for order numbers is read by nobody.",
+        change: "service/stray_number.rs in the sandbox.",
+    },
 ];

@@ -107,6 +107,9 @@ impl Call {
         if given.is_some_and(|form| stray_number::warn(info, form, &mut warnings)) {
             assumptions.push(200);
         }
+        if stray_number::warn_of_head(request, &mut warnings) {
+            assumptions.push(225);
+        }
         let judged = given.zip(find(info)).map(|(form, entry)| Judged {
             ambiguous: violation::two_spellings(info, form.parameters()),
             signed: gate::is_signed(&settings.merchants, form),

@@ -1,5 +1,7 @@
-//! Card numbers where none belongs: they are taken as they are, and the caller is told (assumption 200).
+//! Card numbers where none belongs: they are taken as they are, and the caller is told (assumptions 200 and 225).
 
+use http::Request;
+use percent_encoding::percent_decode;
 use pg_model::{format::Format, method::MethodInfo};
 
 use super::{gate, warning::Warnings};
@@ -26,6 +28,23 @@ pub(super) fn warn(info: &MethodInfo, form: &Form, warnings: &mut Warnings) -> b
     found
 }
 
+/// Warns of an address and of headers that hold what looks like a card number: proxies and servers write them into their logs.
+/// Says whether there is one.
+pub(super) fn warn_of_head<B>(request: &Request<B>, warnings: &mut Warnings) -> bool {
+    let address = request.uri().path_and_query().map_or("", |address| address.as_str());
+    let headers = request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let mut found = false;
+    for (name, value) in [("", address.as_bytes())].into_iter().chain(headers) {
+        let value = percent_decode(value).decode_utf8_lossy();
+        if has_digits(&value) && is_likely(name, &value) {
+            found = true;
+            let place = if name.is_empty() { "the address".to_owned() } else { format!("the header {}", shown(name)) };
+            warnings.add(&format!("{place} holds what looks like a card number, and addresses and headers are logged"));
+        }
+    }
+    found
+}
+
 fn has_digits(value: &str) -> bool {
     (FEWEST_DIGITS..=LONGEST).contains(&value.len())
         && value.bytes().filter(|byte| byte.is_ascii_digit() || !byte.is_ascii()).count() >= FEWEST_DIGITS
@@ -46,5 +65,80 @@ fn takes_any_text(info: &MethodInfo, name: &str) -> bool {
 }
 
 fn is_likely(name: &str, value: &str) -> bool {
-    card_numbers::masked(value, None, card_numbers::search_in(name)) != value
+    !is_article(value) && card_numbers::masked(value, None, card_numbers::search_in(name)) != value
+}
+
+/// Whether a value is the number of an article (EAN): as long as old Visa numbers are, and with the same first digits in some
+/// countries, but with a check digit of its own.
+fn is_article(value: &str) -> bool {
+    let digits = value.bytes().map(|byte| char::from(byte).to_digit(10)).collect::<Option<Vec<u32>>>();
+    digits.is_some_and(|digits| {
+        let sum: u32 = digits.iter().enumerate().map(|(at, digit)| if at % 2 == 0 { *digit } else { 3 * digit }).sum();
+        digits.len() == 13 && sum.is_multiple_of(10)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(request: http::request::Builder) -> Vec<String> {
+        let mut warnings = Warnings::default();
+        let found = warn_of_head(&request.body(()).unwrap(), &mut warnings);
+        let header = warnings.header();
+        let told: Vec<String> = header.iter().flat_map(crate::service::warnings_in).map(str::to_owned).collect();
+        assert_eq!(found, !told.is_empty());
+        assert!(!told.concat().contains("4000000000001000"));
+        told
+    }
+
+    #[test]
+    fn addresses_and_headers_are_looked_at() {
+        let path = "/v3/transaction/auth/json";
+        for (uri, name, value, wanted) in [
+            (format!("{path}?card=4000000000001000"), "accept", "*/*", Some("the address")),
+            (format!("{path}?card=4000%2000000000%201000"), "accept", "*/*", Some("the address")),
+            (path.to_owned(), "user-agent", "shop/1.0 (card 4000-0000-0000-1000)", Some("the header user-agent")),
+            (path.to_owned(), "referer", "https://shop.example/?c=4000000000001000", Some("the header referer")),
+            (path.to_owned(), "x-request-id", "4000000000001000", Some("the header x-request-id")),
+            (path.to_owned(), "x-request-id", "5f0c1d2e-4000-4000-8000-001000123456", None),
+            (
+                path.to_owned(),
+                "user-agent",
+                "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/120.0.6099.109",
+                None,
+            ),
+            (path.to_owned(), "traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", None),
+            (path.to_owned(), "content-length", "1024", None),
+        ] {
+            let told = told(Request::post(&uri).header(name, value));
+            assert_eq!(told.len(), usize::from(wanted.is_some()), "{uri} {name}: {told:?}");
+            assert!(wanted.is_none_or(|wanted| told[0].starts_with(wanted)), "{told:?}");
+        }
+    }
+
+    /// How many of a thousand numbers of a shop are taken for a card number.
+    fn mistaken(number: impl Fn(u64) -> String) -> usize {
+        (0..1_000).filter(|at| is_likely("merchantReference", &number(*at))).count()
+    }
+
+    #[test]
+    fn numbers_of_orders_are_seldom_taken_for_a_card() {
+        let spread = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        assert_eq!(mistaken(|at| format!("{}", 1_700_000_000_000 + at * 977)), 0, "milliseconds");
+        assert_eq!(mistaken(|at| format!("20261122-{at:06}")), 0, "a day and a count");
+        assert_eq!(mistaken(|at| format!("20261122{at:08}")), 0, "a day and a longer count");
+        assert_eq!(mistaken(|at| format!("ORD-{:010}", spread(at) % 10_000_000_000)), 0, "ten digits");
+        assert_eq!(mistaken(|at| format!("{:016x}", spread(at) | 0xa << 60)), 0, "hexadecimal");
+        let article = |at: u64| {
+            let start = format!("400{:09}", spread(at) % 1_000_000_000);
+            let digits = start.bytes().map(|byte| u64::from(byte - b'0')).enumerate();
+            let sum: u64 = digits.map(|(at, digit)| if at % 2 == 0 { digit } else { 3 * digit }).sum();
+            format!("{start}{}", (10 - sum % 10) % 10)
+        };
+        assert_eq!(mistaken(article), 0, "articles");
+        // Every tenth number has the right check digit, and cards begin with some digits only.
+        let any = mistaken(|at| format!("{:016}", spread(at) % 10_000_000_000_000_000));
+        assert!(any < 80, "{any} of a thousand numbers of 16 digits");
+    }
 }
