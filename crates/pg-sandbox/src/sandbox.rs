@@ -186,7 +186,7 @@ impl Sandbox {
     pub fn handle_group(&mut self, real_now: Timestamp, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
         let settings = &self.settings;
         let mut requests: Vec<_> = requests.into_iter().map(|request| Inbound::new(settings, request)).collect();
-        let responses = self.handle_ahead(real_now, &mut requests);
+        let responses = self.handle_ahead(real_now, &mut requests, &mut |_| {});
         match self.sync() {
             Ok(()) => responses,
             Err(error) => requests.iter().map(|request| self.failure(real_now, request, &error)).collect(),
@@ -195,10 +195,17 @@ impl Sandbox {
 
     /// As [`handle_group`](Self::handle_group), but does not wait for the disk: **no answer may go out** before the
     /// [`Syncer`] has returned after it.
-    pub(crate) fn handle_ahead(&mut self, real_now: Timestamp, requests: &mut [Inbound]) -> Vec<Response<Bytes>> {
+    ///
+    /// Before the write `more` may add requests that have come meanwhile; it is asked until it adds none.
+    pub(crate) fn handle_ahead(
+        &mut self,
+        real_now: Timestamp,
+        requests: &mut Vec<Inbound>,
+        more: &mut dyn FnMut(&mut Vec<Inbound>),
+    ) -> Vec<Response<Bytes>> {
         self.sweep(real_now);
         let journaled = self.journal.last();
-        match self.try_group(real_now, requests) {
+        match self.try_group(real_now, requests, more) {
             Ok(responses) => responses,
             Err(error) => {
                 self.store.rollback();
@@ -216,11 +223,19 @@ impl Sandbox {
         }
     }
 
-    fn try_group(&mut self, real_now: Timestamp, requests: &mut [Inbound]) -> Result<Vec<Response<Bytes>>, StoreError> {
+    fn try_group(
+        &mut self,
+        real_now: Timestamp,
+        requests: &mut Vec<Inbound>,
+        more: &mut dyn FnMut(&mut Vec<Inbound>),
+    ) -> Result<Vec<Response<Bytes>>, StoreError> {
         self.begin()?;
         let mut responses = Vec::with_capacity(requests.len());
-        for request in requests {
-            responses.push(self.handle_one(real_now, request)?);
+        while let Some(next) = requests.get_mut(responses.len()) {
+            responses.push(self.handle_one(real_now, next)?);
+            if responses.len() == requests.len() {
+                more(requests);
+            }
         }
         self.store.commit()?;
         Ok(responses)

@@ -20,6 +20,7 @@ use crate::{OpenError, Sandbox, Settings};
 mod body;
 mod connection;
 mod delivery;
+mod inbox;
 mod listener;
 mod release;
 mod system;

@@ -16,6 +16,7 @@ use tokio::sync::{
     oneshot,
 };
 
+use super::inbox::{Last, Message};
 use crate::store::{StoreError, Syncer};
 
 /// Where an answer goes, and the answer.
@@ -35,26 +36,35 @@ pub(super) enum Release {
 
 impl Release {
     /// Belongs into the runtime of the connections.
-    pub(super) fn start(syncer: Option<Syncer>) -> io::Result<Self> {
+    pub(super) fn start(syncer: Option<Syncer>, writer: &Sender<Message>) -> io::Result<Self> {
         let (door, opened) = unbounded_channel();
         tokio::spawn(let_go(opened));
         let Some(syncer) = syncer else { return Ok(Self::AtOnce(door)) };
         let (groups, waiting) = channel();
         let failure = Arc::new(OnceLock::new());
         let failed = Arc::clone(&failure);
-        let thread = thread::Builder::new()
-            .name("sandbox-syncer".to_owned())
-            .spawn(move || run(&syncer, &waiting, &door, &failed))?;
+        // The writer waits for groups that are under way: it has to know when none of them will arrive any more.
+        let end = Last { to: writer.clone(), message: || Message::Synced(usize::MAX) };
+        let thread = thread::Builder::new().name("sandbox-syncer".to_owned()).spawn(move || {
+            run(&syncer, &waiting, &door, &failed, &end.to);
+            // In this order: no group is handed over once the writer was told.
+            drop(waiting);
+            drop(end);
+        })?;
         Ok(Self::Synced { groups, failure, thread })
     }
 
-    /// Lets these go once everything that was committed by now is on the disk.
-    pub(super) fn after_sync(&self, answers: Vec<Answer>) {
+    /// Lets these go once everything that was committed by now is on the disk. Gives the number of groups for which the
+    /// writer will be told that they are there.
+    pub(super) fn after_sync(&self, answers: Vec<Answer>) -> usize {
         match self {
-            // The runtime only ends when nobody waits for an answer any more.
-            Self::AtOnce(door) => drop(door.send(answers)),
+            Self::AtOnce(door) => {
+                // The runtime only ends when nobody waits for an answer any more.
+                let _ = door.send(answers);
+                0
+            }
             // The thread has only ended if the disk has failed; then these must not go.
-            Self::Synced { groups, .. } => drop(groups.send(answers)),
+            Self::Synced { groups, .. } => usize::from(groups.send(answers).is_ok()),
         }
     }
 
@@ -76,13 +86,26 @@ impl Release {
     }
 }
 
-fn run(syncer: &Syncer, waiting: &Receiver<Vec<Answer>>, door: &Door, failure: &OnceLock<StoreError>) {
+fn run(
+    syncer: &Syncer,
+    waiting: &Receiver<Vec<Answer>>,
+    door: &Door,
+    failure: &OnceLock<StoreError>,
+    writer: &Sender<Message>,
+) {
     while let Ok(first) = waiting.recv() {
         // Whatever was handed over by now was committed by now: one sync serves all of it.
-        let mut answers = first;
-        waiting.try_iter().for_each(|more| answers.extend(more));
+        let (mut answers, mut groups) = (first, 1);
+        for more in waiting.try_iter() {
+            answers.extend(more);
+            groups += 1;
+        }
         match syncer.sync() {
-            Ok(()) => drop(door.send(answers)),
+            Ok(()) => {
+                // The writer has only ended, and the runtime too, if nobody waits for an answer any more.
+                let _ = writer.send(Message::Synced(groups));
+                let _ = door.send(answers);
+            }
             Err(error) => {
                 // Nobody is told that it was done, since nobody knows.
                 let _ = failure.set(error);

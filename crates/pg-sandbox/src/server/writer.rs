@@ -9,7 +9,7 @@ use std::{
     io,
     sync::{
         Arc,
-        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+        mpsc::{Sender, channel},
     },
     thread,
     time::Duration,
@@ -22,21 +22,15 @@ use tokio::sync::{
     oneshot,
 };
 
-use super::{release::Release, system};
+use super::{
+    inbox::{GROUP, Inbox, Job, Last, Message},
+    release::Release,
+    system,
+};
 use crate::{Outgoing, Sandbox, Settings, inbound::Inbound};
 
-/// The most requests that are handed over together. Fewer than twice as many share one write.
-const GROUP: usize = 64;
 /// The longest sleep while something is to come, so that a real clock that is turned is noticed.
 const NAP: Duration = Duration::from_secs(60);
-
-#[expect(clippy::large_enum_variant, reason = "nearly every job is a request, and a box for each would cost more")]
-enum Job {
-    /// A request and where its answer goes.
-    Answer(Inbound, oneshot::Sender<Response<Bytes>>),
-    /// What came of a callback.
-    Report(String, Result<StatusCode, String>),
-}
 
 /// Hands requests and reports to the thread that owns the sandbox. There is at most one of each
 /// connection and of each callback on its way in the queue, so their numbers bound it.
@@ -66,67 +60,46 @@ impl Queue {
 /// the connections.
 pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, thread::JoinHandle<()>)> {
     let (jobs, queued) = unbounded_channel();
-    let (groups, receiver) = channel();
+    let (messages, receiver) = channel();
     let settings = sandbox.shared_settings();
-    let release = Release::start(sandbox.syncer())?;
+    let release = Release::start(sandbox.syncer(), &messages)?;
     let thread = thread::Builder::new().name("sandbox-writer".to_owned());
-    let handle = thread.spawn(move || run(sandbox, &receiver, &due, release))?;
-    tokio::spawn(forward(queued, groups));
+    let handle = thread.spawn(move || run(sandbox, Inbox::new(receiver), &due, release))?;
+    let end = Last { to: messages.clone(), message: || Message::End };
+    tokio::spawn(forward(queued, messages, end));
     Ok((Queue { jobs, settings }, handle))
 }
 
 /// Hands the jobs that came up in one round of the runtime to the thread, together.
-async fn forward(mut queued: UnboundedReceiver<Job>, groups: Sender<Vec<Job>>) {
+async fn forward(mut queued: UnboundedReceiver<Job>, messages: Sender<Message>, end: Last) {
     loop {
         let mut group = Vec::new();
         // Nothing is left to be done when every queue is gone, or when the thread has ended.
-        if queued.recv_many(&mut group, GROUP).await == 0 || groups.send(group).is_err() {
-            return;
+        if queued.recv_many(&mut group, GROUP).await == 0 || messages.send(Message::Jobs(group)).is_err() {
+            return drop(end);
         }
     }
 }
 
-fn run(mut sandbox: Sandbox, jobs: &Receiver<Vec<Job>>, due: &UnboundedSender<Outgoing>, release: Release) {
+fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, release: Release) {
     let mut requests = Vec::with_capacity(GROUP);
-    loop {
+    while !inbox.ended {
         for outgoing in sandbox.due(system::now()) {
             // When the server is being stopped, it is sent after the next start.
             let _ = due.send(outgoing);
         }
-        let mut answers = Vec::new();
-        let first = match wait(&sandbox, jobs) {
-            Ok(job) => Some(job),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return release.finish(),
-        };
-        let mut more = first;
-        while let Some(group) = more {
-            group.into_iter().for_each(|job| match job {
-                Job::Answer(request, answer) => {
-                    requests.push(request);
-                    answers.push(answer);
-                }
-                Job::Report(id, result) => sandbox.delivered(system::now(), &id, result),
-            });
-            // Each group is bounded, so all that share a write are.
-            more = if requests.len() < GROUP { jobs.try_recv().ok() } else { None };
+        inbox.wait(&mut requests, sandbox.next_due().map(|due| due.since(system::now()).min(NAP)));
+        if !requests.is_empty() {
+            if let Some(error) = release.failure() {
+                sandbox.give_up(error);
+            }
+            let responses = sandbox.handle_ahead(system::now(), &mut requests, &mut |more| inbox.add(more));
+            requests.clear();
+            inbox.syncing += release.after_sync(inbox.waiting.drain(..).zip(responses).collect());
         }
-        if requests.is_empty() {
-            continue;
+        for (id, result) in std::mem::take(&mut inbox.reports) {
+            sandbox.delivered(system::now(), &id, result);
         }
-        if let Some(error) = release.failure() {
-            sandbox.give_up(error);
-        }
-        let responses = sandbox.handle_ahead(system::now(), &mut requests);
-        requests.clear();
-        release.after_sync(answers.into_iter().zip(responses).collect());
     }
-}
-
-/// The next jobs, or a timeout when something is due before any come.
-fn wait(sandbox: &Sandbox, jobs: &Receiver<Vec<Job>>) -> Result<Vec<Job>, RecvTimeoutError> {
-    match sandbox.next_due() {
-        None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        Some(due) => jobs.recv_timeout(due.since(system::now()).min(NAP)),
-    }
+    release.finish();
 }

@@ -132,7 +132,9 @@ fn what_the_disk_did_not_keep_is_not_acknowledged_and_nothing_is_built_upon_it()
 
     // The server answers ahead of the disk, and asks before it lets the answers go.
     assert_eq!(
-        sandbox.handle_ahead(now(), &mut [Inbound::new(&Settings::default(), disable(&key, "json"))])[0].status(),
+        sandbox.handle_ahead(now(), &mut vec![Inbound::new(&Settings::default(), disable(&key, "json"))], &mut |_| {})
+            [0]
+        .status(),
         400
     );
     assert!(matches!(syncer.sync(), Err(StoreError::Unsynced(_))));

@@ -1,0 +1,164 @@
+//! What waits for the thread that owns the sandbox, and when it stops waiting for more.
+
+use std::{
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use tokio::sync::oneshot;
+
+use crate::inbound::Inbound;
+
+/// The most requests that are handed over together. Fewer than twice as many share one write.
+pub(super) const GROUP: usize = 64;
+
+#[expect(clippy::large_enum_variant, reason = "nearly every job is a request, and a box for each would cost more")]
+pub(super) enum Job {
+    /// A request and where its answer goes.
+    Answer(Inbound, oneshot::Sender<Response<Bytes>>),
+    /// What came of a callback.
+    Report(String, Result<StatusCode, String>),
+}
+
+/// What the thread is told.
+pub(super) enum Message {
+    /// Jobs that came up in one round of the runtime.
+    Jobs(Vec<Job>),
+    /// So many groups of answers have reached the disk, or never will.
+    Synced(usize),
+    /// There will be no more jobs.
+    End,
+}
+
+/// Tells the thread when this is dropped.
+pub(super) struct Last {
+    pub(super) to: Sender<Message>,
+    pub(super) message: fn() -> Message,
+}
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        // When the thread has ended, it need not be told.
+        let _ = self.to.send((self.message)());
+    }
+}
+
+/// What has come and is not answered.
+pub(super) struct Inbox {
+    messages: Receiver<Message>,
+    /// Where the answers of the requests go, in their order.
+    pub(super) waiting: Vec<oneshot::Sender<Response<Bytes>>>,
+    pub(super) reports: Vec<(String, Result<StatusCode, String>)>,
+    /// Groups that are on their way to the disk.
+    pub(super) syncing: usize,
+    pub(super) ended: bool,
+}
+
+impl Inbox {
+    pub(super) const fn new(messages: Receiver<Message>) -> Self {
+        Self { messages, waiting: Vec::new(), reports: Vec::new(), syncing: 0, ended: false }
+    }
+
+    /// Waits for something, at most so long, and takes what has come with it.
+    pub(super) fn wait(&mut self, requests: &mut Vec<Inbound>, most: Option<Duration>) {
+        let first = match most {
+            None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(most) => self.messages.recv_timeout(most),
+        };
+        match first {
+            Ok(message) => self.take(message, requests),
+            Err(RecvTimeoutError::Timeout) => return,
+            Err(RecvTimeoutError::Disconnected) => self.ended = true,
+        }
+        while requests.len() < GROUP
+            && let Ok(message) = self.messages.try_recv()
+        {
+            self.take(message, requests);
+        }
+    }
+
+    /// Waits for more requests while a sync is under way: a write that were made now would have to wait for the next sync
+    /// all the same, and many small writes cost more than a large one.
+    pub(super) fn add(&mut self, requests: &mut Vec<Inbound>) {
+        let before = requests.len();
+        while self.syncing > 0 && requests.len() == before && before < GROUP {
+            match self.messages.recv() {
+                Ok(message) => self.take(message, requests),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message, requests: &mut Vec<Inbound>) {
+        match message {
+            Message::Jobs(jobs) => jobs.into_iter().for_each(|job| match job {
+                Job::Answer(request, answer) => {
+                    requests.push(request);
+                    self.waiting.push(answer);
+                }
+                Job::Report(id, result) => self.reports.push((id, result)),
+            }),
+            Message::Synced(groups) => self.syncing = self.syncing.saturating_sub(groups),
+            Message::End => self.ended = true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use http::Request;
+
+    use super::*;
+    use crate::Settings;
+
+    fn request() -> Message {
+        let request = Inbound::new(&Settings::default(), Request::new(Bytes::new()));
+        Message::Jobs(vec![Job::Answer(request, oneshot::channel().0)])
+    }
+
+    #[test]
+    fn a_write_takes_more_while_a_sync_is_under_way_and_not_otherwise() {
+        let (to, messages) = channel();
+        let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
+        to.send(request()).unwrap();
+        inbox.wait(&mut requests, None);
+        to.send(request()).unwrap();
+        inbox.add(&mut requests);
+        assert_eq!(requests.len(), 1);
+        inbox.syncing = 1;
+        inbox.add(&mut requests);
+        assert_eq!((requests.len(), inbox.waiting.len()), (2, 2));
+        to.send(Message::Synced(1)).unwrap();
+        to.send(request()).unwrap();
+        inbox.add(&mut requests);
+        assert_eq!((requests.len(), inbox.syncing), (2, 0));
+    }
+
+    #[test]
+    fn a_write_is_not_larger_than_two_groups() {
+        let (to, messages) = channel();
+        let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
+        inbox.syncing = 1;
+        (0..3 * GROUP).for_each(|_| to.send(request()).unwrap());
+        inbox.wait(&mut requests, None);
+        inbox.add(&mut requests);
+        assert_eq!(requests.len(), GROUP);
+    }
+
+    #[test]
+    fn a_syncer_that_has_ended_is_not_waited_for() {
+        let (to, messages) = channel();
+        let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
+        inbox.syncing = 2;
+        drop(Last { to: to.clone(), message: || Message::Synced(usize::MAX) });
+        inbox.add(&mut requests);
+        assert_eq!((inbox.syncing, inbox.ended), (0, false));
+        drop(Last { to, message: || Message::End });
+        inbox.wait(&mut requests, None);
+        assert!(inbox.ended);
+    }
+}
