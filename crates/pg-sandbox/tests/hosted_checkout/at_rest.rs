@@ -27,8 +27,18 @@ fn neither_number_nor_cv2_reaches_the_disk() {
     shop.version_3("token/tokeniseTransactionKey", &[("transactionKey", &paid)]);
     let check = || {
         // The search finds what is there, so that finding nothing means something.
-        assert!(on_disk(folder.path(), "Canary-on-disk") && on_disk(folder.path(), "400000******1000"));
-        for text in [PAN, DECLINED, SILENT, "4000000000001001", "\"9173\"", "cardCV2", "31011970"] {
+        assert!(on_disk(folder.path(), &token), "keys are in clear");
+        for text in [
+            "Canary-on-disk",
+            "400000******1000",
+            PAN,
+            DECLINED,
+            SILENT,
+            "4000000000001001",
+            "\"9173\"",
+            "cardCV2",
+            "31011970",
+        ] {
             assert!(!on_disk(folder.path(), text), "{text}");
         }
     };
