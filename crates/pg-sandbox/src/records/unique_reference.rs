@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{Kind, Record};
 
-/// A reference that a merchant has used up.
+/// A reference that a merchant has used up. There is one for nearly every payment, so it is kept short.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UniqueReference {
+    #[serde(rename = "k", alias = "key")]
     key: String,
-    merchant: String,
     /// The transaction that was made with it; nothing when the bank did not answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, rename = "t", alias = "transaction", skip_serializing_if = "Option::is_none")]
     pub transaction: Option<String>,
     /// The payment that followed, when that transaction is a 3-D Secure check.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, rename = "p", alias = "payment", skip_serializing_if = "Option::is_none")]
     pub payment: Option<String>,
 }
 
@@ -22,7 +22,7 @@ impl UniqueReference {
     #[must_use]
     pub fn new(merchant: &str, reference: &str, transaction: Option<String>) -> Self {
         let key = Self::key_of(merchant, reference);
-        Self { key, merchant: merchant.to_owned(), transaction, payment: None }
+        Self { key, transaction, payment: None }
     }
 
     /// The primary key. A merchant's name holds no slash, so two merchants never share one.
@@ -40,6 +40,6 @@ impl Record for UniqueReference {
     }
 
     fn merchant(&self) -> &str {
-        &self.merchant
+        self.key.split_once('/').map_or("", |(merchant, _)| merchant)
     }
 }

@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ToSql, config::DbC
 
 use self::table::Table;
 use super::{
-    Kind, Query, Row, Store, StoreError, Syncer, schema,
+    INDEX_COLUMNS, Kind, Query, Row, Store, StoreError, Syncer, schema,
     seal::{Sealer, Whole},
 };
 
@@ -28,8 +28,9 @@ mod upgrade;
 
 /// Kinds times operations, with room for the shapes of queries.
 const CACHED_STATEMENTS: usize = 256;
-/// The page cache, in KiB; it grows to this only when it is used.
-const CACHE_KIB: i64 = 64 * 1024;
+/// The page cache, in KiB; it grows to this as the store does, and stays. Pages that it lacks are nearly always in the
+/// system's cache, a read away; it only has to hold what one group of requests changes, and the upper levels of the trees.
+const CACHE_KIB: i64 = 16 * 1024;
 /// Pages of 4 KiB in the log before it is folded into the file. The fewer, the more often is the same page written.
 const CHECKPOINT_PAGES: i64 = 16_000;
 /// The key of stores in memory: nothing of them comes to rest.
@@ -245,9 +246,9 @@ impl Store for Sqlite {
         // Nearly every row is new, and one that is not says so without being looked for.
         for statement in [&table.insert, &table.update] {
             let (body, new) = sealer.seal(&place, row.body.as_bytes());
-            let mut values: Vec<&dyn ToSql> = vec![&place.key, &place.merchant, &body];
-            values.extend(place.index[..table.columns().count()].iter().map(|value| value as &dyn ToSql));
-            if connection.prepare_cached(statement)?.execute(&*values)? > 0 {
+            let [one, two, three] = &place.index;
+            let values: [&dyn ToSql; 3 + INDEX_COLUMNS] = [&place.key, &place.merchant, &body, one, two, three];
+            if connection.prepare_cached(statement)?.execute(&values[..3 + table.width()])? > 0 {
                 known.into_iter().for_each(|share| whole.take(share));
                 whole.add(new);
                 return Ok(());

@@ -136,8 +136,13 @@ impl<'a> Transaction<'a> {
     }
 }
 
+/// Room for a payment; a body that grows is copied several times.
+const BODY: usize = 1_024;
+
 fn write<T: Record>(record: &T) -> Result<String, StoreError> {
-    serde_json::to_string(record).map_err(|error| unreadable(T::KIND, &error))
+    let mut body = Vec::with_capacity(BODY);
+    serde_json::to_writer(&mut body, record).map_err(|error| unreadable(T::KIND, &error))?;
+    String::from_utf8(body).map_err(|_| StoreError::Body { table: T::KIND.table, problem: "not UTF-8".to_owned() })
 }
 
 fn read<T: Record>(kind: &'static Kind, body: &str) -> Result<T, StoreError> {

@@ -77,6 +77,11 @@ impl Table {
         self.columns.iter().map(|(column, _)| &**column)
     }
 
+    /// How many index columns there are.
+    pub(super) const fn width(&self) -> usize {
+        self.columns.len()
+    }
+
     /// A key as the table holds it.
     pub(super) fn key<'a>(&self, sealer: &Sealer, key: &'a str) -> Cell<'a> {
         self.cell(sealer, "key", self.digested_key, key.into())
@@ -113,7 +118,7 @@ impl Table {
 
     fn index<'a>(&self, row: &'a Found<'_>) -> Result<[Option<Cell<'a>>; INDEX_COLUMNS], StoreError> {
         let mut index = [const { None }; INDEX_COLUMNS];
-        for (at, cell) in index.iter_mut().enumerate().take(self.columns.len()) {
+        for (at, cell) in index.iter_mut().enumerate().take(self.width()) {
             *cell = self::cell(row.get_ref(at + 3)?);
         }
         Ok(index)

@@ -68,7 +68,7 @@ fn fill(
     let mut rows = old.query([])?;
     while let Some(row) = rows.next()? {
         let mut index = [const { None }; super::super::INDEX_COLUMNS];
-        for (at, value) in index.iter_mut().enumerate().take(table.columns().count()) {
+        for (at, value) in index.iter_mut().enumerate().take(table.width()) {
             *value = text(row, at + 3)?.map(Into::into);
         }
         let missing = || StoreError::Damaged(format!("a record of {} lacks a part", table.name));
@@ -88,7 +88,7 @@ fn put(
     let place = table.place(sealer, row);
     let (body, share) = sealer.seal(&place, row.body.as_bytes());
     let mut values: Vec<&dyn ToSql> = vec![&place.key, &place.merchant, &body];
-    values.extend(place.index[..table.columns().count()].iter().map(|value| value as &dyn ToSql));
+    values.extend(place.index[..table.width()].iter().map(|value| value as &dyn ToSql));
     insert.execute(&*values)?;
     Ok(share)
 }
