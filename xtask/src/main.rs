@@ -142,8 +142,9 @@ enum Command {
         long_about = "Runs every [[bench]] target of the workspace, collects the ratios to their floors, prints them \
                       against their budgets and writes docs/performance.md. A benchmark reports by printing lines of \
                       tab-separated fields: `ratio NAME VALUE BUDGET MOONSHOT` (a budget looks like <=1.30 or >=0.90, \
-                      or - for none) and `note TEXT`. A missed budget is shown, but only a benchmark that cannot run \
-                      is an error."
+                      or - for none), `cost READER INPUTS WORST BYTES MS_A_MIB GROWTH BUDGET MOONSHOT`, `chart NAME X Y \
+                      EXPECTED_EXPONENT` with `point NAME SIZE COST` after it, and `note TEXT`. Charts are drawn to \
+                      docs/growth. A missed budget is shown, but only a benchmark that cannot run is an error."
     )]
     Bench {
         /// Few rounds (sets PG_BENCH_QUICK=1 for the benchmarks); prints, but writes no file
@@ -152,8 +153,11 @@ enum Command {
         /// Only this package's benchmarks, can be repeated; prints, but writes no file
         #[arg(short, long, value_name = "CRATE")]
         package: Vec<String>,
-        /// Instead: build crates from nothing, and write what that costs into docs/performance.md
+        /// Go on with what an interrupted run has left
         #[arg(long, conflicts_with_all = ["quick", "package"])]
+        resume: bool,
+        /// Instead: build crates from nothing, and write what that costs into docs/performance.md
+        #[arg(long, conflicts_with_all = ["quick", "package", "resume"])]
         build: bool,
     },
 }
@@ -182,6 +186,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Simulate { seeds, seed, planted } => simulate::run(&root, seeds, seed, planted),
         Command::Attack { only, connections, release } => attack::run(&root, release, only.as_deref(), connections),
         Command::Bench { build: true, .. } => bench::builds(&root),
-        Command::Bench { quick, package, .. } => bench::run(&root, quick, &package),
+        Command::Bench { quick, package, resume, .. } => {
+            bench::run(&root, &bench::Choice { quick, resume, packages: package })
+        }
     }
 }

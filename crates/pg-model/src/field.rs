@@ -134,13 +134,14 @@ impl Field {
         is_number && !self.is_named(name)
     }
 
-    /// Whether a name is that of an amount or a currency but for letter case and underscores, such as
-    /// `transactionvalue` (assumption A170).
-    pub(crate) fn is_misspelt_amount(&self, name: &str) -> bool {
-        matches!(self.format, Format::Minor | Format::Decimal | Format::Currency)
-            && !self.is_numbered()
-            && after_spelling(self.wire, name).is_some_and(str::is_empty)
-            && !self.is_named(name)
+    /// Whether it is an amount or a currency of the whole request.
+    pub(crate) fn is_amount(&self) -> bool {
+        matches!(self.format, Format::Minor | Format::Decimal | Format::Currency) && !self.is_numbered()
+    }
+
+    /// Whether a name is this field's but for letter case and underscores, such as `transactionvalue` (assumption A170).
+    pub(crate) fn is_misspelt(&self, name: &str) -> bool {
+        after_spelling(self.wire, name).is_some_and(str::is_empty) && !self.is_named(name)
     }
 }
 

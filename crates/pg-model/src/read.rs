@@ -103,8 +103,9 @@ impl<'a> Reader<'a> {
 
     /// Skipping an amount, or its currency, would charge another one (assumption A170).
     fn misspelt_amount(&self, fields: &[&'static Field]) -> Option<Violation> {
+        let amounts: Vec<&'static Field> = fields.iter().copied().filter(|field| field.is_amount()).collect();
         self.values.iter().find_map(|(name, value)| {
-            let field = fields.iter().find(|field| field.is_misspelt_amount(name))?;
+            let field = amounts.iter().find(|field| field.is_misspelt(name))?;
             let rule = Rule::Together("is spelt otherwise than the documents spell it");
             Some(Violation::new(field, name, rule, value))
         })

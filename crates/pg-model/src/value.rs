@@ -1,6 +1,6 @@
 //! Reply fields that the tables do not know: kept as a small tree, so that nothing a service adds is lost.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use alloc::{borrow::Cow, vec::Vec};
 use core::fmt;
 
 use crate::mask;
@@ -9,7 +9,7 @@ use crate::mask;
 #[derive(Clone, PartialEq, Eq)]
 pub enum Value {
     /// A scalar: text, number, `true` or `false`, as text. JSON `null` is an empty text.
-    Text(String),
+    Text(Cow<'static, str>),
     /// A JSON array.
     List(Vec<Value>),
     /// A JSON object or an XML element with children, in order.
@@ -19,9 +19,14 @@ pub enum Value {
 /// Unknown fields in the order in which they came. A name that comes again right after itself makes a list, as
 /// repeated elements do in XML. `Debug` masks whatever looks like a card number.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Extra(Vec<(String, Value)>);
+pub struct Extra(Vec<(Cow<'static, str>, Value)>);
 
 impl Value {
+    /// A scalar that was read.
+    pub(crate) fn text(text: Cow<'_, str>) -> Self {
+        Self::Text(kept(text))
+    }
+
     /// The text of a scalar.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
@@ -50,7 +55,7 @@ impl Extra {
         // Only the last one is looked at: names come from outside, and looking at all would take time by the square.
         match self.0.last_mut() {
             Some((last, values)) if *last == name => values.append(value),
-            _ => self.0.push((name.into_owned(), value)),
+            _ => self.0.push((kept(name), value)),
         }
     }
 
@@ -62,7 +67,7 @@ impl Extra {
 
     /// All of them.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
+        self.0.iter().map(|(name, value)| (&**name, value))
     }
 
     /// Whether there are none.
@@ -70,6 +75,26 @@ impl Extra {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// A text to keep. The shortest ones need no memory of their own: a reply of a megabyte may hold half a million of them.
+fn kept(text: Cow<'_, str>) -> Cow<'static, str> {
+    /// Every ASCII character, and every number of two digits, in its place.
+    const CHARACTERS: &str = "\0\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\
+        \x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f \
+        !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~\x7f";
+    const NUMBERS: &str = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+        5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+    let known = match *text.as_bytes() {
+        [] => Some(""),
+        [one @ 0..0x80] => CHARACTERS.get(usize::from(one)..=usize::from(one)),
+        [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => {
+            let at = 2 * (10 * usize::from(tens - b'0') + usize::from(ones - b'0'));
+            NUMBERS.get(at..at + 2)
+        }
+        _ => None,
+    };
+    known.map_or_else(|| Cow::Owned(text.into_owned()), Cow::Borrowed)
 }
 
 impl fmt::Debug for Extra {
@@ -84,6 +109,27 @@ impl fmt::Debug for Value {
             Self::Text(text) => mask::text(text).fmt(f),
             Self::List(values) => f.debug_list().entries(values).finish(),
             Self::Record(record) => record.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{format, string::ToString};
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_what_was_read_and_short_texts_take_no_memory() {
+        let short = (0..=127_u8).map(|byte| char::from(byte).to_string());
+        let numbers = (0..100).map(|number| format!("{number:02}"));
+        for text in short.chain(numbers).chain(["".into()]) {
+            let kept = kept(Cow::Borrowed(&text));
+            assert!(matches!(kept, Cow::Borrowed(_)), "{text:?}");
+            assert_eq!(kept, text);
+        }
+        for text in ["é", "ab", "a1", "1a", "-1", "100", "1.5"] {
+            assert_eq!(kept(Cow::Borrowed(text)), text);
         }
     }
 }

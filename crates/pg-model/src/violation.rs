@@ -63,6 +63,9 @@ pub enum Rule {
 
 /// The longest text of a value that a violation repeats, in characters.
 const FOUND_LIMIT: usize = 40;
+/// Characters behind those that are looked at too, so that a card number that begins before the limit is found, though it
+/// is escaped or has signs between its digits.
+const MARGIN: usize = 256;
 
 impl Violation {
     /// A violation of a field's rule. The value is shortened, and hidden where the field is sensitive.
@@ -81,7 +84,9 @@ fn shown(value: &str, sensitive: bool) -> String {
     if sensitive {
         return format!("{} (hidden)", Characters(characters));
     }
-    let masked = mask::text(value);
+    // Cut first: a value may be as long as a body.
+    let looked_at = value.char_indices().nth(FOUND_LIMIT + MARGIN).map_or(value.len(), |(at, _)| at);
+    let masked = mask::text(&value[..looked_at]);
     let start: String = masked.chars().take(FOUND_LIMIT).collect();
     if characters > FOUND_LIMIT { format!("{start:?}… ({})", Characters(characters)) } else { format!("{start:?}") }
 }
@@ -228,6 +233,18 @@ mod tests {
             ),
         ] {
             assert!(told(path, name, value).iter().any(|told| told == text), "{:?}", told(path, name, value));
+        }
+    }
+
+    #[test]
+    fn a_long_value_is_masked_as_far_as_it_is_shown() {
+        let whole = |value: &str| mask::text(value).chars().take(FOUND_LIMIT).collect::<String>();
+        for before in 0..=FOUND_LIMIT {
+            for between in ["", " ", ".", "        ", "–"] {
+                let number = ["4111", "1111", "1111", "1111"].join(between);
+                let value = "x".repeat(before) + &number + &"y".repeat(200);
+                assert!(shown(&value, false).starts_with(&format!("{:?}", whole(&value))), "{before} {between:?}");
+            }
         }
     }
 

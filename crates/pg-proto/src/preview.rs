@@ -1,9 +1,18 @@
 //! What a request will send, masked, for people to look at before it is sent.
 
-use std::fmt;
+use std::{
+    collections::{HashMap, HashSet},
+    fmt, iter,
+    sync::LazyLock,
+};
 
 use bytes::Bytes;
-use pg_model::{METHODS, field::Field, format::Format, mask};
+use pg_model::{
+    METHODS,
+    field::{Field, item_number},
+    format::Format,
+    mask,
+};
 
 /// Parameters that authenticate: nothing of them is shown.
 const CREDENTIALS: [&str; 4] = ["apiKey", "apiPassword", "api_key", "api_password"];
@@ -67,28 +76,78 @@ pub fn shown(name: &str, value: &str) -> String {
     if name == "shaSignature" {
         return value.chars().take(8).chain(['…']).collect();
     }
-    match field(name) {
-        Some(field) if field.format == Format::CardNumber => mask::card_number(value),
-        Some(field) if field.sensitive => "***".to_owned(),
+    match rule(name) {
+        Some(Rule::CardNumber) => mask::card_number(value),
+        Some(Rule::Hidden) => "***".to_owned(),
         None if looks_secret(name) => "***".to_owned(),
         _ => mask::text(value),
     }
 }
 
+/// How the value of a known name is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Text,
+    Hidden,
+    CardNumber,
+}
+
+impl Rule {
+    const fn of(field: &Field) -> Self {
+        match field.format {
+            Format::CardNumber => Self::CardNumber,
+            _ if field.sensitive => Self::Hidden,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// The names of every method: whole ones, with `{n}` for the number of an item, and what others begin with.
+struct Names {
+    whole: HashMap<&'static str, Rule>,
+    prefixes: Vec<(&'static str, Rule)>,
+    /// The sensitive ones in small letters.
+    sensitive: HashSet<String>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
+    let mut names = Names { whole: HashMap::new(), prefixes: Vec::new(), sensitive: HashSet::new() };
+    for field in METHODS.iter().flat_map(|info| info.fields) {
+        let rule = Rule::of(field);
+        for name in iter::once(&field.wire).chain(field.aliases) {
+            if let Some(prefix) = name.strip_suffix('*') {
+                names.prefixes.push((prefix, rule));
+            } else {
+                // Where methods differ, the name is one of a secret.
+                let known = names.whole.entry(name).or_insert(rule);
+                *known = if *known == Rule::Text { rule } else { *known };
+            }
+        }
+        if field.sensitive {
+            names.sensitive.insert(field.wire.to_ascii_lowercase());
+        }
+    }
+    names
+});
+
 /// Whether a name that no method has may be a secret's, misspelt: `cardcv2`, `cvv`, `apipassword`.
 fn looks_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let words = ["cv2", "cvv", "cvc", "pass", "secret", "apikey", "api_key", "shakey", "birth"];
-    words.iter().any(|word| name.contains(word))
-        || METHODS
-            .iter()
-            .flat_map(|info| info.fields)
-            .any(|field| field.sensitive && field.wire.eq_ignore_ascii_case(&name))
+    words.iter().any(|word| name.contains(word)) || NAMES.sensitive.contains(&name)
 }
 
-/// The row of a name, whichever method has it; a sensitive one where they differ.
-fn field(name: &str) -> Option<&'static Field> {
-    let mut rows = METHODS.iter().filter_map(|info| info.field(name));
-    let first = rows.next()?;
-    Some(if first.sensitive { first } else { rows.find(|row| row.sensitive).unwrap_or(first) })
+/// How the value of a name is shown, whichever method has it; nothing when none has.
+fn rule(name: &str) -> Option<Rule> {
+    if let Some(rule) = NAMES.whole.get(name) {
+        return Some(*rule);
+    }
+    let of_prefix = NAMES.prefixes.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, rule)| *rule);
+    of_prefix.or_else(|| {
+        let start = name.find(|letter: char| letter.is_ascii_digit())?;
+        let (before, rest) = name.split_at(start);
+        let after = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        item_number(&rest[..rest.len() - after.len()])?;
+        NAMES.whole.get(&*format!("{before}{{n}}{after}")).copied()
+    })
 }

@@ -5,7 +5,9 @@ use std::{borrow::Cow, collections::BTreeSet, ops::RangeInclusive};
 
 use pg_model::format::Format;
 
-use crate::cards::{self, Scheme};
+mod places;
+
+use places::{CheckDigits, Hidden, Places, is_card_number};
 
 /// How many digits a card number has (spec 2 §8).
 const LENGTHS: RangeInclusive<usize> = 12..=19;
@@ -15,6 +17,8 @@ const GLUED: RangeInclusive<usize> = 15..=16;
 const SHOWN: (usize, usize) = (6, 4);
 /// In a longer row of digits nobody looks for numbers: it is hidden.
 const LONGEST_ROW: usize = 4_096;
+/// The most neighbouring fields over which a number is looked for.
+const MOST_FIELDS: usize = 8;
 
 /// Where numbers are looked for in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,36 +41,22 @@ pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -
     if text.len() < *LENGTHS.start() {
         return Cow::Borrowed(text);
     }
-    let places = places(text);
-    let mut hidden = BTreeSet::new();
-    let mut hide = |places: &[Place]| {
-        hidden.extend(places[SHOWN.0..places.len() - SHOWN.1].iter().map(|place| place.at));
-    };
+    let places = Places::of(text);
+    let mut hidden = Hidden::none(places.len());
     if let Some(entered) = entered.filter(|entered| LENGTHS.contains(&entered.len())) {
-        let repeats = |window: &&[Place]| window.iter().map(|place| place.digit).eq(entered.bytes());
-        places.windows(entered.len()).filter(repeats).for_each(&mut hide);
+        places.repeats_of(entered).for_each(|start| hidden.hide(start, entered.len()));
     }
     if search != Search::Entered {
-        for row in places.chunk_by(|_, next| next.joined).filter(|row| row.len() >= *LENGTHS.start()) {
+        let mut check = CheckDigits::default();
+        for row in places.rows().filter(|row| row.len() >= *LENGTHS.start()) {
             if search == Search::Any || row.len() > LONGEST_ROW {
-                hide(row);
+                hidden.hide(row.start(), row.len());
             } else {
-                for start in 0..row.len() {
-                    let ends = |length: usize| row.get(start + length).is_none_or(|next| next.begins);
-                    let apart = |length: usize| row[start].begins && ends(length);
-                    let lengths = LENGTHS
-                        .filter(|length| start + length <= row.len())
-                        .filter(|length| apart(*length) || GLUED.contains(length));
-                    let numbers = lengths.map(|length| &row[start..start + length]).filter(|number| is_likely(number));
-                    numbers.for_each(&mut hide);
-                }
+                row.likely(&mut check, |start, length| hidden.hide(start, length));
             }
         }
     }
-    if hidden.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    text.chars().enumerate().map(|(at, letter)| if hidden.contains(&at) { '*' } else { letter }).collect()
+    hidden.applied_to(text)
 }
 
 /// The parameters of a card form with card numbers and CV2s masked wherever else they were typed. Session key, page
@@ -100,15 +90,15 @@ fn one(name: &str, value: &str, number: Option<&str>, cv2: Option<&str>) -> Stri
         return value.to_owned();
     }
     let text = masked(value, number, search_in(name)).into_owned();
-    let short = (3..=4).contains(&digits(&text).len());
+    let is_short = |text: &str| (3..=4).contains(&text.chars().filter_map(digit).take(5).count());
     match name {
         // A name has no digits: what is left is the CV2 that was entered, or all that was entered.
         "cardholderName" | "cardHolderName" | "cardDescription" => {
-            let alone = cv2.is_none() && Format::Cv2.admits(digits(text.trim()).as_str()) && text.trim().len() <= 4;
-            let typed = short && cv2 == Some(&*digits(&text));
+            let alone = cv2.is_none() && text.trim().len() <= 4 && Format::Cv2.admits(digits(text.trim()).as_str());
+            let typed = cv2.is_some() && is_short(&text) && cv2 == Some(&*digits(&text));
             if alone || typed { without_digits(&text) } else { text }
         }
-        _ if short && is_named_as_cv2(name) => without_digits(&text),
+        _ if is_named_as_cv2(name) && is_short(&text) => without_digits(&text),
         _ => text,
     }
 }
@@ -154,90 +144,49 @@ fn hide_expiry(form: &mut [(String, String)], has_cv2: bool) {
 /// The fields over which a number is split: the one that was entered, or, when none was, one whose digits make up all
 /// digits of neighbouring fields.
 fn split(form: &[(String, String)], number: Option<&str>) -> BTreeSet<usize> {
-    let all: Vec<(usize, String)> = form
-        .iter()
-        .enumerate()
-        .filter(|(_, (name, _))| is_open(name))
-        .map(|(at, (_, value))| (at, digits(value)))
-        .filter(|(_, digits)| !digits.is_empty())
-        .collect();
-    let mut found = BTreeSet::new();
+    let mut all = String::new();
+    // Each field with digits, and where these end.
+    let mut fields: Vec<(usize, usize)> = Vec::new();
+    for (at, (_, value)) in form.iter().enumerate().filter(|(_, (name, _))| is_open(name)) {
+        let before = all.len();
+        all.extend(value.chars().filter_map(digit).map(char::from));
+        if all.len() > before {
+            fields.push((at, all.len()));
+        }
+    }
+    let mut found = vec![false; fields.len()];
     if let Some(number) = number {
-        let owners: Vec<(usize, u8)> =
-            all.iter().flat_map(|(at, digits)| digits.bytes().map(move |digit| (*at, digit))).collect();
-        let repeats = |window: &&[(usize, u8)]| window.iter().map(|(_, digit)| *digit).eq(number.bytes());
-        found.extend(owners.windows(number.len()).filter(repeats).flatten().map(|(at, _)| *at));
+        let mut first = 0;
+        for (start, window) in all.as_bytes().windows(number.len()).enumerate() {
+            if window == number.as_bytes() {
+                first += fields[first..].iter().take_while(|(_, end)| *end <= start).count();
+                let last = fields[first..].iter().take_while(|(_, end)| *end < start + number.len()).count();
+                found[first..=first + last].fill(true);
+            }
+        }
     } else {
-        for first in 0..all.len() {
-            let mut joined = String::new();
-            for last in first..all.len().min(first + 8) {
-                joined.push_str(&all[last].1);
-                if joined.len() > *LENGTHS.end() {
+        let starts = std::iter::once(0).chain(fields.iter().map(|(_, end)| *end));
+        for (first, start) in starts.take(fields.len()).enumerate() {
+            for (last, (_, end)) in fields.iter().enumerate().skip(first).take(MOST_FIELDS) {
+                if end - start > *LENGTHS.end() {
                     break;
                 }
-                if last > first && is_card_number(&joined) {
-                    found.extend(all[first..=last].iter().map(|(at, _)| *at));
+                if last > first && is_card_number(&all[start..*end]) {
+                    found[first..=last].fill(true);
                 }
             }
         }
     }
-    found
+    fields.into_iter().zip(found).filter(|(_, found)| *found).map(|((at, _), _)| at).collect()
 }
 
 fn without_digits(text: &str) -> String {
     text.chars().map(|letter| if digit(letter).is_some() { '*' } else { letter }).collect()
 }
 
-/// A digit in a text.
-struct Place {
-    /// Counted in characters.
-    at: usize,
-    /// In ASCII.
-    digit: u8,
-    /// Whether no letter stands between it and the digit before.
-    joined: bool,
-    /// Whether something stands between it and the digit before.
-    begins: bool,
-}
-
-fn places(text: &str) -> Vec<Place> {
-    let mut places = Vec::new();
-    let (mut joined, mut begins) = (false, true);
-    for (at, letter) in text.chars().enumerate() {
-        if let Some(digit) = digit(letter) {
-            places.push(Place { at, digit, joined, begins });
-            (joined, begins) = (true, false);
-        } else {
-            begins = true;
-            joined &= !letter.is_alphanumeric();
-        }
-    }
-    places
-}
-
 /// The ASCII digit for a decimal digit of any script.
 fn digit(letter: char) -> Option<u8> {
     pg_model::mask::digit(letter).map(|value| b'0' + value)
-}
-
-fn is_likely(row: &[Place]) -> bool {
-    // Most rows begin with no scheme's digits, and a text takes longer.
-    (b'2'..=b'6').contains(&row[0].digit)
-        && is_card_number(&row.iter().map(|place| char::from(place.digit)).collect::<String>())
-}
-
-/// Whether digits are a number of a card scheme, of the scheme's length and with the right check digit.
-fn is_card_number(digits: &str) -> bool {
-    let lengths = match Scheme::of(digits) {
-        None => return false,
-        Some(Scheme::Visa) => return matches!(digits.len(), 13 | 16 | 19) && cards::luhn_valid(digits),
-        Some(Scheme::Mastercard) => 16..=16,
-        Some(Scheme::Amex) => 15..=15,
-        Some(Scheme::Diners) => 14..=19,
-        Some(Scheme::Maestro) => 12..=19,
-        Some(_) => 16..=19,
-    };
-    lengths.contains(&digits.len()) && cards::luhn_valid(digits)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 //!
 //! JSON has the same members: `{"merchant": [{"name": "shop", …}]}`.
 
-use std::{fs, io, path::Path};
+use std::{collections::HashSet, fs, io, path::Path};
 
 use serde::Deserialize;
 
@@ -130,9 +130,10 @@ struct Row {
 impl File {
     fn check(self) -> Result<Vec<Merchant>, ConfigFileError> {
         let mut merchants: Vec<Merchant> = Vec::with_capacity(self.merchant.len());
+        let mut names = HashSet::new();
         for (at, row) in self.merchant.into_iter().enumerate() {
             let merchant = row.check(at + 1)?;
-            if merchants.iter().any(|held| held.name == merchant.name) {
+            if !names.insert(merchant.name.clone()) {
                 let place = format!("merchant {} (\"{}\"), name", at + 1, merchant.name);
                 let problem = "an earlier merchant of this file has the same name".to_owned();
                 return Err(ConfigFileError::Invalid { place, problem });

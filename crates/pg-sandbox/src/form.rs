@@ -4,7 +4,10 @@
 //! standard); what those let pass (a `%` without two hexadecimal digits, bytes that are no UTF-8) is
 //! refused before. No value is ever in an error.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use http::{HeaderMap, header::CONTENT_TYPE};
 use percent_encoding::percent_decode;
@@ -25,6 +28,9 @@ impl Default for Limits {
         Self { body_bytes: 1 << 20, parameters: 2_000 }
     }
 }
+
+/// So many names are sorted faster than they are hashed.
+const FEW: usize = 64;
 
 /// The parameters of a request in the order in which they were sent; each name is there once, but for arrays (`name[]`).
 #[derive(Debug, Clone, Default)]
@@ -85,13 +91,11 @@ impl Form {
             }
             parameters.add(&name, &value);
         }
-        let mut names: Vec<&str> = parameters.iter().map(|(name, _)| name).collect();
-        names.sort_unstable();
-        let mut twice = names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).peekable();
-        if twice.peek().is_none() {
+        let twice = twice(&parameters);
+        if twice.is_empty() {
             return Ok(Self(parameters));
         }
-        match twice.find(|name| repeated(name) == Repeated::Refused) {
+        match twice.into_iter().filter(|name| repeated(name) == Repeated::Refused).min() {
             Some(name) => Err(FormError::Duplicate { name: shown(name).to_owned() }),
             None => Ok(Self(joined(&parameters, repeated))),
         }
@@ -148,6 +152,18 @@ impl Repeated {
     fn of(name: &str) -> Self {
         if name.ends_with("[]") { Self::Kept } else { Self::Refused }
     }
+}
+
+/// Names that occur more than once.
+fn twice(parameters: &Parameters) -> Vec<&str> {
+    let names = parameters.iter().map(|(name, _)| name);
+    if parameters.len() <= FEW {
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        return names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    }
+    let mut known = HashSet::with_capacity(parameters.len());
+    names.filter(|name| !known.insert(*name)).collect()
 }
 
 /// The parameters with the values of each joined name at its first place.

@@ -6,9 +6,15 @@
 
 #![deny(missing_docs)]
 
+mod growth;
 mod leak;
+mod processor;
+mod worst;
 
+pub use growth::{Growth, microseconds};
 pub use leak::leak;
+pub use processor::processor_seconds;
+pub use worst::{Input, Worst};
 
 use std::{
     env,
@@ -48,6 +54,12 @@ impl Bounds {
     #[must_use]
     pub const fn alone(self) -> Self {
         Self { moonshot: None, ..self }
+    }
+
+    /// Budget and moonshot as a line tells them.
+    fn told(self) -> (String, String) {
+        let Self { sign, budget, moonshot } = self;
+        (format!("{sign}{budget}"), moonshot.map_or_else(|| "-".to_owned(), |moonshot| format!("{sign}{moonshot}")))
     }
 }
 
@@ -114,9 +126,8 @@ pub fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
 }
 
 fn print_ratio(name: &str, value: &str, bounds: Bounds) {
-    let Bounds { sign, budget, moonshot } = bounds;
-    let moonshot = moonshot.map_or_else(|| "-".to_owned(), |moonshot| format!("{sign}{moonshot}"));
-    println!("ratio\t{name}\t{value}\t{sign}{budget}\t{moonshot}");
+    let (budget, moonshot) = bounds.told();
+    println!("ratio\t{name}\t{value}\t{budget}\t{moonshot}");
 }
 
 /// Nanoseconds a call, over `times` calls.

@@ -1,15 +1,17 @@
-//! The lines by which benchmarks report: `ratio NAME VALUE BUDGET MOONSHOT` and `note TEXT`, tabs between the fields.
+//! What the benchmarks of one run reported, and how it stands against its budgets.
 
-use anyhow::{Context, Result, bail};
+use super::growth::Chart;
 
-/// Everything that the benchmarks of one run reported, in the order they did.
+/// Everything that was reported, in the order it was.
 #[derive(Default)]
 pub(super) struct Measurements {
     pub(super) ratios: Vec<Ratio>,
+    pub(super) costs: Vec<Cost>,
+    pub(super) charts: Vec<Chart>,
     pub(super) notes: Vec<String>,
 }
 
-/// One line of the table: how much of its floor a piece of work costs.
+/// How much of its floor a piece of work costs.
 #[derive(Debug, PartialEq)]
 pub(super) struct Ratio {
     pub(super) package: String,
@@ -17,6 +19,21 @@ pub(super) struct Ratio {
     pub(super) value: f64,
     /// The value as the benchmark printed it: it knows how many digits mean something.
     pub(super) shown: String,
+    pub(super) budget: Option<Bound>,
+    pub(super) moonshot: Option<Bound>,
+}
+
+/// What the worst input of a reader costs.
+#[derive(Debug, PartialEq)]
+pub(super) struct Cost {
+    pub(super) reader: String,
+    /// How many inputs were tried.
+    pub(super) inputs: usize,
+    pub(super) worst: String,
+    pub(super) bytes: usize,
+    pub(super) milliseconds_a_mib: f64,
+    /// How many times the work grows when an input doubles; of all inputs that were tried, the most.
+    pub(super) growth: f64,
     pub(super) budget: Option<Bound>,
     pub(super) moonshot: Option<Bound>,
 }
@@ -38,120 +55,53 @@ pub(super) enum Mark {
 }
 
 impl Measurements {
-    /// Takes in one line; lines that are neither `ratio` nor `note` are for people and passed over.
-    pub(super) fn read(&mut self, package: &str, line: &str) -> Result<()> {
-        let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
-        match fields.as_slice() {
-            ["ratio", name, value, budget, moonshot] => self.ratios.push(Ratio {
-                package: package.to_owned(),
-                name: (*name).to_owned(),
-                value: finite(value).with_context(|| format!("in `{line}`"))?,
-                shown: (*value).to_owned(),
-                budget: Bound::parse(budget).with_context(|| format!("in `{line}`"))?,
-                moonshot: Bound::parse(moonshot).with_context(|| format!("in `{line}`"))?,
-            }),
-            ["ratio", ..] => {
-                bail!("a ratio line has four fields after the word, tabs between them: `{line}`")
-            }
-            ["note", text @ ..] => self.notes.push(text.join(" ")),
-            _ => {}
-        }
-        Ok(())
+    /// How many measurements there are.
+    pub(super) fn len(&self) -> usize {
+        self.ratios.len() + self.costs.len() + self.charts.len()
+    }
+
+    /// How each measurement that has a budget stands against it.
+    pub(super) fn marks(&self) -> impl Iterator<Item = Mark> {
+        let ratios = self.ratios.iter().map(Ratio::mark);
+        ratios.chain(self.costs.iter().map(Cost::mark)).chain(self.charts.iter().map(Chart::mark))
     }
 }
 
 impl Ratio {
     pub(super) fn mark(&self) -> Mark {
-        let keeps = |bound: Option<Bound>| bound.map(|bound| bound.holds(self.value));
-        match (keeps(self.budget), keeps(self.moonshot)) {
-            (Some(false), _) => Mark::Miss,
-            (_, Some(true)) => Mark::Moonshot,
-            (Some(true), _) => Mark::Pass,
-            (None, _) => Mark::NoBudget,
+        Mark::of(self.value, self.budget, self.moonshot)
+    }
+}
+
+/// How many times the work may grow when an input doubles: a cache that no longer holds it costs something too.
+const MOST_GROWTH: f64 = 2.6;
+
+impl Cost {
+    pub(super) fn mark(&self) -> Mark {
+        if self.growth > MOST_GROWTH {
+            return Mark::Miss;
+        }
+        Mark::of(self.milliseconds_a_mib, self.budget, self.moonshot)
+    }
+}
+
+impl Mark {
+    fn of(value: f64, budget: Option<Bound>, moonshot: Option<Bound>) -> Self {
+        let keeps = |bound: Option<Bound>| bound.map(|bound| bound.holds(value));
+        match (keeps(budget), keeps(moonshot)) {
+            (Some(false), _) => Self::Miss,
+            (_, Some(true)) => Self::Moonshot,
+            (Some(true), _) => Self::Pass,
+            (None, _) => Self::NoBudget,
         }
     }
 }
 
 impl Bound {
-    fn parse(text: &str) -> Result<Option<Self>> {
-        if matches!(text, "" | "-" | "–") {
-            return Ok(None);
-        }
-        let after = |prefixes: [&str; 2]| prefixes.into_iter().find_map(|prefix| text.strip_prefix(prefix));
-        if let Some(number) = after(["<=", "≤"]) {
-            return Ok(Some(Self::AtMost(finite(number)?)));
-        }
-        if let Some(number) = after([">=", "≥"]) {
-            return Ok(Some(Self::AtLeast(finite(number)?)));
-        }
-        bail!("a bound starts with <= or >=, or is - for none, not `{text}`")
-    }
-
     fn holds(self, value: f64) -> bool {
         match self {
             Self::AtMost(limit) => value <= limit,
             Self::AtLeast(limit) => value >= limit,
         }
-    }
-}
-
-fn finite(text: &str) -> Result<f64> {
-    let number: f64 = text.trim().parse().with_context(|| format!("`{text}` is no number"))?;
-    if !number.is_finite() {
-        bail!("`{text}` is no finite number");
-    }
-    Ok(number)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(lines: &[&str]) -> Result<Measurements> {
-        let mut measurements = Measurements::default();
-        for line in lines {
-            measurements.read("pg-crypto", line)?;
-        }
-        Ok(measurements)
-    }
-
-    #[test]
-    fn ratios_and_notes_are_kept_and_chatter_is_not() {
-        let all = read(&["Timer precision: 20 ns", "ratio\tsign 12\t1.18\t<=1.30\t<=1.10", "note\tno allocation", ""])
-            .unwrap();
-        assert_eq!(all.notes, ["no allocation"]);
-        assert_eq!(
-            all.ratios,
-            [Ratio {
-                package: "pg-crypto".to_owned(),
-                name: "sign 12".to_owned(),
-                value: 1.18,
-                shown: "1.18".to_owned(),
-                budget: Some(Bound::AtMost(1.30)),
-                moonshot: Some(Bound::AtMost(1.10)),
-            }]
-        );
-    }
-
-    #[test]
-    fn a_malformed_measurement_is_an_error_not_a_gap() {
-        for line in
-            ["ratio\tsign\t1.18", "ratio\tsign\tfast\t<=1\t-", "ratio\tsign\tNaN\t<=1\t-", "ratio\tsign\t1\t1.3\t-"]
-        {
-            assert!(read(&[line]).is_err(), "{line}");
-        }
-    }
-
-    #[test]
-    fn marks_follow_the_bounds_in_both_directions() {
-        let mark = |line: &str| read(&[line]).unwrap().ratios[0].mark();
-        assert_eq!(mark("ratio\ta\t1.30\t<=1.30\t<=1.10"), Mark::Pass);
-        assert_eq!(mark("ratio\ta\t1.31\t<=1.30\t<=1.10"), Mark::Miss);
-        assert_eq!(mark("ratio\ta\t1.10\t<=1.30\t<=1.10"), Mark::Moonshot);
-        assert_eq!(mark("ratio\ta\t0.91\t>=0.90\t>=0.97"), Mark::Pass);
-        assert_eq!(mark("ratio\ta\t0.89\t≥0.90\t≥0.97"), Mark::Miss);
-        assert_eq!(mark("ratio\ta\t0.98\t>=0.90\t>=0.97"), Mark::Moonshot);
-        assert_eq!(mark("ratio\ta\t3\t-\t–"), Mark::NoBudget);
-        assert_eq!(mark("ratio\ta\t3\t<=4\t-"), Mark::Pass);
     }
 }

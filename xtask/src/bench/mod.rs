@@ -1,58 +1,131 @@
 //! `cargo xtask bench`: runs the benchmarks and writes down what they found.
 
 mod builds;
+mod growth;
+mod left;
+mod line;
 mod measurement;
 mod report;
+mod svg;
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use cargo_metadata::TargetKind;
 
+use crate::steps;
 use crate::workspace;
+use left::Left;
 use measurement::Measurements;
 
 /// The file that the command writes, whole.
 const REPORT: &str = "docs/performance.md";
+/// The folder of its charts.
+const CHARTS: &str = "docs/growth";
 
 /// Tells the benchmarks to make few rounds: enough to see that they run, not to believe their figures.
 const QUICK: &str = "PG_BENCH_QUICK";
 
+/// What is to be run.
+pub(crate) struct Choice {
+    /// Few rounds.
+    pub(crate) quick: bool,
+    /// Goes on with what an interrupted run has left.
+    pub(crate) resume: bool,
+    /// These packages only; without any, all.
+    pub(crate) packages: Vec<String>,
+}
+
 /// Runs the benchmarks, all or those of some packages, one after the other; two at once would disturb each other.
-pub(crate) fn run(root: &Path, quick: bool, packages: &[String]) -> Result<()> {
+#[expect(clippy::disallowed_methods, reason = "whoever waits is told how long it took")]
+pub(crate) fn run(root: &Path, choice: &Choice) -> Result<()> {
+    let start = Instant::now();
     let mut targets = workspace::targets(&workspace::metadata(root)?, &TargetKind::Bench);
-    targets.retain(|(package, _)| packages.is_empty() || packages.contains(package));
+    targets.retain(|(package, _)| choice.packages.is_empty() || choice.packages.contains(package));
     if targets.is_empty() {
         bail!("there is no [[bench]] target to run");
+    }
+    let whole = !choice.quick && choice.packages.is_empty();
+    let left = Left::new(root);
+    if whole && !choice.resume {
+        left.forget()?;
     }
     let total = targets.len();
     let mut measurements = Measurements::default();
     let mut broken = Vec::new();
+    build(root, &targets)?;
+    println!("built in {}", told(start.elapsed()));
     for (index, (package, bench)) in targets.iter().enumerate() {
-        println!("\n==> bench ({}/{total}) {bench} of {package}", index + 1);
-        if let Err(error) = measure(root, package, bench, quick, &mut measurements) {
+        println!("\n==> bench ({}/{total}) {bench} of {package}, {} so far", index + 1, told(start.elapsed()));
+        let known = if choice.resume { left.of(package, bench)? } else { None };
+        let outcome = match known {
+            Some(lines) => {
+                println!("left by an interrupted run");
+                lines.iter().try_for_each(|line| measurements.read(package, line))
+            }
+            None => measure(root, package, bench, choice.quick).and_then(|lines| {
+                let before = measurements.len();
+                lines.iter().try_for_each(|line| measurements.read(package, line))?;
+                if measurements.len() == before {
+                    bail!("it reported no measurement");
+                }
+                if whole { left.keep(package, bench, &lines) } else { Ok(()) }
+            }),
+        };
+        if let Err(error) = outcome {
             println!("failed: {error:#}");
             broken.push(format!("{package}/{bench}"));
         }
     }
-    println!("\n==> summary");
-    print!("{}", report::table(&measurements));
-    println!("{}", report::verdict(&measurements));
+    summarise(&measurements);
+    println!("{} in all", told(start.elapsed()));
     if !broken.is_empty() {
-        bail!("these benchmarks did not run: {}", broken.join(", "));
+        bail!("these benchmarks did not run: {}; `--resume` runs them again, and no other", broken.join(", "));
     }
-    if quick || !packages.is_empty() {
+    if !whole {
         println!("{REPORT} is left as it was: it holds only complete runs of all benchmarks");
         return Ok(());
     }
+    write(root, &measurements)?;
+    left.forget()
+}
+
+fn summarise(measurements: &Measurements) {
+    println!("\n==> summary");
+    print!("{}", report::table(measurements));
+    if !measurements.costs.is_empty() {
+        print!("\n{}", report::cost_table(measurements));
+    }
+    if !measurements.charts.is_empty() {
+        print!("\n{}", report::growth_table(measurements));
+    }
+    println!("\n{}", report::verdict(measurements));
+}
+
+/// Writes the report and its charts.
+fn write(root: &Path, measurements: &Measurements) -> Result<()> {
     // Measured by a command of its own.
     let before = std::fs::read_to_string(root.join(REPORT)).unwrap_or_default();
-    let page = report::page(&measurements, &report::Machine::this()?, builds::kept(&before));
+    let page = report::page(measurements, &report::Machine::this()?, builds::kept(&before));
     std::fs::write(root.join(REPORT), page).with_context(|| format!("{REPORT} cannot be written"))?;
-    println!("{REPORT} written");
+    let folder = root.join(CHARTS);
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).with_context(|| format!("{CHARTS} cannot be removed"))?;
+    }
+    std::fs::create_dir_all(&folder).with_context(|| format!("{CHARTS} cannot be made"))?;
+    for chart in measurements.charts.iter().filter(|chart| !chart.points.is_empty()) {
+        std::fs::write(folder.join(chart.file()), svg::draw(chart))
+            .with_context(|| format!("{CHARTS} cannot be written"))?;
+    }
+    println!("{REPORT} and {CHARTS} written");
     Ok(())
+}
+
+fn told(time: Duration) -> String {
+    format!("{} min {:02} s", time.as_secs() / 60, time.as_secs() % 60)
 }
 
 /// Measures what builds cost.
@@ -60,37 +133,39 @@ pub(crate) fn builds(root: &Path) -> Result<()> {
     builds::run(root)
 }
 
-/// Runs one benchmark, shows what it prints, and keeps its measurements.
-fn measure(root: &Path, package: &str, bench: &str, quick: bool, measurements: &mut Measurements) -> Result<()> {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command
-        .args(["bench", "--quiet", "-p", package, "--all-features", "--bench", bench])
-        .current_dir(root)
-        .stdout(Stdio::piped());
+fn cargo(root: &Path, package: &str, bench: &str) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["bench", "--quiet", "-p", package, "--all-features", "--bench", bench]).current_dir(root);
+    cargo
+}
+
+/// Builds them all first, so that a mistake shows before anything is measured, and no compiler heats the machine up.
+fn build(root: &Path, targets: &[(String, String)]) -> Result<()> {
+    for (index, (package, bench)) in targets.iter().enumerate() {
+        println!("==> build ({}/{}) {bench} of {package}", index + 1, targets.len());
+        steps::execute(cargo(root, package, bench).arg("--no-run"))?;
+    }
+    Ok(())
+}
+
+/// Runs one benchmark, shows what it prints, and gives that back.
+fn measure(root: &Path, package: &str, bench: &str, quick: bool) -> Result<Vec<String>> {
+    let mut command = cargo(root, package, bench);
+    command.stdout(Stdio::piped());
     if quick {
         command.env(QUICK, "1");
     }
     let mut child = command.spawn().context("cargo bench could not be started")?;
     let stdout = child.stdout.take().context("cargo bench has no output")?;
-    let before = measurements.ratios.len();
-    let mut malformed = None;
+    let mut lines = Vec::new();
     for line in BufReader::new(stdout).lines() {
         let line = line.context("the output of cargo bench cannot be read")?;
         println!("{line}");
-        // Reading goes on after a bad line: a closed pipe would kill the benchmark.
-        if let Err(error) = measurements.read(package, &line) {
-            malformed.get_or_insert(error);
-        }
+        lines.push(line);
     }
     let status = child.wait().context("cargo bench cannot be waited for")?;
-    if let Some(error) = malformed {
-        return Err(error);
-    }
     if !status.success() {
         bail!("cargo bench ended with {status}");
     }
-    if measurements.ratios.len() == before {
-        bail!("it printed no `ratio` line");
-    }
-    Ok(())
+    Ok(lines)
 }

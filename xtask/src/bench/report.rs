@@ -5,7 +5,11 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::growth::Point;
 use super::measurement::{Bound, Mark, Measurements};
+
+/// The folder of the charts, beside the page.
+pub(super) const CHARTS: &str = "growth";
 
 /// The machine that a run was made on.
 pub(super) struct Machine {
@@ -61,21 +65,45 @@ pub(super) fn page(measurements: &Measurements, machine: &Machine, builds: &str)
             let _ = writeln!(page, "- {note}");
         }
     }
+    if !measurements.costs.is_empty() {
+        page.push_str(
+            "\n## Cost of hostile input\n\n\
+             Every reader, masker and explainer on the worst inputs that were thought of: one huge value, thousands of tiny\n\
+             parameters, deep nesting, near names, digits, escapes, signs. Of each reader the input that costs most, in\n\
+             milliseconds of processor time a MiB, and how much more an input of twice the length costs; of all inputs that\n\
+             were tried, the most. Requests are refused ones, from the bytes of the body to the reply.\n\n",
+        );
+        page.push_str(&cost_table(measurements));
+    }
+    if !measurements.charts.is_empty() {
+        page.push_str(
+            "\n## Growth\n\n\
+             Both axes are logarithmic; the dashed line is what is expected, through the largest size. The exponent is the slope of\n\
+             the line that fits the upper half of the points best: 1 for a cost in proportion to the size, 0 for one that does\n\
+             not depend on it, 2 for the square.\n\n",
+        );
+        page.push_str(&growth_table(measurements));
+        if let Some(worst) = measurements.charts.iter().max_by(|a, b| a.excess().total_cmp(&b.excess())) {
+            let _ = writeln!(page, "\nThe worst: {}.\n", worst.name);
+        }
+        for chart in &measurements.charts {
+            let _ = writeln!(page, "![{}]({CHARTS}/{})", chart.name, chart.file());
+        }
+    }
     page.push_str(builds);
     page.push_str(
         "\n## How to measure again\n\n```sh\ncargo xtask bench\n```\n\n\
-         It runs every benchmark of the workspace one after the other and writes this file anew. `--quick` makes a few\n\
-         rounds only and `--package CRATE` runs one crate's benchmarks; both print and leave this file alone.\n\
-         The benchmarks lie in `benches/` beside the crates.\n",
+         It builds every benchmark of the workspace, runs one after the other and writes this file and its charts anew.\n\
+         `--resume` goes on with what an interrupted run has left. `--quick` makes a few rounds only and `--package CRATE`\n\
+         runs one crate's benchmarks; both print and leave this file alone. The benchmarks lie in `benches/` beside the\n\
+         crates, those of more than one crate in `tests/benches/`.\n",
     );
     page
 }
 
-/// The measurements as a Markdown table, padded so that it also reads well on a terminal.
+/// The ratios as a Markdown table.
 pub(super) fn table(measurements: &Measurements) -> String {
-    let header = ["crate", "work", "ratio", "budget", "moonshot", "mark"].map(str::to_owned);
-    let mut rows = vec![header];
-    rows.extend(measurements.ratios.iter().map(|ratio| {
+    let rows = measurements.ratios.iter().map(|ratio| {
         [
             ratio.package.clone(),
             ratio.name.clone(),
@@ -84,8 +112,51 @@ pub(super) fn table(measurements: &Measurements) -> String {
             bound(ratio.moonshot),
             word(ratio.mark()).to_owned(),
         ]
-    }));
-    let widths: [usize; 6] =
+    });
+    padded(["crate", "work", "ratio", "budget", "moonshot", "mark"], rows)
+}
+
+/// The costs of hostile input as a Markdown table.
+pub(super) fn cost_table(measurements: &Measurements) -> String {
+    let rows = measurements.costs.iter().map(|cost| {
+        [
+            cost.reader.clone(),
+            cost.inputs.to_string(),
+            cost.worst.clone(),
+            cost.bytes.to_string(),
+            format!("{:.1}", cost.milliseconds_a_mib),
+            format!("× {:.2}", cost.growth),
+            bound(cost.budget),
+            bound(cost.moonshot),
+            word(cost.mark()).to_owned(),
+        ]
+    });
+    let header = ["work", "inputs", "the worst", "bytes", "ms a MiB", "doubled", "budget", "moonshot", "mark"];
+    padded(header, rows)
+}
+
+/// How the costs grow, as a Markdown table.
+pub(super) fn growth_table(measurements: &Measurements) -> String {
+    let rows = measurements.charts.iter().map(|chart| {
+        let end =
+            |point: Option<&Point>| point.map_or_else(String::new, |Point { size, cost }| format!("{size}: {cost:.1}"));
+        [
+            chart.name.clone(),
+            chart.cost.clone(),
+            end(chart.points.first()),
+            end(chart.points.last()),
+            chart.exponent().map_or_else(|| "–".to_owned(), |exponent| format!("{exponent:.2}")),
+            chart.expected.to_string(),
+            word(chart.mark()).to_owned(),
+        ]
+    });
+    padded(["what grows", "cost", "smallest", "largest", "exponent", "expected", "mark"], rows)
+}
+
+/// A Markdown table, padded so that it also reads well on a terminal.
+fn padded<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<[String; N]> = std::iter::once(header.map(str::to_owned)).chain(rows).collect();
+    let widths: [usize; N] =
         std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
     let mut table = String::new();
     for (index, row) in rows.iter().enumerate() {
@@ -105,7 +176,7 @@ pub(super) fn table(measurements: &Measurements) -> String {
 
 /// One line: how many measurements keep their budgets.
 pub(super) fn verdict(measurements: &Measurements) -> String {
-    let count = |mark: Mark| measurements.ratios.iter().filter(|ratio| ratio.mark() == mark).count();
+    let count = |mark: Mark| measurements.marks().filter(|found| *found == mark).count();
     let kept = count(Mark::Pass) + count(Mark::Moonshot);
     format!(
         "{kept} of {} budgets kept, {} of them as far as the moonshot; {} missed.",
@@ -172,6 +243,37 @@ mod tests {
         assert!(page.contains("Measured on Abacus 9, 2 cores, linux x86_64, rustc 9.9.9."));
         assert!(page.contains("1 of 2 budgets kept, 0 of them as far as the moonshot; 1 missed."));
         assert!(page.contains("- Signing allocates nothing.\n"));
+        assert!(!page.contains("## Cost of hostile input") && !page.contains("## Growth"));
+    }
+
+    #[test]
+    fn costs_and_growth_have_tables_and_the_worst_is_named() {
+        let mut measurements = Measurements::default();
+        for line in [
+            "cost\tread JSON\t21\ta list\t1048576\t12.5\t2.01\t<=20\t<=10",
+            "chart\titems\titems\tµs\t1",
+            "point\titems\t1\t10",
+            "point\titems\t10\t100",
+            "point\titems\t100\t1000",
+            "chart\tkeys\tkeys\tµs\t0",
+            "point\tkeys\t1\t10",
+            "point\tkeys\t10\t100",
+            "point\tkeys\t100\t1000",
+        ] {
+            measurements.read("pg-x", line).unwrap();
+        }
+        let machine = Machine { processor: String::new(), cores: 2, system: String::new(), compiler: String::new() };
+        let page = page(&measurements, &machine, "");
+        for part in [
+            "| read JSON | 21     | a list    | 1048576 | 12.5     | × 2.01  | ≤ 20   | ≤ 10     | kept |\n",
+            "| items      | µs   | 1: 10.0  | 100: 1000.0 | 1.00     | 1        | kept       |\n",
+            "| keys       | µs   | 1: 10.0  | 100: 1000.0 | 1.00     | 0        | **missed** |\n",
+            "The worst: keys.\n",
+            "![items](growth/items.svg)\n",
+            "2 of 3 budgets kept, 0 of them as far as the moonshot; 1 missed.",
+        ] {
+            assert!(page.contains(part), "{part}\n{page}");
+        }
     }
 
     #[test]

@@ -8,8 +8,11 @@ use super::mistake::{CHANGES, Change, Mistake};
 use super::recipe::Recipe;
 use crate::sign::{ShaKey, Signature, SignatureFormatError, is_signed, sign};
 
-/// Parameters up to so many bytes are diagnosed at all.
-const MAX_BYTES: usize = 1 << 20;
+/// How many bytes are hashed at most: all usual mistakes with thousands of card keys, or two at once with a usual request. It
+/// takes some milliseconds.
+const MOST_HASHED: usize = 6 << 20;
+/// What a parameter costs beside its bytes, in bytes.
+const EACH: usize = 64;
 
 /// Up to so many bytes and parameters, two mistakes at once and missing parameters are looked for.
 const THOROUGH_BYTES: usize = 16 << 10;
@@ -18,7 +21,8 @@ const THOROUGH_PARAMETERS: usize = 64;
 /// Looks for the usual mistake, or two of them at once, that leads to the signature `given`.
 ///
 /// Costs a few dozen signatures, and a few hundred for requests of up to 16 KiB and 64 parameters: for
-/// developers, not for every request. Above 1 MiB of parameters it does not try.
+/// developers, not for every request. Of requests above 200 KiB only the most likely mistakes are tried, so that it takes
+/// milliseconds whatever it is given.
 ///
 /// ```
 /// use pg_crypto::{Diagnosis, Mistake, ShaKey, diagnose, sign};
@@ -96,17 +100,26 @@ fn read_leniently(given: &str) -> Result<(Signature, Vec<Mistake>), SignatureFor
 
 fn search(parameters: &[(&str, &str)], key: &ShaKey, theirs: Signature) -> Option<Vec<Mistake>> {
     let bytes: usize = parameters.iter().map(|(name, value)| name.len() + value.len() + key.expose().len() + 2).sum();
-    let gives = |recipe: Recipe| recipe.sign(parameters, key) == theirs;
-    if bytes > MAX_BYTES {
-        return None;
-    }
+    let cost = bytes + EACH * parameters.len();
+    let values = parameters.iter().flat_map(|(_, value)| value.bytes());
+    let escaped = values.filter(|byte| !byte.is_ascii_alphanumeric()).count();
+    let mut left = MOST_HASHED;
+    let mut gives = |recipe: Recipe| {
+        // What would take too long is not tried.
+        let Some(rest) = left.checked_sub(if recipe.encodes() { cost + 2 * escaped } else { cost }) else {
+            return false;
+        };
+        left = rest;
+        recipe.sign(parameters, key) == theirs
+    };
     let thorough = bytes <= THOROUGH_BYTES && parameters.len() <= THOROUGH_PARAMETERS;
-    one_mistake(gives).or_else(|| {
-        thorough.then(|| missing_parameter(parameters, key, gives).or_else(|| two_mistakes(gives))).flatten()
-    })
+    if let Some(found) = one_mistake(&mut gives) {
+        return Some(found);
+    }
+    thorough.then(|| missing_parameter(parameters, key, &mut gives).or_else(|| two_mistakes(&mut gives))).flatten()
 }
 
-fn one_mistake(gives: impl Fn(Recipe) -> bool) -> Option<Vec<Mistake>> {
+fn one_mistake(mut gives: impl FnMut(Recipe) -> bool) -> Option<Vec<Mistake>> {
     let right = Recipe::default();
     let (mistake, _) = CHANGES.iter().find(|(_, change)| gives(change.apply(right)))?;
     Some([mistake.clone()].into())
@@ -115,7 +128,7 @@ fn one_mistake(gives: impl Fn(Recipe) -> bool) -> Option<Vec<Mistake>> {
 fn missing_parameter(
     parameters: &[(&str, &str)],
     key: &ShaKey,
-    gives: impl Fn(Recipe) -> bool,
+    mut gives: impl FnMut(Recipe) -> bool,
 ) -> Option<Vec<Mistake>> {
     let at = (0..parameters.len()).find(|at| {
         let (name, value) = parameters[*at];
@@ -125,13 +138,13 @@ fn missing_parameter(
     Some([Mistake::ParameterMissing(name)].into())
 }
 
-fn two_mistakes(gives: impl Fn(Recipe) -> bool) -> Option<Vec<Mistake>> {
+fn two_mistakes(mut gives: impl FnMut(Recipe) -> bool) -> Option<Vec<Mistake>> {
     let right = Recipe::default();
     let pairs = CHANGES.iter().enumerate().flat_map(|(at, first)| {
         let others = CHANGES[at + 1..].iter();
         others.filter(|other| other.1.kind() != first.1.kind()).map(move |second| (first, second))
     });
-    let gives_both = |one: Change, two: Change| gives(two.apply(one.apply(right)));
+    let mut gives_both = |one: Change, two: Change| gives(two.apply(one.apply(right)));
     let mut found = pairs.filter(|(first, second)| gives_both(first.1, second.1));
     found.next().map(|(first, second)| [first.0.clone(), second.0.clone()].into())
 }

@@ -91,11 +91,13 @@ pub(super) struct Printable<'a>(pub(super) &'a str);
 
 impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(
-            |c| {
-                if c.is_control() { write!(f, "{}", c.escape_default()) } else { f.write_char(c) }
-            },
-        )
+        let mut rest = self.0;
+        while let Some((at, control)) = rest.char_indices().find(|(_, c)| c.is_control()) {
+            f.write_str(&rest[..at])?;
+            control.escape_default().try_for_each(|c| f.write_char(c))?;
+            rest = &rest[at + control.len_utf8()..];
+        }
+        f.write_str(rest)
     }
 }
 

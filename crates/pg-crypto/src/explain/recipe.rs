@@ -97,6 +97,11 @@ impl Recipe {
         Signature::from_bytes(hasher.finalize().into())
     }
 
+    /// Whether it makes three characters of some.
+    pub(super) const fn encodes(&self) -> bool {
+        matches!(self.values, Values::Encoded(_))
+    }
+
     fn ordered<'a>(&self, parameters: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
         let mut kept: Vec<_> = parameters
             .iter()

@@ -71,19 +71,40 @@ pub fn array_value<'a>(members: impl IntoIterator<Item = ArrayMember<'a>>) -> St
 /// ```
 #[must_use]
 pub fn form_arrays<'a>(parameters: &[(&'a str, &'a str)]) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
-    let mut all: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::with_capacity(parameters.len());
-    let mut known: Vec<&str> = Vec::new();
-    for &(name, value) in parameters {
-        match array_name(name).and_then(|base| Some((base, members(parameters, base)?))) {
-            None => all.push((name.into(), value.into())),
-            Some((base, members)) if !known.contains(&base) => {
-                known.push(base);
-                all.push((base.into(), array_value(members.into_iter().map(ArrayMember::Text)).into()));
-            }
-            Some(_) => {}
+    // Sorted, so that thousands of names are gathered in one go.
+    let mut members: Vec<(&str, usize)> =
+        parameters.iter().enumerate().filter_map(|(at, (name, _))| Some((array_name(name)?, at))).collect();
+    if members.is_empty() {
+        return parameters.iter().map(|&(name, value)| (name.into(), value.into())).collect();
+    }
+    members.sort_unstable();
+    let mut names: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    let mut written: Vec<Written<'_>> = parameters.iter().map(|_| Written::AsItIs).collect();
+    for array in members.chunk_by(|one, next| one.0 == next.0) {
+        let (base, first) = array[0];
+        if names.binary_search(&base).is_err()
+            && let Some(values) = in_order(parameters, array)
+        {
+            array.iter().for_each(|(_, at)| written[*at] = Written::Elsewhere);
+            written[first] = Written::Array(base, array_value(values.into_iter().map(ArrayMember::Text)));
         }
     }
-    all
+    let all = parameters.iter().zip(written).filter_map(|(&(name, value), written)| match written {
+        Written::AsItIs => Some((name.into(), value.into())),
+        Written::Array(base, json) => Some((base.into(), json.into())),
+        Written::Elsewhere => None,
+    });
+    all.collect()
+}
+
+/// What becomes of a parameter.
+enum Written<'a> {
+    AsItIs,
+    /// The array of this name, at its first member.
+    Array(&'a str, String),
+    /// A later member.
+    Elsewhere,
 }
 
 /// What stands before `[]` or `[7]` at the end of a name.
@@ -92,14 +113,14 @@ fn array_name(name: &str) -> Option<&str> {
     (!base.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(base)
 }
 
-/// The members of an array in their order; nothing when their names are not of one kind, or leave a number out.
-fn members<'a>(parameters: &[(&'a str, &'a str)], base: &str) -> Option<Vec<&'a str>> {
-    let of_array = parameters.iter().filter(|(name, _)| array_name(name) == Some(base));
-    let index = |name: &'a str| &name[base.len() + 1..name.len() - 1];
-    let mut all: Vec<(&str, &str)> = of_array.map(|&(name, value)| (index(name), value)).collect();
-    if parameters.iter().any(|(name, _)| *name == base) {
-        return None;
-    }
+/// The values of an array's members, given by their places, in their order; nothing when their names are not of one kind, or
+/// leave a number out.
+fn in_order<'a>(parameters: &[(&'a str, &'a str)], array: &[(&str, usize)]) -> Option<Vec<&'a str>> {
+    let member = |&(base, at): &(&str, usize)| {
+        let (name, value) = parameters[at];
+        (&name[base.len() + 1..name.len() - 1], value)
+    };
+    let mut all: Vec<(&str, &str)> = array.iter().map(member).collect();
     if !all.iter().all(|(index, _)| index.is_empty()) {
         // Numbers without leading zeros sort by their length first.
         all.sort_by_key(|(index, _)| (index.len(), *index));

@@ -497,7 +497,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         area: "protocol",
         title: "Parameters that a method does not know",
         open: "Whether they are refused (not stated).",
-        chosen: "They are signed, accepted and ignored. The sandbox warns of each one in the header pg-warning and in its journal, and says what was probably meant. Those of which the sandbox can tell that they would change what is paid are refused (A150, A151, A170).",
+        chosen: "They are signed, accepted and ignored. The sandbox warns of each one in the header pg-warning and in its journal, and says what was probably meant. Those of which the sandbox can tell that they would change what is paid are refused (A150, A151, A170). Of the unknown names of one request the first 32 are compared with the known ones letter by letter.",
         why: "The appendices of recordable parameters are not shown, so refusing would refuse valid calls; ignoring a slip in silence would change what the call does.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
     },

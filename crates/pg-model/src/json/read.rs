@@ -72,7 +72,7 @@ fn child(json: &mut Scanner<'_>, record: &mut dyn Record, name: &str) -> Result<
 /// A repeated record: an array, an object keyed by index, or an object that names its items as XML does.
 fn items(json: &mut Scanner<'_>, list: &mut dyn RecordList, start: Start<'_>) -> Result<Misfit, Problem> {
     Ok(not_empty(match start {
-        Start::Scalar(text) => Value::Text(text.into_owned()),
+        Start::Scalar(text) => Value::text(text),
         Start::List => {
             let mut misfits = Vec::new();
             while json.element()? {
@@ -121,7 +121,7 @@ fn by_name(json: &mut Scanner<'_>, records: &mut dyn RecordMap) -> Result<Misfit
 /// Any value, as it is.
 fn value(json: &mut Scanner<'_>, start: Start<'_>) -> Result<Value, Problem> {
     Ok(match start {
-        Start::Scalar(text) => Value::Text(text.into_owned()),
+        Start::Scalar(text) => Value::text(text),
         Start::List => {
             let mut values = Vec::new();
             while json.element()? {

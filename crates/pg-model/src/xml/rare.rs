@@ -13,6 +13,9 @@ use super::scan::{NOT_WELL_FORMED, Part, Problem, UNDEFINED};
 
 /// Cuts the part that `rest` begins with: how many bytes it has, and what it is.
 pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
+    if let Some((length, character)) = short_number(rest) {
+        return Ok((length, Part::Text(character.into())));
+    }
     let mut reader = Reader::from_str(rest);
     let event = reader.read_event().map_err(|_| NOT_WELL_FORMED)?;
     let length = usize::try_from(reader.buffer_position()).map_err(|_| NOT_WELL_FORMED)?;
@@ -25,6 +28,21 @@ pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
         Event::Text(_) | Event::End(_) | Event::Eof => return Err(NOT_WELL_FORMED),
     };
     Ok((length, part))
+}
+
+/// The most digits of a number that is read here.
+const FEW_DIGITS: usize = 7;
+
+/// A plain reference to a character by its decimal number, such as `&#9;`, and how long it is: a text may hold nothing but
+/// these, and a reader for each takes longer than all the rest. What is not plain, or no character, is left to the reader.
+fn short_number(rest: &str) -> Option<(usize, char)> {
+    let behind = rest.strip_prefix("&#")?;
+    let digits = behind.bytes().take(FEW_DIGITS + 1).take_while(u8::is_ascii_digit).count();
+    let number = behind.get(..digits).filter(|_| (1..=FEW_DIGITS).contains(&digits))?;
+    let character = char::from_u32(number.parse().ok()?)?;
+    // Control characters are none of XML's, so it is the reader that refuses them.
+    let plain = matches!(character, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    (plain && behind.as_bytes().get(digits) == Some(&b';')).then_some((digits + 3, character))
 }
 
 /// The name of a tag that begins `text`.

@@ -1,7 +1,7 @@
 //! Reads a record from the parts of a document: empty elements are empty, repeated elements are lists, unknown ones
 //! survive.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use alloc::{borrow::Cow, vec::Vec};
 
 use crate::{
     decode::{DecodeError, without_byte_order_mark},
@@ -195,10 +195,10 @@ impl<'x> XmlReader<'x> {
     /// An element that the tables do not know.
     fn value(&mut self, tag: &Tag<'x>) -> Result<Value, Problem> {
         if tag.empty {
-            return Ok(Value::Text(String::new()));
+            return Ok(Value::text(Cow::Borrowed("")));
         }
         match self.content()? {
-            Content::Text(text) => Ok(Value::Text(text.into_owned())),
+            Content::Text(text) => Ok(Value::text(text)),
             Content::Child(first) => self.value_from(first),
         }
     }
@@ -217,5 +217,5 @@ impl<'x> XmlReader<'x> {
 }
 
 fn bare_text(text: Cow<'_, str>) -> Misfit {
-    (!text.trim().is_empty()).then(|| Value::Text(text.into_owned()))
+    (!text.trim().is_empty()).then(|| Value::text(text))
 }

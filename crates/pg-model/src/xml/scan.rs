@@ -134,6 +134,11 @@ impl<'x> Scanner<'x> {
 
     /// A part that is not plain.
     fn special(&mut self, rest: &'x str) -> Result<Token<'x>, Problem> {
+        // A text may hold nothing but these.
+        if let Some((length, character)) = predefined(rest.as_bytes()) {
+            self.next += length;
+            return Ok(Token::Text(Cow::Borrowed(character)));
+        }
         let (length, part) = rare::cut(rest)?;
         self.next += length;
         match part {
@@ -141,6 +146,18 @@ impl<'x> Scanner<'x> {
             Part::Text(text) => Ok(Token::Text(Cow::Owned(text))),
             Part::Aside => Ok(Token::Aside),
         }
+    }
+}
+
+/// The character of one of the five predefined entities, and how long its reference is.
+const fn predefined(rest: &[u8]) -> Option<(usize, &'static str)> {
+    match rest {
+        [b'&', b'l', b't', b';', ..] => Some((4, "<")),
+        [b'&', b'g', b't', b';', ..] => Some((4, ">")),
+        [b'&', b'a', b'm', b'p', b';', ..] => Some((5, "&")),
+        [b'&', b'a', b'p', b'o', b's', b';', ..] => Some((6, "'")),
+        [b'&', b'q', b'u', b'o', b't', b';', ..] => Some((6, "\"")),
+        _ => None,
     }
 }
 
@@ -221,14 +238,19 @@ mod tests {
     }
 
     /// Pieces that can stand in any element, and pieces that break it.
-    const WHOLE: [&str; 18] = [
+    const WHOLE: [&str; 23] = [
         "<a/>",
         "<b c='d>'/>",
         "<n:a />",
         "x",
         " ",
         "&amp;",
+        "&lt;",
+        "&gt;",
+        "&apos;",
+        "&quot;",
         "&#65;",
+        "&#9;",
         "\r\n",
         "\r",
         "€",
@@ -241,7 +263,7 @@ mod tests {
         "<?a > ?>",
         "<!DOCTYPE a [<!ENTITY b \"]>\">]>",
     ];
-    const BROKEN: [&str; 16] = [
+    const BROKEN: [&str; 20] = [
         "<a>",
         "</a>",
         "<n:a>",
@@ -253,6 +275,10 @@ mod tests {
         "/",
         "&",
         "&b;",
+        "&#8;",
+        "&#;",
+        "&#55296;",
+        "&#00000065;",
         "<!--",
         "-->",
         "<![CDATA[",

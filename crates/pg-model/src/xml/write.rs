@@ -132,7 +132,7 @@ mod tests {
 
     fn written(name: &str, value: &str) -> String {
         let mut record = Acknowledgement::default();
-        record.extra.push(name, Value::Text(value.to_string()));
+        record.extra.push(name, Value::Text(value.to_string().into()));
         write(&record)
     }
 

@@ -59,7 +59,7 @@ fn escapes_in_names_and_texts_are_read() {
 #[test]
 fn unknown_truth_values_keep_their_word_and_numbers_their_digits() {
     let record: CardKeyDetail = read("{\"a\":true,\"b\":7,\"c\":-1,\"d\":null,\"e\":[false,1.5]}");
-    let text = |text: &str| Value::Text(text.into());
+    let text = |text: &str| Value::Text(text.to_owned().into());
     let found: Vec<_> = record.extra.iter().map(|(name, value)| (name, value.clone())).collect();
     assert_eq!(
         found,

@@ -24,7 +24,7 @@ fn named(prefix: &'static str) -> impl Strategy<Value = Named> {
 
 /// Unknown fields as both encodings can hold them: lists of two and more, and no two neighbours of one name.
 fn extra() -> impl Strategy<Value = Extra> {
-    let leaf = text().prop_map(Value::Text);
+    let leaf = text().prop_map(|text| Value::Text(text.into()));
     let value = leaf.prop_recursive(3, 12, 4, |inner| {
         let scalar_or_record =
             inner.prop_filter("a list in a list is flattened by XML", |v| !matches!(v, Value::List(_)));

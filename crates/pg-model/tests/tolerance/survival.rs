@@ -21,7 +21,7 @@ fn kept<R: Record + Default + PartialEq + core::fmt::Debug>(body: &str) -> R {
 }
 
 fn text(text: &str) -> Value {
-    Value::Text(text.into())
+    Value::Text(text.to_owned().into())
 }
 
 fn record<const N: usize>(fields: [(&str, Value); N]) -> Value {

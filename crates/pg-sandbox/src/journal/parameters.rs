@@ -139,7 +139,7 @@ fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
     }
     match rule(name) {
         Some(Shown::Text) => text(value, number),
-        Some(Shown::CardNumber) => text(&mask::card_number(value), None).into_owned().into(),
+        Some(Shown::CardNumber) => cut(mask::card_number(start_of(value)).into(), value).into_owned().into(),
         Some(Shown::Nothing) => HIDDEN.into(),
         None if value.chars().nth(1).is_none() => "(1 character)".into(),
         None => format!("({} characters)", value.chars().count()).into(),
@@ -149,14 +149,18 @@ fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
 /// The start of a text, with the card numbers in it masked, and how long it is when there is more.
 /// Nothing of it is shown when there is a number in it that masking does not find.
 fn text<'a>(text: &'a str, number: Option<&str>) -> Cow<'a, str> {
-    // A little more than is shown, so that a number at the end is seen whole.
-    let start = &text[..end_of(text, MOST_CHARACTERS + 40)];
+    let start = start_of(text);
     let masked = mask::masked(start);
     if start.chars().filter(|letter| letter.is_numeric()).count() < CARD_NUMBER_DIGITS {
         return cut(masked, text);
     }
     let found = card_numbers::masked(&masked, number, Search::Likely) != masked;
     if found || has_spread_number(&masked) { HIDDEN.into() } else { cut(masked, text) }
+}
+
+/// As much of a text as is looked at: a little more than is shown, so that a number at the end is seen whole.
+fn start_of(text: &str) -> &str {
+    &text[..end_of(text, MOST_CHARACTERS + 40)]
 }
 
 /// Whether a text has the digits of a card number, with one sign between some of them.

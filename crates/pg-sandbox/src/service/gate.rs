@@ -66,11 +66,7 @@ pub(crate) fn signed<'a>(
 
 /// The account that a version 5 request comes from (spec 3 §5): any mistake is error 3.
 pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
-    let merchant = form.given("api_key").and_then(|key| context.merchants().by_enterprise_key(key));
-    let password = form.get("api_password").unwrap_or_default();
-    let right =
-        |merchant: &&Merchant| merchant.enterprise.as_ref().is_some_and(|held| held.api_password.matches(password));
-    let Some(merchant) = merchant.filter(right) else {
+    let Some(merchant) = of_enterprise(context.merchants(), form) else {
         count_failure(context)?;
         return Err(Refusal::from(ErrorCode::ENTERPRISE_NO_MERCHANT_KEY).assuming(52).assuming(53));
     };
@@ -79,6 +75,38 @@ pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&
     } else {
         Err(SandboxErrorCode::UNSUPPORTED_VERSION.into())
     }
+}
+
+/// Whether credentials may be right, as far as the settings tell: what is refused here is refused by [`signed`] and
+/// [`enterprise`] too.
+pub(crate) fn is_admitted(
+    merchants: &Merchants,
+    credentials: Credentials,
+    form: &Form,
+    signature: Signature,
+    is_signed: bool,
+) -> bool {
+    match credentials {
+        Credentials::Session => true,
+        Credentials::Enterprise => of_enterprise(merchants, form).is_some(),
+        Credentials::Signed => {
+            let unsigned = signature == Signature::OptionalWhereAllowed && form.get("shaSignature").is_none();
+            (is_signed || unsigned) && of_account(merchants, form).is_some()
+        }
+    }
+}
+
+/// The account whose version 5 credentials these are.
+fn of_enterprise<'a>(merchants: &'a Merchants, form: &Form) -> Option<&'a Merchant> {
+    let password = form.get("api_password").unwrap_or_default();
+    let merchant = merchants.by_enterprise_key(form.given("api_key")?)?;
+    merchant.enterprise.as_ref().is_some_and(|held| held.api_password.matches(password)).then_some(merchant)
+}
+
+/// The account whose version 3 credentials these are.
+fn of_account<'a>(merchants: &'a Merchants, form: &Form) -> Option<&'a Merchant> {
+    let password = form.get("apiPassword").unwrap_or_default();
+    merchants.by_api_key(form.given("apiKey")?).filter(|merchant| merchant.api_password.matches(password))
 }
 
 /// The version is an integer, so 05 is 5 (spec 3 §9; assumption 111).
@@ -90,8 +118,7 @@ fn is_five(version: &str) -> bool {
 fn account<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
     let key = form.given("apiKey");
     let password = form.get("apiPassword").unwrap_or_default();
-    let merchant = key.and_then(|key| context.merchants().by_api_key(key));
-    if let Some(merchant) = merchant.filter(|merchant| merchant.api_password.matches(password)) {
+    if let Some(merchant) = of_account(context.merchants(), form) {
         return Ok(merchant);
     }
     // Credentials of version 5 are right, and have no settings here.

@@ -14,7 +14,8 @@ use super::{
     misplaced,
     refusal::Refusal,
     reply::Reply,
-    spelling, stray_number, transaction, unique_reference, violation,
+    spelling::{self, Spelling},
+    stray_number, transaction, unique_reference, violation,
     warning::Warnings,
 };
 use crate::{
@@ -71,6 +72,14 @@ pub(crate) const fn entry<M: Serve>() -> Entry {
     Entry { info: M::INFO, permission: M::PERMISSION, signature: M::SIGNATURE, read: read::<M>, refused: refused::<M> }
 }
 
+impl Entry {
+    /// The typed request of a form, or why there is none.
+    fn typed(&self, form: &Form) -> Result<Box<dyn Served>, Refusal> {
+        let request = (self.read)(form)?;
+        misplaced::refusal(self.info, form).map_or(Ok(request), Err)
+    }
+}
+
 /// A typed request, of whichever method.
 trait Served: Send {
     fn serve(self: Box<Self>, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal>;
@@ -92,8 +101,8 @@ struct Judged {
     signed: bool,
     /// What a reply rests on because of the names that were sent.
     assumptions: Vec<u16>,
-    /// The typed request, or which rules it breaks.
-    request: Result<Box<dyn Served>, Refusal>,
+    /// The typed request, or which rules it breaks; nothing when the credentials are wrong anyway.
+    request: Option<Result<Box<dyn Served>, Refusal>>,
 }
 
 impl Call {
@@ -103,19 +112,24 @@ impl Call {
             Credentials::Signed | Credentials::Enterprise => form(settings, request),
         };
         let given = form.as_ref().ok().filter(|form| !form.is_empty());
-        let (mut assumptions, mut warnings) = given.map(|form| spelling::judge(info, form)).unwrap_or_default();
-        if given.is_some_and(|form| stray_number::warn(info, form, &mut warnings)) {
-            assumptions.push(200);
-        }
-        if stray_number::warn_of_head(request, &mut warnings) {
-            assumptions.push(225);
-        }
-        let judged = given.zip(find(info)).map(|(form, entry)| Judged {
-            ambiguous: violation::two_spellings(info, form.parameters()),
-            signed: gate::is_signed(&settings.merchants, form),
-            assumptions,
-            request: (entry.read)(form).and_then(|request| misplaced::refusal(info, form).map_or(Ok(request), Err)),
+        let Spelling { mut assumptions, mut warnings, twice } =
+            given.map(|form| spelling::judge(info, form)).unwrap_or_default();
+        let judged = given.zip(find(info)).map(|(form, entry)| {
+            let signed = gate::is_signed(&settings.merchants, form);
+            // Nothing that takes longer than reading it is done with a request before its credentials are right.
+            let admitted = gate::is_admitted(&settings.merchants, info.credentials, form, entry.signature, signed);
+            let request = admitted.then(|| entry.typed(form));
+            if admitted && stray_number::warn(info, form, &mut warnings) {
+                assumptions.push(200);
+            }
+            if stray_number::warn_of_head(request, &mut warnings) {
+                assumptions.push(225);
+            }
+            Judged { ambiguous: twice, signed, assumptions, request }
         });
+        if judged.is_none() {
+            stray_number::warn_of_head(request, &mut warnings);
+        }
         Self { form, warnings, judged }
     }
 
@@ -171,7 +185,7 @@ pub(crate) fn call(
     }
     context.encoding = encoding;
     unique_reference::take(context, merchant, info, &form)?;
-    let answer = match judged.request {
+    let answer = match judged.request.unwrap_or_else(|| entry.typed(&form)) {
         Ok(request) => {
             judged.assumptions.into_iter().for_each(|number| context.basis.assume(number));
             let known = info.fields.iter().any(|field| field.wire == "currency");

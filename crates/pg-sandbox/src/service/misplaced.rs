@@ -7,7 +7,12 @@ use pg_model::{
     method::{MethodInfo, Retry},
 };
 
-use super::{gate, names::Names, refusal::Refusal, spelling};
+use super::{
+    gate,
+    names::{Names, letters},
+    refusal::Refusal,
+    spelling::MOST_COMPARED,
+};
 use crate::form::{Form, shown};
 
 /// Names of references in either version, in small letters without separators.
@@ -44,9 +49,14 @@ pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     }
     let whole = takes_all_without_a_value(info) && form.get(VALUE).is_none();
     let names = Names::of(info);
-    let unknown = |name: &str| !gate::is_credential(info.credentials, name) && names.field(name).is_none();
-    let mut given = form.iter().filter(|(name, value)| !value.is_empty() && unknown(name));
-    given.find_map(|(name, value)| of(info, name).or_else(|| (whole && is_number(value)).then(|| amount(name))))
+    let unknown = |name: &str| !gate::is_credential(info.credentials, name) && names.find(name).is_none();
+    let given = form.iter().filter(|(name, value)| !value.is_empty() && unknown(name));
+    given.enumerate().find_map(|(at, (name, value))| {
+        // Of thousands, only the first are compared letter by letter.
+        let meant = if at < MOST_COMPARED { names.meant(name) } else { None };
+        let refusal = of(info, names, name, meant.as_deref().unwrap_or_default());
+        refusal.or_else(|| (whole && is_number(value)).then(|| amount(name)))
+    })
 }
 
 /// Whether a request without `transactionValue` is for all of the original's amount.
@@ -63,11 +73,9 @@ fn amount(name: &str) -> Refusal {
     Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT).about(shown(name))
 }
 
-fn of(info: &MethodInfo, name: &str) -> Option<Refusal> {
+fn of(info: &MethodInfo, names: &Names, name: &str, meant: &str) -> Option<Refusal> {
     let spelt: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    let meant = spelling::meant(info, name);
-    let meant = meant.as_deref().unwrap_or_default();
-    let has = |wire: &str| info.fields.iter().any(|field| field.wire == wire);
+    let has = |wire: &str| names.has(wire);
     if REFERENCES.contains(&spelt.as_str()) || REFERENCES.contains(&meant.to_ascii_lowercase().as_str()) {
         let detail = if info.service.version == 5 { "version 5 has no such reference here" } else { "unknown here" };
         let refusal = Refusal::from(SandboxErrorCode::MISPLACED_REFERENCE);
@@ -85,11 +93,10 @@ fn of(info: &MethodInfo, name: &str) -> Option<Refusal> {
     if whole || item {
         return Some(amount(name));
     }
-    let known = |letters: &str| info.fields.iter().any(|field| spelling::letters(field.wire) == letters);
-    let letters = spelling::letters(name);
+    let spelt = letters(name);
     let decisive =
-        DECISIVE.contains(&spelling::letters(meant).as_str()) || (letters.starts_with("currency") && known("currency"));
-    (decisive || (!letters.is_empty() && known(&letters))).then(|| {
+        DECISIVE.contains(&letters(meant).as_str()) || (spelt.starts_with("currency") && names.has_letters("currency"));
+    (decisive || (!spelt.is_empty() && names.has_letters(&spelt))).then(|| {
         let told =
             if meant.is_empty() { shown(name).to_owned() } else { format!("{}, did you mean {meant}?", shown(name)) };
         Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(&told).assuming(151)

@@ -1,46 +1,213 @@
-//! The parameters of each method by their names. A request of a dozen names meets methods of sixty parameters, and most of its
-//! names are asked for more than once.
+//! The names that a method takes, in tables: a request may hold thousands of names, and they are looked up before anyone
+//! knows who sends them.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
 
-use pg_model::{METHODS, field::Field, method::MethodInfo};
+use pg_model::{
+    METHODS,
+    field::{Field, item_number},
+    method::{Credentials, MethodInfo},
+};
+use strsim::osa_distance;
 
-/// The parameters of one method.
+/// Longer names are nobody's slip, and comparing them takes time.
+const LONGEST: usize = 64;
+
+/// The names of one method.
 pub(super) struct Names {
     info: &'static MethodInfo,
-    /// Names that stand for themselves, other spellings among them.
-    whole: HashMap<&'static str, &'static Field>,
-    /// Fields of items, and those that are known by a prefix.
-    patterns: Vec<&'static Field>,
+    /// Fields with one name each, by that and its other spellings, and their places in the method's table.
+    plain: HashMap<&'static str, usize>,
+    /// Fields of items: what stands before and after the number, and their places.
+    numbered: Vec<(&'static str, &'static str, usize)>,
+    /// What the names of fields begin with, and their places.
+    prefixes: Vec<(&'static str, usize)>,
+    /// Every field's name in the tables.
+    wires: HashSet<&'static str>,
+    /// The letters of every field's name.
+    letters: HashSet<String>,
+    /// What a misspelt name may have meant, credentials too.
+    meant: Vec<Meant>,
 }
 
-static NAMES: LazyLock<Vec<Names>> = LazyLock::new(|| METHODS.iter().map(|info| Names::new(info)).collect());
+struct Meant {
+    wire: &'static str,
+    letters: String,
+    set: u32,
+}
+
+/// How a method knows a name.
+#[derive(Clone, Copy)]
+pub(super) struct Known {
+    /// The place of the field in the method's table.
+    pub(super) place: usize,
+    /// Whether it has no other name but its spellings.
+    pub(super) plain: bool,
+}
 
 impl Names {
-    /// Those of a method of the service.
+    /// Those of a method.
     pub(super) fn of(info: &MethodInfo) -> &'static Self {
-        let known = NAMES.iter().find(|names| std::ptr::eq(names.info, info));
-        known.expect("METHODS has every method that a request can name")
+        static ALL: LazyLock<Vec<Names>> = LazyLock::new(|| METHODS.iter().map(|info| Names::new(info)).collect());
+        let all = &*ALL;
+        let at = METHODS.iter().position(|known| std::ptr::eq(*known, info));
+        &all[at.expect("every method is in the list of methods")]
     }
 
     fn new(info: &'static MethodInfo) -> Self {
-        let (patterns, whole): (Vec<&'static Field>, Vec<&'static Field>) =
-            info.fields.iter().partition(|field| field.is_numbered() || field.wire.ends_with('*'));
-        let spellings = |field: &'static Field| std::iter::once(&field.wire).chain(field.aliases);
-        let whole = whole.into_iter().flat_map(|field| spellings(field).map(move |name| (*name, field)));
-        Self { info, whole: whole.collect(), patterns }
+        let (mut plain, mut numbered, mut prefixes) = (HashMap::new(), Vec::new(), Vec::new());
+        for (place, field) in info.fields.iter().enumerate() {
+            for wire in std::iter::once(&field.wire).chain(field.aliases).copied() {
+                if let Some((before, after)) = wire.split_once("{n}") {
+                    numbered.push((before, after, place));
+                } else if let Some(prefix) = wire.strip_suffix('*') {
+                    prefixes.push((prefix, place));
+                } else {
+                    plain.entry(wire).or_insert(place);
+                }
+            }
+        }
+        let credentials: &[&'static str] = match info.credentials {
+            Credentials::Signed => &["apiKey", "apiPassword", "shaSignature"],
+            Credentials::Enterprise => &["api_key", "api_password", "version"],
+            Credentials::Session => &[],
+        };
+        let wires = info.fields.iter().map(|field: &&'static Field| field.wire);
+        let meant = wires.clone().filter(|wire| !wire.ends_with('*')).chain(credentials.iter().copied());
+        Self {
+            info,
+            plain,
+            numbered,
+            prefixes,
+            wires: wires.clone().collect(),
+            letters: wires.map(letters).collect(),
+            meant: meant
+                .map(|wire| {
+                    let letters = letters(wire);
+                    Meant { wire, set: set(&letters), letters }
+                })
+                .collect(),
+        }
     }
 
-    /// The parameter of a name, as [`MethodInfo::field`] finds it.
-    pub(super) fn field(&self, name: &str) -> Option<&'static Field> {
-        let whole = self.whole.get(name).copied();
-        whole.or_else(|| self.patterns.iter().copied().find(|field| field.is_named(name)))
+    /// The field of a name, in any of its spellings.
+    pub(super) fn find(&self, name: &str) -> Option<Known> {
+        if let Some(&place) = self.plain.get(name) {
+            return Some(Known { place, plain: true });
+        }
+        let number = |(before, after, _): &&(&str, &str, usize)| {
+            name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)).and_then(item_number).is_some()
+        };
+        let numbered = self.numbered.iter().find(number).map(|(_, _, place)| *place);
+        let of_prefix = || self.prefixes.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, place)| *place);
+        numbered.or_else(of_prefix).map(|place| Known { place, plain: false })
     }
+
+    /// The field at a place.
+    pub(super) fn field(&self, known: Known) -> &'static Field {
+        self.info.fields[known.place]
+    }
+
+    /// Whether a field is written so in the tables.
+    pub(super) fn has(&self, wire: &str) -> bool {
+        self.wires.contains(wire)
+    }
+
+    /// Whether a field has these letters.
+    pub(super) fn has_letters(&self, letters: &str) -> bool {
+        self.letters.contains(letters)
+    }
+
+    /// The name that was probably meant.
+    pub(super) fn meant(&self, name: &str) -> Option<String> {
+        if name.len() > LONGEST {
+            return None;
+        }
+        if let Some(rest) = self.collected(name) {
+            return Some(format!("collect{rest}"));
+        }
+        let letters = letters(name);
+        let slips = match letters.len() {
+            0..=2 => return None,
+            3..=5 => 1,
+            6..=11 => 2,
+            _ => 3,
+        };
+        // The distance is never less than the difference in length, nor than half of the letters that only one of the two
+        // has, and these cost next to nothing to compare.
+        let set = set(&letters);
+        let is_near = |meant: &&Meant| {
+            meant.letters.len().abs_diff(letters.len()) <= slips && (meant.set ^ set).count_ones() as usize <= 2 * slips
+        };
+        let (distance, nearest) = self
+            .meant
+            .iter()
+            .filter(is_near)
+            .map(|meant| (osa_distance(&letters, &meant.letters), meant.wire))
+            .min_by_key(|&(distance, _)| distance)?;
+        (distance <= slips).then(|| nearest.replace("{n}", number(name).unwrap_or("0")))
+    }
+
+    /// What follows `collect` in a name that begins so in another letter case; those inputs are known by their prefix.
+    fn collected<'n>(&self, name: &'n str) -> Option<&'n str> {
+        const PREFIX: &str = "collect";
+        let takes = self.prefixes.iter().any(|(prefix, _)| *prefix == PREFIX);
+        let (start, rest) = name.split_at_checked(PREFIX.len()).filter(|_| takes)?;
+        start.eq_ignore_ascii_case(PREFIX).then_some(rest)
+    }
+}
+
+/// The letters of a name in small: other cases, underscores, brackets and numbers are no other name.
+pub(super) fn letters(name: &str) -> String {
+    let name = name.replace("{n}", "");
+    name.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+/// Which letters occur, one bit each.
+fn set(letters: &str) -> u32 {
+    letters.bytes().fold(0, |set, letter| set | 1 << (letter - b'a'))
+}
+
+/// The number in a name.
+fn number(name: &str) -> Option<&str> {
+    let start = name.find(|letter: char| letter.is_ascii_digit())?;
+    let digits = name[start..].split(|letter: char| !letter.is_ascii_digit()).next()?;
+    let digits = if digits.bytes().all(|digit| digit == b'0') { "0" } else { digits.trim_start_matches('0') };
+    (digits.len() <= 6).then_some(digits)
 }
 
 #[cfg(test)]
 mod tests {
+    use pg_model::{AuthCardKey, GetToken, Method as _, PostForm, TokenLookup, UpdateCardKeyDetails};
+
     use super::*;
+
+    #[test]
+    fn what_was_meant_is_told() {
+        for (info, name, wanted) in [
+            (UpdateCardKeyDetails::INFO, "cardHoldrName", Some("cardholderName")),
+            (UpdateCardKeyDetails::INFO, "CardExpiryMonth", Some("cardExpiryMonth")),
+            (UpdateCardKeyDetails::INFO, "card_expiry_month", Some("cardExpiryMonth")),
+            (UpdateCardKeyDetails::INFO, "cardholderAddressLine22", Some("cardholderAddressLine1")),
+            (UpdateCardKeyDetails::INFO, "orderNumber", None),
+            (TokenLookup::INFO, "cardkey", Some("cardKey")),
+            (TokenLookup::INFO, "api_key", Some("apiKey")),
+            (TokenLookup::INFO, "x", None),
+            (AuthCardKey::INFO, "item_price[3]", Some("itemPrice3")),
+            (AuthCardKey::INFO, "itemPrize0", Some("itemPrice0")),
+            (AuthCardKey::INFO, "uniqueMerchantRefrence", Some("uniqueMerchantReference")),
+            (GetToken::INFO, "itemName0", Some("item_name[0]")),
+            (GetToken::INFO, "callbackUrl", Some("callback_url")),
+            (PostForm::INFO, "Collect-size", Some("collect-size")),
+            (PostForm::INFO, "cardCvv", Some("cardCV2")),
+        ] {
+            assert_eq!(Names::of(info).meant(name).as_deref(), wanted, "{info:?} {name}");
+        }
+        assert_eq!(Names::of(TokenLookup::INFO).meant(&"cardKey".repeat(10)), None);
+    }
 
     #[test]
     fn a_name_leads_to_the_field_that_the_table_gives() {
@@ -49,6 +216,10 @@ mod tests {
                 .iter()
                 .flat_map(|info| info.fields)
                 .flat_map(|field| std::iter::once(&field.wire).chain(field.aliases))
+        };
+        let found_by = |info, name: &str| {
+            let names = Names::of(info);
+            names.find(name).map(|known| names.field(known).wire)
         };
         let mut found = 0;
         for info in METHODS {
@@ -63,7 +234,7 @@ mod tests {
                     format!("{wire}x"),
                 ] {
                     let wanted = info.field(&name).map(|field| field.wire);
-                    assert_eq!(Names::of(info).field(&name).map(|field| field.wire), wanted, "{info:?} {name}");
+                    assert_eq!(found_by(info, &name), wanted, "{info:?} {name}");
                     found += usize::from(wanted.is_some());
                 }
             }

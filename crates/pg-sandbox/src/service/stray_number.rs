@@ -7,7 +7,7 @@ use pg_model::{
     method::{Credentials, MethodInfo},
 };
 
-use super::{gate, warning::Warnings};
+use super::{gate, names::Names, warning::Warnings};
 use crate::{
     card_numbers,
     form::{Form, shown},
@@ -62,7 +62,8 @@ fn takes_any_text(info: &MethodInfo, name: &str) -> bool {
     if gate::is_credential(info.credentials, name) || name.ends_with("Key") {
         return false;
     }
-    info.fields.iter().find(|field| field.is_named(name)).is_none_or(|field| {
+    let names = Names::of(info);
+    names.find(name).map(|known| names.field(known)).is_none_or(|field| {
         !field.sensitive
             && matches!(
                 field.format,

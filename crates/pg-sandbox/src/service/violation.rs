@@ -1,37 +1,27 @@
 //! The error code of a broken parameter rule (assumption 45).
 
-use pg_model::{
-    ErrorCode, Parameters, Rule, SandboxErrorCode, Violation, Violations, field::Field, method::MethodInfo,
-};
+use pg_model::{ErrorCode, Rule, SandboxErrorCode, Violation, Violations, method::MethodInfo};
 
-use super::refusal::Refusal;
+use super::{names::Names, refusal::Refusal};
 
 /// The refusal for the first violation in the order of the method's table; the others are not told
 /// (assumption 51).
 pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refusal> {
+    let names = Names::of(info);
+    let item = info.fields.iter().position(|field| field.is_numbered());
     // An item that should not be there comes before what it lacks.
-    let place = |violation: &&Violation| match is_gap(violation) {
-        true => (info.fields.iter().position(|field| field.is_numbered()), false),
-        false => (info.fields.iter().position(|field| field.is_named(&violation.name)), true),
+    let place = |violation: &Violation| match is_gap(violation) {
+        true => (item, false),
+        false => (names.find(&violation.name).map(|known| known.place), true),
     };
-    let with_place = violations.iter().filter(|violation| place(violation).0.is_some());
-    with_place.min_by_key(place).or_else(|| violations.iter().next()).map(of)
+    let with_place = violations.iter().map(|violation| (place(violation), violation)).filter(|(at, _)| at.0.is_some());
+    let first = with_place.min_by_key(|(at, _)| *at).map(|(_, violation)| violation);
+    first.or_else(|| violations.iter().next()).map(of)
 }
 
 /// The one rule about items together is how they are numbered (assumption 14).
 fn is_gap(violation: &Violation) -> bool {
     matches!(violation.rule, Rule::Together(rule) if rule.ends_with("items are numbered from 0"))
-}
-
-/// The refusal for a parameter that was sent under two of its spellings: it counts as sent twice
-/// (assumption 23).
-pub(crate) fn two_spellings(info: &MethodInfo, parameters: &Parameters) -> Option<Refusal> {
-    let times = |field: &&&Field| {
-        let spellings = std::iter::once(&field.wire).chain(field.aliases);
-        spellings.filter(|name| parameters.get(name).is_some()).count()
-    };
-    let field = info.fields.iter().filter(|field| !field.aliases.is_empty()).find(|field| times(field) > 1)?;
-    Some(Refusal::from(SandboxErrorCode::DUPLICATE_PARAMETER).about(field.wire).assuming(23))
 }
 
 fn of(violation: &Violation) -> Refusal {
@@ -84,7 +74,7 @@ fn is_amount(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pg_model::{Auth, GetToken, Method as _, Refund, RequestAccountUpdater, UpdateTransaction};
+    use pg_model::{Auth, GetToken, Method as _, Parameters, Refund, RequestAccountUpdater, UpdateTransaction};
 
     use super::*;
 

@@ -12,7 +12,7 @@ use crate::{
     merchants::Merchant,
     records::Session,
     secret::Secret,
-    service::{Basis, Call, Reply, page_url::PageUrl, violation},
+    service::{Basis, Call, Reply, page_url::PageUrl, spelling},
 };
 
 mod entered;
@@ -125,7 +125,7 @@ fn process(
 ) -> Result<HeaderValue, Refusal> {
     encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(37))?;
     let form = form?;
-    if let Some(refusal) = violation::two_spellings(PostForm::INFO, form.parameters()) {
+    if let Some(refusal) = spelling::twice(PostForm::INFO, &form) {
         return Err(refusal);
     }
     if session.expired(context.now) {

@@ -1,0 +1,42 @@
+//! A merchant whose program starts anew with many payments open: each is resumed from what was stored, asks once more, and
+//! is stored again.
+
+use std::sync::Arc;
+
+use pg_measure::Growth;
+use pg_model::Auth;
+use pg_proto::machine::{
+    Action, Event, Machine as _, Moment, Saved,
+    charge::{Bounds, Charge},
+};
+use pg_tests::shop::account_at;
+
+use crate::{requests::payment, sizes};
+
+pub(crate) fn measure() {
+    let account = Arc::new(account_at("https://gateway.example", "main"));
+    let now = Moment::from_millis(1_700_000_000_000);
+    let intents = Growth::of("open payments, resumed at a start", "open payments", "ms of processor time", 1);
+    for size in sizes(16, 16_384) {
+        let saved: Vec<(Auth, String)> = (0..size)
+            .map(|number| {
+                let request = payment(3, &format!("order-{number}"));
+                let mut charge =
+                    Charge::new(Arc::clone(&account), request.clone(), Bounds::default()).expect("a charge");
+                assert!(matches!(charge.step(Event::Begin, now, 4), Action::Send(_)));
+                (request, charge.save().text().to_owned())
+            })
+            .collect();
+        let microseconds = pg_measure::microseconds(|| {
+            let resumed = saved.iter().map(|(request, text)| {
+                let saved = Saved::from_text(text.as_str());
+                let mut charge =
+                    Charge::resume(&saved, Arc::clone(&account), Some(request.clone())).expect("it was stored");
+                assert!(matches!(charge.step(Event::Begin, now, 4), Action::Send(_)));
+                (charge.save(), charge)
+            });
+            resumed.collect::<Vec<_>>()
+        });
+        intents.point(size, microseconds / 1e3);
+    }
+}

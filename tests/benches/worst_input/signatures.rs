@@ -1,0 +1,82 @@
+//! Signatures: checking one, and explaining why one is wrong.
+
+use pg_crypto::{ShaKey, diagnose, explain, form_arrays, sign, verify};
+use pg_measure::Worst;
+
+use crate::{
+    LIMITS, MIB,
+    shapes::{borrowed, digits, groups, near, one, parameters, repeated, short},
+};
+
+/// The most parameters that the sandbox reads.
+const MOST: usize = 2_000;
+/// In the shape of a signature, and nobody's.
+const WRONG: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\
+                     0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+pub(crate) fn measure() {
+    let key = &ShaKey::new("MainSandboxShaKey000000000000000");
+    of_parameters("check a signature", |sent| {
+        let sent = borrowed(sent);
+        let arrays = form_arrays(&sent);
+        let signed: Vec<(&str, &str)> = arrays.iter().map(|(name, value)| (&**name, &**value)).collect();
+        verify(&signed, key, WRONG)
+    })
+    .report(LIMITS);
+    of_parameters("explain a signature", |sent| explain(&borrowed(sent), key).to_string()).report(LIMITS);
+    let work = |sent: &Vec<(String, String)>| diagnose(&borrowed(sent), key, WRONG);
+    of_parameters("diagnose a wrong signature", work)
+        // The largest that are looked at thoroughly.
+        .input(
+            "64 parameters, one of them long",
+            16 << 10,
+            |bytes| {
+                let mut sent = parameters(short, |_| "1".to_owned())(63);
+                sent.push(("z".to_owned(), "%".repeat(bytes - 4_000)));
+                sent
+            },
+            work,
+        )
+        .input("64 short parameters", 64, parameters(short, |_| "1".to_owned()), work)
+        .report(LIMITS);
+    let right = |sent: &Vec<(String, String)>| {
+        let sent = borrowed(sent);
+        diagnose(&sent, key, &sign(&sent, key).to_string())
+    };
+    of_parameters("diagnose a right signature", right).report(LIMITS);
+}
+
+fn of_parameters<T>(name: &str, work: impl Fn(&Vec<(String, String)>) -> T) -> Worst {
+    let one_character = |_| "1".to_owned();
+    Worst::of(name)
+        .input("one plain value", MIB - 10, one("a", repeated("abcdefg ")), &work)
+        .input("one value of percent signs", MIB - 10, one("a", repeated("%")), &work)
+        .input("one value of blanks", MIB - 10, one("a", repeated(" ")), &work)
+        .input("one value of escapes", MIB - 10, one("a", repeated("%41")), &work)
+        .input("one value beyond ASCII", MIB - 10, one("a", repeated("é€")), &work)
+        .input("one value of control characters", MIB - 10, one("a", repeated("\u{1}")), &work)
+        .input("one value of digits", MIB - 10, one("a", digits), &work)
+        .input("one value of groups of digits", MIB - 10, one("a", groups(".")), &work)
+        .input(
+            "one value that nearly is the key",
+            MIB - 10,
+            one("a", repeated("MainSandboxShaKey00000000000000")),
+            &work,
+        )
+        .input("one long name", MIB - 10, |bytes| vec![("a".repeat(bytes), "1".to_owned())], &work)
+        .input("many short parameters", MOST, parameters(short, one_character), &work)
+        .input("many equal names", MOST, parameters(|_| "a".to_owned(), one_character), &work)
+        .input(
+            "many names alike in their first half",
+            MOST,
+            parameters(|n| format!("{}{n:04}", "a".repeat(200)), one_character),
+            &work,
+        )
+        .input("many names that count", MOST, parameters(|n| format!("a{n}"), one_character), &work)
+        .input("many near names", MOST, parameters(near("uniqueMerchantReference"), one_character), &work)
+        .input("one array of many members", MOST, parameters(|_| "a[]".to_owned(), one_character), &work)
+        .input("one numbered array", MOST, parameters(|n| format!("a[{n}]"), one_character), &work)
+        .input("many arrays", MOST, parameters(|n| format!("{}[]", short(n)), one_character), &work)
+        .input("many arrays that are none", MOST, parameters(|n| format!("{}[7]", short(n)), one_character), &work)
+        .input("many empty values", MOST, parameters(short, |_| String::new()), &work)
+}

@@ -1,0 +1,19 @@
+//! What a thread has computed, whatever else the machine did meanwhile.
+
+/// Seconds of processor time of this thread so far.
+#[cfg(unix)]
+#[must_use]
+pub fn processor_seconds() -> f64 {
+    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
+}
+
+/// Seconds that have passed: this system tells no processor time.
+#[cfg(not(unix))]
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock; that is what it is for")]
+pub fn processor_seconds() -> f64 {
+    use std::{sync::LazyLock, time::Instant};
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_secs_f64()
+}

@@ -1,0 +1,126 @@
+//! What the worst inputs of a reader cost: milliseconds a MiB, and whether twice the input costs more than twice as much.
+
+use std::hint::black_box;
+
+use crate::{Bounds, median, processor_seconds, quick};
+
+/// Rounds of a comparison of an input with its half.
+const ROUNDS: usize = 9;
+/// The shortest time that is believed, in seconds.
+const SAMPLE: f64 = 0.002;
+const MIB: f64 = 1_048_576.0;
+
+/// An input whose length decides what it may cost.
+pub trait Input {
+    /// Its bytes.
+    fn bytes(&self) -> usize;
+}
+
+impl Input for String {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Input for Vec<(String, String)> {
+    fn bytes(&self) -> usize {
+        self.iter().map(|(name, value)| name.len() + value.len() + 2).sum()
+    }
+}
+
+/// A reader, masker or explainer with the inputs that were thought of.
+pub struct Worst {
+    reader: String,
+    tried: Vec<Tried>,
+}
+
+struct Tried {
+    input: String,
+    bytes: usize,
+    milliseconds_a_mib: f64,
+    /// How many times the work grows when the input doubles.
+    growth: f64,
+}
+
+impl Worst {
+    /// A reader of which nothing is known yet.
+    #[must_use]
+    pub fn of(reader: &str) -> Self {
+        Self { reader: reader.to_owned(), tried: Vec::new() }
+    }
+
+    /// Measures the work on an input of the largest size, and on one of half of it. What a size is, `make` knows: bytes, or
+    /// parameters.
+    ///
+    /// # Panics
+    /// When the larger input is not larger.
+    #[must_use]
+    pub fn input<I: Input, T>(
+        mut self,
+        name: &str,
+        largest: usize,
+        make: impl Fn(usize) -> I,
+        work: impl Fn(&I) -> T,
+    ) -> Self {
+        let inputs = [make(largest / 2), make(largest)];
+        let bytes = inputs.each_ref().map(Input::bytes);
+        assert!(bytes[1] > bytes[0], "{} of {name}: {bytes:?}", self.reader);
+        // The first calls are cold.
+        let times = inputs.each_ref().map(|input| {
+            timed(1, input, &work);
+            (SAMPLE / timed(1, input, &work).max(1e-9)).ceil().clamp(1.0, 1e4) as u32
+        });
+        let mut seconds = [Vec::new(), Vec::new()];
+        for _ in 0..if quick() { 1 } else { ROUNDS } {
+            for (at, input) in inputs.iter().enumerate() {
+                seconds[at].push(timed(times[at], input, &work));
+            }
+        }
+        let [half, whole] = seconds.map(median);
+        let slope = (whole / half).ln() / (bytes[1] as f64 / bytes[0] as f64).ln();
+        let tried = Tried {
+            input: name.to_owned(),
+            bytes: bytes[1],
+            milliseconds_a_mib: whole * 1e3 / (bytes[1] as f64 / MIB),
+            growth: slope.exp2(),
+        };
+        println!(
+            "  {}, {name}: {} bytes, {:.3} ms, {:.1} ms a MiB, doubled {:.2} times",
+            self.reader,
+            tried.bytes,
+            whole * 1e3,
+            tried.milliseconds_a_mib,
+            tried.growth
+        );
+        self.tried.push(tried);
+        self
+    }
+
+    /// Reports the input that costs most, and the steepest growth of all.
+    ///
+    /// # Panics
+    /// When there was no input.
+    pub fn report(self, bounds: Bounds) {
+        let most = self.tried.iter().max_by(|a, b| a.milliseconds_a_mib.total_cmp(&b.milliseconds_a_mib));
+        let most = most.expect("an input");
+        let growth = self.tried.iter().map(|tried| tried.growth).fold(0.0, f64::max);
+        let (budget, moonshot) = bounds.told();
+        println!(
+            "cost\t{}\t{}\t{}\t{}\t{:.1}\t{growth:.2}\t{budget}\t{moonshot}",
+            self.reader,
+            self.tried.len(),
+            most.input,
+            most.bytes,
+            most.milliseconds_a_mib
+        );
+    }
+}
+
+/// Seconds of processor time a call.
+fn timed<I, T>(times: u32, input: &I, work: &impl Fn(&I) -> T) -> f64 {
+    let start = processor_seconds();
+    for _ in 0..times {
+        black_box(work(black_box(input)));
+    }
+    (processor_seconds() - start) / f64::from(times)
+}
