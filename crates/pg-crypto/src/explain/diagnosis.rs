@@ -10,9 +10,9 @@ use crate::sign::{ShaKey, Signature, SignatureFormatError, is_signed, sign};
 
 /// How many bytes are hashed at most: all usual mistakes with thousands of card keys, or two at once with a usual request. It
 /// takes some milliseconds.
-const MOST_HASHED: usize = 6 << 20;
+const MOST_HASHED: usize = 5 << 20;
 /// What a parameter costs beside its bytes, in bytes.
-const EACH: usize = 64;
+const EACH: usize = 192;
 
 /// Up to so many bytes and parameters, two mistakes at once and missing parameters are looked for.
 const THOROUGH_BYTES: usize = 16 << 10;

@@ -30,9 +30,14 @@ pub(crate) fn in_order<'a>(
     mut visit: impl FnMut(&'a str, &'a str),
 ) {
     if parameters.len() > ON_STACK {
-        let mut order: Vec<_> = parameters.iter().filter(|(name, value)| wanted(name, value)).collect();
-        order.sort_by(|a, b| compare(a.0, b.0));
-        order.iter().for_each(|(name, value)| visit(name, value));
+        // The first bytes of a name as a number decide nearly always.
+        let wanted = parameters.iter().enumerate().filter(|(_, (name, value))| wanted(name, value));
+        let mut order: Vec<_> = wanted.map(|(at, (name, _))| (window(name.as_bytes()), at)).collect();
+        let name = |at: usize| parameters[at].0;
+        order.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| compare(name(a.1), name(b.1))).then_with(|| a.1.cmp(&b.1))
+        });
+        order.iter().for_each(|(_, at)| visit(parameters[*at].0, parameters[*at].1));
         return;
     }
     let mut slots = [0; ON_STACK];

@@ -14,6 +14,12 @@ const LONGEST_NUMBER: usize = 40;
 /// What is wrong with a text, without any of it.
 pub(super) type Problem = &'static str;
 
+/// A text may hold so many values, and one more for so many bytes: real ones take some thirty bytes each, and a text of
+/// nothing but `[],` would take thirty times its length of memory.
+const VALUES: usize = 16_384;
+const BYTES_A_VALUE: usize = 16;
+
+const TOO_MANY: Problem = "holds more values than its length is good for";
 const NOT_VALID: Problem = "is not valid JSON";
 const CUT_SHORT: Problem = "ends before its JSON does";
 
@@ -37,11 +43,13 @@ pub(super) struct Scanner<'j> {
     depth: u8,
     /// Whether a list or an object has just begun, so that no comma is due.
     fresh: bool,
+    /// How many more values there may be.
+    values: usize,
 }
 
 impl<'j> Scanner<'j> {
     pub(super) const fn new(text: &'j str) -> Self {
-        Self { text, at: 0, depth: 0, fresh: false }
+        Self { text, at: 0, depth: 0, fresh: false, values: VALUES + text.len() / BYTES_A_VALUE }
     }
 
     /// Where reading stopped.
@@ -51,7 +59,9 @@ impl<'j> Scanner<'j> {
 
     /// The next value, or its beginning.
     pub(super) fn value(&mut self, truth: Truth) -> Result<Start<'j>, Problem> {
-        match self.peek()? {
+        let next = self.peek()?;
+        self.values = self.values.checked_sub(1).ok_or(TOO_MANY)?;
+        match next {
             b'"' => self.string().map(Start::Scalar),
             b'{' => self.begin(Start::Object),
             b'[' => self.begin(Start::List),

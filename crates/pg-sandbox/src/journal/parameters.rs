@@ -40,7 +40,7 @@ impl Parameters {
     /// The same of names and values that lie anywhere.
     pub(crate) fn of_pairs<'a>(form: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Self {
         let number = form.clone().find(|(name, _)| *name == "cardNumber");
-        let number = number.map(|(_, number)| card_numbers::digits(number));
+        let number = number.map(|(_, number)| card_numbers::digits(start_of(number)));
         let number = number.filter(|number| number.len() >= CARD_NUMBER_DIGITS);
         let (count, bytes) = form.clone().fold((0, 0), |(count, bytes), (name, value)| {
             (count + 1, bytes + name.len() + value.len().min(MOST_CHARACTERS).max(HIDDEN.len()))

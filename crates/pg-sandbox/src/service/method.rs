@@ -12,6 +12,7 @@ use super::{
     context::Context,
     gate::{self, Signature},
     misplaced,
+    names::Names,
     refusal::Refusal,
     reply::Reply,
     spelling::{self, Spelling},
@@ -118,14 +119,14 @@ impl Call {
             let signed = gate::is_signed(&settings.merchants, form);
             // Nothing that takes longer than reading it is done with a request before its credentials are right.
             let admitted = gate::is_admitted(&settings.merchants, info.credentials, form, entry.signature, signed);
-            let request = admitted.then(|| entry.typed(form));
+            let typed = admitted.then(|| entry.typed(form));
             if admitted && stray_number::warn(info, form, &mut warnings) {
                 assumptions.push(200);
             }
             if stray_number::warn_of_head(request, &mut warnings) {
                 assumptions.push(225);
             }
-            Judged { ambiguous: twice, signed, assumptions, request }
+            Judged { ambiguous: twice, signed, assumptions, request: typed }
         });
         if judged.is_none() {
             stray_number::warn_of_head(request, &mut warnings);
@@ -211,10 +212,8 @@ fn card_form(settings: &Settings, info: &MethodInfo, request: &Request<bytes::By
     if let Some(error) = request.extensions().get::<FormError>() {
         return Err(error.clone());
     }
-    let joins = |name: &str| {
-        let field = info.fields.iter().find(|field| field.is_named(name));
-        field.is_none_or(|field| field.wire.ends_with('*'))
-    };
+    let names = Names::of(info);
+    let joins = |name: &str| names.find(name).is_none_or(|known| names.field(known).wire.ends_with('*'));
     Form::read_card_form(request.headers(), request.body(), &settings.limits, joins)
 }
 
