@@ -59,7 +59,8 @@ fn beside_main(sources: &[Source], folder: &str, table: &Table) -> Vec<Violation
         let Some(name) = name.filter(|name| !name.contains('/')) else { continue };
         // A folder with a manifest is a package of its own.
         let package = sources.iter().any(|other| other.path == format!("{tests}{name}/Cargo.toml"));
-        if !package && !listed(file) && !(declared(name) && !file.ends_with("/main.rs")) {
+        let module = declared(name) && !file.ends_with("/main.rs");
+        if !package && !module && !listed(file) {
             let remedy = format!("write `mod {name};` into {tests}main.rs, or list it as a [[test]]");
             violations.push(Violation::new(&source.path, "belongs to no program of tests", remedy));
         }
