@@ -25,7 +25,7 @@ const HEAD_BYTES: usize = 64 << 10;
 /// Requests of methods and customers' pages that are answered at the same time: twice as many as share one write.
 const AT_ONCE: usize = 128;
 /// The same for people's pages and the control interface, whose answers may take long.
-const LOOKING_ON: usize = 2;
+const LOOKING_ON: usize = 16;
 
 /// What all connections share.
 #[derive(Clone)]
