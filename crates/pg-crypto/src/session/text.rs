@@ -70,9 +70,10 @@ impl TextEncoding {
 /// blocks should happen to hold nothing but `0-9a-fA-F` has odds of one in 10^29. Anything else is Base64, of
 /// either alphabet.
 pub(crate) fn detect(text: &str) -> Option<Vec<u8>> {
-    let is_hex = text.len().is_multiple_of(32) && text.bytes().all(|b| b.is_ascii_hexdigit());
-    if is_hex {
-        return TextEncoding::Hex.decode(text);
+    if text.len().is_multiple_of(32)
+        && let Some(bytes) = TextEncoding::Hex.decode(text)
+    {
+        return Some(bytes);
     }
     let as_it_is = if LITTLE_CODE { None } else { standard(text.as_bytes()) };
     as_it_is.or_else(|| standard(&standard_alphabet(text, true)))
