@@ -46,7 +46,12 @@ impl Release {
         // The writer waits for groups that are under way: it has to know when none of them will arrive any more.
         let end = Last { to: writer.clone(), message: || Message::Synced(usize::MAX) };
         let thread = thread::Builder::new().name("sandbox-syncer".to_owned()).spawn(move || {
-            run(&syncer, &waiting, &door, &failed, &end.to);
+            let release = |answers, groups| {
+                // The writer has only ended, and the runtime too, if nobody waits for an answer any more.
+                let _ = end.to.send(Message::Synced(groups));
+                let _ = door.send(answers);
+            };
+            run(&waiting, || syncer.sync(), release, &failed);
             // In this order: no group is handed over once the writer was told.
             drop(waiting);
             drop(end);
@@ -86,26 +91,39 @@ impl Release {
     }
 }
 
-fn run(
-    syncer: &Syncer,
-    waiting: &Receiver<Vec<Answer>>,
-    door: &Door,
+/// Groups of answers that the writer has handed over, each after its commit.
+trait Groups<A> {
+    /// The next one; waits for it. Nothing when the writer has ended.
+    fn wait(&self) -> Option<Vec<A>>;
+    /// One that is there already.
+    fn more(&self) -> Option<Vec<A>>;
+}
+
+impl<A> Groups<A> for Receiver<Vec<A>> {
+    fn wait(&self) -> Option<Vec<A>> {
+        self.recv().ok()
+    }
+
+    fn more(&self) -> Option<Vec<A>> {
+        self.try_recv().ok()
+    }
+}
+
+fn run<A>(
+    groups: &impl Groups<A>,
+    mut sync: impl FnMut() -> Result<(), StoreError>,
+    mut release: impl FnMut(Vec<A>, usize),
     failure: &OnceLock<StoreError>,
-    writer: &Sender<Message>,
 ) {
-    while let Ok(first) = waiting.recv() {
+    while let Some(mut answers) = groups.wait() {
+        let mut count = 1;
         // Whatever was handed over by now was committed by now: one sync serves all of it.
-        let (mut answers, mut groups) = (first, 1);
-        for more in waiting.try_iter() {
+        while let Some(more) = groups.more() {
             answers.extend(more);
-            groups += 1;
+            count += 1;
         }
-        match syncer.sync() {
-            Ok(()) => {
-                // The writer has only ended, and the runtime too, if nobody waits for an answer any more.
-                let _ = writer.send(Message::Synced(groups));
-                let _ = door.send(answers);
-            }
+        match sync() {
+            Ok(()) => release(answers, count),
             Err(error) => {
                 // Nobody is told that it was done, since nobody knows.
                 let _ = failure.set(error);
@@ -123,3 +141,6 @@ async fn let_go(mut opened: UnboundedReceiver<Vec<Answer>>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! The hand-over from the writer to the syncer, in every order in which the two threads can go.
+//!
+//! They share a channel, the file that is synced, and nothing else. So the threads meet where the syncer waits, looks for
+//! more, begins a sync and ends one; at each of these the writer may have gone on by any number of steps. All of these numbers are
+//! gone through, for the very function that the thread runs.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::VecDeque,
+};
+
+use super::*;
+
+/// So many groups are committed, with one answer each.
+const COMMITS: usize = 4;
+
+/// The choices of one run; the next run makes the next ones.
+#[derive(Default)]
+struct Choices {
+    made: Vec<(usize, usize)>,
+    next: usize,
+}
+
+impl Choices {
+    /// A number from zero to `most`.
+    fn choose(&mut self, most: usize) -> usize {
+        if self.next == self.made.len() {
+            self.made.push((0, most));
+        }
+        let (choice, _) = self.made[self.next];
+        self.next += 1;
+        choice
+    }
+
+    /// Whether there are choices that were not made yet.
+    fn advance(&mut self) -> bool {
+        self.next = 0;
+        while let Some((choice, most)) = self.made.pop() {
+            if choice < most {
+                self.made.push((choice + 1, most));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// The writer and the disk, as far as the syncer sees them.
+struct World<'c> {
+    choices: RefCell<&'c mut Choices>,
+    /// The writer's steps so far: it commits a group, then hands it over, then commits the next one.
+    steps: Cell<usize>,
+    channel: RefCell<VecDeque<Vec<usize>>>,
+    /// So many commits are certainly on the disk.
+    durable: Cell<usize>,
+    /// The sync that fails, if one does.
+    fails: usize,
+    syncs: Cell<usize>,
+    released: RefCell<Vec<usize>>,
+    /// So many groups the writer was told of.
+    told: Cell<usize>,
+}
+
+impl<'c> World<'c> {
+    fn new(choices: &'c mut Choices) -> Self {
+        let fails = choices.choose(COMMITS);
+        Self {
+            choices: RefCell::new(choices),
+            steps: Cell::default(),
+            channel: RefCell::default(),
+            durable: Cell::default(),
+            fails,
+            syncs: Cell::default(),
+            released: RefCell::default(),
+            told: Cell::default(),
+        }
+    }
+
+    fn committed(&self) -> usize {
+        self.steps.get().div_ceil(2)
+    }
+
+    fn step(&self) {
+        if self.steps.get() % 2 == 1 {
+            self.channel.borrow_mut().push_back(vec![self.committed()]);
+        }
+        self.steps.set(self.steps.get() + 1);
+    }
+
+    /// Lets the writer go on by any number of steps.
+    fn meet(&self) {
+        let left = 2 * COMMITS - self.steps.get();
+        let steps = self.choices.borrow_mut().choose(left);
+        (0..steps).for_each(|_| self.step());
+    }
+
+    /// Holds what was committed when it began; what comes meanwhile may be there or not, so it counts as lost.
+    fn sync(&self) -> Result<(), StoreError> {
+        self.meet();
+        let certain = self.committed();
+        self.meet();
+        self.syncs.set(self.syncs.get() + 1);
+        if self.syncs.get() == self.fails {
+            return Err(StoreError::Unsynced("the disk is gone".to_owned()));
+        }
+        self.durable.set(certain);
+        Ok(())
+    }
+
+    /// Keeps the answers, or says which of them was not on the disk.
+    fn release(&self, answers: Vec<usize>, groups: usize, early: &Cell<Option<usize>>) {
+        self.meet();
+        if let Some(answer) = answers.iter().find(|answer| **answer > self.durable.get()) {
+            early.set(Some(*answer));
+        }
+        self.told.set(self.told.get() + groups);
+        self.released.borrow_mut().extend(answers);
+    }
+}
+
+impl Groups<usize> for World<'_> {
+    fn wait(&self) -> Option<Vec<usize>> {
+        self.meet();
+        while self.channel.borrow().is_empty() && self.steps.get() < 2 * COMMITS {
+            self.step();
+        }
+        self.channel.borrow_mut().pop_front()
+    }
+
+    fn more(&self) -> Option<Vec<usize>> {
+        self.meet();
+        self.channel.borrow_mut().pop_front()
+    }
+}
+
+/// Runs every order, and gives their number and the first answer that went too early.
+fn every_order(syncer: impl Fn(&World<'_>, &Cell<Option<usize>>, &OnceLock<StoreError>)) -> (usize, Option<usize>) {
+    let (mut choices, mut orders) = (Choices::default(), 0);
+    loop {
+        let (early, failure) = (Cell::new(None), OnceLock::new());
+        let world = World::new(&mut choices);
+        syncer(&world, &early, &failure);
+        orders += 1;
+        if early.get().is_some() {
+            return (orders, early.get());
+        }
+        let released = world.released.borrow();
+        assert!(released.is_sorted() && released.windows(2).all(|pair| pair[0] != pair[1]), "{released:?}");
+        // Each group holds one answer here.
+        assert_eq!(world.told.get(), released.len(), "the writer is told of another number of groups");
+        let failed = world.fails > 0 && world.syncs.get() >= world.fails;
+        assert_eq!(failure.get().is_some(), failed);
+        assert!(failed || released.len() == COMMITS, "{released:?}");
+        drop(released);
+        if !choices.advance() {
+            return (orders, None);
+        }
+    }
+}
+
+#[test]
+fn no_answer_goes_before_its_commit_is_on_the_disk_in_any_order_of_the_threads() {
+    let (orders, early) = every_order(|world, early, failure| {
+        run(world, || world.sync(), |answers, groups| world.release(answers, groups, early), failure);
+    });
+    assert_eq!(early, None);
+    assert!(orders > 10_000, "{orders}");
+}
+
+/// A syncer that looks for more after its sync, so that the test above can fail.
+#[test]
+fn a_syncer_that_takes_more_after_its_sync_is_found() {
+    let (_, early) = every_order(|world, early, _| {
+        while let Some(mut answers) = world.wait() {
+            if world.sync().is_err() {
+                return;
+            }
+            while let Some(more) = world.more() {
+                answers.extend(more);
+            }
+            world.release(answers, 1, early);
+        }
+    });
+    assert!(early.is_some());
+}
