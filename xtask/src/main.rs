@@ -8,6 +8,9 @@ mod attack;
 mod bench;
 mod codegen;
 mod dist;
+mod fuzz;
+mod miri;
+mod nightly;
 mod simulate;
 mod steps;
 mod test;
@@ -102,6 +105,34 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
+    /// Look for inputs that break a property of a reader, the machines, the receiver or the sandbox
+    #[command(
+        long_about = "Builds the targets of tests/fuzz for libFuzzer, runs one after the other, and prints executions, executions a \
+                      second and coverage as a table. A crash is minimised and kept in tests/fuzz/regressions, where an ordinary \
+                      test replays it. Installs the nightly compiler and cargo-fuzz where they are missing; needs a C++ compiler."
+    )]
+    Fuzz {
+        /// So long for each target
+        #[arg(long, value_name = "N", default_value_t = 1.0)]
+        minutes: f64,
+        /// Only this target, can be repeated
+        #[arg(long, value_name = "T")]
+        target: Vec<String>,
+        /// Take what was found into the corpus of the repository
+        #[arg(long)]
+        keep: bool,
+    },
+    /// Run the cores' tests under Miri, which sees undefined behaviour
+    #[command(
+        long_about = "Interprets the unit tests of pg-crypto and pg-proto and the tests of pg-model's readers, with the portable \
+                      implementations of the ciphers and few random cases. Installs the nightly compiler with its components miri \
+                      and rust-src where they are missing. Takes some ten minutes."
+    )]
+    Miri {
+        /// Only this package
+        #[arg(short, long, value_name = "CRATE")]
+        package: Option<String>,
+    },
     /// Live many worlds of the simulation: machines against the sandbox, on virtual time, from seeds
     #[command(
         long_about = "Lives the worlds of many seeds, built with optimisation: merchants' machines against the sandbox's \
@@ -183,6 +214,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test { only, quick } => test::run(&root, only.as_deref(), quick),
         Command::Dist { quick } => dist::run(&root, quick),
         Command::Wasm => wasm::run(&root).map(drop),
+        Command::Fuzz { minutes, target, keep } => fuzz::run(&root, &fuzz::Options { minutes, targets: target, keep }),
+        Command::Miri { package } => miri::run(&root, package.as_deref()),
         Command::Simulate { seeds, seed, planted } => simulate::run(&root, seeds, seed, planted),
         Command::Attack { only, connections, release } => attack::run(&root, release, only.as_deref(), connections),
         Command::Bench { build: true, .. } => bench::builds(&root),

@@ -4,6 +4,5 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod incoming;
-mod machines;
 mod requests;
 mod states;

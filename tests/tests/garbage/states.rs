@@ -1,8 +1,7 @@
 //! Stored states that were damaged: a disk that forgot the end, a hand that edited a number.
 
+use pg_fuzz::kinds::KINDS;
 use serde_json::{Value, json};
-
-use crate::garbage::machines::KINDS;
 
 #[test]
 fn a_state_that_was_cut_short_is_refused() {

@@ -6,6 +6,7 @@
 mod assumptions;
 mod check;
 mod coverage;
+pub(crate) mod dictionaries;
 mod examples;
 mod formats;
 pub(crate) mod method;

@@ -32,6 +32,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-wasm-charge", &["pg-proto"]),
     // The machines against the sandbox, in one thread.
     ("pg-simulation", &["pg-proto", "pg-sandbox"]),
+    // Properties of every reader.
+    ("pg-fuzz", &["pg-hyper", "pg-sandbox"]),
 ];
 
 /// The member that measures the others; any of them may have it as a dev-dependency.

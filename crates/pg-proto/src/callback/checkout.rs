@@ -5,8 +5,8 @@ use pg_model::EnterpriseTransactionLookup;
 
 use super::CallbackError;
 
-/// The longest `trans_key` that is passed on; the service's have 32 characters (spec 3 §4.8).
-const LONGEST_KEY: usize = 64;
+/// The longest `trans_key` that the service has made and that a lookup takes (spec 3 §4.8).
+const LONGEST_KEY: usize = 32;
 /// The name of the one field that has to be there.
 const TRANS_KEY: &str = "trans_key";
 
@@ -207,9 +207,11 @@ mod tests {
     fn what_the_service_cannot_have_sent_is_refused() {
         assert_eq!(posted(""), Err(CallbackError::Missing("trans_key")));
         assert_eq!(posted("tokenid=t&trans_key="), Err(CallbackError::Missing("trans_key")));
-        for key in ["a%0Ab", "%3Cscript%3E%20", "%C3%A9", &"a".repeat(65)] {
+        for key in ["a%0Ab", "%3Cscript%3E%20", "%C3%A9", &"a".repeat(33)] {
             assert_eq!(posted(format!("trans_key={key}")), Err(CallbackError::Invalid("trans_key")), "{key}");
         }
+        let longest = posted(format!("trans_key={}", "a".repeat(32))).unwrap();
+        assert!(pg_model::Method::check(&longest.confirm()).is_empty(), "what is taken can be looked up");
         let get = http::Request::get(format!("/t?trans_key={KEY}")).body(Bytes::new()).unwrap();
         assert_eq!(CheckoutHint::read(&get), Err(CallbackError::NotPost(http::Method::GET)));
     }

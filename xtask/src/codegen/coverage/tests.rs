@@ -10,7 +10,7 @@ use super::{
     super::{
         TABLES,
         check::mentioned_assumptions,
-        place::{Place, Problems},
+        place::{Place, Problems, allowed},
         tables::{self, Tables},
     },
     check, citations, entries,
@@ -58,6 +58,31 @@ fn every_named_test_exists() {
     assert!(existing.len() > 900, "only {} tests were found", existing.len());
     let strangers = strangers(&list, &existing);
     assert!(strangers.is_empty(), "{}", strangers.join("\n"));
+}
+
+/// A protection that is promised is shown, for every attacker.
+#[test]
+fn the_tests_of_the_threat_model_exist() {
+    let page = fs::read_to_string(root().join("docs/threat-model.md")).unwrap();
+    let existing = test_names::of_workspace(&root());
+    let words = |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+    for word in words(&page).iter().filter(|word| word.contains("::") && !word.contains("PACKAGE")) {
+        let template = *word == "package::target::module::function";
+        let hint = allowed(word, existing.iter().map(String::as_str));
+        assert!(template || existing.contains(word), "docs/threat-model.md names {word}, which is no test{hint}");
+    }
+    let attackers = page.split("\n### ").skip(1).collect::<Vec<_>>();
+    assert_eq!(attackers.len(), 8);
+    for attacker in attackers {
+        let title = attacker.lines().next().unwrap_or_default();
+        let shown = words(attacker).iter().any(|word| word.contains("::")) || title.contains("supply chain");
+        assert!(shown && attacker.contains("Not protected: "), "{title}");
+    }
+    let fuzzed = words(page.split("\n## Fuzzing").nth(1).unwrap());
+    for harness in fs::read_dir(root().join("tests/fuzz/fuzz_targets")).unwrap() {
+        let name = harness.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(fuzzed.contains(&name), "docs/threat-model.md does not say what {name} checks");
+    }
 }
 
 /// Wherever a document leaves something open, there is an assumption, the code names it, and a test shows it.

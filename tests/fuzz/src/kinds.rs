@@ -5,20 +5,19 @@ use http::Response;
 use pg_model::{
     AuthSessionKey, CheckoutItem, Currency, GetToken, InitiateThreeDSecureSessionKey, Item, Order, TransactionLookup,
 };
-use pg_proto::{
-    Account, BaseUrl, Credentials, EnterpriseCredentials,
-    machine::{
-        Action, Event, Failure, Machine, Moment, Saved,
-        account_update::{AccountUpdate, UpdateInput, UpdatePlan},
-        charge::{Bounds, Charge},
-        checkout::{Checkout, CheckoutInput, CheckoutPlan},
-        retry::{Retry, RetryBounds},
-        three_d_secure::{ThreeDSecure, ThreeDSecureInput, ThreeDSecurePlan},
-        throttle::{AccountThrottle, Limits, Permit, Throttle},
-    },
+use pg_proto::machine::{
+    Action, Event, Failure, Machine, Moment, Saved,
+    account_update::{AccountUpdate, UpdateInput, UpdatePlan},
+    charge::{Bounds, Charge},
+    checkout::{Checkout, CheckoutInput, CheckoutPlan},
+    retry::{Retry, RetryBounds},
+    three_d_secure::{ThreeDSecure, ThreeDSecureInput, ThreeDSecurePlan},
+    throttle::{AccountThrottle, Limits, Permit, Throttle},
 };
 
-const LOST: &str = "lost";
+use crate::replies::account;
+
+pub(crate) const LOST: &str = "lost";
 const NO_RESPONSE: &str = r#"{"errorCode":"119","traceCode":"1","errorMessage":"No response from bank"}"#;
 const PAID: &str = r#"{"transactionStatusCode":"600","transactionStatus":"Success","transactionType":"Auth","transactionKey":"k1","uniqueMerchantReference":"order-7","currency":"GBP","amount":"499"}"#;
 const INITIATED: &str = r#"{"transactionStatusCode":"607","transactionStatus":"Success","transactionKey":"k1","authenticationKey":"a1","authenticationUrl":"https://gateway.example/3ds/a1"}"#;
@@ -32,15 +31,22 @@ const BATCH: &str = r#"{"result":"OK","batchKey":"0123456789abcdef0123456789abcd
 const FINISHED: &str =
     r#"{"batchKey":"0123456789abcdef0123456789abcdef","cardKeyDetails":[{"oldCardKey":"k1","response":"706"}]}"#;
 
+/// What a machine is answered with.
+pub(crate) const REPLIES: [&str; 10] =
+    [LOST, PAID, INITIATED, SHIFTED, NOT_SHIFTED, TOKEN, BATCH, FINISHED, NO_RESPONSE, "{\"errorCode\":121}"];
+
 /// Texts that a machine stored, and what is done with one that was damaged.
-pub(crate) struct Kind {
-    pub(crate) name: &'static str,
-    pub(crate) stored: fn() -> Vec<String>,
+pub struct Kind {
+    /// The machine.
+    pub name: &'static str,
+    /// Texts that it stored in its story.
+    pub stored: fn() -> Vec<String>,
     /// Resumes from the text, and if that can be, lives through all sorts of events.
-    pub(crate) live: fn(&str) -> bool,
+    pub live: fn(&str) -> bool,
 }
 
-pub(crate) const KINDS: [Kind; 7] = [
+/// All of them.
+pub const KINDS: [Kind; 7] = [
     Kind { name: "charge", stored: charges, live: |text| lived(charge(text), |_| None).is_some() },
     Kind { name: "3-D Secure", stored: three_d_secures, live: |text| lived(three_d_secure(text), customer).is_some() },
     Kind { name: "checkout", stored: checkouts, live: |text| lived(checkout(text), told).is_some() },
@@ -54,13 +60,6 @@ pub(crate) const KINDS: [Kind; 7] = [
     Kind { name: "account throttle", stored: account_throttles, live: both_throttled },
 ];
 
-fn account() -> Account {
-    let base = |path| BaseUrl::parse(path).unwrap();
-    let key = "0123456789abcdef0123456789abcdef";
-    Account::new(base("https://gateway.example"), Credentials::new(key, "password", "sha key"))
-        .enterprise(base("https://gateway.example/enterprise"), EnterpriseCredentials::new(key, "password"))
-}
-
 fn order() -> Order {
     Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7")
 }
@@ -73,16 +72,39 @@ fn search() -> TransactionLookup {
     TransactionLookup { unique_merchant_reference: Some("order-7".into()), ..TransactionLookup::default() }
 }
 
+pub(crate) fn new_charge() -> Charge<AuthSessionKey> {
+    Charge::new(account(), auth(), Bounds::default()).unwrap()
+}
+
+pub(crate) fn new_three_d_secure() -> ThreeDSecure {
+    let initiation =
+        InitiateThreeDSecureSessionKey::new("0123456789abcdef0123456789abcdef", order(), "https://shop.example/back");
+    ThreeDSecure::new(account(), initiation, ThreeDSecurePlan::default()).unwrap()
+}
+
+pub(crate) fn new_checkout() -> Checkout {
+    let mut request = GetToken::new();
+    request.currency = Some(Currency::GBP);
+    request.items = vec![CheckoutItem::new("Tea", "4.99")];
+    Checkout::new(account(), request, CheckoutPlan::default()).unwrap()
+}
+
+pub(crate) fn new_update() -> AccountUpdate {
+    AccountUpdate::new(account(), UpdatePlan::new("0123456789abcdef")).unwrap()
+}
+
+pub(crate) fn new_retry() -> Retry<TransactionLookup> {
+    Retry::new(account(), search(), RetryBounds::default()).unwrap()
+}
+
 fn charges() -> Vec<String> {
-    let story = |replies| told_by(Charge::new(account(), auth(), Bounds::default()).unwrap(), replies, |_| None);
+    let story = |replies| told_by(new_charge(), replies, |_| None);
     [story(&[LOST, "{}", LOST, NO_RESPONSE, "{}", PAID]), story(&[NO_RESPONSE, "{}", PAID])].concat()
 }
 
 fn three_d_secures() -> Vec<String> {
     let story = |replies| {
-        let key = "0123456789abcdef0123456789abcdef";
-        let initiation = InitiateThreeDSecureSessionKey::new(key, order(), "https://shop.example/back");
-        told_by(ThreeDSecure::new(account(), initiation, ThreeDSecurePlan::default()).unwrap(), replies, |count| {
+        told_by(new_three_d_secure(), replies, |count| {
             Some(if count < 2 { ThreeDSecureInput::Returned } else { ThreeDSecureInput::Proceed })
         })
     };
@@ -91,19 +113,15 @@ fn three_d_secures() -> Vec<String> {
 }
 
 fn checkouts() -> Vec<String> {
-    let mut request = GetToken::new();
-    request.currency = Some(Currency::GBP);
-    request.items = vec![CheckoutItem::new("Tea", "4.99")];
-    told_by(Checkout::new(account(), request, CheckoutPlan::default()).unwrap(), &[TOKEN, LOST, LOST], told)
+    told_by(new_checkout(), &[TOKEN, LOST, LOST], told)
 }
 
 fn updates() -> Vec<String> {
-    let machine = AccountUpdate::new(account(), UpdatePlan::new("0123456789abcdef")).unwrap();
-    told_by(machine, &[BATCH, LOST, FINISHED], keys)
+    told_by(new_update(), &[BATCH, LOST, FINISHED], keys)
 }
 
 fn retries() -> Vec<String> {
-    told_by(Retry::new(account(), search(), RetryBounds::default()).unwrap(), &[LOST, LOST, "{}"], |_| None)
+    told_by(new_retry(), &[LOST, LOST, "{}"], |_| None)
 }
 
 fn throttles() -> Vec<String> {
@@ -168,24 +186,27 @@ fn told_by<M: Machine>(mut machine: M, replies: &[&str], input: impl Fn(usize) -
     stored
 }
 
-fn charge(text: &str) -> Option<Charge<AuthSessionKey>> {
+pub(crate) fn charge(text: &str) -> Option<Charge<AuthSessionKey>> {
     Charge::resume(&Saved::from_text(text), account(), Some(auth())).ok()
 }
 
-fn three_d_secure(text: &str) -> Option<ThreeDSecure> {
+pub(crate) fn three_d_secure(text: &str) -> Option<ThreeDSecure> {
     ThreeDSecure::resume(&Saved::from_text(text), account()).ok()
 }
 
-fn checkout(text: &str) -> Option<Checkout> {
+pub(crate) fn checkout(text: &str) -> Option<Checkout> {
     Checkout::resume(&Saved::from_text(text), account(), CheckoutPlan::default()).ok()
 }
 
-fn updated(text: &str) -> bool {
-    let machine = AccountUpdate::resume(&Saved::from_text(text), account(), UpdatePlan::new("0123456789abcdef")).ok();
-    lived(machine, keys).is_some_and(|machine| machine.progress().open_batches < 1_000)
+pub(crate) fn update(text: &str) -> Option<AccountUpdate> {
+    AccountUpdate::resume(&Saved::from_text(text), account(), UpdatePlan::new("0123456789abcdef")).ok()
 }
 
-fn retry(text: &str) -> Option<Retry<TransactionLookup>> {
+fn updated(text: &str) -> bool {
+    lived(update(text), keys).is_some_and(|machine| machine.progress().open_batches < 1_000)
+}
+
+pub(crate) fn retry(text: &str) -> Option<Retry<TransactionLookup>> {
     Retry::resume(&Saved::from_text(text), account(), search()).ok()
 }
 
@@ -227,8 +248,6 @@ fn lived<M: Machine>(machine: Option<M>, input: impl Fn(usize) -> Option<M::Inpu
 }
 
 fn answer<I>(count: usize) -> Event<I> {
-    const REPLIES: [&str; 10] =
-        [LOST, PAID, INITIATED, SHIFTED, NOT_SHIFTED, TOKEN, BATCH, FINISHED, NO_RESPONSE, "{\"errorCode\":121}"];
     match REPLIES[count % REPLIES.len()] {
         LOST => Event::Failed(Failure::NotSent),
         reply => Event::Reply(Response::new(Bytes::from_static(reply.as_bytes()))),

@@ -1,0 +1,45 @@
+//! Masks: no card number is left, and no letter is added or moved.
+
+use pg_model::mask;
+
+use crate::bounded::bounded;
+
+/// Masks any text, and the parameter that the input names.
+pub fn mask(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    let masked = bounded(text.len(), 200, || mask::text(&text));
+    assert_eq!(masked.chars().count(), text.chars().count());
+    for (before, after) in text.chars().zip(masked.chars()) {
+        assert!(before == after || after == '*', "{text:?} became {masked:?}");
+    }
+    assert!(longest_run(&masked) < 12, "{masked:?}");
+    let number = mask::card_number(&text);
+    assert_eq!(number.chars().count(), text.chars().count());
+    assert!(number.chars().filter(|c| *c != '*').count() <= 10, "{number:?}");
+    if let Some((name, value)) = text.split_once('=') {
+        let shown = pg_proto::shown(name, value);
+        assert!(longest_run(&shown) < 12, "{name} is shown as {shown:?}");
+        let secret = ["cv2", "password", "secret"].iter().any(|word| name.to_ascii_lowercase().contains(word));
+        if secret && value.chars().any(|c| c != '*') {
+            assert_ne!(shown, value);
+        }
+    }
+}
+
+/// The most digits that stand side by side, or grouped by single blanks and hyphens.
+fn longest_run(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let (mut longest, mut row) = (0, 0);
+    for (at, byte) in bytes.iter().enumerate() {
+        let groups = matches!(byte, b' ' | b'-') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
+        row = if byte.is_ascii_digit() {
+            row + 1
+        } else if groups {
+            row
+        } else {
+            0
+        };
+        longest = longest.max(row);
+    }
+    longest
+}

@@ -1,0 +1,120 @@
+//! The receiver of callbacks and returns: an answer of fixed words, and news that are hints.
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use pg_hyper::{News, Purpose, Receiver, ReceiverLimits};
+use pg_proto::BaseUrl;
+use tokio::runtime::Runtime;
+use tower_service::Service;
+
+use crate::dice::Dice;
+
+const DOORS: [(Purpose, &str); 6] = [
+    (Purpose::UpdaterCallback, "00000000000000000000000000000001"),
+    (Purpose::CheckoutCallback, "00000000000000000000000000000002"),
+    (Purpose::CheckoutReturn, "00000000000000000000000000000003"),
+    (Purpose::CheckoutCancel, "00000000000000000000000000000004"),
+    (Purpose::CardForm, "00000000000000000000000000000005"),
+    (Purpose::Challenge, "00000000000000000000000000000006"),
+];
+
+/// So many bytes are a body that is too long.
+const BODY_BYTES: usize = 512;
+
+thread_local! {
+    static RUNTIME: Runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+}
+
+/// Sends any request to a receiver with a door of every kind.
+pub fn receiver(input: &[u8]) {
+    let mut dice = Dice::new(input);
+    let (purpose, token) = dice.one_of(&DOORS);
+    let path = match dice.below(8) {
+        0 => "/".to_owned(),
+        1 => format!("/{}", dice.text(40)),
+        2 => format!("/pg/{token}/"),
+        3 => format!("/{token}x"),
+        _ => format!("/pg/{token}"),
+    };
+    let target = format!("{path}?{}", dice.text(160));
+    let method = dice.one_of(&["POST", "GET", "POST", "HEAD", "PUT", "get"]);
+    let content_type = dice.bytes(24).to_vec();
+    let body = Bytes::copy_from_slice(dice.rest());
+    let Ok(uri) = target.parse::<http::Uri>() else { return };
+    let request = || {
+        let mut request = Request::builder().method(method).uri(uri.clone()).body(Full::new(body.clone())).unwrap();
+        if let Ok(value) = HeaderValue::from_bytes(&content_type) {
+            request.headers_mut().insert("content-type", value);
+        }
+        request
+    };
+    let (first, news) = answered(request());
+    let (again, news_again) = answered(request());
+    assert_eq!((first.0, &first.1), (again.0, &again.1));
+    assert_eq!(news.len(), news_again.len());
+    fixed(&first);
+    assert_eq!(news.len(), usize::from(first.0 == StatusCode::OK), "{first:?}");
+    assert!(body.len() <= BODY_BYTES || first.0 != StatusCode::OK);
+    for (opened, said) in news {
+        assert!(opened == token, "{said:?}");
+        let fits = matches!(
+            (purpose, &said),
+            (Purpose::UpdaterCallback, News::Updater(_))
+                | (Purpose::CheckoutCallback | Purpose::CheckoutReturn, News::Paid(_))
+                | (Purpose::CheckoutCancel, News::CheckoutLeft)
+                | (Purpose::CardForm, News::CardForm(_))
+                | (Purpose::Challenge, News::Challenged)
+        );
+        assert!(fits, "{said:?} through a door for {purpose:?}");
+    }
+}
+
+type Answered = (StatusCode, Bytes);
+
+fn answered(request: Request<Full<Bytes>>) -> (Answered, Vec<(String, News)>) {
+    let limits = ReceiverLimits { body_bytes: BODY_BYTES, ..ReceiverLimits::default() };
+    let mut receiver = Receiver::nested(&BaseUrl::parse("https://shop.example/pg").unwrap(), limits);
+    for (purpose, token) in DOORS {
+        drop(receiver.reopen(purpose, token).unwrap());
+    }
+    let mut service = receiver.service();
+    let mut news = Vec::new();
+    let response: Response<Full<Bytes>> = RUNTIME.with(|runtime| {
+        runtime.block_on(async {
+            let mut call = service.call(request);
+            loop {
+                tokio::select! {
+                    biased;
+                    response = &mut call => break response.unwrap(),
+                    Some(received) = receiver.next() => news.push((received.token, received.news)),
+                }
+            }
+        })
+    });
+    // A browser's news wait until the next look.
+    RUNTIME.with(|runtime| {
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                Some(received) = receiver.next() => news.push((received.token, received.news)),
+                () = std::future::ready(()) => {}
+            }
+            let (parts, body) = response.into_parts();
+            ((parts.status, body.collect().await.unwrap().to_bytes()), news)
+        })
+    })
+}
+
+/// What is answered does not depend on what was sent but by its status.
+fn fixed((status, text): &Answered) {
+    let words = match status.as_u16() {
+        200 => "Received. This page can be closed.\n",
+        400 => "This can't be read.\n",
+        404 => "There is nothing here.\n",
+        405 => "Not in this way.\n",
+        413 => "This is too long.\n",
+        other => panic!("status {other}"),
+    };
+    assert_eq!(text, words);
+}

@@ -1,0 +1,174 @@
+//! Typed requests there and back: from parameters, onto the wire, and through the sandbox's reader.
+
+use std::fmt::Debug;
+
+use pg_crypto::{ShaKey, form_arrays, verify};
+use pg_model::{
+    AddressLookup, Auth, AuthCardKey, AuthSessionKey, AuthThreeDSecure, CancelPreauth, CancelToken, CapturePreauth,
+    DeleteToken, DisableToken, EnableToken, EnterpriseCancel, EnterpriseCapture, EnterpriseRefund,
+    EnterpriseTransactionLookup, GetAuthenticationStatus, GetToken, Initiate, InitiateThreeDSecureCardKey,
+    InitiateThreeDSecureSessionKey, Method, Parameters, PostForm, Preauth, PreauthThreeDSecure, Refund, Repeat,
+    RequestAccountUpdater, RetrieveAccountUpdater, Sms, TokenLookup, TokeniseTransactionKey, TransactionLookup,
+    UpdateCardKeyDetails, UpdateTransaction,
+    field::Field,
+    format::Format,
+    method::{Credentials, MethodInfo},
+};
+use pg_proto::{Preview, parameters_of};
+use pg_sandbox::form::{Form, Limits};
+
+use crate::{
+    dice::Dice,
+    replies::account,
+    secrets::{CARD_NUMBER, SHA_KEY, no_credentials},
+};
+
+type Check = fn(&Parameters);
+
+/// Every method by its typed request, in alphabetical order; a unit test compares the list with the tables.
+pub(crate) const CHECKS: [(&MethodInfo, Check); 33] = [
+    (AddressLookup::INFO, there_and_back::<AddressLookup>),
+    (Auth::INFO, there_and_back::<Auth>),
+    (AuthCardKey::INFO, there_and_back::<AuthCardKey>),
+    (AuthSessionKey::INFO, there_and_back::<AuthSessionKey>),
+    (AuthThreeDSecure::INFO, there_and_back::<AuthThreeDSecure>),
+    (CancelPreauth::INFO, there_and_back::<CancelPreauth>),
+    (CancelToken::INFO, there_and_back::<CancelToken>),
+    (CapturePreauth::INFO, there_and_back::<CapturePreauth>),
+    (DeleteToken::INFO, there_and_back::<DeleteToken>),
+    (DisableToken::INFO, there_and_back::<DisableToken>),
+    (EnableToken::INFO, there_and_back::<EnableToken>),
+    (EnterpriseCancel::INFO, there_and_back::<EnterpriseCancel>),
+    (EnterpriseCapture::INFO, there_and_back::<EnterpriseCapture>),
+    (EnterpriseRefund::INFO, there_and_back::<EnterpriseRefund>),
+    (EnterpriseTransactionLookup::INFO, there_and_back::<EnterpriseTransactionLookup>),
+    (GetAuthenticationStatus::INFO, there_and_back::<GetAuthenticationStatus>),
+    (GetToken::INFO, there_and_back::<GetToken>),
+    (Initiate::INFO, there_and_back::<Initiate>),
+    (InitiateThreeDSecureCardKey::INFO, there_and_back::<InitiateThreeDSecureCardKey>),
+    (InitiateThreeDSecureSessionKey::INFO, there_and_back::<InitiateThreeDSecureSessionKey>),
+    (PostForm::INFO, there_and_back::<PostForm>),
+    (Preauth::INFO, there_and_back::<Preauth>),
+    (PreauthThreeDSecure::INFO, there_and_back::<PreauthThreeDSecure>),
+    (Refund::INFO, there_and_back::<Refund>),
+    (Repeat::INFO, there_and_back::<Repeat>),
+    (RequestAccountUpdater::INFO, there_and_back::<RequestAccountUpdater>),
+    (RetrieveAccountUpdater::INFO, there_and_back::<RetrieveAccountUpdater>),
+    (Sms::INFO, there_and_back::<Sms>),
+    (TokenLookup::INFO, there_and_back::<TokenLookup>),
+    (TokeniseTransactionKey::INFO, there_and_back::<TokeniseTransactionKey>),
+    (TransactionLookup::INFO, there_and_back::<TransactionLookup>),
+    (UpdateCardKeyDetails::INFO, there_and_back::<UpdateCardKeyDetails>),
+    (UpdateTransaction::INFO, there_and_back::<UpdateTransaction>),
+];
+
+/// Builds a request of any method from parameters of its own and of strangers.
+pub fn request(input: &[u8]) {
+    let mut dice = Dice::new(input);
+    let (info, check) = CHECKS[dice.below(CHECKS.len())];
+    let mut parameters = Parameters::new();
+    for _ in 0..64 {
+        if dice.is_used_up() {
+            break;
+        }
+        let name = match dice.below(16) {
+            15 => dice.text(16),
+            _ => {
+                let field = dice.one_of(info.fields);
+                field.wire.replace("{n}", dice.one_of(&["0", "1", "2", "10"])).replace('*', "Field")
+            }
+        };
+        let value = match info.field(&name) {
+            Some(field) if dice.below(4) > 0 => usual(field),
+            Some(field) if dice.flag() && !field.values.is_empty() => field.values[0].to_owned(),
+            _ => dice.text(32),
+        };
+        parameters.push(name, value);
+    }
+    check(&parameters);
+}
+
+fn usual(field: &Field) -> String {
+    match field.format {
+        Format::CardNumber => CARD_NUMBER,
+        Format::Month | Format::Flag | Format::Integer => "01",
+        Format::Year | Format::Year2 => "49",
+        Format::Expiry => "1249",
+        Format::Currency => "GBP",
+        Format::Country => "GB",
+        Format::Minor | Format::Digits | Format::UnixTime => "499",
+        Format::Decimal => "4.99",
+        Format::Url => "https://shop.example/page?a=b&c",
+        Format::DateYmd => "19700131",
+        Format::DateDmy => "31011970",
+        Format::Cv2 => "917",
+        Format::CardKeys => "k1,k2",
+        Format::Msisdn | Format::Phone => "447700900000",
+        Format::OneOf => field.values.first().copied().unwrap_or_default(),
+        _ => "Tea + 1 & ü",
+    }
+    .to_owned()
+}
+
+fn there_and_back<M: Method + PartialEq + Debug>(parameters: &Parameters) {
+    let listed = (M::INFO.check)(parameters);
+    masked::<M>(parameters, &format!("{listed} {listed:?}"));
+    let method = match M::from_parameters(parameters) {
+        Ok(method) => method,
+        Err(violations) => {
+            assert!(!violations.is_empty(), "refused without a reason");
+            return masked::<M>(parameters, &format!("{violations} {violations:?}"));
+        }
+    };
+    masked::<M>(parameters, &format!("{method:?}"));
+    let back = M::from_parameters(&parameters_of(&method)).unwrap();
+    assert_eq!(back, method, "what was handed out reads as another request");
+    let account = account();
+    let built = account.request(&method);
+    assert_eq!(built.is_ok(), method.check().is_empty(), "{built:?}");
+    assert_eq!(listed.is_empty(), built.is_ok(), "{listed}");
+    let Ok(request) = built.or_else(|_| account.request_unchecked(&method)) else { return };
+    let preview = Preview::of(&request);
+    masked::<M>(parameters, &format!("{preview} {preview:?}"));
+    arrived(&method, request.body());
+}
+
+/// What the sandbox reads is what was sent, with a signature that is right.
+fn arrived<M: Method + PartialEq + Debug>(method: &M, body: &[u8]) {
+    let theirs: Vec<_> = form_urlencoded::parse(body).collect();
+    let pairs: Vec<(&str, &str)> = theirs.iter().map(|(name, value)| (&**name, &**value)).collect();
+    if M::INFO.credentials == Credentials::Signed {
+        let given = pairs.iter().find(|(name, _)| *name == "shaSignature").unwrap().1;
+        let signed = form_arrays(&pairs);
+        let signed: Vec<(&str, &str)> = signed.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert!(verify(&signed, &ShaKey::new(SHA_KEY), given).is_ok(), "a wrong signature: {pairs:?}");
+    }
+    let Ok(form) = Form::parse(body, &Limits::default()) else { return };
+    let read = M::from_parameters(form.parameters());
+    assert_eq!(read.as_ref().ok(), Some(method), "the sandbox reads another request: {pairs:?}");
+}
+
+/// Checks that an output shows no card number, unless it was given where none belongs.
+fn masked<M: Method>(parameters: &Parameters, output: &str) {
+    let elsewhere = parameters.iter().any(|(name, value)| {
+        let own = M::INFO.field(name).is_some_and(|field| field.format == Format::CardNumber);
+        name.contains(CARD_NUMBER) || (!own && value.contains(CARD_NUMBER))
+    });
+    assert!(elsewhere || !output.contains(CARD_NUMBER), "{output}");
+    let given = |text: &str| text.contains("cAnArY");
+    if !parameters.iter().any(|(name, value)| given(name) || given(value)) {
+        no_credentials(output);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_method_is_checked() {
+        let mut listed: Vec<String> = super::CHECKS.iter().map(|(info, _)| format!("{info:?}")).collect();
+        let mut known: Vec<String> = pg_model::METHODS.iter().map(|info| format!("{info:?}")).collect();
+        listed.sort();
+        known.sort();
+        assert_eq!(listed, known);
+    }
+}

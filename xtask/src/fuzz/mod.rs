@@ -1,0 +1,173 @@
+//! `cargo xtask fuzz`: the targets of `tests/fuzz` by libFuzzer, one after the other.
+
+mod corpus;
+mod output;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use self::output::Counted;
+use crate::codegen::dictionaries;
+use crate::nightly;
+use crate::steps;
+
+/// Where targets, corpus and past crashes are.
+const FOLDER: &str = "tests/fuzz";
+
+/// Files of words, in the work folder.
+const REQUESTS: &str = "requests.dict";
+const REPLIES: &str = "replies.dict";
+
+/// What a run is told.
+pub(crate) struct Options {
+    pub(crate) minutes: f64,
+    pub(crate) targets: Vec<String>,
+    /// Takes what was found into the corpus of the repository.
+    pub(crate) keep: bool,
+}
+
+/// Fuzzes and prints a table. A crash is minimised, kept as a regression, and an error at the end.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    let targets = chosen(root, &options.targets)?;
+    nightly::install(&[])?;
+    nightly::install_fuzz()?;
+    let mut run = Run { root, work: root.join("target/fuzz"), programs: PathBuf::new() };
+    run.build()?;
+    run.write_dictionaries()?;
+    let mut rows = Vec::new();
+    for target in &targets {
+        println!("\n==> {target}, {} minutes", options.minutes);
+        let counted = run.fuzz(target, options.minutes)?;
+        if options.keep {
+            corpus::keep(&run, target)?;
+        }
+        rows.push((target.clone(), counted));
+    }
+    println!("\n{}", output::table(&rows));
+    let crashed: Vec<&str> = rows.iter().filter(|row| row.1.crashed()).map(|row| row.0.as_str()).collect();
+    if !crashed.is_empty() {
+        bail!("{} broke a property: `cargo test -p pg-fuzz` shows how", crashed.join(", "));
+    }
+    Ok(())
+}
+
+/// The targets that are named, or all of them.
+fn chosen(root: &Path, named: &[String]) -> Result<Vec<String>> {
+    let mut known = Vec::new();
+    for entry in fs::read_dir(root.join(FOLDER).join("fuzz_targets"))? {
+        known.extend(entry?.path().file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+    }
+    known.sort();
+    if let Some(strange) = named.iter().find(|name| !known.contains(name)) {
+        bail!("there is no target {strange:?}; there are {}", known.join(", "));
+    }
+    Ok(if named.is_empty() { known } else { named.to_vec() })
+}
+
+/// The programs and folders of one run.
+struct Run<'a> {
+    root: &'a Path,
+    /// Nothing in it is committed.
+    work: PathBuf,
+    programs: PathBuf,
+}
+
+impl Run<'_> {
+    /// Builds every harness, optimised and with the checks of a debug build. Nothing of ours is unsafe, so a sanitizer
+    /// would find little and cost half of the executions.
+    fn build(&mut self) -> Result<()> {
+        let target = host()?;
+        let mut build = nightly::cargo(self.root);
+        build.args(["fuzz", "build", "--fuzz-dir", FOLDER, "--sanitizer", "none", "--features", "harness"]);
+        build.args(["--target", &target, "--target-dir"]).arg(&self.work);
+        steps::execute(&mut build)?;
+        self.programs = self.work.join(target).join("release");
+        Ok(())
+    }
+
+    /// The names of the tables, beside the programs: they are never stale there.
+    fn write_dictionaries(&self) -> Result<()> {
+        let (requests, replies) = dictionaries::generate(self.root)?;
+        fs::write(self.work.join(REQUESTS), requests)?;
+        Ok(fs::write(self.work.join(REPLIES), replies)?)
+    }
+
+    fn fuzz(&self, target: &str, minutes: f64) -> Result<Counted> {
+        let (found, crashes) = (self.folder("found", target)?, self.folder("crashes", target)?);
+        let mut command = self.program(target);
+        command.arg(format!("-max_total_time={}", (minutes * 60.0).ceil()));
+        command.arg(format!("-artifact_prefix={}/", crashes.display()));
+        command.arg(format!("-dict={}", self.work.join(dictionary(target)).display()));
+        // A second for one input is an error, and so is a gigabyte.
+        command.args(["-timeout=20", "-rss_limit_mb=1024", "-print_final_stats=1", "-max_len=4096"]);
+        command.arg(&found);
+        command.args(self.known(target));
+        let log = self.work.join(format!("{target}.log"));
+        let file = fs::File::create(&log)?;
+        let status = command.stdout(file.try_clone()?).stderr(file).stdin(Stdio::null()).status()?;
+        let text = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+        let mut counted = output::counted(&text);
+        if !status.success() {
+            counted.crash = Some(self.keep_crash(target, &crashes, &text)?);
+        }
+        println!("{}", counted.line());
+        Ok(counted)
+    }
+
+    /// Makes the newest crash as small as it gets and puts it where a test replays it.
+    fn keep_crash(&self, target: &str, crashes: &Path, log: &str) -> Result<PathBuf> {
+        let name = output::artifact(log).with_context(|| format!("{target} ended without a crash:\n{log}"))?;
+        let crash = crashes.join(&name);
+        let small = crashes.join(format!("small-{name}"));
+        let mut minimise = self.program(target);
+        minimise.args(["-minimize_crash=1", "-max_total_time=30"]);
+        minimise.arg(format!("-exact_artifact_path={}", small.display())).arg(&crash);
+        // Its verdict is the file that it leaves, or none when it is as small already.
+        let _ended = minimise.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+        let kept = self.root.join(FOLDER).join("regressions").join(target);
+        fs::create_dir_all(&kept)?;
+        let kept = kept.join(name);
+        fs::copy(if small.exists() { &small } else { &crash }, &kept)?;
+        println!("{}", output::reason(log));
+        println!("kept as {}", kept.strip_prefix(self.root).unwrap_or(&kept).display());
+        Ok(kept)
+    }
+
+    fn program(&self, target: &str) -> Command {
+        let mut command = Command::new(self.programs.join(target));
+        command.current_dir(self.root);
+        command
+    }
+
+    /// What the repository holds: corpus and past crashes.
+    fn known(&self, target: &str) -> Vec<PathBuf> {
+        let folders = ["corpus", "regressions"].map(|kind| self.root.join(FOLDER).join(kind).join(target));
+        folders.into_iter().filter(|folder| folder.is_dir()).collect()
+    }
+
+    fn folder(&self, kind: &str, target: &str) -> Result<PathBuf> {
+        let folder = self.work.join(kind).join(target);
+        fs::create_dir_all(&folder)?;
+        Ok(folder)
+    }
+}
+
+/// Readers of replies get the names of replies, everything else those of requests.
+fn dictionary(target: &str) -> &'static str {
+    if matches!(target, "callback" | "json" | "machines" | "redirect" | "reply" | "saved" | "xml") {
+        REPLIES
+    } else {
+        REQUESTS
+    }
+}
+
+/// The machine that compiles, as the compiler calls it.
+fn host() -> Result<String> {
+    let output = Command::new("rustc").args(["+nightly", "-vV"]).env_remove("RUSTUP_TOOLCHAIN").output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc does not say what it runs on")
+}
