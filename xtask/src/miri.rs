@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::nightly;
-use crate::steps::{self, Step};
+use crate::steps::{self, Run, Step};
 
 /// What it runs. It knows no instructions of processors, so the ciphers are told to use their plain code; tests of
 /// random cases run few of them, because it is some hundred times slower than a processor.
@@ -23,7 +23,9 @@ pub(crate) fn run(root: &Path, package: Option<&str>) -> Result<()> {
     let chosen = RUNS.into_iter().filter(|(name, _)| package.is_none_or(|wanted| wanted == *name));
     let steps =
         chosen.map(|(name, targets)| Step::new(format!("{name} under Miri"), move || test(root, name, targets)));
-    steps::run(steps.collect(), true)
+    let mut run = Run::new(true);
+    run.one_by_one(steps.collect());
+    run.end()
 }
 
 fn test(root: &Path, package: &str, targets: &[&str]) -> Result<steps::Outcome> {

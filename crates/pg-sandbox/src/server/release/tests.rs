@@ -12,7 +12,7 @@ use std::{
 use super::*;
 
 /// So many groups are committed, with one answer each.
-const COMMITS: usize = 4;
+const COMMITS: usize = 3;
 
 /// The choices of one run; the next run makes the next ones.
 #[derive(Default)]
@@ -164,7 +164,7 @@ fn no_answer_goes_before_its_commit_is_on_the_disk_in_any_order_of_the_threads()
         run(world, || world.sync(), |answers, groups| world.release(answers, groups, early), failure);
     });
     assert_eq!(early, None);
-    assert!(orders > 10_000, "{orders}");
+    assert!(orders > 1_000, "{orders}");
 }
 
 /// A syncer that looks for more after its sync, so that the test above can fail.
