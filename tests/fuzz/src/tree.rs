@@ -24,27 +24,27 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Text(value.to_string()))
+        Ok(Value::Text(value.to_string().into()))
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Text(value.to_string()))
+        Ok(Value::Text(value.to_string().into()))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Text(value.to_string()))
+        Ok(Value::Text(value.to_string().into()))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::Text(value.to_string()))
+        Ok(Value::Text(value.to_string().into()))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::Text(value.to_owned()))
+        Ok(Value::Text(value.to_owned().into()))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Text(String::new()))
+        Ok(Value::Text(String::new().into()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
