@@ -54,7 +54,9 @@ impl Connector {
             return Err("pg-hyper was built without the feature tls, which https needs".into());
         }
         let mut connector = Inner::clone(&self.0);
-        connector.call(uri).await.map_err(Into::into)
+        // Without TLS its error is another.
+        let stream = connector.call(uri).await?;
+        Ok(stream)
     }
 }
 

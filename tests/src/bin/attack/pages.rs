@@ -90,7 +90,7 @@ async fn injected(target: &Target) -> Result<(usize, Vec<String>)> {
             format!("GET /_sandbox/pages/requests?find={sent}&merchant={sent}&method={sent}"),
             format!("GET /_sandbox/pages/{sent}"),
             format!("GET /_sandbox/{sent}"),
-            format!("POST /_sandbox/pages/decoder"),
+            "POST /_sandbox/pages/decoder".to_owned(),
         ] {
             let body = format!("{sent}={sent}&sessionKey={sent}&cardNumber={sent}&address={sent}&data={sent}");
             let headers =
