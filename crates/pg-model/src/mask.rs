@@ -28,7 +28,8 @@ const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
 /// ```
 #[must_use]
 pub fn card_number(number: &str) -> String {
-    let length = number.chars().count();
+    // The characters, counted by their first bytes: the library's way of counting is fast and large.
+    let length = number.bytes().filter(|byte| byte & 0xc0 != 0x80).count();
     let hides = length >= *CARD_NUMBER_DIGITS.start();
     number
         .chars()

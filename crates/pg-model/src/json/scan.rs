@@ -341,7 +341,7 @@ fn written_out(negative: bool, whole: &str, fraction: &str, exponent: i32) -> Op
     out.push('.');
     out.extend(core::iter::repeat_n('0', from));
     out.extend(digits().skip(before).map(char::from));
-    let kept = out.trim_end_matches('0').len();
+    let kept = out.len() - out.bytes().rev().take_while(|digit| *digit == b'0').count();
     out.truncate(if kept == whole + 1 { whole } else { kept });
     Some(out)
 }

@@ -33,7 +33,7 @@ pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
 fn tag(rest: &str) -> Result<(usize, Part<'_>), Problem> {
     let inside = up_to(behind_first(rest), ">")?;
     let (tag, empty) = inside.strip_suffix('/').map_or((inside, false), |tag| (tag, true));
-    let name = tag.trim_end_matches([' ', '\t', '\r', '\n']);
+    let name = tag.trim_ascii_end();
     if name.bytes().any(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')) {
         return Err(LEFT_OUT);
     }

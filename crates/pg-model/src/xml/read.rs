@@ -52,7 +52,7 @@ impl<'x> XmlReader<'x> {
                     }
                     return self.epilogue();
                 }
-                Token::Text(text) if text.trim().is_empty() => {}
+                Token::Text(text) if text.trim_ascii().is_empty() => {}
                 Token::Aside => {}
                 Token::End => return Err("holds no element serviceResponse"),
                 Token::Text(_) | Token::Close => return Err(NOT_WELL_FORMED),
@@ -65,7 +65,7 @@ impl<'x> XmlReader<'x> {
         loop {
             match self.scanner.token()? {
                 Token::End => return Ok(()),
-                Token::Text(text) if text.trim().is_empty() => {}
+                Token::Text(text) if text.trim_ascii().is_empty() => {}
                 Token::Aside => {}
                 Token::Text(_) | Token::Open(_) | Token::Close => return Err("goes on behind its root element"),
             }
@@ -217,5 +217,5 @@ impl<'x> XmlReader<'x> {
 }
 
 fn bare_text(text: Cow<'_, str>) -> Misfit {
-    (!text.trim().is_empty()).then(|| Value::text(text))
+    (!text.trim_ascii().is_empty()).then(|| Value::text(text))
 }

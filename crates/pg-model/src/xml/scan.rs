@@ -124,7 +124,7 @@ impl<'x> Scanner<'x> {
     fn close(&mut self, rest: &str) -> Result<Token<'x>, Problem> {
         let name = self.open.pop().ok_or(NOT_WELL_FORMED)?;
         let behind = rest.strip_prefix("</").and_then(|behind| behind.strip_prefix(name)).ok_or(NOT_WELL_FORMED)?;
-        let behind_blanks = behind.trim_start_matches([' ', '\t', '\r', '\n']);
+        let behind_blanks = behind.trim_ascii_start();
         if !behind_blanks.starts_with('>') {
             return Err(NOT_WELL_FORMED);
         }
