@@ -43,12 +43,19 @@ impl Feed {
     /// below the caller.
     #[inline]
     pub(crate) fn finish(&mut self) -> [u8; 64] {
+        let digest = self.digest();
+        wipe_dead_frames();
+        digest
+    }
+
+    /// A frame of its own for what the hash copies, so that it is dead, and overwritten, once this is done.
+    #[inline(never)]
+    fn digest(&mut self) -> [u8; 64] {
         let mut digest = [0; 64];
         self.hasher.update(&self.gathered.0[..self.used]);
         self.hasher.finalize_into_reset((&mut digest).into());
         self.gathered.wipe();
         self.used = 0;
-        wipe_dead_frames();
         digest
     }
 

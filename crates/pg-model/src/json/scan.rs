@@ -17,7 +17,7 @@ pub(super) type Problem = &'static str;
 /// A text may hold so many values, and one more for so many bytes: real ones take some thirty bytes each, and a text of
 /// nothing but `[],` would take thirty times its length of memory.
 const VALUES: usize = 16_384;
-const BYTES_A_VALUE: usize = 16;
+const BYTES_A_VALUE: usize = 8;
 
 const TOO_MANY: Problem = "holds more values than its length is good for";
 const NOT_VALID: Problem = "is not valid JSON";
