@@ -167,12 +167,16 @@ fn is_slip(name: &str, other: &str) -> bool {
     if name == other || name.len() < SHORTEST || name.contains('_') != other.contains('_') {
         return false;
     }
+    let most = if name.len() >= LONG { 2 } else { 1 };
+    // Each letter more is a slip by itself; most names differ by that already.
+    if name.chars().count().abs_diff(other.chars().count()) > most {
+        return false;
+    }
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
     let many = |one: &str, other: &str| one.strip_suffix('s') == Some(other);
     if digits(name) != digits(other) || many(name, other) || many(other, name) {
         return false;
     }
-    let most = if name.len() >= LONG { 2 } else { 1 };
     osa_distance(&name.to_ascii_lowercase(), &other.to_ascii_lowercase()) <= most
 }
 
