@@ -3,6 +3,8 @@
 //! Looking for an element waits until it is there, so that no test has to sleep. Where no browser is installed, tests
 //! say so and are left out; on CI they fail.
 
+use std::{sync::Arc, thread, time::Duration};
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{Method, Request, header};
@@ -11,8 +13,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 mod driver;
+mod pool;
 
 use driver::Driver;
+use pool::{Pool, Running};
 
 /// How long an element may take to appear, in milliseconds. Only a test that fails waits that long.
 const PATIENCE: u32 = 20_000;
@@ -52,24 +56,43 @@ pub struct Screen {
     pub phone: bool,
 }
 
-/// A browser with an empty profile of its own, which reaches nothing but this machine.
+/// A browser with a tab, storage and cookies of its own, which reaches nothing but this machine. When it is dropped, the next test
+/// may have it, with nothing of this one left in it; after a test that failed it ends.
 ///
 /// Every method panics when the browser does not do what it is told: that is how a test fails.
 pub struct Browser {
     /// The address of the WebDriver session.
     session: String,
     http: Hyper,
-    // In this order: the browser ends before its profile is removed.
-    _driver: Driver,
-    _profile: TempDir,
+    scripts: Scripts,
+    running: Option<Running>,
+    pool: Arc<Pool>,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let running = self.running.take().filter(|_| !thread::panicking());
+        if let Some(running) = running {
+            self.pool.keep(self.scripts, running);
+        }
+    }
 }
 
 impl Browser {
-    /// A new browser, or nothing where none is installed.
+    /// A browser as if it were new, or nothing where none is installed.
     ///
     /// # Panics
     /// When the browser does not start, or when none is installed on CI.
     pub async fn open(scripts: Scripts) -> Option<Self> {
+        let pool = Pool::shared();
+        // A connection of its own for each command: none is ever found closed.
+        let http = Hyper::new().pool(0, Duration::ZERO);
+        if let Some(running) = pool.take(scripts) {
+            let session = running.session.clone();
+            let browser = Self { session, http, scripts, running: Some(running), pool };
+            browser.forget().await;
+            return Some(browser);
+        }
         let driver = Driver::start()?;
         let profile = tempfile::tempdir().expect("a folder");
         let capabilities = json!({"capabilities": {"alwaysMatch": {
@@ -82,17 +105,30 @@ impl Browser {
                 "prefs": {"profile.managed_default_content_settings.javascript": if scripts == Scripts::On { 1 } else { 2 }},
             },
         }}});
-        let mut browser = Self {
-            session: format!("http://127.0.0.1:{}/session", driver.port()),
-            // A connection of its own for each command: none is ever found closed.
-            http: Hyper::new().pool(0, std::time::Duration::ZERO),
-            _driver: driver,
-            _profile: profile,
-        };
+        let sessions = format!("http://127.0.0.1:{}/session", driver.port());
+        let mut browser = Self { session: sessions.clone(), http, scripts, running: None, pool };
         let opened = browser.post("", &capabilities).await;
         let id = opened["sessionId"].as_str().expect("the identifier of the session");
-        browser.session = format!("{}/{id}", browser.session);
+        browser.session = format!("{sessions}/{id}");
+        browser.running = Some(Running { session: browser.session.clone(), _driver: driver, _profile: profile });
         Some(browser)
+    }
+
+    /// Leaves nothing of the test before: its tabs, with what they showed and pretended to be, its cookies and stores, what
+    /// was complained of, and pressed buttons.
+    async fn forget(&self) {
+        self.ask(Method::DELETE, "/actions", Bytes::new()).await.unwrap_or_else(|refused| refused.fail());
+        let used = self.get("/window/handles").await;
+        let new = self.new_tab().await;
+        for handle in used.as_array().expect("a list") {
+            self.go_to_tab(&text(handle)).await;
+            self.ask(Method::DELETE, "/window", Bytes::new()).await.unwrap_or_else(|refused| refused.fail());
+        }
+        self.go_to_tab(&new).await;
+        self.devtools("Network.clearBrowserCookies", &json!({})).await;
+        self.devtools("Network.clearBrowserCache", &json!({})).await;
+        self.devtools("Storage.clearDataForOrigin", &json!({"origin": "*", "storageTypes": "all"})).await;
+        self.complaints().await;
     }
 
     /// Opens an address, as if it had been typed.
@@ -286,7 +322,8 @@ impl Browser {
 
     /// A picture of the whole page, as a PNG file.
     pub async fn picture(&self) -> Vec<u8> {
-        let shot = json!({"format": "png", "captureBeyondViewport": true});
+        // Nobody waits for a small file; packing it well takes longer than drawing it.
+        let shot = json!({"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true});
         let picture = self.devtools("Page.captureScreenshot", &shot).await;
         STANDARD.decode(text(&picture["data"])).expect("Base64")
     }

@@ -56,7 +56,10 @@ async fn keep(browser: &Browser, name: &str) {
 /// What axe finds: the rule, and where it is broken. It needs a browser with scripts.
 async fn axe(browser: &Browser) -> Vec<String> {
     let Some(script) = AXE.as_deref() else { return Vec::new() };
-    browser.run(script, &[]).await;
+    // Once for each page, which stays the same page however it is looked at.
+    if browser.run("return typeof axe === 'undefined'", &[]).await == true {
+        browser.run(script, &[]).await;
+    }
     let found = browser
         .run_on(
             "const done = arguments[0];

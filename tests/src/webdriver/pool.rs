@@ -1,0 +1,52 @@
+//! Browsers that tests have done with, for the tests after them: starting one takes longer than most tests.
+//!
+//! They live as long as a test holds any: when the last test ends, the last browser ends too, and no process is left.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tempfile::TempDir;
+
+use super::{Scripts, driver::Driver};
+
+/// A browser with its driver and its profile.
+pub(super) struct Running {
+    /// The address of the WebDriver session.
+    pub(super) session: String,
+    // In this order: the browser ends before its profile is removed.
+    pub(super) _driver: Driver,
+    pub(super) _profile: TempDir,
+}
+
+/// The browsers that wait for a test.
+#[derive(Default)]
+pub(super) struct Pool {
+    idle: Mutex<Vec<(Scripts, Running)>>,
+}
+
+static POOL: Mutex<Weak<Pool>> = Mutex::new(Weak::new());
+
+impl Pool {
+    /// The pool of the tests that run now.
+    pub(super) fn shared() -> Arc<Self> {
+        let mut pool = locked(&POOL);
+        let shared = pool.upgrade().unwrap_or_default();
+        *pool = Arc::downgrade(&shared);
+        shared
+    }
+
+    /// A browser of this kind that waits, if any.
+    pub(super) fn take(&self, scripts: Scripts) -> Option<Running> {
+        let mut idle = locked(&self.idle);
+        let place = idle.iter().position(|(kind, _)| *kind == scripts)?;
+        Some(idle.swap_remove(place).1)
+    }
+
+    /// Keeps a browser for the next test.
+    pub(super) fn keep(&self, scripts: Scripts, running: Running) {
+        locked(&self.idle).push((scripts, running));
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
