@@ -8,14 +8,37 @@ use anyhow::{Context, Result, bail};
 
 use super::REPORT;
 use crate::steps;
+use crate::workspace;
 
 /// What is built, and how.
-const BUILDS: [(&str, &[&str]); 4] = [
-    ("pg-crypto", &["-p", "pg-crypto", "--lib"]),
-    ("pg-proto", &["-p", "pg-proto", "--lib"]),
-    ("pg-hyper", &["-p", "pg-hyper", "--lib"]),
-    ("pg, the first command", &["--bin", "pg"]),
+const BUILDS: [Build; 5] = [
+    Build { name: "pg-crypto", package: "pg-crypto", target: &["--lib"], features: &[] },
+    Build { name: "pg-proto", package: "pg-proto", target: &["--lib"], features: &[] },
+    Build {
+        name: "pg-hyper without TLS",
+        package: "pg-hyper",
+        target: &["--lib"],
+        features: &["--no-default-features"],
+    },
+    Build { name: "pg-hyper", package: "pg-hyper", target: &["--lib"], features: &[] },
+    // As the first command of the README builds it: without naming the package, which makes features others.
+    Build { name: "pg, the first command", package: "pg-cli", target: &["--bin", "pg"], features: &[] },
 ];
+
+struct Build {
+    name: &'static str,
+    package: &'static str,
+    target: &'static [&'static str],
+    features: &'static [&'static str],
+}
+
+impl Build {
+    /// What Cargo is told to build.
+    fn arguments(&self) -> Vec<&'static str> {
+        let package: &[&str] = if self.target.contains(&"--lib") { &["-p", self.package] } else { &[] };
+        [package, self.target, self.features].concat()
+    }
+}
 
 const BEGIN: &str = "\n## Build times\n";
 const END: &str = "<!-- end of build times -->\n";
@@ -23,14 +46,16 @@ const END: &str = "<!-- end of build times -->\n";
 /// Builds each in a folder of its own, which is removed, and writes the section of the report.
 pub(super) fn run(root: &Path) -> Result<()> {
     let mut rows = String::from("| what | crates | processor seconds |\n|---|---|---|\n");
-    for (name, arguments) in BUILDS {
-        let folder = tempfile::tempdir_in(root.join("target")).context("no folder to build in")?;
+    let target = workspace::metadata(root)?.target_directory;
+    for build in BUILDS {
+        let name = build.name;
+        let folder = tempfile::tempdir_in(&target).context("no folder to build in")?;
         let before = children_seconds()?;
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.current_dir(root).args(["build", "--quiet", "--locked"]).args(arguments);
+        cargo.current_dir(root).args(["build", "--quiet", "--locked"]).args(build.arguments());
         steps::execute(cargo.env("CARGO_TARGET_DIR", folder.path()).env("CARGO_INCREMENTAL", "1"))?;
         let seconds = children_seconds()? - before;
-        let crates = crates(root, arguments)?;
+        let crates = crates(root, &build)?;
         println!("{name}: {crates} crates, {seconds:.0} s");
         let _ = writeln!(rows, "| {name} | {crates} | {seconds:.0} |");
     }
@@ -67,11 +92,11 @@ pub(super) fn kept(page: &str) -> &str {
 }
 
 /// How many crates are compiled, build scripts and macros apart from what they belong to.
-fn crates(root: &Path, arguments: &[&str]) -> Result<usize> {
-    let package = if arguments.contains(&"-p") { arguments[1] } else { "pg-cli" };
+fn crates(root: &Path, build: &Build) -> Result<usize> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root).args(["tree", "--locked", "-p", package, "-e", "normal,build", "--prefix", "none"]);
-    let output = cargo.args(["--format", "{p}"]).output().context("cargo tree could not be started")?;
+    cargo.current_dir(root).args(["tree", "--locked", "-p", build.package, "-e", "normal,build", "--prefix", "none"]);
+    let output =
+        cargo.args(["--format", "{p}"]).args(build.features).output().context("cargo tree could not be started")?;
     if !output.status.success() {
         bail!("cargo tree: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
