@@ -74,7 +74,8 @@ enum Command {
         long_about = "Runs every test: cargo test of the whole workspace, every example, ten thousand worlds of the \
                       simulation, the builds for \
                       wasm32-unknown-unknown and thumbv7em-none-eabihf, the decoder for JavaScript in Node, in bundlers, in \
-                      other hosts and by TypeScript, docs/openapi.yaml and its examples by an OpenAPI validator and a mock server. Missing rustup \
+                      other hosts and by TypeScript, docs/openapi.yaml and its examples by an OpenAPI validator and a mock server, on CI also the archive \
+                      of the command in an empty root. Missing rustup \
                       targets, the validator, the mock server, the bundlers and, for root on Debian, Chromium and Node are installed; what \
                       cannot be is left out and said so at the end. With CI=true nothing may be left out."
     )]
@@ -82,7 +83,8 @@ enum Command {
         /// Only the steps that have this in their titles
         #[arg(long, value_name = "WORDS", conflicts_with = "quick")]
         only: Option<String>,
-        /// Instead: the tests of the crates that were changed since `main`, and a few of what is built on them
+        /// Instead: the tests of the crates that were changed since `main`, and a few of what is built on them; says what it
+        /// leaves out
         #[arg(long)]
         quick: bool,
     },

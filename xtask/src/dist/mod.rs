@@ -48,8 +48,8 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
     let sum = write_sum(&archive)?;
     tried::in_an_empty_root(&archive, &name)?;
     let bytes = |path: &Path| fs::metadata(path).map(|found| found.len());
-    println!("{}: {} bytes, pg in it {} bytes", archive.display(), bytes(&archive)?, bytes(&program)?);
-    println!("SHA-256 {sum}");
+    steps::say(&format!("{}: {} bytes, pg in it {} bytes", archive.display(), bytes(&archive)?, bytes(&program)?));
+    steps::say(&format!("SHA-256 {sum}"));
     Ok(())
 }
 

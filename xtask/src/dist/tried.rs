@@ -32,7 +32,7 @@ pub(super) fn in_an_empty_root(archive: &Path, name: &str) -> Result<()> {
             let last = said.trim().lines().next_back().unwrap_or("no reason given");
             bail!("pg {} in an empty root: {last}", arguments.join(" "));
         }
-        println!("    pg {} in an empty root: done", arguments.join(" "));
+        steps::say(&format!("    pg {} in an empty root: done", arguments.join(" ")));
     }
     let left: Vec<_> = fs::read_dir(root.path())?.map(|entry| Ok(entry?.file_name())).collect::<Result<_>>()?;
     if left != ["pg"] {

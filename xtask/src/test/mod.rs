@@ -17,6 +17,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
 
+use crate::dist;
 use crate::simulate;
 use crate::steps::{self, Outcome, Run, Step};
 use crate::workspace;
@@ -50,7 +51,13 @@ pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
     let mut tests = suite::steps(&programs, &metadata)?;
     // Among the longest.
     let at = tests.len().min(1);
-    tests.insert(at, Step::new("ten thousand worlds of the simulation", || simulate::test(target_directory)));
+    tests.splice(
+        at..at,
+        [
+            Step::new("the archive of `cargo xtask dist`, unoptimised, in an empty root", || archive(root)),
+            Step::new("ten thousand worlds of the simulation", || simulate::test(target_directory)),
+        ],
+    );
     tests.extend(beside_the_programs(root, target_directory));
     tests.extend(examples::steps(root, &metadata));
     tests.extend(targets::steps(root));
@@ -110,6 +117,15 @@ fn beside_the_programs<'a>(root: &'a Path, target_directory: &'a Path) -> Vec<St
             page::typed(root, target_directory)
         }),
     ]
+}
+
+/// Everything below the command is built once more for this, so it is for CI.
+fn archive(root: &Path) -> Result<Outcome> {
+    if !workspace::on_ci() {
+        return Ok(Outcome::LeftOut("that takes another two minutes: `cargo xtask dist --quick`".to_owned()));
+    }
+    dist::run(root, true)?;
+    Ok(Outcome::Done)
 }
 
 /// The Cargo that runs us, in the workspace's folder.
