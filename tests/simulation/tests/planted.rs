@@ -44,6 +44,10 @@ fn the_page_about_reliability_has_the_table() {
     if env::var_os("PG_BLESS").is_some() {
         fs::write(&path, format!("{}{}{}", &page[..begin], table(), &page[end..])).expect("the page is written");
     } else {
-        assert_eq!(&page[begin..end], table(), "PG_BLESS=1 cargo test -p pg-simulation --test planted page");
+        assert_eq!(
+            &page[begin..end],
+            table(),
+            "PG_BLESS=1 cargo test -p pg-simulation --test all_of_simulation planted::page"
+        );
     }
 }

@@ -16,10 +16,19 @@ use crate::workspace;
 /// Tests that go through many crates in little time, run when a crate below them was changed: package, program, and what
 /// their names contain.
 const CHOSEN: [(&str, &str, &[&str]); 2] =
-    [("pg-tests", "all", &["journey::", "in_process::", "vectors::"]), ("pg-sandbox", "rules", &[])];
+    [("pg-tests", "all", &["journey::", "in_process::", "vectors::"]), ("pg-sandbox", "all_of_sandbox", &["rules::"])];
 
-/// Programs that take far longer than all the others; they wait for the whole run, unless they were changed themselves.
-const LONG: [(&str, &str); 3] = [("pg-tests", "browser"), ("pg-simulation", "planted"), ("pg-cli", "independent")];
+/// Tests that take far longer than all the others: package, program, and what their names begin with, or nothing for the
+/// whole program. They wait for the whole run, unless nothing but their package was changed.
+const LONG: [(&str, &str, &str); 3] = [
+    ("pg-tests", "browser", ""),
+    ("pg-simulation", "all_of_simulation", "planted::"),
+    ("pg-cli", "all_of_cli", "independent::"),
+];
+
+/// What is never run here, whatever was changed.
+const NEVER: &str = "examples, also those in the documentation; ten thousand worlds of the simulation; the builds for bare metal \
+                     and wasm; everything in Node; docs/openapi.yaml in validators and mock servers";
 
 /// Whose change reaches tests that no dependency tells of.
 const READERS: [(&str, &str); 4] = [
@@ -41,25 +50,48 @@ pub(super) fn run(root: &Path) -> Result<()> {
     println!("changed: {}", listed(&changed));
     println!("built on it: {}", listed(affected.difference(&changed)));
     let programs = build(root, &metadata, &changed, &affected)?;
-    let mut all = Vec::new();
+    let (mut all, mut left_out) = (Vec::new(), Vec::new());
     for program in &programs {
         let package = program.package(&metadata)?;
-        let arguments = arguments(program, &package.name, &changed);
-        if let Some(arguments) = arguments {
-            let title = format!("{} {} of {}", program.name, arguments.join(" "), package.name);
-            all.push(Step::new(title, move || {
-                suite::execute(program, package, &[&["--quiet"], &arguments[..]].concat())
-            }));
-        }
+        let what = format!("{} of {}", program.name, package.name);
+        let Some(arguments) = arguments(program, &package.name, &changed) else {
+            left_out.push(what);
+            continue;
+        };
+        let title = format!("{what} {}", arguments.join(" ")).trim_end().to_owned();
+        let arguments = [&["--quiet"], &arguments[..]].concat();
+        all.push(Step::new(title, move || suite::execute(program, package, &arguments)));
     }
     if all.is_empty() {
         bail!("no test was built for {}", listed(&changed));
     }
+    left_out.extend(not_built(&metadata, &affected, &programs)?);
     let mut run = Run::new(true);
     run.together(all, super::at_once());
     run.end()?;
-    println!("only what was changed; before a merge: `cargo xtask test`");
+    println!("left out, of what the change may reach: {}", listed(&left_out));
+    println!("left out always: {NEVER}");
+    println!("so before a merge: `cargo xtask test`");
     Ok(())
+}
+
+/// Programs of tests that the change may reach and that were not even built.
+fn not_built(metadata: &Metadata, affected: &BTreeSet<String>, programs: &[Program]) -> Result<Vec<String>> {
+    let built = |(package, test): &(String, String)| -> Result<bool> {
+        for program in programs.iter().filter(|program| program.name == *test && !program.is_library) {
+            if *program.package(metadata)?.name == **package {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    let mut missing = Vec::new();
+    for target in workspace::targets(metadata, &TargetKind::Test) {
+        if affected.contains(&target.0) && !built(&target)? {
+            missing.push(format!("{} of {}", target.1, target.0));
+        }
+    }
+    Ok(missing)
 }
 
 /// What differs from where this branch left `main`, and what is not committed.
@@ -118,7 +150,7 @@ fn with_dependents(metadata: &Metadata, changed: &BTreeSet<String>) -> BTreeSet<
     }
 }
 
-/// Builds the tests of what was changed, every library and command that is built on it, and the tests that are chosen.
+/// Builds the tests of what was changed, the libraries and commands with tests that are built on it, and the tests that are chosen.
 fn build(
     root: &Path,
     metadata: &Metadata,
@@ -128,25 +160,35 @@ fn build(
     let targets = workspace::targets(metadata, &TargetKind::Test);
     let wanted = |(package, test): &(String, String)| {
         let chosen = CHOSEN.iter().any(|(one, program, _)| one == package && program == test);
-        (changed.contains(package) && !is_long(package, test, changed)) || (affected.contains(package) && chosen)
+        (changed.contains(package) && long(package, test, changed) != Some(""))
+            || (affected.contains(package) && chosen)
     };
     let mut tests: Vec<&str> = targets.iter().filter(|target| wanted(target)).map(|(_, test)| test.as_str()).collect();
     tests.sort_unstable();
     tests.dedup();
-    let mut arguments = vec!["--lib", "--bins"];
+    let commands = metadata.packages.iter().filter(|package| affected.contains(&*package.name));
+    let commands = commands.flat_map(|package| package.targets.iter().filter(|target| target.is_bin() && target.test));
+    let mut arguments = vec!["--lib"];
+    arguments.extend(commands.flat_map(|command| ["--bin", command.name.as_str()]));
     arguments.extend(tests.iter().flat_map(|test| ["--test", test]));
     suite::build(root, &arguments)
 }
 
-/// Whether it waits for the whole run: it takes long, and more than itself was changed.
-fn is_long(package: &str, test: &str, changed: &BTreeSet<String>) -> bool {
-    LONG.contains(&(package, test)) && changed.len() > 1
+/// What of a program waits for the whole run, by how the names of its tests begin: it takes long, and more than its package was
+/// changed.
+fn long(package: &str, test: &str, changed: &BTreeSet<String>) -> Option<&'static str> {
+    let found = LONG.iter().find(|(one, program, _)| *one == package && *program == test);
+    found.filter(|_| changed.len() > 1).map(|(_, _, tests)| *tests)
 }
 
 /// What a program is run with; nothing where it is only built.
 fn arguments(program: &Program, package: &str, changed: &BTreeSet<String>) -> Option<Vec<&'static str>> {
     if changed.contains(package) {
-        return (!is_long(package, &program.name, changed)).then(Vec::new);
+        return match long(package, &program.name, changed) {
+            None => Some(Vec::new()),
+            Some("") => None,
+            Some(tests) => Some(vec!["--skip", tests]),
+        };
     }
     let chosen = |(one, test, _): &&(&str, &str, &[&str])| *one == package && *test == program.name;
     let chosen = CHOSEN.iter().find(chosen).filter(|_| !program.is_library);
@@ -160,8 +202,20 @@ fn listed<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{packages_of, with_dependents};
+    use cargo_metadata::TargetKind;
+
+    use super::{CHOSEN, LONG, packages_of, with_dependents};
     use crate::workspace;
+
+    #[test]
+    fn the_programs_that_are_named_exist() {
+        let metadata = workspace::metadata(&workspace::root().unwrap()).unwrap();
+        let targets = workspace::targets(&metadata, &TargetKind::Test);
+        let chosen = CHOSEN.iter().map(|(package, test, _)| (*package, *test));
+        for (package, test) in chosen.chain(LONG.iter().map(|(package, test, _)| (*package, *test))) {
+            assert!(targets.contains(&(package.to_owned(), test.to_owned())), "{package} {test}");
+        }
+    }
 
     fn changed(file: &str) -> Vec<String> {
         let metadata = workspace::metadata(&workspace::root().unwrap()).unwrap();

@@ -1,6 +1,6 @@
 //! Flags before environment before profile, and what secrets are worth.
 
-use crate::pg::{CANARIES, pg, words, write_private};
+use crate::command::pg::{CANARIES, pg, words, write_private};
 
 const CALL: &str = "call token/lookup cardKey=4F2C-91 --dry-run";
 
@@ -17,7 +17,8 @@ baseUrl = "https://staging.example/api"
 
 #[test]
 fn flags_win_over_environment_over_profile() {
-    let target = |run: crate::pg::Pg| run.profiles(PROFILES).run().ends(0).out.lines().next().unwrap().to_owned();
+    let target =
+        |run: crate::command::pg::Pg| run.profiles(PROFILES).run().ends(0).out.lines().next().unwrap().to_owned();
     assert_eq!(target(words(CALL)), "POST https://default.example/v3/token/lookup/json");
     assert_eq!(
         target(words(&format!("{CALL} --profile staging"))),

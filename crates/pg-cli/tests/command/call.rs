@@ -1,6 +1,6 @@
 //! What is checked before anything is sent, and where values come from.
 
-use crate::{
+use crate::command::{
     peer::{Peer, reply},
     pg::{pg, words, write_private},
 };

@@ -1,4 +1,4 @@
-use crate::pg::words;
+use crate::command::pg::words;
 
 #[test]
 fn every_shell_gets_a_script() {

@@ -1,4 +1,4 @@
-use crate::pg::{Pg, pg};
+use crate::command::pg::{Pg, pg};
 
 /// `printf … | openssl enc -aes-256-cbc -K … -iv … -a`, key and iv being the bytes of these texts.
 const DATA: &str = "TG6TJvkSCmgaz0tmydsfzKscDgJNDEbFY070aIvCUH+4UTyD+axhmjB7yNHpFoE7";
@@ -102,7 +102,7 @@ fn why_is_said_only_when_asked() {
 
 #[test]
 fn more_than_any_address_has_is_not_read_to_its_end() {
-    crate::pg::words("decrypt -")
+    crate::command::pg::words("decrypt -")
         .account("https://gateway.example")
         .input(&"a".repeat(2 << 20))
         .run()

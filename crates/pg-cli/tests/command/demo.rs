@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::pg::words;
+use crate::command::pg::words;
 
 /// What must never be seen: the numbers of the cards, a CV2 in a field, the account's secrets.
 const HIDDEN: [&str; 13] = [

@@ -7,7 +7,7 @@ use pg_model::{
     method::{Credentials, MethodInfo},
 };
 
-use crate::pg::{CANARIES, pg, words};
+use crate::command::pg::{CANARIES, pg, words};
 
 const PAN: &str = "4929420573595709";
 const CV2: &str = "9876";

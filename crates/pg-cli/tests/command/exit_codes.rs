@@ -1,6 +1,6 @@
 //! Exit codes against peers that answer well, badly, or not at all.
 
-use crate::{
+use crate::command::{
     peer::{Peer, nobody, reply},
     pg::{CANARIES, Ended, words},
 };

@@ -10,7 +10,7 @@ use http::Request;
 use pg_model::{CheckoutItem, Flag, GetToken, RequestAccountUpdater};
 use serde_json::Value;
 
-use crate::{
+use crate::command::{
     pg::{Ended, Pg, Started, words},
     sandbox::Running,
     shop::Shop,

@@ -1,6 +1,6 @@
 use pg_model::METHODS;
 
-use crate::pg::words;
+use crate::command::pg::words;
 
 #[test]
 fn all_methods_are_listed_by_service() {

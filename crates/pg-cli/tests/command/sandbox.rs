@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::pg::{Ended, Pg, Started, pg, words};
+use crate::command::pg::{Ended, Pg, Started, pg, words};
 
 /// A sandbox process, ended with the test.
 pub(crate) struct Running {

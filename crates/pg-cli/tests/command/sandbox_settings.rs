@@ -17,7 +17,7 @@ use pg_hyper::rustls::{
 };
 use serde_json::Value;
 
-use crate::{
+use crate::command::{
     peer::{read_request, reply},
     pg::pg,
     sandbox::{CARD, Running},
@@ -37,7 +37,7 @@ impl Running {
     }
 
     /// Asks the account updater about a new card key, with this address for the callback.
-    fn request_update(&self, callback_url: &str) -> crate::pg::Ended {
+    fn request_update(&self, callback_url: &str) -> crate::command::pg::Ended {
         let paid = self.run(&format!("call transaction/auth cardNumber=4000000000001000 {CARD}")).ends(0);
         let paid: Value = serde_json::from_str(&paid.out).unwrap();
         let stored = self.run(&format!(

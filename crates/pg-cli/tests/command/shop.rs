@@ -9,7 +9,7 @@ use pg_model::{Auth, CardDetails, Currency, Encoding, Item, Order, TokeniseTrans
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 use serde_json::Value;
 
-use crate::sandbox::Running;
+use crate::command::sandbox::Running;
 
 /// The account `main` of a sandbox.
 pub(crate) struct Shop {

@@ -1,4 +1,4 @@
-use crate::pg::{CANARIES, pg, words};
+use crate::command::pg::{CANARIES, pg, words};
 
 /// Made by Python 3: `hashlib.sha512` over name=value + key, names ordered by `str.lower`.
 const SIGNATURE: &str = "b7e1e57bb59434d1023c9f95639ee3550d7275c31309101887d3c827c09f07e4\
@@ -31,7 +31,7 @@ fn sign_prints_the_digits_and_nothing_else() {
 #[test]
 fn sign_adds_credentials_only_when_told() {
     let others = PARAMETERS.iter().filter(|parameter| !parameter.starts_with("api"));
-    let account = |run: crate::pg::Pg| {
+    let account = |run: crate::command::pg::Pg| {
         run.env("PG_SHA_KEY", KEY).env("PG_API_KEY", "k1").env("PG_API_PASSWORD", "pass word").run().ends(0)
     };
     let ended = account(pg(["sign", "--with-credentials"].iter().chain(others.clone())));

@@ -1,6 +1,6 @@
 //! Readers that go away, disks that are full, and terminals that are none.
 
-use crate::pg::words;
+use crate::command::pg::words;
 
 /// A pipe whose reader is gone already.
 fn closed_pipe() -> std::io::PipeWriter {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::{
+use crate::durability::{
     caller::Caller,
     writer::{Acknowledged, Write, Writer, text},
 };

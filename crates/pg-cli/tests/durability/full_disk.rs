@@ -3,7 +3,7 @@
 
 use std::{fs, process::Command};
 
-use crate::{
+use crate::durability::{
     dice::Dice,
     process::{Sandbox, under},
     writer::Writer,

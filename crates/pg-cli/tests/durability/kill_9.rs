@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{
+use crate::durability::{
     audit::audit,
     dice::Dice,
     load::{Fuse, checked, spin, under_load, writers},

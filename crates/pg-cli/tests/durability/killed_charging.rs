@@ -14,7 +14,7 @@ use pg_proto::{
     machine::{Moment, charge::Charged, throttle::Limits},
 };
 
-use crate::{
+use crate::durability::{
     audit::transactions,
     dice::Dice,
     kill_9::setting,

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use crate::{
+use crate::durability::{
     caller::{Account, Caller},
     load::spin,
     process::Sandbox,

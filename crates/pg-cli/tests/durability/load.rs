@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use crate::{
+use crate::durability::{
     dice::Dice,
     process::Sandbox,
     writer::{Writer, card_key},

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::caller::{Account, Caller};
+use crate::durability::caller::{Account, Caller};
 
 /// A sandbox that serves a store.
 pub(crate) struct Sandbox {

@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::{
+use crate::durability::{
     dice::Dice,
     process::{Sandbox, command, piped, under},
     writer::Writer,

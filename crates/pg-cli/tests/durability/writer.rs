@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{
+use crate::durability::{
     caller::{Caller, Reply},
     dice::Dice,
 };

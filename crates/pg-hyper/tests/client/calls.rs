@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use crate::server::{Answer, Server, account};
+use crate::client::server::{Answer, Server, account};
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_hyper::{

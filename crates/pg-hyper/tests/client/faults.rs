@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::server::{Answer, Server, account, nobody};
+use crate::client::server::{Answer, Server, account, nobody};
 use pg_hyper::{
     Client, Error, Fault, Hyper, TransportError,
     proto::model::{

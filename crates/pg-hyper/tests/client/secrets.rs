@@ -10,8 +10,8 @@ use std::{
     time::Duration,
 };
 
-use crate::recorder::Recorder;
-use crate::server::{Answer, Server, nobody};
+use crate::client::recorder::Recorder;
+use crate::client::server::{Answer, Server, nobody};
 use pg_hyper::{
     Client, Clock, Error,
     proto::{

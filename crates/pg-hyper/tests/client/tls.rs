@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::server::{Answer, account, serve};
+use crate::client::server::{Answer, account, serve};
 use pg_hyper::{
     Client, Error, Fault, Hyper, TransportError,
     proto::model::{Initiate, Remedy},

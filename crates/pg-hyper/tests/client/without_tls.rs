@@ -3,7 +3,7 @@
 use pg_hyper::{Client, Error, Fault, TransportError};
 use pg_model::Initiate;
 
-use crate::server::account;
+use crate::client::server::account;
 
 #[tokio::test]
 async fn an_https_address_is_refused_before_anything_is_sent() {

@@ -3,7 +3,7 @@
 use pg_model::{AccountUpdaterBatch, decode_as};
 use serde_json::json;
 
-use crate::desk::{A, Desk, MONTH, PLAIN};
+use crate::account_updater::desk::{A, Desk, MONTH, PLAIN};
 
 #[test]
 fn a_batch_is_pending_for_two_minutes_and_finished_from_then_on() {

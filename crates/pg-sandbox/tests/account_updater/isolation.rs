@@ -1,6 +1,6 @@
 //! Nothing of one account is visible to, usable by, or touched by another (assumption 56).
 
-use crate::desk::{A, Desk, HOOK, PLAIN};
+use crate::account_updater::desk::{A, Desk, HOOK, PLAIN};
 
 #[test]
 fn batches_and_tokens_of_another_account_do_not_exist() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::desk::{A, Desk, HOOK, PLAIN, body};
+use crate::account_updater::desk::{A, Desk, HOOK, PLAIN, body};
 
 #[test]
 fn pending_batches_and_callbacks_are_taken_up_again() {
@@ -54,7 +54,7 @@ fn no_card_number_reaches_the_disk() {
     drop(desk);
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
-        for number in [A, crate::desk::B] {
+        for number in [A, crate::account_updater::desk::B] {
             assert!(!bytes.windows(number.len()).any(|window| window == number.as_bytes()));
         }
     }

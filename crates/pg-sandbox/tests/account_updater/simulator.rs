@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::desk::{A, B, Desk, MONTH, OTHER, PLAIN};
+use crate::account_updater::desk::{A, B, Desk, MONTH, OTHER, PLAIN};
 
 #[test]
 fn two_cards_get_each_others_number() {

@@ -6,7 +6,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::shop::{order, signed};
+use crate::control::shop::{order, signed};
 
 async fn exchange(server: &Server, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();

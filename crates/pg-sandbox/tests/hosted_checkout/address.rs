@@ -2,7 +2,7 @@
 
 use pg_model::AddressReply;
 
-use crate::shop::Shop;
+use crate::hosted_checkout::shop::Shop;
 
 #[test]
 fn every_listed_address_is_found_however_it_is_written() {

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use crate::shop::{CARD, DECLINED, PAN, SILENT, Shop, with};
+use crate::hosted_checkout::shop::{CARD, DECLINED, PAN, SILENT, Shop, with};
 
 /// Whether a text is anywhere in the store's files, the write-ahead log included.
 fn on_disk(folder: &Path, text: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use crate::shop::{DECLINED, PAN, SILENT, Shop};
+use crate::hosted_checkout::shop::{DECLINED, PAN, SILENT, Shop};
 
 const CALLBACK: (&str, &str) = ("callback_url", "http://127.0.0.1:7000/paid?shop=1");
 
@@ -25,8 +25,8 @@ fn an_approval_is_told_once() {
     let changes = [CALLBACK, ("trans_reference", "order & 7"), ("trans_class", "spring"), ("trans_type", "PreAuth")];
     let token = shop.token(&changes);
     let page = shop.visit(&token);
-    let key = shop.submit(&token, &page, crate::shop::CARD).trans_key();
-    shop.submit(&token, &page, crate::shop::CARD);
+    let key = shop.submit(&token, &page, crate::hosted_checkout::shop::CARD).trans_key();
+    shop.submit(&token, &page, crate::hosted_checkout::shop::CARD);
     let sent_now = sent(&mut shop);
     let pairs = [
         ("tokenid", token.as_str()),

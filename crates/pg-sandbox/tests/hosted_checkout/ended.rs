@@ -1,7 +1,7 @@
 //! Tokens that cannot be paid: too early, too late, cancelled, used up (spec 3 §3.1; assumptions 117
 //! and 119).
 
-use crate::shop::{CANCEL, CARD, DECLINED, NO_KEY, PAN, Shop};
+use crate::hosted_checkout::shop::{CANCEL, CARD, DECLINED, NO_KEY, PAN, Shop};
 
 #[test]
 fn a_token_works_from_its_start_to_its_expiry() {

@@ -4,7 +4,7 @@ use http::{Method, Request};
 use pg_model::CheckoutToken;
 use pg_sandbox::Settings;
 
-use crate::shop::{Answer, CANCEL, CARD, ORDER, SUCCESS, Shop, with};
+use crate::hosted_checkout::shop::{Answer, CANCEL, CARD, ORDER, SUCCESS, Shop, with};
 
 #[test]
 fn the_reply_says_everything_that_was_set_up() {

@@ -1,6 +1,6 @@
 //! Nothing of one account is visible to, or usable by, another.
 
-use crate::shop::{NO_KEY, Shop};
+use crate::hosted_checkout::shop::{NO_KEY, Shop};
 
 #[test]
 fn what_belongs_to_another_does_not_exist() {
@@ -26,7 +26,7 @@ fn the_form_of_one_token_pays_no_other() {
     let mut shop = Shop::new();
     let (mine, dear) = (shop.token(&[]), shop.token(&[("item_price[0]", "900")]));
     let page = shop.visit(&mine);
-    let lost = shop.submit(&dear, &page, crate::shop::CARD);
+    let lost = shop.submit(&dear, &page, crate::hosted_checkout::shop::CARD);
     assert_eq!((lost.status, lost.location()), (303, format!("/pay/{dear}").as_str()));
-    assert!(shop.submit(&mine, &page, crate::shop::CARD).says("Payment complete"));
+    assert!(shop.submit(&mine, &page, crate::hosted_checkout::shop::CARD).says("Payment complete"));
 }

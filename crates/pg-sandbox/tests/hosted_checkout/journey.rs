@@ -1,6 +1,6 @@
 //! A hosted payment from its token to a repeat of the card that was stored with it.
 
-use crate::shop::{CARD, Shop, with};
+use crate::hosted_checkout::shop::{CARD, Shop, with};
 
 #[test]
 fn a_hosted_payment_becomes_a_stored_card() {

@@ -7,7 +7,7 @@ use pg_sandbox::{
     merchants::{Merchants, Redemption},
 };
 
-use crate::shop::{CANCEL, CARD, DECLINED, PAN, POOR, Page, SILENT, Shop, with};
+use crate::hosted_checkout::shop::{CANCEL, CARD, DECLINED, PAN, POOR, Page, SILENT, Shop, with};
 
 #[test]
 fn the_page_shows_the_order_and_asks_for_a_card() {

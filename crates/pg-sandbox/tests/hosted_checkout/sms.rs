@@ -2,7 +2,7 @@
 
 use pg_model::SmsReply;
 
-use crate::shop::Shop;
+use crate::hosted_checkout::shop::Shop;
 
 #[test]
 fn a_message_is_listed_and_not_sent() {

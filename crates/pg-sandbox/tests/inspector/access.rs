@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::Request;
 use pg_sandbox::{Peer, Settings, secret::Secret};
 
-use crate::shop::Shop;
+use crate::inspector::shop::Shop;
 
 const PAGES: [&str; 5] = ["", "pages/requests", "pages/clock", "pages/decoder", "pages/nothing"];
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Method, Request};
 
-use crate::shop::{HOST, Shop};
+use crate::inspector::shop::{HOST, Shop};
 
 #[test]
 fn every_page_of_the_menu_is_there_and_marked() {

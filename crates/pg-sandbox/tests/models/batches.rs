@@ -4,7 +4,7 @@
 use proptest::{prelude::*, sample::select};
 use proptest_state_machine::ReferenceStateMachine;
 
-use crate::{
+use crate::models::{
     run::{agree, differ},
     service::{ANOTHER, APPROVED, START, Who, before_newest},
 };

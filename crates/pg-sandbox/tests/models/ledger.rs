@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest_state_machine::ReferenceStateMachine;
 
-use crate::{
+use crate::models::{
     run::{agree, differ},
     service::{Who, before_newest},
 };

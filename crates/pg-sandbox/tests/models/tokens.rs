@@ -3,7 +3,7 @@
 use proptest::{option, prelude::*, sample::select};
 use proptest_state_machine::ReferenceStateMachine;
 
-use crate::{
+use crate::models::{
     run::{agree, differ},
     service::{ANOTHER, APPROVED, DECLINED, Who, before_newest},
 };

@@ -6,7 +6,7 @@ use pg_sandbox::{OpenError, store::StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::{
+use crate::old_formats::{
     PREAUTH,
     shop::{IN_CLEAR, call, make, make_sealed, open, pay, try_to_open},
 };

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use pg_sandbox::Sandbox;
 
-use crate::shop::{IN_CLEAR, ask, call, make, make_sealed, open, pay, show};
+use crate::old_formats::shop::{IN_CLEAR, ask, call, make, make_sealed, open, pay, show};
 
 const PAN: &str = "4000000000001000";
 
@@ -22,7 +22,7 @@ fn a_card_number_in_free_text_is_taken_sealed_masked_and_told() {
     let store = folder.path().join("shop.sqlite");
     make_sealed(&store);
     let mut sandbox = open(&store);
-    let order = [("cardKey", crate::TOKEN), ("currency", "GBP"), ("itemPrice0", "100")];
+    let order = [("cardKey", crate::old_formats::TOKEN), ("currency", "GBP"), ("itemPrice0", "100")];
     for (name, value) in [
         ("merchantReference", PAN.to_owned()),
         ("uniqueMerchantReference", PAN.to_owned()),
@@ -54,7 +54,7 @@ fn a_card_number_in_free_text_is_taken_sealed_masked_and_told() {
 
 fn nothing_in_clear(folder: &tempfile::TempDir, sandbox: Sandbox) {
     let check = || {
-        assert!(on_disk(folder.path(), crate::TOKEN), "the search finds what is there");
+        assert!(on_disk(folder.path(), crate::old_formats::TOKEN), "the search finds what is there");
         for text in [PAN, "400000******1000", "4000 0000 0000 1000", "Tea", "600"] {
             assert!(!on_disk(folder.path(), &format!("\"{text}")) && !on_disk(folder.path(), &format!("{text}\"")));
         }

@@ -1,6 +1,6 @@
 //! Flipped bytes and cut files: a store is refused, or it answers as before; it never answers otherwise.
 //!
-//! `PG_STORE_FLIPS=10000 PG_STORE_CUTS=1000 cargo test -p pg-sandbox --test old_formats damaged -- --nocapture` prints the
+//! `PG_STORE_FLIPS=10000 PG_STORE_CUTS=1000 cargo test -p pg-sandbox --test all_of_sandbox damaged -- --nocapture` prints the
 //! table with as many.
 
 use std::{fs, path::Path};
@@ -8,7 +8,7 @@ use std::{fs, path::Path};
 use http::Request;
 use pg_sandbox::{OpenError, Sandbox};
 
-use crate::shop::{ask, call, make_sealed, open, pay, respond, try_to_open};
+use crate::old_formats::shop::{ask, call, make_sealed, open, pay, respond, try_to_open};
 
 /// How many bytes are flipped and how often the file is cut, unless `PG_STORE_FLIPS` and `PG_STORE_CUTS` say otherwise.
 const FLIPS: u64 = 60;
@@ -107,8 +107,8 @@ fn answers(sandbox: &mut Sandbox) -> Option<Vec<String>> {
         let basket = format!("basket-{number}");
         answers.push(ask(sandbox, "transaction/lookup", &[("merchantReference", &basket)]));
     }
-    answers.push(ask(sandbox, "token/lookup", &[("cardKey", crate::TOKEN)]));
-    answers.push(ask(sandbox, "transaction/lookup", &[("transactionKey", crate::PREAUTH)]));
+    answers.push(ask(sandbox, "token/lookup", &[("cardKey", crate::old_formats::TOKEN)]));
+    answers.push(ask(sandbox, "transaction/lookup", &[("transactionKey", crate::old_formats::PREAUTH)]));
     let failed = |response: &http::Response<bytes::Bytes>| response.status().is_server_error();
     if answers.iter().any(failed) {
         return None;
@@ -118,7 +118,7 @@ fn answers(sandbox: &mut Sandbox) -> Option<Vec<String>> {
         sandbox,
         "transaction/authCardKey",
         &[
-            ("cardKey", crate::TOKEN),
+            ("cardKey", crate::old_formats::TOKEN),
             ("currency", "GBP"),
             ("itemName0", "Tea"),
             ("itemPrice0", "1"),

@@ -8,7 +8,7 @@ use pg_sandbox::{
     vault,
 };
 
-use crate::shop::{CURRENT, CV2, GOOD, NEXT, PAN, Shop, with};
+use crate::session_and_tokens::shop::{CURRENT, CV2, GOOD, NEXT, PAN, Shop, with};
 
 /// Whether a text is anywhere in the store's files, the write-ahead log included.
 fn on_disk(folder: &Path, text: &str) -> bool {

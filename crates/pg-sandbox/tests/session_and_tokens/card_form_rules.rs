@@ -7,7 +7,7 @@ use pg_model::{
     format::Format,
 };
 
-use crate::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
+use crate::session_and_tokens::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
 
 /// Where a form leads and what it is told there.
 #[derive(Debug, PartialEq)]

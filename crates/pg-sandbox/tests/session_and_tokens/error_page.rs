@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::shop::Shop;
+use crate::session_and_tokens::shop::Shop;
 
 #[test]
 fn it_is_plain_html_that_loads_and_runs_nothing() {

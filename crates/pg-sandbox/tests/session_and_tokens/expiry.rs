@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
+use crate::session_and_tokens::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
 
 #[test]
 fn a_session_ends_after_30_minutes() {

@@ -1,6 +1,6 @@
 //! `session/initiate` (spec 2 §4.1).
 
-use crate::shop::{ERROR_PAGE, GOOD, Shop};
+use crate::session_and_tokens::shop::{ERROR_PAGE, GOOD, Shop};
 
 #[test]
 fn a_session_key_of_32_letters_and_digits_in_both_encodings() {
@@ -41,5 +41,5 @@ fn it_needs_credentials_and_the_card_form_does_not() {
     let unsigned = shop.send("/v3/session/initiate/json", format!("errorPageUrl={ERROR_PAGE}"));
     assert_eq!(unsigned.status(), 401);
     let session = shop.initiate();
-    assert_eq!(shop.post(&session, GOOD).page(), crate::shop::NEXT);
+    assert_eq!(shop.post(&session, GOOD).page(), crate::session_and_tokens::shop::NEXT);
 }

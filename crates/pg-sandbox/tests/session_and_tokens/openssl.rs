@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::shop::{GOOD, Shop, with};
+use crate::session_and_tokens::shop::{GOOD, Shop, with};
 
 /// Decrypts with the `openssl` command; nothing where there is none.
 fn openssl(data: &str, key: &str, iv: &str) -> Option<String> {

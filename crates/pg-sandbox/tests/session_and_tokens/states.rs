@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{
+use crate::session_and_tokens::{
     shop::{GOOD, Shop, with},
     tokens::{key, token},
 };

@@ -1,6 +1,6 @@
 //! Tokens from transactions (spec 1 §4.7; assumptions 59 and 62 to 66).
 
-use crate::{
+use crate::session_and_tokens::{
     shop::{CV2, PAN, Shop},
     tokens::{key, token},
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pg_sandbox::Timestamp;
 
-use crate::{
+use crate::session_and_tokens::{
     redirects::owned,
     shop::{CURRENT, GOOD, NEXT, Shop, with},
 };

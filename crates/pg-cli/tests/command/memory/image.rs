@@ -6,7 +6,7 @@ use std::{
     ops::Range,
 };
 
-use crate::canary::{Canary, Form, Found, search};
+use crate::command::canary::{Canary, Form, Found, search};
 
 const PAGE: usize = 4096;
 /// How much is read at a time; what lies across two parts is found in the second, which begins in the first.

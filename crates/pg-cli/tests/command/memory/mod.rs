@@ -13,7 +13,7 @@ use std::{
 use pg_crypto::{ShaKey, sign};
 use serde_json::Value;
 
-use crate::{
+use crate::command::{
     canary::{Canary, Found},
     peer::Peer,
     pg::{Pg, Started, pg, write_private},
@@ -196,12 +196,12 @@ fn a_program_holds_nothing_once_the_owners_are_gone() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("input");
     let paid = r#"{"transactionKey":"k","transactionStatusCode":"600"}"#;
-    let peer = Peer::answering(&crate::peer::reply("200 OK", "application/json", paid));
+    let peer = Peer::answering(&crate::command::peer::reply("200 OK", "application/json", paid));
     let lines = [&*peer.base, &account[0].text, &account[1].text, &account[2].text, &card[0].text, "9174"];
     let lines: Vec<Vec<u8>> = lines.into_iter().map(program::disguised).collect();
     std::fs::write(&input, lines.join(&b'\n')).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["memory::program::uses_the_client_crates", "--exact", "--ignored", "--nocapture"]);
+    command.args(["command::memory::program::uses_the_client_crates", "--exact", "--ignored", "--nocapture"]);
     command.env(program::INPUT, &input).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = Started::of(command.spawn().unwrap());
     let mut said = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -10,7 +10,7 @@ use pg_hyper::DurableFile;
 use pg_model::{Auth, CardDetails, Currency, Item, METHODS, Order, method::Credentials};
 
 use self::{shop::Shop, talk::Talk};
-use crate::{canary::leaks, peer};
+use crate::command::{canary::leaks, peer};
 
 /// Something that was said, and where.
 type Said = Vec<(String, Vec<u8>)>;

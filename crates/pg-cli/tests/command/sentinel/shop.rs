@@ -19,7 +19,7 @@ use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 use serde_json::Value;
 
 use super::{Said, until_stopped};
-use crate::{
+use crate::command::{
     canary::Canary,
     pg::{Started, pg, write_private},
 };
@@ -267,7 +267,7 @@ impl Shop {
     pub(super) fn memory(&self) {
         let cards: Vec<Canary> =
             canaries().into_iter().filter(|canary| ["card number", "CV2"].contains(&canary.name)).collect();
-        let found = crate::memory::image(self.sandbox.id(), "pg sandbox, all methods", &cards);
+        let found = crate::command::memory::image(self.sandbox.id(), "pg sandbox, all methods", &cards);
         assert!(found.is_empty(), "{found:?}");
     }
 

@@ -1,7 +1,7 @@
 //! Ends before their time, each gone on with after it was put right.
 
 use super::Cards;
-use crate::peer::nobody;
+use crate::command::peer::nobody;
 
 #[test]
 fn wrong_credentials_are_asked_once() {
@@ -50,7 +50,7 @@ fn rows_of_the_results_can_be_run_again_as_they_are() {
     let file = cards.folder.path().join("again.csv");
     std::fs::write(&file, again.join("\n")).unwrap();
     let command = format!("update-cards {} --batch-size 1 --poll 1 --json", file.display());
-    let told = super::summary(&cards.sandbox.with_account(crate::pg::words(&command), "main").run().ends(1));
+    let told = super::summary(&cards.sandbox.with_account(crate::command::pg::words(&command), "main").run().ends(1));
     assert_eq!((&told["answered"], &told["refused"]), (&2.into(), &1.into()));
 }
 
@@ -70,7 +70,7 @@ fn two_keys_of_one_card_are_explained() {
     let path = cards.file();
     std::fs::remove_file(cards.beside(".results.csv")).unwrap();
     let command = format!("update-cards {} --batch-size 1 --poll 1 --restart", path.display());
-    cards.sandbox.with_account(crate::pg::words(&command), "main").run().ends(0);
+    cards.sandbox.with_account(crate::command::pg::words(&command), "main").run().ends(0);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::{
     Cards,
     relay::{Relay, Stop},
 };
-use crate::pg::Ended;
+use crate::command::pg::Ended;
 
 /// Three batches: requests 1 to 3 submit them, 4 to 6 fetch their results.
 const CARDS: usize = 6;

@@ -14,7 +14,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::{
+use crate::command::{
     pg::{Ended, Pg, words},
     sandbox::Running,
     shop::Shop,

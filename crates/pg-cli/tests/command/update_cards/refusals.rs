@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::Cards;
-use crate::pg::{pg, words};
+use crate::command::pg::{pg, words};
 
 #[test]
 fn bad_lines_are_named_and_nothing_is_sent() {

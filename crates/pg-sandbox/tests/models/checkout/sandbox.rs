@@ -6,7 +6,7 @@ use proptest_state_machine::StateMachineTest;
 use serde_json::json;
 
 use super::{Card, Checkout, MINUTE, Order, Promise, Step};
-use crate::service::{NO_KEY, Pairs, Service, before_newest, text};
+use crate::models::service::{NO_KEY, Pairs, Service, before_newest, text};
 
 /// A sandbox, and the keys of the model's tokens, forms and payments.
 pub(crate) struct Beside<const WRONG: u8> {

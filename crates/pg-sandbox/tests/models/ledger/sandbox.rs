@@ -4,7 +4,7 @@ use proptest_state_machine::StateMachineTest;
 use serde_json::Value;
 
 use super::{Card, Kind, Ledger, Promise, Step, Version};
-use crate::service::{NO_KEY, Pairs, Service, Who, before_newest, text};
+use crate::models::service::{NO_KEY, Pairs, Service, Who, before_newest, text};
 
 /// A sandbox, and the keys of the model's transactions.
 pub(crate) struct Beside<const WRONG: u8> {

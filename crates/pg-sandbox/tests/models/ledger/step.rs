@@ -3,7 +3,7 @@
 use proptest::{option, prelude::*, sample::select};
 
 use super::{DAY, END_OF_MAY, MOST};
-use crate::service::{ANOTHER, APPROVED, DECLINED, POOR, SILENT, UNHEARD, Who};
+use crate::models::service::{ANOTHER, APPROVED, DECLINED, POOR, SILENT, UNHEARD, Who};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Step {

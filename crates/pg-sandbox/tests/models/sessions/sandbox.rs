@@ -9,7 +9,7 @@ use proptest_state_machine::StateMachineTest;
 use serde_json::{Value, json};
 
 use super::{Collected, Customer, Form, Promise, Sessions, Step, expired};
-use crate::service::{NO_KEY, Pairs, Service, Who, before_newest, text};
+use crate::models::service::{NO_KEY, Pairs, Service, Who, before_newest, text};
 
 const NEXT_PAGE: &str = "https://shop.example/review";
 const CURRENT_PAGE: &str = "https://shop.example/card";

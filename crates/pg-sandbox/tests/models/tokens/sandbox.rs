@@ -6,7 +6,7 @@ use proptest_state_machine::StateMachineTest;
 use serde_json::Value;
 
 use super::{Customer, Promise, Step, Switch, Tokens};
-use crate::service::{NO_KEY, Pairs, Service, Who, before_newest, text};
+use crate::models::service::{NO_KEY, Pairs, Service, Who, before_newest, text};
 
 /// A sandbox, and the keys of the model's payments and tokens.
 pub(crate) struct Beside<const WRONG: u8> {

@@ -4,7 +4,7 @@
 //! The models are written from the documents and the register of assumptions, not from the sandbox. Where one call breaks
 //! several rules, any of their codes will do, because the documents do not say which comes first.
 //!
-//! `PROPTEST_CASES=20000 cargo test -p pg-sandbox --test models` tries more, `PROPTEST_RNG_SEED` others.
+//! `PROPTEST_CASES=20000 cargo test -p pg-sandbox --test all_of_sandbox models::` tries more, `PROPTEST_RNG_SEED` others.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

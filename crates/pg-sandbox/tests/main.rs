@@ -1,0 +1,12 @@
+//! Every test of the sandbox from outside, in one program: it is linked once, and generates what is below it once.
+
+mod account_updater;
+mod control;
+mod delivery;
+mod hosted_checkout;
+mod inspector;
+mod models;
+mod old_formats;
+mod request_rate;
+mod rules;
+mod session_and_tokens;

@@ -1,0 +1,4 @@
+//! Every test of the simulation, in one program: it is linked once.
+
+mod planted;
+mod worlds;
