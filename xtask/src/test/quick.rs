@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use cargo_metadata::{Metadata, Package, TargetKind};
+use cargo_metadata::{Metadata, Package, Target, TargetKind};
 
 use super::suite::{self, Program};
 use crate::steps::{Run, Step};
@@ -167,7 +167,8 @@ fn build(
     tests.sort_unstable();
     tests.dedup();
     let commands = metadata.packages.iter().filter(|package| affected.contains(&*package.name));
-    let commands = commands.flat_map(|package| package.targets.iter().filter(|target| target.is_bin() && target.test));
+    let is_tested = |target: &&Target| target.is_bin() && target.test && target.required_features.is_empty();
+    let commands = commands.flat_map(|package| package.targets.iter().filter(is_tested));
     let mut arguments = vec!["--lib"];
     arguments.extend(commands.flat_map(|command| ["--bin", command.name.as_str()]));
     arguments.extend(tests.iter().flat_map(|test| ["--test", test]));
