@@ -10,8 +10,8 @@ use crate::{steps, workspace};
 /// Builds the command and the program that attacks it, and runs the attacks.
 pub(crate) fn run(root: &Path, release: bool, only: Option<&str>, connections: Option<u32>) -> Result<()> {
     let cargo = || {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.current_dir(root).args(["build", "--quiet"]).args(release.then_some("--release"));
+        let mut command = workspace::cargo(root);
+        command.args(["build", "--quiet"]).args(release.then_some("--release"));
         command
     };
     steps::execute(cargo().args(["-p", "pg-cli", "--bin", "pg"]))?;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::steps;
+use crate::{steps, workspace};
 
 /// The version that the workspace was fuzzed with; a newer one may want a newer compiler.
 const CARGO_FUZZ: &str = "0.13.2";
@@ -14,7 +14,11 @@ const CARGO_FUZZ: &str = "0.13.2";
 pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = Command::new("cargo");
     // The variables of the Cargo that runs us would point it at the stable compiler.
-    command.current_dir(root).arg("+nightly").env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").env_remove("RUSTC");
+    workspace::without_us(command.current_dir(root))
+        .arg("+nightly")
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env_remove("CARGO")
+        .env_remove("RUSTC");
     command
 }
 

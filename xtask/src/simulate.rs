@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::steps::{self, Outcome};
+use crate::workspace;
 
 /// So many worlds are part of every test of everything.
 const SEEDS_OF_A_TEST: u64 = 10_000;
@@ -31,7 +32,7 @@ pub(crate) fn test(target_directory: &Path) -> Result<Outcome> {
 }
 
 fn program(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).args(["run", "--quiet", "--release", "-p", "pg-simulation", "--"]);
+    let mut command = workspace::cargo(root);
+    command.args(["run", "--quiet", "--release", "-p", "pg-simulation", "--"]);
     command
 }

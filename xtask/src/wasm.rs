@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -54,8 +53,8 @@ pub(crate) fn run(root: &Path) -> Result<PathBuf> {
 fn compile(root: &Path) -> Result<()> {
     // With the crate type here and not in the manifest: a crate that is also a library gets no link-time optimisation.
     let arguments = ["--lib", "--crate-type", "cdylib", "--profile", "wasm", "--target", TARGET];
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["rustc", "-p", "pg-wasm"]).args(arguments).current_dir(root);
+    let mut cargo = workspace::cargo(root);
+    cargo.args(["rustc", "-p", "pg-wasm"]).args(arguments);
     steps::execute(cargo.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\x1f")).env_remove("RUSTFLAGS")).map(drop)
 }
 

@@ -15,6 +15,27 @@ pub(crate) fn root() -> Result<PathBuf> {
     Ok(root.to_path_buf())
 }
 
+/// The Cargo that runs us, in the workspace's folder.
+///
+/// It does not get what it has told us of ourselves: the build script of `ring` looks at these variables, so whoever runs
+/// `cargo test` and `cargo xtask test` by turns would build everything above it each time.
+pub(crate) fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    without_us(command.current_dir(root));
+    command
+}
+
+/// Takes from a command what Cargo has told us of ourselves.
+pub(crate) fn without_us(command: &mut Command) -> &mut Command {
+    for (name, _) in std::env::vars_os() {
+        let told = name.to_string_lossy();
+        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
 /// The workspace's packages as Cargo sees them, without resolving their dependencies.
 pub(crate) fn metadata(root: &Path) -> Result<Metadata> {
     MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec().context("cargo metadata failed")
@@ -62,4 +83,24 @@ pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>> {
 /// True on a continuous-integration machine, where nothing may be left out.
 pub(crate) fn on_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true" || value == "1")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{cargo, root};
+
+    /// Cargo tells every test of itself what it tells us.
+    #[test]
+    fn cargo_is_not_told_who_runs_it() {
+        let root = root().unwrap();
+        let command = cargo(&root);
+        let removed: BTreeSet<_> =
+            command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
+        // Those of them that the build script of `ring` looks at.
+        for name in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_PKG_VERSION_MAJOR", "CARGO_PKG_VERSION_PRE"] {
+            assert!(removed.contains(std::ffi::OsStr::new(name)), "{name}");
+        }
+    }
 }

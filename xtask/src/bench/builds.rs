@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
@@ -51,8 +50,8 @@ pub(super) fn run(root: &Path) -> Result<()> {
         let name = build.name;
         let folder = tempfile::tempdir_in(&target).context("no folder to build in")?;
         let before = children_seconds()?;
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.current_dir(root).args(["build", "--quiet", "--locked"]).args(build.arguments());
+        let mut cargo = workspace::cargo(root);
+        cargo.args(["build", "--quiet", "--locked"]).args(build.arguments());
         steps::execute(cargo.env("CARGO_TARGET_DIR", folder.path()).env("CARGO_INCREMENTAL", "1"))?;
         let seconds = children_seconds()? - before;
         let crates = crates(root, &build)?;
@@ -93,8 +92,8 @@ pub(super) fn kept(page: &str) -> &str {
 
 /// How many crates are compiled, build scripts and macros apart from what they belong to.
 fn crates(root: &Path, build: &Build) -> Result<usize> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root).args(["tree", "--locked", "-p", build.package, "-e", "normal,build", "--prefix", "none"]);
+    let mut cargo = workspace::cargo(root);
+    cargo.args(["tree", "--locked", "-p", build.package, "-e", "normal,build", "--prefix", "none"]);
     let output =
         cargo.args(["--format", "{p}"]).args(build.features).output().context("cargo tree could not be started")?;
     if !output.status.success() {

@@ -134,8 +134,8 @@ pub(crate) fn builds(root: &Path) -> Result<()> {
 }
 
 fn cargo(root: &Path, package: &str, bench: &str) -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["bench", "--quiet", "-p", package, "--all-features", "--bench", bench]).current_dir(root);
+    let mut cargo = workspace::cargo(root);
+    cargo.args(["bench", "--quiet", "-p", package, "--all-features", "--bench", bench]);
     cargo
 }
 

@@ -20,7 +20,7 @@ use anyhow::{Context, Result, bail};
 use crate::dist;
 use crate::simulate;
 use crate::steps::{self, Outcome, Run, Step};
-use crate::workspace;
+use crate::workspace::{self, cargo};
 
 /// Builds all programs with one set of features; every step after it uses these and builds none again.
 const BUILD: &str = "everything that is tested, built once";
@@ -126,13 +126,6 @@ fn archive(root: &Path) -> Result<Outcome> {
     }
     dist::run(root, true)?;
     Ok(Outcome::Done)
-}
-
-/// The Cargo that runs us, in the workspace's folder.
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root);
-    command
 }
 
 /// The vector tests re-run their generator only where these exist; here the lack of one is told.

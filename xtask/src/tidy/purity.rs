@@ -1,11 +1,11 @@
 //! The sans-IO cores reach no runtime, no socket, no clock and no dice, however many crates away.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use super::Violation;
+use crate::workspace;
 
 /// The crates that promise it.
 pub(super) const CORES: &[&str] = &["pg-model", "pg-crypto", "pg-proto", "pg-wasm"];
@@ -29,10 +29,9 @@ const BANNED_FAMILIES: &[(&str, &str)] = &[("a runtime", "tokio"), ("a socket", 
 /// The tree of this package alone, because the workspace's resolve would also show what other
 /// members switch on in shared dependencies.
 pub(super) fn tree(root: &Path, core: &str) -> Result<String> {
-    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let output = workspace::cargo(root)
         .args(["tree", "--package", core, "--edges", "normal", "--all-features", "--target", "all"])
         .args(["--prefix", "depth", "--format", " {p}", "--color", "never"])
-        .current_dir(root)
         .output()
         .context("cargo tree could not be started")?;
     if !output.status.success() {
