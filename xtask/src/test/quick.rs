@@ -55,7 +55,7 @@ pub(super) fn run(root: &Path) -> Result<()> {
         let package = program.package(&metadata)?;
         let what = format!("{} of {}", program.name, package.name);
         let Some(arguments) = arguments(program, &package.name, &changed) else {
-            left_out.push(what);
+            left_out.extend(affected.contains(&*package.name).then_some(what));
             continue;
         };
         let title = format!("{what} {}", arguments.join(" ")).trim_end().to_owned();
