@@ -91,13 +91,13 @@ pub(crate) struct Call {
     form: Result<Form, FormError>,
     /// What the caller is told about the names that were sent.
     warnings: Warnings,
+    /// Why the form can be read in two ways.
+    ambiguous: Option<Refusal>,
     /// Nothing when there are no parameters, or the sandbox does not carry the method out.
     judged: Option<Judged>,
 }
 
 struct Judged {
-    /// Why the form can be read in two ways.
-    ambiguous: Option<Refusal>,
     /// Whether the account that the form names has signed it.
     signed: bool,
     /// What a reply rests on because of the names that were sent.
@@ -115,7 +115,7 @@ impl Call {
         let given = form.as_ref().ok().filter(|form| !form.is_empty());
         let Spelling { mut assumptions, mut warnings, twice } =
             given.map(|form| spelling::judge(info, form)).unwrap_or_default();
-        let judged = given.zip(find(info)).map(|(form, entry)| {
+        let mut judged = given.zip(find(info)).map(|(form, entry)| {
             let signed = gate::is_signed(&settings.merchants, form);
             // Nothing that takes longer than reading it is done with a request before its credentials are right.
             let admitted = gate::is_admitted(&settings.merchants, info.credentials, form, entry.signature, signed);
@@ -123,15 +123,14 @@ impl Call {
             if admitted && stray_number::warn(info, form, &mut warnings) {
                 assumptions.push(200);
             }
-            if stray_number::warn_of_head(request, &mut warnings) {
-                assumptions.push(225);
-            }
-            Judged { ambiguous: twice, signed, assumptions, request: typed }
+            Judged { signed, assumptions, request: typed }
         });
-        if judged.is_none() {
-            stray_number::warn_of_head(request, &mut warnings);
+        if stray_number::warn_of_head(request, &mut warnings)
+            && let Some(judged) = &mut judged
+        {
+            judged.assumptions.push(225);
         }
-        Self { form, warnings, judged }
+        Self { form, warnings, ambiguous: twice, judged }
     }
 
     /// The parameters, or why there are none.
@@ -144,9 +143,9 @@ impl Call {
         self.warnings.clone()
     }
 
-    /// The parameters, or why there are none.
-    pub(crate) fn into_form(self) -> Result<Form, FormError> {
-        self.form
+    /// The parameters, or why there are none, and why they can be read in two ways.
+    pub(crate) fn into_form(self) -> (Result<Form, FormError>, Option<Refusal>) {
+        (self.form, self.ambiguous)
     }
 }
 
@@ -169,7 +168,7 @@ pub(crate) fn call(
     gate::refuse_blocked(context)?;
     let form = call.form?;
     let judged = call.judged.ok_or_else(|| no_data(info))?;
-    if let Some(refusal) = judged.ambiguous {
+    if let Some(refusal) = call.ambiguous {
         return Err(refusal);
     }
     let merchant = match info.credentials {

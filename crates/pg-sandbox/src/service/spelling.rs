@@ -56,16 +56,6 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
     spelling
 }
 
-/// The refusal for a parameter that was sent under two of its spellings.
-pub(super) fn twice(info: &MethodInfo, form: &Form) -> Option<Refusal> {
-    let names = Names::of(info);
-    let known = form.iter().filter_map(|(name, _)| names.find(name)).filter(|known| known.plain);
-    of_same_field(
-        info,
-        known.filter(|known| !names.field(*known).aliases.is_empty()).map(|known| known.place).collect(),
-    )
-}
-
 /// The first field whose place is there twice.
 fn of_same_field(info: &MethodInfo, mut places: Vec<usize>) -> Option<Refusal> {
     places.sort_unstable();

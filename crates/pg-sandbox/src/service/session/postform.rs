@@ -12,7 +12,7 @@ use crate::{
     merchants::Merchant,
     records::Session,
     secret::Secret,
-    service::{Basis, Call, Reply, page_url::PageUrl, spelling},
+    service::{Basis, Call, Reply, page_url::PageUrl},
 };
 
 mod entered;
@@ -36,11 +36,11 @@ pub(in super::super) fn postform(
     if request.method() != Method::POST {
         return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into());
     }
-    let form = call.into_form();
+    let (form, ambiguous) = call.into_form();
     let location = match find(context, request, &form)? {
         Some((session, merchant)) => {
             let redirect = Redirect::new(merchant, encoding.unwrap_or_default(), form.as_ref().ok());
-            answered(context, session, &redirect, form, encoding)?
+            answered(context, session, &redirect, (form, ambiguous), encoding)?
         }
         None => {
             context.basis.assume(79);
@@ -100,11 +100,11 @@ fn answered(
     context: &mut Context<'_>,
     mut session: Session,
     redirect: &Redirect<'_>,
-    form: Result<Form, FormError>,
+    (form, ambiguous): (Result<Form, FormError>, Option<Refusal>),
     encoding: Option<Encoding>,
 ) -> Result<HeaderValue, Refusal> {
     let error_page = session.error_page_url.clone();
-    let refusal = match process(context, &mut session, redirect, form, encoding) {
+    let refusal = match process(context, &mut session, redirect, (form, ambiguous), encoding) {
         Ok(location) => return Ok(location),
         Err(refusal) => refusal,
     };
@@ -120,12 +120,12 @@ fn process(
     context: &mut Context<'_>,
     session: &mut Session,
     redirect: &Redirect<'_>,
-    form: Result<Form, FormError>,
+    (form, ambiguous): (Result<Form, FormError>, Option<Refusal>),
     encoding: Option<Encoding>,
 ) -> Result<HeaderValue, Refusal> {
     encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(37))?;
     let form = form?;
-    if let Some(refusal) = spelling::twice(PostForm::INFO, &form) {
+    if let Some(refusal) = ambiguous {
         return Err(refusal);
     }
     if session.expired(context.now) {
