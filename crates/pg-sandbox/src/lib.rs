@@ -67,6 +67,7 @@ mod journal;
 pub mod key;
 pub mod merchants;
 pub mod outgoing;
+mod private_file;
 pub mod records;
 mod sandbox;
 pub mod secret;

@@ -1,12 +1,14 @@
 //! The key file beside a store.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
 use zeroize::Zeroizing;
+
+use crate::private_file;
 
 /// The second line of the file of a key whose store is being made.
 const NEW: &str = "new";
@@ -89,14 +91,7 @@ pub fn mark_sealed(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
 }
 
 fn write(path: &Path, key: &[u8; 32], stage: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    let mut file = options.open(path)?;
+    let mut file = private_file::create(path)?;
     let mut text = Zeroizing::new(String::with_capacity(80));
     for byte in key {
         text.push_str(&format!("{byte:02x}"));

@@ -2,12 +2,12 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, OpenOptions},
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use super::super::StoreError;
+use crate::private_file;
 
 /// What SQLite appends to a file's name for the files beside it.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -36,14 +36,7 @@ fn plain(path: &Path) -> Result<Option<u64>, StoreError> {
 
 /// Makes the file if there is none. SQLite gives its permissions to the files beside it.
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    match options.open(path) {
+    match private_file::create(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(StoreError::Engine(format!("the file cannot be made: {error}"))),
