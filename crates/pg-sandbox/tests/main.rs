@@ -7,6 +7,7 @@ mod hosted_checkout;
 mod inspector;
 mod models;
 mod old_formats;
+mod on_disk;
 mod request_rate;
 mod rules;
 mod session_and_tokens;

@@ -1,17 +1,10 @@
 //! Card data of hosted payments in the files of a store: a number sealed, a CV2 and a date of birth
 //! never.
 
-use std::{fs, path::Path};
-
-use crate::hosted_checkout::shop::{CARD, DECLINED, PAN, SILENT, Shop, with};
-
-/// Whether a text is anywhere in the store's files, the write-ahead log included.
-fn on_disk(folder: &Path, text: &str) -> bool {
-    fs::read_dir(folder).unwrap().any(|entry| {
-        let bytes = fs::read(entry.unwrap().path()).unwrap();
-        bytes.windows(text.len()).any(|window| window == text.as_bytes())
-    })
-}
+use crate::{
+    hosted_checkout::shop::{CARD, DECLINED, PAN, SILENT, Shop, with},
+    on_disk::on_disk,
+};
 
 #[test]
 fn neither_number_nor_cv2_reaches_the_disk() {

@@ -4,16 +4,12 @@ use std::{fs, path::Path};
 
 use pg_sandbox::Sandbox;
 
-use crate::old_formats::shop::{IN_CLEAR, ask, call, make, make_sealed, open, pay, show};
+use crate::{
+    old_formats::shop::{IN_CLEAR, ask, call, make, make_sealed, open, pay, show},
+    on_disk::on_disk,
+};
 
 const PAN: &str = "4000000000001000";
-
-fn on_disk(folder: &Path, text: &str) -> bool {
-    fs::read_dir(folder).unwrap().any(|entry| {
-        let bytes = fs::read(entry.unwrap().path()).unwrap();
-        bytes.windows(text.len()).any(|window| window == text.as_bytes())
-    })
-}
 
 /// Order numbers may have the length and the check digit of card numbers, so that none is refused.
 #[test]

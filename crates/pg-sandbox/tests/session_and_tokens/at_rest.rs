@@ -1,6 +1,6 @@
 //! Card data in the files of a store: a number sealed, a CV2 never.
 
-use std::{fs, path::Path, time::Duration};
+use std::time::Duration;
 
 use pg_sandbox::{
     records::Session,
@@ -8,15 +8,10 @@ use pg_sandbox::{
     vault,
 };
 
-use crate::session_and_tokens::shop::{CURRENT, CV2, GOOD, NEXT, PAN, Shop, with};
-
-/// Whether a text is anywhere in the store's files, the write-ahead log included.
-fn on_disk(folder: &Path, text: &str) -> bool {
-    fs::read_dir(folder).unwrap().any(|entry| {
-        let bytes = fs::read(entry.unwrap().path()).unwrap();
-        bytes.windows(text.len()).any(|window| window == text.as_bytes())
-    })
-}
+use crate::{
+    on_disk::on_disk,
+    session_and_tokens::shop::{CURRENT, CV2, GOOD, NEXT, PAN, Shop, with},
+};
 
 #[test]
 fn neither_number_nor_cv2_reaches_the_disk() {

@@ -1,0 +1,11 @@
+//! A look for what must not be readable in the files of a store.
+
+use std::{fs, path::Path};
+
+/// Whether a text is anywhere in the files of a folder, a store's write-ahead log included.
+pub(crate) fn on_disk(folder: &Path, text: &str) -> bool {
+    fs::read_dir(folder).unwrap().any(|entry| {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    })
+}
