@@ -11,6 +11,9 @@ use super::{
 };
 use crate::form::Limits;
 
+/// How often the runtime is woken at least. A time limit that ends before all others has tokio wake itself with a system call, for
+/// every one that is set until it waits again; this one ends before those of requests, so that they cost nothing.
+const TICK: Duration = Duration::from_secs(10);
 /// How long the requests that are there may take when the server stops.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
@@ -25,6 +28,7 @@ pub(super) async fn listen(mut acceptor: Acceptor, queue: Queue, limits: Limits,
                 connections.spawn(connection::serve(accepted, counter.clone(), stopped.clone()));
             }
             Some(_) = connections.join_next() => {}
+            _ = tokio::time::timeout(TICK, std::future::pending::<()>()) => {}
         }
     }
     drop((acceptor, counter));
