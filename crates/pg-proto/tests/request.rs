@@ -110,9 +110,13 @@ fn a_preview_hides_what_must_not_be_seen() {
     {
         assert!(preview.contains(shown), "{shown} not in {preview}");
     }
-    for (misspelt, value) in
-        [("cardcv2", "987"), ("CVV", "987"), ("apipassword", "geheim"), ("CARDNUMBER", "4111111111111111")]
-    {
+    for (misspelt, value) in [
+        ("cardcv2", "987"),
+        ("collectCV2", "987"),
+        ("CVV", "987"),
+        ("apipassword", "geheim"),
+        ("CARDNUMBER", "4111111111111111"),
+    ] {
         assert!(!pg_proto::shown(misspelt, value).contains(value), "{misspelt}");
     }
     let debugged = format!("{:?}", account());
