@@ -128,12 +128,15 @@ enum Command {
     #[command(
         long_about = "Interprets the unit tests of pg-crypto and pg-proto and the tests of pg-model's readers, with the portable \
                       implementations of the ciphers and few random cases. Installs the nightly compiler with its components miri \
-                      and rust-src where they are missing. Takes some ten minutes."
+                      and rust-src where they are missing. What there is no time for is told at the end."
     )]
     Miri {
         /// Only this package
         #[arg(short, long, value_name = "CRATE")]
         package: Option<String>,
+        /// So long for each package
+        #[arg(long, value_name = "N", default_value_t = 20.0)]
+        minutes: f64,
     },
     /// Live many worlds of the simulation: machines against the sandbox, on virtual time, from seeds
     #[command(
@@ -217,7 +220,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Dist { quick } => dist::run(&root, quick),
         Command::Wasm => wasm::run(&root).map(drop),
         Command::Fuzz { minutes, target, keep } => fuzz::run(&root, &fuzz::Options { minutes, targets: target, keep }),
-        Command::Miri { package } => miri::run(&root, package.as_deref()),
+        Command::Miri { package, minutes } => miri::run(&root, package.as_deref(), minutes),
         Command::Simulate { seeds, seed, planted } => simulate::run(&root, seeds, seed, planted),
         Command::Attack { only, connections, release } => attack::run(&root, release, only.as_deref(), connections),
         Command::Bench { build: true, .. } => bench::builds(&root),

@@ -1,8 +1,10 @@
-//! `cargo xtask miri`: the interpreter that sees undefined behaviour, over what it can run.
+//! `cargo xtask miri`: the interpreter that sees undefined behaviour, over what it can run, for a limited time.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 
 use crate::nightly;
 use crate::steps::{self, Run, Step};
@@ -17,27 +19,87 @@ const FLAGS: &str = "--cfg aes_backend=\"soft\" --cfg sha2_backend=\"soft\"";
 /// Tests that only repeat a loop so often that it takes hours here, and read no other code than others do.
 const LONG: [&str; 1] = ["many_unknown_fields_are_read_in_time"];
 
-/// Runs every package, or the one that is named.
-pub(crate) fn run(root: &Path, package: Option<&str>) -> Result<()> {
+/// What `timeout` answers when the time is over.
+const TIME_IS_OVER: i32 = 124;
+
+/// Runs every package, or the one that is named, each for so long at most; what there was no time for is told.
+pub(crate) fn run(root: &Path, package: Option<&str>, minutes: f64) -> Result<()> {
     nightly::install(&["miri", "rust-src"])?;
     let chosen = RUNS.into_iter().filter(|(name, _)| package.is_none_or(|wanted| wanted == *name));
-    let steps =
-        chosen.map(|(name, targets)| Step::new(format!("{name} under Miri"), move || test(root, name, targets)));
-    let mut run = Run::new(true);
+    let steps = chosen
+        .map(|(name, targets)| Step::new(format!("{name} under Miri"), move || test(root, name, targets, minutes)));
+    let mut run = Run::new(false);
     run.one_by_one(steps.collect());
     run.end()
 }
 
-fn test(root: &Path, package: &str, targets: &[&str]) -> Result<steps::Outcome> {
+fn test(root: &Path, package: &str, targets: &[&str], minutes: f64) -> Result<steps::Outcome> {
+    steps::execute(miri(root, package, targets).arg("--no-run"))?;
+    let mut miri = miri(root, package, targets);
+    miri.args(["--", "--test-threads", "1", "-Z", "unstable-options", "--report-time"]);
+    miri.args(LONG.iter().flat_map(|name| ["--skip", name]));
+    let mut limited = within(minutes, &miri).stdout(Stdio::piped()).spawn().context("timeout(1) cannot be run")?;
+    let mut passed = 0;
+    for line in BufReader::new(limited.stdout.take().context("no output")?).lines() {
+        let line = line?;
+        passed += usize::from(has_passed(&line));
+        println!("{line}");
+    }
+    match limited.wait()?.code() {
+        Some(0) => Ok(steps::Outcome::Done),
+        Some(TIME_IS_OVER) => Ok(steps::Outcome::LeftOut(format!(
+            "what comes after {passed} tests: {minutes} minutes are over, and those have shown nothing"
+        ))),
+        code => bail!("Miri ended with {code:?} after {passed} tests"),
+    }
+}
+
+fn miri(root: &Path, package: &str, targets: &[&str]) -> Command {
     let mut command = nightly::cargo(root);
+    command.args(["miri", "test", "-p", package]).args(targets).args(["--target-dir", "target/miri"]);
+    command.env("RUSTFLAGS", FLAGS).env("PROPTEST_CASES", "4");
+    // Tests read their vectors from files.
+    command.env("MIRIFLAGS", "-Zmiri-disable-isolation");
     command
-        .args(["miri", "test", "-p", package])
-        .args(targets)
-        .args(["--target-dir", "target/miri", "--", "--test-threads", "1"])
-        .args(LONG.iter().flat_map(|name| ["--skip", name]))
-        .env("RUSTFLAGS", FLAGS)
-        .env("PROPTEST_CASES", "4")
-        // Tests read their vectors from files.
-        .env("MIRIFLAGS", "-Zmiri-disable-isolation");
-    steps::execute(&mut command)
+}
+
+/// The same command, ended with all its processes when the time is over.
+fn within(minutes: f64, command: &Command) -> Command {
+    let mut limited = Command::new("timeout");
+    limited.arg(format!("{:.3}s", minutes * 60.0)).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        limited.current_dir(folder);
+    }
+    limited
+}
+
+/// Whether a line says that a test has passed, with or without its time.
+fn has_passed(line: &str) -> bool {
+    line.starts_with("test ") && line.split(" ... ").nth(1).is_some_and(|word| word.split(' ').next() == Some("ok"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_that_have_passed_are_counted() {
+        let lines =
+            "running 3 tests\ntest a::b ... ok <0.1s>\ntest a::c ... ok\ntest a::d ... FAILED\ntest result: ok. 2";
+        assert_eq!(lines.lines().filter(|line| has_passed(line)).count(), 2);
+    }
+
+    #[test]
+    fn a_command_that_takes_too_long_is_ended() {
+        let mut sleeps = Command::new("sh");
+        sleeps.args(["-c", "sleep 600"]).env("A", "1").env_remove("B").current_dir("/");
+        let limited = within(0.000_01, &sleeps).status().unwrap();
+        assert_eq!(limited.code(), Some(TIME_IS_OVER));
+    }
 }
