@@ -44,6 +44,6 @@ mod turns;
 pub use acceptor::{Accepted, Acceptor, listen};
 pub use body::{BodyError, HeldBody, read_body};
 pub use limits::Limits;
-pub use places::{Hold, Place, Reply};
+pub use places::{Hold, Place, Places, Reply};
 pub use stream::Stream;
 pub use turns::{Turn, Turns};

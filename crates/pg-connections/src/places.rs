@@ -11,9 +11,9 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::Limits;
 
-/// The places of one listener.
+/// The places of one listener, or of requests that another server accepts. Clones share them.
 #[derive(Clone, Debug)]
-pub(crate) struct Places(Arc<Shared>);
+pub struct Places(Arc<Shared>);
 
 struct Shared {
     limits: Limits,
@@ -84,13 +84,33 @@ pub(crate) enum Admission {
 }
 
 impl Places {
-    pub(crate) fn new(limits: Limits) -> Self {
+    /// As many as the limits allow.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
         Self(Arc::new(Shared {
             limits,
             state: Mutex::default(),
             freed: Notify::new(),
             body_bytes: Arc::new(Semaphore::new(limits.body_bytes as usize)),
         }))
+    }
+
+    /// A place for a peer at this address, in whose favour an idle one may have to go. Waits while every place is working; gives
+    /// nothing when every place that one address may have is working.
+    ///
+    /// [`Acceptor`](crate::Acceptor) does this for connections. A server that has accepted its connections already gives places to
+    /// requests.
+    pub async fn enter(&self, address: IpAddr) -> Option<Place> {
+        loop {
+            let mut freed = std::pin::pin!(self.0.freed.notified());
+            // From here on: several may wait, and a place that comes free before the wait begins must not be missed.
+            freed.as_mut().enable();
+            match self.admit(address) {
+                Admission::Admitted(place) => return Some(place),
+                Admission::Full => freed.await,
+                Admission::Refused => return None,
+            }
+        }
     }
 
     pub(crate) fn admit(&self, address: IpAddr) -> Admission {

@@ -69,7 +69,8 @@ pub struct ReceiverLimits {
     /// The time for a request with its answer. Default: 30 seconds.
     pub time: Duration,
     /// Connections at a time; when there are as many, the one that has been silent for longest is closed in favour of a new
-    /// one. As a [service](ReceiverService), requests at a time; more wait. A connection brings one request. Default: 64.
+    /// one. A connection brings one request. As a [service](ReceiverService), requests at a time; when there are as many, the one whose
+    /// body has been incomplete for longest is answered with 503 in favour of a new one. Default: 64.
     pub connections: usize,
     /// News that wait to be taken; while there are so many, more are answered with 503. Default: 256.
     pub waiting: usize,
@@ -86,6 +87,23 @@ impl Default for ReceiverLimits {
             connections: 64,
             waiting: 256,
             receipt: Duration::from_secs(5),
+        }
+    }
+}
+
+/// So many of the largest bodies may be held at the same time.
+const LARGEST_BODIES: usize = 4;
+
+impl ReceiverLimits {
+    fn of_connections(&self) -> pg_connections::Limits {
+        let bodies = self.body_bytes.saturating_mul(LARGEST_BODIES);
+        pg_connections::Limits {
+            connections: self.connections.max(1),
+            // A proxy with a certificate stands before it, so that all connections have its address. Whoever comes while all of
+            // them are working waits: a callback that were refused would be lost.
+            per_address: usize::MAX,
+            body_bytes: u32::try_from(bodies).unwrap_or(u32::MAX),
+            ..pg_connections::Limits::default()
         }
     }
 }

@@ -4,6 +4,7 @@ use std::{
     convert::Infallible,
     error::Error,
     fmt, io,
+    net::{IpAddr, Ipv4Addr},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -12,12 +13,10 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Body;
-use tokio::{
-    sync::{Semaphore, mpsc::Sender},
-    time::timeout,
-};
+use pg_connections::{HeldBody, Place, Places};
+use tokio::{sync::mpsc::Sender, time::timeout};
 use tower_service::Service;
 
 use super::{
@@ -39,13 +38,13 @@ pub struct ReceiverService {
     limits: ReceiverLimits,
     doors: Arc<Doors>,
     news: Sender<Received>,
-    /// How many requests at a time, when a server that is there already brings them.
-    places: Arc<Semaphore>,
+    /// For requests that a server brings which is there already.
+    places: Places,
 }
 
 impl ReceiverService {
     pub(super) fn new(base: &str, limits: ReceiverLimits, news: Sender<Received>) -> Self {
-        let places = Arc::new(Semaphore::new(limits.connections.max(1)));
+        let places = Places::new(limits.of_connections());
         Self { base: Arc::default(), limits, doors: Arc::default(), news, places }.public_url(base)
     }
 
@@ -82,34 +81,31 @@ impl ReceiverService {
         &self.limits
     }
 
-    /// Whether something is taken at this path.
-    pub(super) fn is_open(&self, path: &str) -> bool {
-        self.doors.at(path).is_some()
-    }
-
     /// Whether nobody will take news any more.
     pub(super) fn is_over(&self) -> bool {
         self.news.is_closed()
     }
 
-    /// What is answered to a request.
-    pub(super) async fn take<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
-    where
-        B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
-    {
-        let answer = self.answer(request).await;
+    /// What is answered to a request that has this place. While its body comes in, the place may go to another one.
+    pub(super) async fn answer_at<B: Body>(&self, place: &Place, request: Request<B>) -> Response<Full<Bytes>> {
+        let (head, body) = request.into_parts();
+        let Some((token, purpose)) = self.doors.at(head.uri.path()) else { return Answer::NotFound.response() };
+        let limit = self.limits.body_bytes;
+        // Why a body ended early does not matter, and the reason may belong to its thread.
+        let body = body.map_err(drop);
+        let Ok(HeldBody { bytes, held }) = pg_connections::read_body(place, body, limit, limit).await else {
+            return Answer::TooLarge.response();
+        };
+        place.working();
+        let answer = self.answer(token, purpose, Request::from_parts(head, bytes)).await;
         tracing::debug!(target: "pg.receiver", ?answer);
+        drop(held);
+        place.idle();
         answer.response()
     }
 
-    async fn answer<B>(&self, request: Request<B>) -> Answer
-    where
-        B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
-    {
-        let Some((token, purpose)) = self.doors.at(request.uri().path()) else { return Answer::NotFound };
-        let (head, body) = request.into_parts();
-        let Ok(body) = Limited::new(body, self.limits.body_bytes).collect().await else { return Answer::TooLarge };
-        match purpose.read(&Request::from_parts(head, body.to_bytes())) {
+    async fn answer(&self, token: String, purpose: Purpose, request: Request<Bytes>) -> Answer {
+        match purpose.read(&request) {
             Err(NoNews::WrongMethod) => Answer::WrongMethod(purpose.methods()),
             Err(NoNews::Unreadable) => Answer::Unreadable,
             Ok(said) if purpose.waits() => {
@@ -143,9 +139,14 @@ where
         let service = self.clone();
         Box::pin(async move {
             let answered = timeout(service.limits.time, async {
-                // It is never closed.
-                let _place = service.places.acquire().await;
-                service.take(request).await
+                // Whoever it comes from, its server knows; all of them may have all places.
+                let Some(place) = service.places.enter(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).await else {
+                    return Answer::Busy.response();
+                };
+                tokio::select! {
+                    response = service.answer_at(&place, request) => response,
+                    () = place.closed() => Answer::Busy.response(),
+                }
             });
             Ok(answered.await.unwrap_or_else(|_| Answer::Busy.response()))
         })

@@ -172,6 +172,58 @@ async fn dropped_it_stops() {
     TcpListener::bind(address).await.unwrap();
 }
 
+/// A body of which nothing comes but this.
+struct Endless(Option<Bytes>);
+
+impl hyper::body::Body for Endless {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<hyper::body::Frame<Bytes>, Self::Error>>> {
+        match self.0.take() {
+            Some(bytes) => std::task::Poll::Ready(Some(Ok(hyper::body::Frame::data(bytes)))),
+            None => std::task::Poll::Pending,
+        }
+    }
+}
+
+/// As many requests as it takes at a time, or as many bytes, whose bodies never end: a browser that comes back is answered all the
+/// same, before any of them runs out of time.
+#[tokio::test(start_paused = true)]
+async fn as_a_service_it_gives_up_bodies_that_do_not_end() {
+    use tower_service::Service;
+    let base = BaseUrl::parse("https://shop.example/pg").unwrap();
+    for (connections, bytes) in [(2, 0), (64, 100_000)] {
+        let limits = ReceiverLimits { connections, body_bytes: 100_001, ..ReceiverLimits::default() };
+        let mut receiver = Receiver::nested(&base, limits);
+        let door = receiver.open(Purpose::Challenge).unwrap();
+        let mut service = receiver.service();
+        let endless: Vec<_> = (0..5)
+            .map(|_| {
+                let body = Endless(Some(Bytes::from(vec![b'a'; bytes])));
+                tokio::spawn(service.call(Request::post(format!("/{}", door.token())).body(body).unwrap()))
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        let begun = tokio::time::Instant::now();
+        let body = http_body_util::Full::new(Bytes::from(vec![b'a'; 100_000]));
+        let reply = service.call(Request::post(format!("/{}", door.token())).body(body).unwrap()).await.unwrap();
+        assert_eq!(reply.status(), StatusCode::OK);
+        assert!(receiver.next().await.is_some());
+        assert_eq!(begun.elapsed(), Duration::ZERO, "nobody had to wait for a limit of time");
+        // Those that had to go were told so; the others have until their time is over.
+        let mut told = 0;
+        for hostile in endless {
+            told += usize::from(hostile.is_finished());
+            assert_eq!(hostile.await.unwrap().unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
+        }
+        assert!(told >= 1, "{told}");
+    }
+}
+
 /// Without a port: as a service in somebody's server.
 #[tokio::test]
 async fn as_a_service_it_takes_the_same_and_bodies_of_any_kind() {
