@@ -1,69 +1,50 @@
 //! Thousands of connections that want to keep others out.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    time::Duration,
-};
+use std::time::Duration;
 
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-    task::JoinSet,
-    time::sleep,
-};
+use tokio::time::sleep;
 
 use crate::{
-    Result, Wanted, payment,
+    Result, Wanted,
+    hostile::{Crowd, KINDS, Kind},
+    payment,
     row::{Row, Table},
-    target::Target,
-    wire,
+    target::{NESTED, RECEIVER, Target},
 };
 
-/// What a hostile connection does.
+/// What is attacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Idle,
-    OneByte,
-    Drip,
-    Body,
-    NeverRead,
-    Pipeline,
-    SlowReader,
-    Reopened,
+enum Whom {
+    Sandbox,
+    Receiver,
+    Nested,
 }
 
-const KINDS: [Kind; 8] = [
-    Kind::Idle,
-    Kind::OneByte,
-    Kind::Drip,
-    Kind::Body,
-    Kind::NeverRead,
-    Kind::Pipeline,
-    Kind::SlowReader,
-    Kind::Reopened,
-];
-
-impl Kind {
+impl Whom {
     const fn name(self) -> &'static str {
         match self {
-            Self::Idle => "idle connections",
-            Self::OneByte => "one byte of a request, then silence",
-            Self::Drip => "heads that drip in, a byte a second",
-            Self::Body => "bodies one byte short of their length and the limit",
-            Self::NeverRead => "a request every tenth of a second, replies never read",
-            Self::Pipeline => "requests pipelined without end, replies never read",
-            Self::SlowReader => "the largest page asked for, read a byte a second",
-            Self::Reopened => "idle connections, opened again a second after they were closed",
+            Self::Sandbox => "sandbox",
+            Self::Receiver => "receiver",
+            Self::Nested => "receiver within axum",
         }
     }
 
-    /// As it was found.
-    const fn before(self, is_sandbox: bool) -> &'static str {
-        match (self, is_sandbox) {
-            (Self::Idle, true) => "1,024 of them: 30 s and more",
-            (Self::Idle, false) => "64 of them: 30 s and more",
-            (Self::Body, true) => "1,000 of them: 1.5 GB",
-            (Self::NeverRead | Self::Pipeline, _) => "they keep their place for minutes",
+    fn start(self, wanted: &Wanted) -> Result<Target> {
+        match self {
+            Self::Sandbox => wanted.program.sandbox(&[], &[]),
+            Self::Receiver => Target::receiver(RECEIVER),
+            Self::Nested => Target::receiver(NESTED),
+        }
+    }
+
+    /// What came of it as it was found.
+    const fn before(self, kind: Kind) -> &'static str {
+        match (kind, self) {
+            (Kind::Idle, Self::Sandbox) => "1,024 of them: 30 s and more",
+            (Kind::Idle, Self::Receiver) => "64 of them: 30 s and more",
+            (Kind::Body, Self::Sandbox) => "1,000 of them: 1.5 GB",
+            (Kind::Body, Self::Nested) => "64 of them: 30 s",
+            (Kind::NeverRead | Kind::Pipeline, Self::Sandbox | Self::Receiver) => "they keep their place for minutes",
             _ => "not measured",
         }
     }
@@ -77,17 +58,15 @@ const MOST_MEMORY: f64 = 100.0;
 const SETTLE: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(wanted: &Wanted, table: &mut Table<'_>) -> Result<()> {
-    for is_sandbox in [true, false] {
+    for whom in [Whom::Sandbox, Whom::Receiver, Whom::Nested] {
         for many in [false, true] {
             for kind in KINDS {
-                let whom = if is_sandbox { "sandbox" } else { "receiver" };
                 let from = if many { "from many addresses" } else { "from one address" };
-                let attack = format!("{whom}: {} {}, {from}", wanted.connections, kind.name());
+                let attack = format!("{}: {} {}, {from}", whom.name(), wanted.connections, kind.name());
                 // A receiver has no large page.
-                if table.wants(&attack) && (is_sandbox || kind != Kind::SlowReader) {
-                    let target = if is_sandbox { wanted.program.sandbox(&[], &[])? } else { Target::receiver()? };
-                    let row = attacked(&target, is_sandbox, kind, many, wanted.connections, attack).await?;
-                    table.add(row);
+                if table.wants(&attack) && (whom == Whom::Sandbox || kind != Kind::SlowReader) {
+                    let targets = [whom.start(wanted)?, whom.start(wanted)?];
+                    table.add(attacked(&targets, whom, kind, many, wanted.connections, attack).await?);
                 }
             }
         }
@@ -102,123 +81,40 @@ async fn capped(wanted: &Wanted, table: &mut Table<'_>) -> Result<()> {
     if !table.wants(&attack) {
         return Ok(());
     }
-    let target = wanted.program.sandbox(&["--connections-per-address", "256"], &[])?;
-    let row = attacked(&target, true, Kind::Idle, true, wanted.connections, attack).await?;
-    table.add(row);
+    let start = || wanted.program.sandbox(&["--connections-per-address", "256"], &[]);
+    let targets = [start()?, start()?];
+    table.add(attacked(&targets, Whom::Sandbox, Kind::Idle, false, wanted.connections, attack).await?);
     Ok(())
 }
 
+/// Attacks the first of two targets. The other one shows what the attackers' own work costs, on a machine that has to do it too.
 async fn attacked(
-    target: &Target,
-    is_sandbox: bool,
+    targets: &[Target; 2],
+    whom: Whom,
     kind: Kind,
     many: bool,
     connections: usize,
     attack: String,
 ) -> Result<Row> {
+    let [target, beside] = targets;
+    let is_sandbox = whom == Whom::Sandbox;
     let quiet = payment::measure(target, is_sandbox).await?.median();
-    let mut attackers = JoinSet::new();
-    for number in 0..connections {
-        let hostile =
-            Hostile { kind, to: target.address, from: source(number, many), path: target.path.clone(), is_sandbox };
-        attackers.spawn(hostile.attack());
-        if number % 64 == 0 {
-            tokio::task::yield_now().await;
-        }
-    }
+    let quiet_beside = payment::measure(beside, is_sandbox).await?.median();
+    let attackers =
+        Crowd { kind, to: target.address, many, path: target.path.clone(), is_sandbox, connections }.start()?;
     sleep(SETTLE).await;
-    let times = payment::measure(target, is_sandbox).await?;
+    let (times, control) =
+        tokio::try_join!(payment::measure(target, is_sandbox), payment::measure(beside, is_sandbox))?;
     let memory = target.peak_memory()?;
-    attackers.shutdown().await;
-    let more = |time: Duration| time.saturating_sub(quiet).as_secs_f64() * 1e3;
+    drop(attackers);
+    let more = |time: Duration, quiet: Duration| time.saturating_sub(quiet).as_secs_f64() * 1e3;
     let kept = times.slowest().saturating_sub(quiet) < MOST_DELAY && memory < MOST_MEMORY;
-    let now = format!("{:.1} ms more (slowest {:.1} ms), {memory:.0} MB", more(times.median()), more(times.slowest()),);
-    Ok(Row { attack, before: kind.before(is_sandbox), now, bar: "slowest < 100 ms more, < 100 MB", kept })
-}
-
-/// One address, or another one for every connection: all of 127.0.0.0/8 is this machine.
-fn source(number: usize, many: bool) -> Option<SocketAddr> {
-    let number = u32::try_from(number).ok().filter(|_| many)?;
-    Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::from(0x7f01_0001 + number)), 0))
-}
-
-struct Hostile {
-    kind: Kind,
-    to: SocketAddr,
-    from: Option<SocketAddr>,
-    path: String,
-    is_sandbox: bool,
-}
-
-/// The limit of bodies, of the sandbox and of the receiver.
-const BODY_LIMITS: (usize, usize) = (1 << 20, 4 << 20);
-
-impl Hostile {
-    /// Opens the connection and does what its kind does until it is closed; a reopened one begins again.
-    async fn attack(self) {
-        loop {
-            // A connection that the server resets has failed, which is all that there is to it.
-            drop(self.once().await);
-            if self.kind != Kind::Reopened {
-                return;
-            }
-            sleep(Duration::from_secs(1)).await;
-        }
-    }
-
-    async fn once(&self) -> Result<()> {
-        let mut stream = wire::connect(self.to, self.from).await?;
-        match self.kind {
-            Kind::Idle | Kind::Reopened => {}
-            Kind::OneByte => stream.write_all(b"P").await?,
-            Kind::Drip => {
-                stream
-                    .write_all(format!("POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Drip: ", self.path).as_bytes())
-                    .await?;
-                loop {
-                    sleep(Duration::from_secs(1)).await;
-                    stream.write_all(b"x").await?;
-                }
-            }
-            Kind::Body => self.nearly_all(&mut stream).await?,
-            Kind::NeverRead => loop {
-                stream.write_all(self.harmless().as_bytes()).await?;
-                sleep(Duration::from_millis(100)).await;
-            },
-            Kind::Pipeline => {
-                let many = self.harmless().repeat(64);
-                loop {
-                    stream.write_all(many.as_bytes()).await?;
-                }
-            }
-            Kind::SlowReader => {
-                stream.write_all(b"GET /_sandbox/pages/assumptions HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").await?;
-                loop {
-                    let _ = stream.read_u8().await?;
-                    sleep(Duration::from_secs(1)).await;
-                }
-            }
-        }
-        // Until the server closes it.
-        let _ = stream.read(&mut [0; 16]).await?;
-        Ok(())
-    }
-
-    async fn nearly_all(&self, stream: &mut TcpStream) -> Result<()> {
-        let length = if self.is_sandbox { BODY_LIMITS.0 } else { BODY_LIMITS.1 };
-        let head = format!("POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {length}\r\n\r\n", self.path);
-        stream.write_all(head.as_bytes()).await?;
-        let mut left = length - 1;
-        while left > 0 {
-            let piece = left.min(64 << 10);
-            stream.write_all(&vec![b'a'; piece]).await?;
-            left -= piece;
-        }
-        Ok(())
-    }
-
-    /// A request that anybody may make.
-    fn harmless(&self) -> String {
-        format!("GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", self.path)
-    }
+    let now = format!(
+        "{:.1} ms more (slowest {:.1} ms), {memory:.0} MB; at a server beside it {:.1} ms (slowest {:.1} ms)",
+        more(times.median(), quiet),
+        more(times.slowest(), quiet),
+        more(control.median(), quiet_beside),
+        more(control.slowest(), quiet_beside),
+    );
+    Ok(Row { attack, before: whom.before(kind), now, bar: "slowest < 100 ms more, < 100 MB", kept })
 }

@@ -14,6 +14,7 @@
 
 mod command;
 mod flood;
+mod hostile;
 mod hosts;
 mod pages;
 mod payment;
@@ -41,8 +42,15 @@ struct Wanted {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    if arguments.first().is_some_and(|word| word == target::RECEIVER) {
-        return target::receive().await.map(|()| ExitCode::SUCCESS);
+    // What is attacked and who attacks are processes of their own.
+    match arguments.split_first() {
+        Some((word, _)) if word == target::RECEIVER => return target::receive().await.map(|()| ExitCode::SUCCESS),
+        Some((word, _)) if word == target::NESTED => return target::receive_nested().await.map(|()| ExitCode::SUCCESS),
+        Some((word, told)) if word == hostile::HOSTILE => {
+            hostile::Crowd::told(told)?.attack().await;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {}
     }
     let wanted = wanted(&arguments)?;
     let mut table = Table::new(wanted.only.as_deref());

@@ -7,12 +7,14 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use pg_hyper::{Purpose, Receiver};
+use pg_hyper::{Purpose, Receiver, ReceiverLimits, proto::BaseUrl};
 
 use crate::Result;
 
 /// The argument that makes this program a receiver.
 pub(crate) const RECEIVER: &str = "--be-a-receiver";
+/// The argument that makes this program a server of axum with a receiver in it.
+pub(crate) const NESTED: &str = "--be-a-nested-receiver";
 
 /// The command to attack.
 pub(crate) struct Program(PathBuf);
@@ -51,10 +53,10 @@ impl Program {
 }
 
 impl Target {
-    /// A receiver of `pg-hyper`, with an address that customers come back to.
-    pub(crate) fn receiver() -> Result<Self> {
+    /// A receiver of `pg-hyper`, with an address that customers come back to, on a port of its own or not.
+    pub(crate) fn receiver(which: &str) -> Result<Self> {
         let mut command = with_many_files(std::env::current_exe()?.as_os_str());
-        command.arg(RECEIVER);
+        command.arg(which);
         let (child, line) = first_line(command)?;
         let (address, path) = line.trim().trim_start_matches("http://").split_once('/').ok_or("no address")?;
         Ok(Self { child, address: address.parse()?, path: format!("/{path}") })
@@ -99,4 +101,17 @@ pub(crate) async fn receive() -> Result<()> {
     stdout().flush()?;
     while receiver.next().await.is_some() {}
     Ok(())
+}
+
+/// Runs a receiver in a server of axum in this process, as `docs/examples/axum-shop` does, until it is ended.
+pub(crate) async fn receive_nested() -> Result<()> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let base = format!("http://{}/pg", listener.local_addr()?);
+    let mut receiver = Receiver::nested(&BaseUrl::parse(&base)?, ReceiverLimits::default());
+    let door = receiver.open(Purpose::Challenge)?;
+    println!("{}", door.url());
+    stdout().flush()?;
+    let shop = axum::Router::new().nest_service("/pg", receiver.service());
+    tokio::spawn(async move { while receiver.next().await.is_some() {} });
+    Ok(axum::serve(listener, shop).await?)
 }
