@@ -86,6 +86,21 @@ fn the_tests_of_the_threat_model_exist() {
     }
 }
 
+/// Whatever the threat model tells to run is an attack that there is.
+#[test]
+fn the_attacks_of_the_threat_model_exist() {
+    let page = fs::read_to_string(root().join("docs/threat-model.md")).unwrap();
+    let attacks: String = fs::read_dir(root().join("tests/src/bin/attack"))
+        .unwrap()
+        .map(|file| fs::read_to_string(file.unwrap().path()).unwrap().to_lowercase())
+        .collect();
+    let named: Vec<&str> = page.split("--only \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(named.len() > 10, "{named:?}");
+    for words in named {
+        assert!(attacks.contains(words.trim_end_matches(':')), "there is no attack {words:?}");
+    }
+}
+
 /// Wherever a document leaves something open, there is an assumption, the code names it, and a test shows it.
 #[test]
 fn every_assumption_is_named_by_code_and_shown_by_a_test() {
