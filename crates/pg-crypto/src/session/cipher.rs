@@ -18,7 +18,7 @@ use super::plaintext::Plaintext;
 use super::problem::DecryptProblem;
 use super::text::{self, TextEncoding};
 use super::wiped::Wiped;
-use crate::stack::wipe_dead_frames;
+use crate::stack::{CIPHERS, wipe_dead_frames};
 
 /// Bytes of an AES block.
 pub(crate) const BLOCK: usize = 16;
@@ -80,7 +80,7 @@ impl SessionCipher {
     pub fn with_derivation(api_key: impl AsRef<str>, derivation: KeyDerivation) -> Result<Self, KeyError> {
         let mut key = Box::new(Zeroizing::new([0; 32]));
         let derived = derivation.derive(api_key.as_ref(), &mut key).map(|()| Self::keyed(&key));
-        wipe_dead_frames();
+        wipe_dead_frames::<CIPHERS>();
         derived
     }
 
@@ -88,7 +88,7 @@ impl SessionCipher {
     #[must_use]
     pub fn from_key(key: impl Into<Zeroizing<[u8; 32]>>) -> Self {
         let cipher = Self::keyed(&key.into());
-        wipe_dead_frames();
+        wipe_dead_frames::<CIPHERS>();
         cipher
     }
 

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha512};
 use zeroize::optimization_barrier;
 
-use crate::stack::wipe_dead_frames;
+use crate::stack::{HASHING, wipe_dead_frames};
 
 /// Bytes gathered before the hash sees them: eight of its blocks.
 const GATHERED: usize = 1024;
@@ -16,21 +16,23 @@ const HASH_BLOCK: usize = 128;
 /// It holds secrets, and is wiped on drop. Where it lay before it was moved is not: move it only while it is empty.
 pub(crate) struct Feed {
     hasher: Sha512,
-    gathered: Gathered,
+    gathered: [u8; GATHERED],
     used: usize,
+    /// Whether it was filled to its end since it was wiped.
+    overflown: bool,
 }
 
 impl Feed {
     #[inline]
     pub(crate) fn new() -> Self {
-        Self { hasher: Sha512::new(), gathered: Gathered([0; GATHERED]), used: 0 }
+        Self { hasher: Sha512::new(), gathered: [0; GATHERED], used: 0, overflown: false }
     }
 
     /// Adds one piece of any length.
     #[inline]
     pub(crate) fn put(&mut self, piece: &[u8]) {
         let end = self.used + piece.len();
-        match self.gathered.0.get_mut(self.used..end) {
+        match self.gathered.get_mut(self.used..end) {
             Some(room) => {
                 copy_short(room, piece);
                 self.used = end;
@@ -44,7 +46,7 @@ impl Feed {
     #[inline]
     pub(crate) fn finish(&mut self) -> [u8; 64] {
         let digest = self.digest();
-        wipe_dead_frames();
+        wipe_dead_frames::<HASHING>();
         digest
     }
 
@@ -52,22 +54,31 @@ impl Feed {
     #[inline(never)]
     fn digest(&mut self) -> [u8; 64] {
         let mut digest = [0; 64];
-        self.hasher.update(&self.gathered.0[..self.used]);
+        self.hasher.update(&self.gathered[..self.used]);
         self.hasher.finalize_into_reset((&mut digest).into());
-        self.gathered.wipe();
-        self.used = 0;
+        self.wipe();
         digest
+    }
+
+    /// Overwrites what was written of it; nothing, where it is wiped already.
+    #[inline]
+    fn wipe(&mut self) {
+        let written = if self.overflown { GATHERED } else { self.used };
+        self.gathered[..written].fill(0);
+        optimization_barrier(&self.gathered);
+        (self.used, self.overflown) = (0, false);
     }
 
     /// Fills the block up, hashes it, hashes whole hash blocks straight from the piece, and keeps the rest.
     #[inline(never)]
     fn overflow(&mut self, piece: &[u8]) {
         let (head, rest) = piece.split_at(GATHERED - self.used);
-        self.gathered.0[self.used..].copy_from_slice(head);
-        self.hasher.update(&self.gathered.0[..]);
+        self.gathered[self.used..].copy_from_slice(head);
+        self.overflown = true;
+        self.hasher.update(&self.gathered[..]);
         let (whole, tail) = rest.split_at(rest.len() / HASH_BLOCK * HASH_BLOCK);
         self.hasher.update(whole);
-        self.gathered.0[..tail.len()].copy_from_slice(tail);
+        self.gathered[..tail.len()].copy_from_slice(tail);
         self.used = tail.len();
     }
 }
@@ -103,18 +114,7 @@ fn ends<const N: usize>(room: &mut [u8], piece: &[u8]) -> bool {
     true
 }
 
-/// Holds secrets in passing, so it is wiped.
-struct Gathered([u8; GATHERED]);
-
-impl Gathered {
-    #[inline]
-    fn wipe(&mut self) {
-        self.0.fill(0);
-        optimization_barrier(&self.0);
-    }
-}
-
-impl Drop for Gathered {
+impl Drop for Feed {
     #[inline]
     fn drop(&mut self) {
         self.wipe();
@@ -142,8 +142,13 @@ mod tests {
         for piece in [&b"canary"[..], &[b'c'; 3 * GATHERED]] {
             feed.put(piece);
             assert_eq!(feed.finish(), <[u8; 64]>::from(Sha512::digest(piece)));
-            assert!(feed.gathered.0.iter().all(|byte| *byte == 0));
+            assert!(feed.gathered.iter().all(|byte| *byte == 0));
         }
+        // It overflows, and what is left behind the last block is short.
+        feed.put(&[b'c'; GATHERED]);
+        feed.put(b"canary");
+        feed.wipe();
+        assert!(feed.gathered.iter().all(|byte| *byte == 0));
     }
 
     #[test]

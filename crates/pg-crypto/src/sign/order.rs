@@ -10,11 +10,15 @@ const ON_STACK: usize = 64;
 /// Bytes of a name that fit into one number.
 const WINDOW: usize = 8;
 
-/// Bytes of a name that fit into a slot, beside the position.
-const STEP: usize = WINDOW - 1;
+/// Bytes of a slot.
+const SLOT: usize = 16;
+
+/// Bytes of a slot that hold the position: of a parameter on the stack, and of any other.
+const SHORT: usize = 1;
+const LONG: usize = 4;
 
 /// Names that still agree after so many bytes are compared one with another.
-const DEEP: usize = 8 * STEP;
+const DEEP: usize = 60;
 
 /// Compares two names the way the signature orders them.
 #[inline]
@@ -29,62 +33,81 @@ pub(crate) fn in_order<'a>(
     wanted: impl Fn(&str, &str) -> bool,
     mut visit: impl FnMut(&'a str, &'a str),
 ) {
+    let wanted = parameters.iter().enumerate().filter(|(_, (name, value))| wanted(name, value));
+    let mut see = |position: usize| {
+        let (name, value) = parameters[position];
+        visit(name, value);
+    };
     if parameters.len() > ON_STACK {
-        // The first bytes of a name as a number decide nearly always.
-        let wanted = parameters.iter().enumerate().filter(|(_, (name, value))| wanted(name, value));
-        let mut order: Vec<_> = wanted.map(|(at, (name, _))| (window(name.as_bytes()), at)).collect();
-        let name = |at: usize| parameters[at].0;
-        order.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0).then_with(|| compare(name(a.1), name(b.1))).then_with(|| a.1.cmp(&b.1))
-        });
-        order.iter().for_each(|(_, at)| visit(parameters[*at].0, parameters[*at].1));
+        let mut slots: Vec<u128> = wanted.map(|(at, (name, _))| slot::<LONG>(name, 0, at)).collect();
+        sort::<LONG>(&mut slots, parameters, 0);
+        slots.iter().for_each(|slot| see(position::<LONG>(*slot)));
         return;
     }
     let mut slots = [0; ON_STACK];
     let mut used = 0;
-    for (at, (name, value)) in parameters.iter().enumerate() {
-        if wanted(name, value) {
-            slots[used] = slot(name, 0, at);
-            used += 1;
-        }
+    for (at, (name, _)) in wanted {
+        slots[used] = slot::<SHORT>(name, 0, at);
+        used += 1;
     }
     let slots = &mut slots[..used];
-    sort(slots, parameters, 0);
-    for slot in slots {
-        let (name, value) = parameters[position(*slot)];
-        visit(name, value);
-    }
+    sort::<SHORT>(slots, parameters, 0);
+    slots.iter().for_each(|slot| see(position::<SHORT>(*slot)));
 }
 
-/// One number that orders as seven bytes of the lower-cased name do, from byte `from`, and then as the
-/// position `at`. Numbers sort several times faster than the names themselves.
+/// One number that orders as the first bytes of the lower-cased name do, from byte `from`, and then as the
+/// position `at`, which has the last bytes. Numbers sort several times faster than the names themselves.
 #[inline]
-fn slot(name: &str, from: usize, at: usize) -> u64 {
-    (window(&name.as_bytes()[from..]) & !0xff) | at as u64
+fn slot<const POSITION: usize>(name: &str, from: usize, at: usize) -> u128 {
+    (wide(&name.as_bytes()[from..]) & !mask::<POSITION>()) | at as u128
 }
 
 #[inline]
-fn position(slot: u64) -> usize {
-    (slot & 0xff) as usize
+fn position<const POSITION: usize>(slot: u128) -> usize {
+    (slot & mask::<POSITION>()) as usize
+}
+
+/// The bits of the position.
+const fn mask<const POSITION: usize>() -> u128 {
+    (1 << (8 * POSITION)) - 1
 }
 
 /// Sorts slots made at byte `from`, and then each run of names that still agree by the bytes that follow.
-fn sort(slots: &mut [u64], parameters: &[(&str, &str)], from: usize) {
+fn sort<const POSITION: usize>(slots: &mut [u128], parameters: &[(&str, &str)], from: usize) {
     slots.sort_unstable();
-    let name = |slot| parameters[position(slot)].0;
-    for run in slots.chunk_by_mut(|a, b| a >> 8 == b >> 8) {
+    let name = |slot| parameters[position::<POSITION>(slot)].0;
+    let bits = 8 * POSITION;
+    for run in slots.chunk_by_mut(|a, b| a >> bits == b >> bits) {
         let [first, _, ..] = run else { continue };
         // A zero stands for the end of the name, or for a NUL character in it.
-        let ended = (*first >> 8) & 0xff == 0;
+        let ended = (*first >> bits) & 0xff == 0;
         if ended || from >= DEEP {
-            run.sort_unstable_by(|a, b| compare(name(*a), name(*b)).then(position(*a).cmp(&position(*b))));
+            let by_position = |a: &u128, b: &u128| position::<POSITION>(*a).cmp(&position::<POSITION>(*b));
+            run.sort_unstable_by(|a, b| compare(name(*a), name(*b)).then_with(|| by_position(a, b)));
         } else {
+            let next = from + SLOT - POSITION;
             for each in run.iter_mut() {
-                *each = slot(name(*each), from + STEP, position(*each));
+                *each = slot::<POSITION>(name(*each), next, position::<POSITION>(*each));
             }
-            sort(run, parameters, from + STEP);
+            sort::<POSITION>(run, parameters, next);
         }
     }
+}
+
+/// The first 16 bytes, lower-cased, as a number that orders as they do; zeros stand for missing bytes.
+#[inline]
+fn wide(bytes: &[u8]) -> u128 {
+    let (head, tail) = if let Some(whole) = bytes.first_chunk::<SLOT>() {
+        let whole = u128::from_be_bytes(*whole);
+        ((whole >> 64) as u64, whole as u64)
+    } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<WINDOW>(), bytes.last_chunk::<WINDOW>()) {
+        // The two reads overlap by what is missing. Two steps, as nothing behind the head would shift by the whole width.
+        let overlap = SLOT - bytes.len();
+        (u64::from_be_bytes(*head), u64::from_be_bytes(*tail) << (4 * overlap) << (4 * overlap))
+    } else {
+        return u128::from(window(bytes)) << 64;
+    };
+    u128::from(lower_case(head)) << 64 | u128::from(lower_case(tail))
 }
 
 #[inline]
