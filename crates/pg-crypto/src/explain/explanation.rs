@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use super::masking::{self, KEY_MARK, Printable};
-use crate::sign::{SIGNATURE_NAME, ShaKey, Signature, in_order, is_signed, sign};
+use crate::sign::{OrderedSigner, SIGNATURE_NAME, ShaKey, Signature, in_order, is_signed};
 
 /// Shows how the signature of these parameters comes about (spec 1 §5).
 ///
@@ -23,21 +23,27 @@ use crate::sign::{SIGNATURE_NAME, ShaKey, Signature, in_order, is_signed, sign};
 pub fn explain(parameters: &[(&str, &str)], key: &ShaKey) -> Explanation {
     // Without white space around it: the text of a key is to be found wherever it stands.
     let secret = key.expose().trim();
-    let mut ordered = Vec::new();
+    let mut signed = Vec::with_capacity(parameters.len());
+    let mut signer = OrderedSigner::new(key);
     in_order(parameters, is_signed, |name, value| {
-        ordered.push(SignedParameter { name: masking::text(name, secret), value: masking::value(name, value, secret) });
+        signed.push((name, value));
+        signer.parameter(name, value);
+    });
+    let shown = signed.iter().map(|(name, value)| SignedParameter {
+        name: masking::text(name, secret),
+        value: masking::value(name, value, secret),
     });
     let dropped = parameters.iter().filter(|(name, value)| !is_signed(name, value));
     Explanation {
-        ordered,
+        ordered: shown.collect(),
         dropped: dropped
             .map(|(name, _)| DroppedParameter {
                 name: masking::text(name, secret),
                 reason: if *name == SIGNATURE_NAME { DropReason::IsSignature } else { DropReason::NoValue },
             })
             .collect(),
-        suspicions: suspicions(parameters, key.expose()),
-        signature: sign(parameters, key),
+        suspicions: suspicions(&signed, key.expose()),
+        signature: signer.finish(),
     }
 }
 
@@ -111,12 +117,12 @@ impl Explanation {
     /// The text that was hashed, with `‹shaKey›` for the key and sensitive values masked.
     #[must_use]
     pub fn pre_image(&self) -> String {
-        self.ordered.iter().fold(String::new(), |mut text, SignedParameter { name, value }| {
-            for part in [name, "=", value, KEY_MARK] {
-                text.push_str(part);
-            }
-            text
-        })
+        let length = |each: &SignedParameter| each.name.len() + 1 + each.value.len() + KEY_MARK.len();
+        let mut text = String::with_capacity(self.ordered.iter().map(length).sum());
+        for SignedParameter { name, value } in &self.ordered {
+            [name, "=", value, KEY_MARK].into_iter().for_each(|part| text.push_str(part));
+        }
+        text
     }
 
     /// The signature.
@@ -148,13 +154,14 @@ impl fmt::Display for Explanation {
     }
 }
 
-fn suspicions(parameters: &[(&str, &str)], key: &str) -> Vec<String> {
+/// What looks like a mistake in parameters that stand in signing order.
+fn suspicions(signed: &[(&str, &str)], key: &str) -> Vec<String> {
     let mut found = Vec::new();
     if key.trim() != key {
         found.push(String::from("the key begins or ends with white space"));
     }
-    let mut names = Vec::new();
-    in_order(parameters, is_signed, |name, value| {
+    let mut previous = None;
+    for &(name, value) in signed {
         let mut suspect = |what: &str| {
             let mut sentence = masking::text(name, key.trim());
             write!(sentence, " {what}").expect("writing to a String cannot fail");
@@ -166,16 +173,16 @@ fn suspicions(parameters: &[(&str, &str)], key: &str) -> Vec<String> {
         if looks_percent_encoded(value) {
             suspect("looks URL-encoded; values are signed as they are");
         }
-        if names.last() == Some(&name) {
+        if previous.replace(name) == Some(name) {
             suspect("is there more than once");
         }
-        names.push(name);
-    });
+    }
     found
 }
 
 fn looks_percent_encoded(value: &str) -> bool {
-    value.as_bytes().windows(3).any(|three| three[0] == b'%' && three[1..].iter().all(u8::is_ascii_hexdigit))
+    value.contains('%')
+        && value.as_bytes().windows(3).any(|three| three[0] == b'%' && three[1..].iter().all(u8::is_ascii_hexdigit))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
-use core::fmt::{self, Write};
+use core::fmt;
 
 /// Stands for a value of which nothing is shown, not even its length.
 const HIDDEN: &str = "****";
@@ -34,7 +34,7 @@ pub(super) fn value(name: &str, value: &str, key: &str) -> String {
     } else if secret {
         HIDDEN.to_owned()
     } else if plain_name.contains("cardnumber") {
-        if (12..=19).contains(&value.len()) && is_digits(value) {
+        if CARD_NUMBER_DIGITS.contains(&value.len()) && is_digits(value) {
             first_six_last_four(value)
         } else {
             HIDDEN.to_owned()
@@ -46,22 +46,21 @@ pub(super) fn value(name: &str, value: &str, key: &str) -> String {
 
 /// Any text as it may be shown: without the key, and without digits that could be a card number.
 pub(super) fn text(text: &str, key: &str) -> String {
-    let without_key = if key.is_empty() { text.to_owned() } else { text.replace(key, KEY_MARK) };
-    let mut shown = String::with_capacity(without_key.len());
-    let mut rest = &*without_key;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (before, from_digit) = rest.split_at(start);
-        let end = from_digit.find(|c: char| !c.is_ascii_digit()).unwrap_or(from_digit.len());
-        let (digits, after) = from_digit.split_at(end);
-        shown.push_str(before);
-        if may_be_card_number(digits) {
-            shown.push_str(&first_six_last_four(digits));
-        } else {
-            shown.push_str(digits);
-        }
-        rest = after;
+    // To look for a text takes longer than to see that it is too long.
+    let has_key = !key.is_empty() && key.len() <= text.len();
+    let shown = if has_key { text.replace(key, KEY_MARK) } else { text.to_owned() };
+    if shown.len() < *CARD_NUMBER_DIGITS.start() {
+        return shown;
     }
-    shown + rest
+    let mut bytes = shown.into_bytes();
+    for digits in bytes.chunk_by_mut(|one, next| one.is_ascii_digit() == next.is_ascii_digit()) {
+        if may_be_card_number(digits) {
+            let end = digits.len() - 4;
+            digits[6..end].fill(b'*');
+        }
+    }
+    // One sign of ASCII in place of another.
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
 fn is_digits(text: &str) -> bool {
@@ -72,18 +71,19 @@ fn first_six_last_four(digits: &str) -> String {
     digits.char_indices().map(|(at, digit)| if at < 6 || at + 4 >= digits.len() { digit } else { '*' }).collect()
 }
 
-/// 12 to 19 digits (spec 2 §4.2) with a right check digit.
-fn may_be_card_number(digits: &str) -> bool {
-    let luhn: u32 = digits
-        .bytes()
-        .rev()
-        .enumerate()
-        .map(|(at, digit)| {
-            let digit = u32::from(digit - b'0');
-            if at % 2 == 0 { digit } else { 2 * digit / 10 + 2 * digit % 10 }
-        })
-        .sum();
-    (12..=19).contains(&digits.len()) && luhn.is_multiple_of(10)
+/// How many digits a card number has (spec 2 §4.2).
+const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
+
+/// As many digits as a card number has, with a right check digit. They are all digits, or none is.
+fn may_be_card_number(text: &[u8]) -> bool {
+    if !CARD_NUMBER_DIGITS.contains(&text.len()) || !text[0].is_ascii_digit() {
+        return false;
+    }
+    let luhn = text.iter().rev().enumerate().map(|(at, digit)| {
+        let digit = u32::from(digit - b'0');
+        if at % 2 == 0 { digit } else { 2 * digit / 10 + 2 * digit % 10 }
+    });
+    luhn.sum::<u32>().is_multiple_of(10)
 }
 
 /// Text in which control characters are spelt out, so that a value cannot play tricks on a terminal.
@@ -91,19 +91,51 @@ pub(super) struct Printable<'a>(pub(super) &'a str);
 
 impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0;
-        while let Some((at, control)) = rest.char_indices().find(|(_, c)| c.is_control()) {
-            f.write_str(&rest[..at])?;
-            control.escape_default().try_for_each(|c| f.write_char(c))?;
-            rest = &rest[at + control.len_utf8()..];
+        // Control characters are those of ASCII, and two bytes of which the first is always this one.
+        const BEYOND_ASCII: u8 = 0xc2;
+        let bytes = self.0.as_bytes();
+        if !bytes.iter().any(|byte| byte.is_ascii_control() || *byte == BEYOND_ASCII) {
+            return f.write_str(self.0);
         }
-        f.write_str(rest)
+        // Written at once: a call for each character takes several times as long.
+        let mut spelt = String::with_capacity(2 * self.0.len());
+        let mut plain_from = 0;
+        for (at, byte) in bytes.iter().enumerate() {
+            let control = match (*byte, bytes.get(at + 1)) {
+                (BEYOND_ASCII, Some(next @ 0x80..0xa0)) => *next,
+                (byte, _) if byte.is_ascii_control() => byte,
+                _ => continue,
+            };
+            spelt.push_str(&self.0[plain_from..at]);
+            plain_from = at + 1 + usize::from(*byte == BEYOND_ASCII);
+            spell(control, &mut spelt);
+        }
+        spelt.push_str(&self.0[plain_from..]);
+        f.write_str(&spelt)
     }
+}
+
+/// A control character as Rust spells it: `\n`, `\u{1b}`.
+fn spell(control: u8, out: &mut String) {
+    match control {
+        b'\t' => return out.push_str("\\t"),
+        b'\n' => return out.push_str("\\n"),
+        b'\r' => return out.push_str("\\r"),
+        _ => out.push_str("\\u{"),
+    }
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+    if control >= 0x10 {
+        out.push(digit(control >> 4));
+    }
+    out.push(digit(control & 0xf));
+    out.push('}');
 }
 
 #[cfg(test)]
 mod tests {
     use alloc::format;
+
+    use alloc::string::String;
 
     use super::{Printable, text, value};
 
@@ -139,5 +171,10 @@ mod tests {
     #[test]
     fn control_characters_are_spelt_out() {
         assert_eq!(format!("{}", Printable("a\u{1b}[2J\né")), "a\\u{1b}[2J\\né");
+        for code in 0..0x200 {
+            let letter = char::from_u32(code).unwrap();
+            let spelt = if letter.is_control() { letter.escape_default().collect() } else { String::from(letter) };
+            assert_eq!(format!("{}", Printable(&format!("x{letter}y\n"))), format!("x{spelt}y\\n"), "{code:x}");
+        }
     }
 }
