@@ -88,7 +88,7 @@ mod stack;
 pub use explain::{Diagnosis, DropReason, DroppedParameter, Explanation, Mistake, SignedParameter, diagnose, explain};
 pub use session::{
     DecryptError, DecryptProblem, EncryptError, IvFormat, KeyDerivation, KeyError, MAX_DATA_BYTES, MAX_PLAINTEXT_BYTES,
-    Padding, Plaintext, SessionCipher, TextEncoding,
+    Padding, Plaintext, SessionCipher, TextEncoding, Wiped,
 };
 pub use sign::{
     ArrayMember, OrderedSigner, PiecewiseValue, ShaKey, Signature, SignatureFormatError, SignatureHex,

@@ -25,3 +25,4 @@ pub use padding::Padding;
 pub use plaintext::Plaintext;
 pub use problem::DecryptProblem;
 pub use text::TextEncoding;
+pub use wiped::Wiped;

@@ -1,7 +1,7 @@
 //! The form encoding of request bodies: `application/x-www-form-urlencoded` (spec 1 §4.1, 3 §4).
 
 use bytes::{Buf, Bytes};
-use zeroize::optimization_barrier;
+use pg_crypto::Wiped;
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
@@ -17,20 +17,17 @@ pub(crate) struct Form {
     used: usize,
 }
 
-/// Bytes that are overwritten with zeros when they are dropped.
-struct Wiped(Vec<u8>);
-
 impl Form {
     /// An empty form with room for so many bytes.
     pub(crate) fn new(room: usize) -> Self {
-        Self { buffer: Wiped(vec![0; room]), used: 0 }
+        Self { buffer: Wiped::new(vec![0; room]), used: 0 }
     }
 
     /// Makes room for so many more bytes.
     pub(crate) fn reserve(&mut self, more: usize) {
         let needed = self.used + more;
-        if needed > self.buffer.0.len() {
-            self.enlarge(needed.max(2 * self.buffer.0.len()));
+        if needed > self.buffer.bytes().len() {
+            self.enlarge(needed.max(2 * self.buffer.bytes().len()));
         }
     }
 
@@ -71,24 +68,24 @@ impl Form {
     fn room(&mut self, length: usize) -> &mut [u8] {
         let start = self.used;
         self.used += length;
-        if self.used > self.buffer.0.len() {
+        if self.used > self.buffer.bytes().len() {
             self.enlarge(2 * self.used);
         }
-        &mut self.buffer.0[start..self.used]
+        &mut self.buffer.bytes_mut()[start..self.used]
     }
 
     #[cold]
     fn enlarge(&mut self, length: usize) {
         // Not `resize`, which would leave the bytes behind where they were.
         let mut larger = vec![0; length];
-        larger[..self.buffer.0.len()].copy_from_slice(&self.buffer.0);
-        self.buffer = Wiped(larger);
+        larger[..self.buffer.bytes().len()].copy_from_slice(self.buffer.bytes());
+        self.buffer = Wiped::new(larger);
     }
 
     /// The bytes of the form, without the `&` before its first parameter.
-    pub(crate) fn finish(mut self) -> Bytes {
-        self.buffer.0.truncate(self.used);
+    pub(crate) fn finish(self) -> Bytes {
         let mut bytes = Bytes::from_owner(self.buffer);
+        bytes.truncate(self.used);
         bytes.advance(1.min(bytes.len()));
         bytes
     }
@@ -177,19 +174,6 @@ fn copy_ends<const N: usize>(room: &mut [u8], piece: &[u8]) -> bool {
         *to = *tail;
     }
     true
-}
-
-impl AsRef<[u8]> for Wiped {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl Drop for Wiped {
-    fn drop(&mut self) {
-        self.0.fill(0);
-        optimization_barrier(self.0.as_slice());
-    }
 }
 
 #[cfg(test)]

@@ -1,24 +1,32 @@
-//! Buffers that hold plaintext.
+//! Buffers that hold plaintext, or a body with credentials and card data.
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::mem;
+use core::{fmt, mem};
 
 use zeroize::optimization_barrier;
 
-/// Bytes that are overwritten with zeros on drop. The buffer must not grow: what it left behind would stay.
-pub(crate) struct Wiped(Vec<u8>);
+/// Bytes that are overwritten with zeros on drop. They can become fewer and never more: what a growing buffer leaves behind would
+/// stay in memory.
+pub struct Wiped(Vec<u8>);
 
 impl Wiped {
-    pub(crate) const fn new(bytes: Vec<u8>) -> Self {
+    /// Takes the bytes, with the buffer that they lie in.
+    #[must_use]
+    pub const fn new(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    /// The bytes.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+    /// The bytes, to be overwritten.
+    #[inline]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.0
     }
 
@@ -32,6 +40,18 @@ impl Wiped {
                 None
             }
         }
+    }
+}
+
+impl AsRef<[u8]> for Wiped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Wiped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Wiped({} bytes)", self.0.len())
     }
 }
 
