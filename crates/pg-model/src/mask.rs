@@ -62,20 +62,19 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     if has_few_digits(&text) {
         return text;
     }
-    let mut found = row::of(&text, Kinds::All);
-    hide(&text, &mut found);
-    let plain = found.iter().all(|digit| digit.length == 1);
-    if plain && found.iter().all(|digit| !digit.hidden) {
+    let mut rows = row::of(&text, Kinds::All);
+    hide(&text, &mut rows.digits);
+    if rows.plain && rows.digits.iter().all(|digit| !digit.hidden) {
         return text;
     }
-    let shown = row::without_hidden(&text, &found);
-    if plain {
+    let shown = row::without_hidden(&text, &rows);
+    if rows.plain {
         return Cow::Owned(shown);
     }
     // A raised digit may be a sign between two groups as well as a digit.
-    let mut found = row::of(&shown, Kinds::Ascii);
-    hide(&shown, &mut found);
-    Cow::Owned(row::without_hidden(&shown, &found))
+    let mut rows = row::of(&shown, Kinds::Ascii);
+    hide(&shown, &mut rows.digits);
+    Cow::Owned(row::without_hidden(&shown, &rows))
 }
 
 /// Whether what looks like a card number stands in a text, in any way in which [`text`] finds one: 12 to 19 digits that
@@ -96,24 +95,22 @@ pub fn has_card_number(text: &str) -> bool {
     if has_few_digits(text) {
         return false;
     }
-    let mut found = row::of(text, Kinds::All);
-    found.chunk_by_mut(|_, next| next.before != Between::Strange).any(|row| {
+    let mut rows = row::of(text, Kinds::All);
+    rows.digits.chunk_by_mut(|_, next| next.before != Between::Strange).any(|row| {
         groups::hide(text, row);
         row.iter().any(|digit| digit.hidden)
             || row.chunk_by(|_, next| next.before != Between::Other).any(|run| {
                 CARD_NUMBER_DIGITS.contains(&run.len())
-                    && (2..=6).contains(&run[0].value)
-                    && groups::has_check_digit(run)
+                    && groups::FIRST_DIGITS.contains(&run[0].value)
+                    && row::has_check_digit(run)
             })
     })
 }
 
 fn hide(text: &str, found: &mut [Digit]) {
     for row in found.chunk_by_mut(|_, next| next.before != Between::Strange) {
-        if row.len() >= *CARD_NUMBER_DIGITS.start() {
-            row.chunk_by_mut(|_, next| next.before != Between::Other).for_each(run);
-            groups::hide(text, row);
-        }
+        row.chunk_by_mut(|_, next| next.before != Between::Other).for_each(run);
+        groups::hide(text, row);
     }
 }
 
@@ -170,10 +167,24 @@ mod tests {
             ("3782_822463_10005", "3782_82****_*0005"),
             ("7 4111.1111.1111.1111", "7 4111.11**.****.1111"),
             ("1234.4111.1111.1111.1111", "1234.4111.11**.****.1111"),
+            // With other digits right before or behind it.
+            ("4111.1111.1111.11112026-11-21", "4111.11**.****.111120**-11-21"),
+            ("20264111.1111.1111.1111", "20264111.11**.****.1111"),
+            ("74111/1111.1111/11117", "74111/11**.****/11117"),
+            ("13782_822463_100057", "13782_82****_*00057"),
         ] {
             assert_eq!(text(shown), hidden);
         }
-        for other in ["2026/11/21 10:00:00.000", "10.20.30.40:8480", "1000,2000,3001", "1e9999.9999"] {
+        // In the last three, the first digit begins no card, and groups within the number are longer.
+        for other in [
+            "2026/11/21 10:00:00.000",
+            "10.20.30.40:8480",
+            "1000,2000,3001",
+            "1e9999.9999",
+            "91234.5678.9012.3452",
+            "4111.11111.1111.1111",
+            "4111.1111.11111.1111",
+        ] {
             assert_eq!(text(other), other);
         }
     }

@@ -1,21 +1,21 @@
 //! Numbers whose groups stand apart by something else than a blank or a hyphen. Dates, lists and versions look like that too, so the
 //! check digit decides.
 
-use core::ops::Range;
+use core::ops::{Range, RangeInclusive};
 
 use alloc::vec::Vec;
 
 use super::{
     CARD_NUMBER_DIGITS,
-    row::{Between, Digit, hide_middle},
+    row::{Between, Digit, has_check_digit, hide_middle},
 };
 
 /// The fewest digits of a group, but for the last one of a number.
 const GROUP_DIGITS: usize = 4;
 /// How cards group their digits: only such groups are one number when the signs between them differ.
 const PRINTED: [&[usize]; 4] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3], &[4, 6, 4]];
-/// The most groups of a printed number.
-const PRINTED_GROUPS: usize = 5;
+/// What the numbers of cards begin with.
+pub(super) const FIRST_DIGITS: RangeInclusive<u8> = 2..=6;
 
 /// Hides the numbers in a row of digits.
 pub(super) fn hide(text: &str, row: &mut [Digit]) {
@@ -62,13 +62,24 @@ fn with_one_sign(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
     }
 }
 
-/// Numbers in the groups that cards show.
+/// Numbers in the groups that cards show. Other digits may stand right before the first group and right behind the last one, if the
+/// number begins as those of cards do.
 fn as_printed(row: &mut [Digit], groups: &[Range<usize>]) {
+    if groups[0].len() < GROUP_DIGITS {
+        return;
+    }
     for printed in PRINTED {
-        let here =
-            groups.len() >= printed.len() && groups.iter().zip(printed).all(|(group, length)| group.len() == *length);
-        if here {
-            let number = groups[0].start..groups[printed.len().min(PRINTED_GROUPS) - 1].end;
+        let ([first, .., last], Some(here)) = (printed, groups.get(..printed.len())) else { continue };
+        let ([before, within @ .., behind], [_, lengths @ .., _]) = (here, printed) else { continue };
+        if before.len() < *first
+            || behind.len() < *last
+            || within.iter().zip(lengths).any(|(group, length)| group.len() != *length)
+        {
+            continue;
+        }
+        let number = before.end - first..behind.start + last;
+        let alone = number.start == before.start && number.end == behind.end;
+        if alone || FIRST_DIGITS.contains(&row[number.start].value) {
             hide_if_number(&mut row[number]);
         }
     }
@@ -76,15 +87,18 @@ fn as_printed(row: &mut [Digit], groups: &[Range<usize>]) {
 
 /// A row that is one number in smaller groups of the same length, as in `41.11.11.…`.
 fn whole(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
+    // Lists of small numbers are common: the length and the first digit have to be those of nearly all cards.
+    if !matches!(row.len(), 15 | 16) || !(3..=6).contains(&row[0].value) {
+        return;
+    }
     let length = groups[0].len();
     let (last, others) = match groups.split_last() {
         Some((last, others)) if length < GROUP_DIGITS => (last, others),
         _ => return,
     };
     let even = others.iter().all(|group| group.len() == length) && last.len() <= length;
-    let one_sign = groups.windows(2).all(|pair| sign(text, row, &pair[1]) == sign(text, row, &groups[1]));
-    // Lists of small numbers are common: the length and the first digit have to be those of nearly all cards.
-    if even && one_sign && matches!(row.len(), 15 | 16) && (3..=6).contains(&row[0].value) {
+    let one_sign = || groups.windows(2).all(|pair| sign(text, row, &pair[1]) == sign(text, row, &groups[1]));
+    if even && one_sign() {
         hide_if_number(row);
     }
 }
@@ -98,12 +112,4 @@ fn hide_if_number(digits: &mut [Digit]) {
     if CARD_NUMBER_DIGITS.contains(&digits.len()) && has_check_digit(digits) {
         hide_middle(digits);
     }
-}
-
-/// Whether the last digit is the one that the others ask for (Luhn).
-pub(super) fn has_check_digit(digits: &[Digit]) -> bool {
-    let values = digits.iter().rev().map(|digit| u32::from(digit.value));
-    let weighed =
-        values.enumerate().map(|(place, digit)| if place % 2 == 0 { digit } else { digit * 2 % 10 + digit / 5 });
-    weighed.sum::<u32>().is_multiple_of(10)
 }

@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    SHOWN_FIRST, SHOWN_LAST,
+    CARD_NUMBER_DIGITS, SHOWN_FIRST, SHOWN_LAST,
     letters::{digit, escaped, is_blank_or_hyphen, is_nothing},
 };
 
@@ -17,6 +17,17 @@ pub(super) struct Digit {
     /// What stands between it and the digit before it.
     pub(super) before: Between,
     pub(super) hidden: bool,
+    /// Sums of all digits up to this one, each or twice each in turn as the check digit asks for: with this one once, and with this one
+    /// twice. They may run over; only differences count.
+    sums: [u16; 2],
+}
+
+/// The digits of a text that stand in rows, twelve and more in each.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub(super) digits: Vec<Digit>,
+    /// Whether every digit of the text, also of shorter rows, is one byte.
+    pub(super) plain: bool,
 }
 
 /// What stands between two digits.
@@ -53,15 +64,20 @@ impl Gap {
     const NONE: Self = Self { seen: 0, bytes: 0, single: false, strange: false };
 
     fn add(&mut self, letter: char) {
-        if is_nothing(letter) {
-            return;
+        if !is_nothing(letter) {
+            self.sign(letter.len_utf8(), is_blank_or_hyphen(letter), false);
         }
-        self.seen += 1;
-        self.bytes += letter.len_utf8();
-        self.single = self.seen == 1 && is_blank_or_hyphen(letter);
-        self.strange |= letter.is_ascii_alphanumeric() || letter == '*';
     }
 
+    #[inline]
+    fn sign(&mut self, bytes: usize, blank_or_hyphen: bool, strange: bool) {
+        self.seen += 1;
+        self.bytes += bytes;
+        self.single = self.seen == 1 && blank_or_hyphen;
+        self.strange |= strange;
+    }
+
+    #[inline]
     fn between(&self) -> Between {
         match self {
             Self { seen: 0, .. } => Between::Nothing,
@@ -82,32 +98,118 @@ pub(super) enum Kinds {
     Ascii,
 }
 
-/// The digits of a text; the first one has something strange before it.
-pub(super) fn of(text: &str, kinds: Kinds) -> Vec<Digit> {
-    let mut found = Vec::new();
-    let mut gap = Gap { strange: true, seen: 2, ..Gap::NONE };
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        let escape = if kinds == Kinds::All { escaped(&text.as_bytes()[at..]) } else { None };
-        let read = match escape {
-            Some((value, length)) => {
-                // The escape is ASCII: so many more characters belong to it.
-                letters.nth(length - 2);
-                Some((value, length))
-            }
-            None if kinds == Kinds::Ascii && !letter.is_ascii() => None,
-            None => digit(letter).map(|value| (value, letter.len_utf8())),
+/// What a byte of a text is.
+#[derive(Clone, Copy)]
+enum Class {
+    Digit,
+    /// A letter or an asterisk.
+    Strange,
+    BlankOrHyphen,
+    /// May begin an escape.
+    Escape,
+    /// Nobody sees it.
+    Nothing,
+    Other,
+    /// Belongs to a character beyond ASCII.
+    Beyond,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'0'..=b'9' => Class::Digit,
+            b'a'..=b'z' | b'A'..=b'Z' | b'*' => Class::Strange,
+            b' ' | b'-' | b'\t'..=b'\r' => Class::BlankOrHyphen,
+            b'%' | b'\\' | b'&' => Class::Escape,
+            0..b' ' | 0x7f => Class::Nothing,
+            0x80.. => Class::Beyond,
+            _ => Class::Other,
         };
-        match read {
-            Some((value, length)) => {
-                let length = u8::try_from(length).unwrap_or_default();
-                found.push(Digit { at, length, value, before: gap.between(), hidden: false });
-                gap = Gap::NONE;
-            }
-            None => gap.add(letter),
-        }
+        byte += 1;
     }
-    found
+    classes
+};
+
+/// The digits of a text in rows, of which the first digit of each has something strange before it. Rows that are too short for a number
+/// are left out.
+pub(super) fn of(text: &str, kinds: Kinds) -> Rows {
+    let bytes = text.as_bytes();
+    let mut rows = Rows { plain: true, digits: Vec::new() };
+    let mut row = 0;
+    let mut gap = Gap { strange: true, seen: 2, ..Gap::NONE };
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let class = CLASSES[usize::from(*byte)];
+        let read = match class {
+            Class::Digit => Some((byte - b'0', 1)),
+            Class::Escape if kinds == Kinds::All => escaped(&bytes[at..]),
+            Class::Beyond => {
+                let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
+                let value = if kinds == Kinds::All { digit(letter) } else { None };
+                if value.is_none() {
+                    gap.add(letter);
+                    at += letter.len_utf8();
+                    continue;
+                }
+                value.map(|value| (value, letter.len_utf8()))
+            }
+            _ => None,
+        };
+        let Some((value, length)) = read else {
+            if !matches!(class, Class::Nothing) {
+                gap.sign(1, matches!(class, Class::BlankOrHyphen), matches!(class, Class::Strange));
+            }
+            at += 1;
+            continue;
+        };
+        let before = gap.between();
+        if before == Between::Strange {
+            rows.begin(&mut row);
+        }
+        rows.push(at, length, value, before);
+        gap = Gap::NONE;
+        at += length;
+    }
+    rows.begin(&mut row);
+    rows
+}
+
+impl Rows {
+    /// A row begins, and the one that began at `row` is over.
+    #[inline]
+    fn begin(&mut self, row: &mut usize) {
+        if self.digits.len() - *row < *CARD_NUMBER_DIGITS.start() {
+            self.digits.truncate(*row);
+        }
+        *row = self.digits.len();
+    }
+
+    #[inline]
+    fn push(&mut self, at: usize, length: usize, value: u8, before: Between) {
+        self.plain &= length == 1;
+        let [once, twice] = self.digits.last().map_or([0; 2], |last| last.sums);
+        let sums = [twice.wrapping_add(u16::from(value)), once.wrapping_add(doubled(value))];
+        let length = u8::try_from(length).unwrap_or_default();
+        self.digits.push(Digit { at, length, value, before, hidden: false, sums });
+    }
+}
+
+/// What a digit adds to the sum for the check digit (Luhn) where it counts twice: the digits of its double.
+const fn doubled(value: u8) -> u16 {
+    (value * 2 % 10 + value / 5) as u16
+}
+
+/// Whether the last digit is the one that the others ask for (Luhn).
+pub(super) fn has_check_digit(digits: &[Digit]) -> bool {
+    let [first, .., last] = digits else { return false };
+    let (sum_before, value) = if digits.len() % 2 == 1 {
+        (first.sums[0], u16::from(first.value))
+    } else {
+        (first.sums[1], doubled(first.value))
+    };
+    last.sums[0].wrapping_sub(sum_before).wrapping_add(value).is_multiple_of(10)
 }
 
 /// Hides all but the first six and the last four digits of a number.
@@ -117,10 +219,17 @@ pub(super) fn hide_middle(number: &mut [Digit]) {
 }
 
 /// The text with an asterisk for every character of a hidden digit.
-pub(super) fn without_hidden(text: &str, digits: &[Digit]) -> String {
+pub(super) fn without_hidden(text: &str, rows: &Rows) -> String {
+    let hidden = rows.digits.iter().filter(|digit| digit.hidden);
+    if rows.plain {
+        let mut bytes = text.as_bytes().to_vec();
+        hidden.for_each(|digit| bytes[digit.at] = b'*');
+        // One sign of ASCII in place of another.
+        return String::from_utf8(bytes).unwrap_or_default();
+    }
     let mut out = String::with_capacity(text.len());
     let mut kept = 0;
-    for digit in digits.iter().filter(|digit| digit.hidden) {
+    for digit in hidden {
         out.push_str(&text[kept..digit.at]);
         let characters = text[digit.at..digit.end()].chars().count();
         out.extend(core::iter::repeat_n('*', characters));
