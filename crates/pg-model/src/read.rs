@@ -8,7 +8,7 @@ use alloc::{
 };
 
 use crate::{
-    field::{Field, around_number},
+    field::{Field, around_number, initial},
     method::Method,
     parameters::Parameters,
     text::Text,
@@ -91,7 +91,8 @@ impl<'a> Reader<'a> {
             let rule = Rule::Together("belongs to an item whose number follows a gap; items are numbered from 0");
             return Some(Violation::new(field, &item_name(field, number), rule, value));
         }
-        self.values.iter().find_map(|(name, value)| {
+        let initials = items.iter().fold(0, |initials, field| initials | field.initial());
+        self.values.iter().filter(|(name, _)| initials & initial(name) != 0).find_map(|(name, value)| {
             let field = items.iter().find(|field| field.is_misnumbered(name))?;
             let rule = Rule::Together(
                 "has no number, or one with leading zeros or more than six digits, or another \
@@ -104,7 +105,8 @@ impl<'a> Reader<'a> {
     /// Skipping an amount, or its currency, would charge another one (assumption A170).
     fn misspelt_amount(&self, fields: &[&'static Field]) -> Option<Violation> {
         let amounts: Vec<&'static Field> = fields.iter().copied().filter(|field| field.is_amount()).collect();
-        self.values.iter().find_map(|(name, value)| {
+        let initials = amounts.iter().fold(0, |initials, field| initials | field.initial());
+        self.values.iter().filter(|(name, _)| initials & initial(name) != 0).find_map(|(name, value)| {
             let field = amounts.iter().find(|field| field.is_misspelt(name))?;
             let rule = Rule::Together("is spelt otherwise than the documents spell it");
             Some(Violation::new(field, name, rule, value))
