@@ -158,6 +158,17 @@ const fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
+/// How many records of lists and maps a body may hold: an empty one takes two bytes there and some hundred here, and real ones say
+/// which card or payment they are.
+pub(crate) const fn most_records(bytes: usize) -> usize {
+    const ALWAYS: usize = 1_024;
+    const BYTES_A_RECORD: usize = 32;
+    ALWAYS + bytes / BYTES_A_RECORD
+}
+
+/// What is said of a body with more.
+pub(crate) const TOO_MANY_RECORDS: &str = "holds more records than its length is good for";
+
 /// A body behind its byte order mark, which no encoding of replies needs and some writers put there.
 pub(crate) fn without_byte_order_mark(body: &[u8]) -> &[u8] {
     body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)

@@ -97,7 +97,10 @@ fn items(json: &mut Scanner<'_>, list: &mut dyn RecordList, start: Start<'_>) ->
 /// What stands under one index or item name: one record, or an array of them.
 fn item(json: &mut Scanner<'_>, list: &mut dyn RecordList, start: Start<'_>) -> Result<Misfit, Problem> {
     match start {
-        Start::Object => children(json, list.grow()).map(|()| None),
+        Start::Object => {
+            json.record()?;
+            children(json, list.grow()).map(|()| None)
+        }
         other => items(json, list, other),
     }
 }
@@ -106,6 +109,7 @@ fn item(json: &mut Scanner<'_>, list: &mut dyn RecordList, start: Start<'_>) -> 
 fn by_name(json: &mut Scanner<'_>, records: &mut dyn RecordMap) -> Result<Misfit, Problem> {
     let mut misfits = Extra::default();
     while let Some(name) = json.member()? {
+        json.record()?;
         let nested = records.entry(&name);
         let misfit = match json.value(DIGITS)? {
             Start::Object => children(json, nested).map(|()| None),

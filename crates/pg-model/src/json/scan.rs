@@ -5,6 +5,8 @@
 
 use alloc::{borrow::Cow, string::String};
 
+use crate::decode::{TOO_MANY_RECORDS, most_records};
+
 /// The deepest nesting that is read; the documents show five levels.
 const DEPTH_LIMIT: u8 = 127;
 
@@ -45,11 +47,20 @@ pub(super) struct Scanner<'j> {
     fresh: bool,
     /// How many more values there may be.
     values: usize,
+    /// How many more records of lists and maps there may be.
+    records: usize,
 }
 
 impl<'j> Scanner<'j> {
     pub(super) const fn new(text: &'j str) -> Self {
-        Self { text, at: 0, depth: 0, fresh: false, values: VALUES + text.len() / BYTES_A_VALUE }
+        let (values, records) = (VALUES + text.len() / BYTES_A_VALUE, most_records(text.len()));
+        Self { text, at: 0, depth: 0, fresh: false, values, records }
+    }
+
+    /// A list or a map grows by a record.
+    pub(super) fn record(&mut self) -> Result<(), Problem> {
+        self.records = self.records.checked_sub(1).ok_or(TOO_MANY_RECORDS)?;
+        Ok(())
     }
 
     /// Where reading stopped.

@@ -4,7 +4,7 @@
 use alloc::{borrow::Cow, vec::Vec};
 
 use crate::{
-    decode::{DecodeError, without_byte_order_mark},
+    decode::{DecodeError, TOO_MANY_RECORDS, most_records, without_byte_order_mark},
     record::{Record, RecordList, RecordMap, Slot, set},
     value::{Extra, Value},
     xml::{
@@ -23,7 +23,7 @@ use crate::{
 pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     let body = without_byte_order_mark(body);
     let text = core::str::from_utf8(body).map_err(|error| DecodeError::not_utf8(body, error))?;
-    let mut reader = XmlReader { scanner: Scanner::new(text) };
+    let mut reader = XmlReader { scanner: Scanner::new(text), records: most_records(text.len()) };
     reader.document(record).map_err(|problem| DecodeError::at(body, reader.scanner.at(), problem))
 }
 
@@ -39,6 +39,8 @@ type Misfit = Option<Value>;
 
 struct XmlReader<'x> {
     scanner: Scanner<'x>,
+    /// How many more records of lists and maps there may be.
+    records: usize,
 }
 
 impl<'x> XmlReader<'x> {
@@ -147,10 +149,14 @@ impl<'x> XmlReader<'x> {
         let mut misfits = Vec::new();
         while let Some(tag) = next {
             if tag.empty {
+                self.one_more()?;
                 list.grow();
             } else {
                 match self.content()? {
-                    Content::Child(first) => self.record_from(list.grow(), &first)?,
+                    Content::Child(first) => {
+                        self.one_more()?;
+                        self.record_from(list.grow(), &first)?;
+                    }
                     Content::Text(text) => misfits.extend(bare_text(text)),
                 }
             }
@@ -167,6 +173,7 @@ impl<'x> XmlReader<'x> {
         };
         let mut misfits = Extra::default();
         while let Some(tag) = next {
+            self.one_more()?;
             let nested = records.entry(tag.name);
             if !tag.empty
                 && let Some(value) = self.nested(nested)?
@@ -176,6 +183,12 @@ impl<'x> XmlReader<'x> {
             next = self.next_child()?;
         }
         Ok((!misfits.is_empty()).then_some(Value::Record(misfits)))
+    }
+
+    /// A list or a map grows by a record.
+    fn one_more(&mut self) -> Result<(), Problem> {
+        self.records = self.records.checked_sub(1).ok_or(TOO_MANY_RECORDS)?;
+        Ok(())
     }
 
     /// Text up to the end tag, or the first child.

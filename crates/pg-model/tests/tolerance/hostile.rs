@@ -63,6 +63,35 @@ fn many_unknown_fields_are_read_in_time() {
     assert!(try_read::<CardKeyDetail>(&format!("{{{}}}", json.join(","))).is_ok());
 }
 
+/// An empty record takes a few bytes there and some hundred here.
+#[test]
+fn more_records_than_the_length_is_good_for_are_refused() {
+    let json = |record: &str, count| format!(r#"{{"cardKeyDetails":[{}]}}"#, vec![record; count].join(","));
+    let xml = |record: &str, count| response(&format!("<cardKeyDetails>{}</cardKeyDetails>", record.repeat(count)));
+    let errors = |count| format!(r#"{{"errors":{{{}}}}}"#, vec![r#""a":{}"#; count].join(","));
+    for body in [json("{}", 1_000), xml("<a/>", 1_000)] {
+        assert_eq!(try_read::<CardKeyDetails>(&body).expect("few").card_key_details.len(), 1_000);
+    }
+    assert_eq!(try_read::<RedirectData>(&errors(1_000)).expect("few").errors.iter().len(), 1_000);
+    let refused = [
+        try_read::<CardKeyDetails>(&json("{}", 50_000)).map(drop),
+        try_read::<CardKeyDetails>(&xml("<a/>", 50_000)).map(drop),
+        try_read::<CardKeyDetails>(&xml("<a><b/></a>", 50_000)).map(drop),
+        try_read::<RedirectData>(&errors(50_000)).map(drop),
+    ];
+    for error in refused.map(|read| read.expect_err("too many").to_string()) {
+        assert!(error.contains("holds more records than its length is good for"), "{error}");
+    }
+    // The shortest that say which card they are, as many as a batch may have and ten times as many.
+    for count in [5_000, 50_000] {
+        let key = "0123456789abcdef0123456789abcdef";
+        let body = json(&format!(r#"{{"cardKey":"{key}"}}"#), count);
+        assert_eq!(try_read::<CardKeyDetails>(&body).expect("real ones").card_key_details.len(), count);
+        let body = xml(&format!("<a><cardKey>{key}</cardKey></a>"), count);
+        assert_eq!(try_read::<CardKeyDetails>(&body).expect("real ones").card_key_details.len(), count);
+    }
+}
+
 /// The golden replies of the workspace.
 fn golden_replies() -> Vec<(PathBuf, Vec<u8>)> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/replies");
