@@ -10,6 +10,7 @@ mod garbage;
 mod hostile;
 mod in_process;
 mod journey;
+mod json_text;
 mod mock_server;
 mod openapi;
 mod replies;

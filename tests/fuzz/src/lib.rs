@@ -42,6 +42,7 @@ pub use replies::reply;
 pub use requests::request;
 pub use sandboxes::sandbox;
 pub use signatures::signing;
+pub use tree::Tree;
 
 /// A function that panics when a property is broken.
 pub type Target = fn(&[u8]);

@@ -5,8 +5,13 @@ use std::{collections::BTreeSet, fmt};
 use pg_model::{Extra, Value};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// A value read by serde_json.
-pub(crate) struct Tree(pub(crate) Value);
+/// A value as serde_json reads it, in the shape in which unknown fields are kept. Numbers keep their text.
+///
+/// The fuzz targets and other tests compare it with what is read here.
+pub struct Tree(
+    /// The value.
+    pub Value,
+);
 
 impl<'de> Deserialize<'de> for Tree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -7,7 +7,6 @@ mod empties;
 mod errors;
 mod hostile;
 mod json;
-mod json_text;
 mod round_trip;
 mod survival;
 mod xml;
