@@ -77,6 +77,14 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     Cow::Owned(row::without_hidden(&shown, &rows))
 }
 
+/// Whether a parameter's name says that its value is secret, whatever its capitals: `cardCV2`, `collectCvv`, `apiPassword`.
+#[must_use]
+pub fn names_a_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let words = ["cv2", "cvv", "cvc", "pass", "secret", "apikey", "api_key", "shakey", "birth"];
+    words.iter().any(|word| name.contains(word))
+}
+
 /// Whether what looks like a card number stands in a text, in any way in which [`text`] finds one: 12 to 19 digits that
 /// begin as those of cards do and end in the right check digit. Other digits in the same number of places, such as those of an order,
 /// are none.

@@ -130,11 +130,9 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
     names
 });
 
-/// Whether a name that no method has may be a secret's, misspelt: `cardcv2`, `cvv`, `apipassword`.
+/// Whether a name that no method has may be that of a secret, misspelt: `cardcv2`, `cvv`, `apipassword`.
 fn looks_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let words = ["cv2", "cvv", "cvc", "pass", "secret", "apikey", "api_key", "shakey", "birth"];
-    words.iter().any(|word| name.contains(word)) || NAMES.sensitive.contains(&name)
+    mask::names_a_secret(name) || NAMES.sensitive.contains(&name.to_ascii_lowercase())
 }
 
 /// How the value of a name is shown, whichever method has it; nothing when none has.

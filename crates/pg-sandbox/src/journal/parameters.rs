@@ -125,7 +125,8 @@ fn rule(name: &str) -> Option<Shown> {
         return Some(shown);
     }
     if PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
-        return Some(Shown::Text);
+        // A merchant names these, perhaps for a secret: `collectCV2`.
+        return (!mask::names_a_secret(name)).then_some(Shown::Text);
     }
     let start = name.find(|letter: char| letter.is_ascii_digit())?;
     let (before, rest) = name.split_at(start);
@@ -230,6 +231,8 @@ mod tests {
         assert_eq!(one("apiPassword", ""), "");
         assert_eq!(one("cardcv2", "9173"), "(4 characters)");
         assert_eq!(one("cvv", "917"), "(3 characters)");
+        assert_eq!(one("collectCV2", "917"), "(3 characters)");
+        assert_eq!(one("bankPassword", "secret"), "(6 characters)");
         assert_eq!(one("cvv", "9"), "(1 character)");
     }
 
