@@ -17,3 +17,9 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     }
     options.open(path)
 }
+
+/// Makes the name of a file as durable as its content.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}

@@ -56,8 +56,10 @@ fn what_is_lost_is_noticed() {
     let sandbox = Sandbox::start(&store);
     let mut writers = writers(&sandbox, &mut dice);
     drop(under_load(sandbox, &mut writers, &Fuse::after_replies(50), Sandbox::kill));
-    // The log holds everything that was not yet folded into the file.
-    std::fs::remove_file(folder.path().join("shop.sqlite-wal")).unwrap();
+    // The logs hold everything that was not yet folded into the file.
+    for log in ["shop.sqlite-redo", "shop.sqlite-wal"] {
+        std::fs::remove_file(folder.path().join(log)).unwrap();
+    }
     let sandbox = Sandbox::start(&store);
     let acknowledged: usize = writers.iter().map(|writer| writer.acknowledged.len()).sum();
     assert!(acknowledged >= 50);

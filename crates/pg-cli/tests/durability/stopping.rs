@@ -61,6 +61,7 @@ fn ended_well(sandbox: Sandbox, store: &Path) {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("stopping") && !said.contains("panicked"), "{said}");
     // Everything is in the one file, which can be copied.
-    let log = store.with_extension("sqlite-wal");
-    assert!(!log.exists());
+    for log in ["sqlite-redo", "sqlite-wal"] {
+        assert!(!store.with_extension(log).exists(), "{log}");
+    }
 }

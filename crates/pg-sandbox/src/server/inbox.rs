@@ -26,22 +26,17 @@ pub(super) enum Job {
 pub(super) enum Message {
     /// Jobs that came up in one round of the runtime.
     Jobs(Vec<Job>),
-    /// So many groups of answers have reached the disk, or never will.
-    Synced(usize),
     /// There will be no more jobs.
     End,
 }
 
-/// Tells the thread when this is dropped.
-pub(super) struct Last {
-    pub(super) to: Sender<Message>,
-    pub(super) message: fn() -> Message,
-}
+/// Tells the thread when this is dropped that there will be no more jobs.
+pub(super) struct Last(pub(super) Sender<Message>);
 
 impl Drop for Last {
     fn drop(&mut self) {
         // When the thread has ended, it need not be told.
-        let _ = self.to.send((self.message)());
+        let _ = self.0.send(Message::End);
     }
 }
 
@@ -51,14 +46,12 @@ pub(super) struct Inbox {
     /// Where the answers of the requests go, in their order.
     pub(super) waiting: Vec<oneshot::Sender<Response<Bytes>>>,
     pub(super) reports: Vec<(String, Result<StatusCode, String>)>,
-    /// Groups that are on their way to the disk.
-    pub(super) syncing: usize,
     pub(super) ended: bool,
 }
 
 impl Inbox {
     pub(super) const fn new(messages: Receiver<Message>) -> Self {
-        Self { messages, waiting: Vec::new(), reports: Vec::new(), syncing: 0, ended: false }
+        Self { messages, waiting: Vec::new(), reports: Vec::new(), ended: false }
     }
 
     /// Waits for something, at most so long, and takes what has come with it.
@@ -72,22 +65,15 @@ impl Inbox {
             Err(RecvTimeoutError::Timeout) => return,
             Err(RecvTimeoutError::Disconnected) => self.ended = true,
         }
+        self.add(requests);
+    }
+
+    /// Takes what has come meanwhile, unless a write is large enough without it.
+    pub(super) fn add(&mut self, requests: &mut Vec<Inbound>) {
         while requests.len() < GROUP
             && let Ok(message) = self.messages.try_recv()
         {
             self.take(message, requests);
-        }
-    }
-
-    /// Waits for more requests while a sync is under way: a write that were made now would have to wait for the next sync
-    /// all the same, and many small writes cost more than a large one.
-    pub(super) fn add(&mut self, requests: &mut Vec<Inbound>) {
-        let before = requests.len();
-        while self.syncing > 0 && requests.len() == before && before < GROUP {
-            match self.messages.recv() {
-                Ok(message) => self.take(message, requests),
-                Err(_) => return,
-            }
         }
     }
 
@@ -100,7 +86,6 @@ impl Inbox {
                 }
                 Job::Report(id, result) => self.reports.push((id, result)),
             }),
-            Message::Synced(groups) => self.syncing = self.syncing.saturating_sub(groups),
             Message::End => self.ended = true,
         }
     }
@@ -121,28 +106,23 @@ mod tests {
     }
 
     #[test]
-    fn a_write_takes_more_while_a_sync_is_under_way_and_not_otherwise() {
+    fn a_write_takes_what_has_come_meanwhile_and_waits_for_nothing() {
         let (to, messages) = channel();
         let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
         to.send(request()).unwrap();
         inbox.wait(&mut requests, None);
-        to.send(request()).unwrap();
         inbox.add(&mut requests);
         assert_eq!(requests.len(), 1);
-        inbox.syncing = 1;
-        inbox.add(&mut requests);
-        assert_eq!((requests.len(), inbox.waiting.len()), (2, 2));
-        to.send(Message::Synced(1)).unwrap();
+        to.send(request()).unwrap();
         to.send(request()).unwrap();
         inbox.add(&mut requests);
-        assert_eq!((requests.len(), inbox.syncing), (2, 0));
+        assert_eq!((requests.len(), inbox.waiting.len()), (3, 3));
     }
 
     #[test]
     fn a_write_is_not_larger_than_two_groups() {
         let (to, messages) = channel();
         let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
-        inbox.syncing = 1;
         (0..3 * GROUP).for_each(|_| to.send(request()).unwrap());
         inbox.wait(&mut requests, None);
         inbox.add(&mut requests);
@@ -150,14 +130,10 @@ mod tests {
     }
 
     #[test]
-    fn a_syncer_that_has_ended_is_not_waited_for() {
+    fn the_end_is_told() {
         let (to, messages) = channel();
         let (mut inbox, mut requests) = (Inbox::new(messages), Vec::new());
-        inbox.syncing = 2;
-        drop(Last { to: to.clone(), message: || Message::Synced(usize::MAX) });
-        inbox.add(&mut requests);
-        assert_eq!((inbox.syncing, inbox.ended), (0, false));
-        drop(Last { to, message: || Message::End });
+        drop(Last(to));
         inbox.wait(&mut requests, None);
         assert!(inbox.ended);
     }

@@ -16,7 +16,6 @@ use tokio::sync::{
     oneshot,
 };
 
-use super::inbox::{Last, Message};
 use crate::store::{StoreError, Syncer};
 
 /// Where an answer goes, and the answer.
@@ -36,40 +35,34 @@ pub(super) enum Release {
 
 impl Release {
     /// Belongs into the runtime of the connections.
-    pub(super) fn start(syncer: Option<Syncer>, writer: &Sender<Message>) -> io::Result<Self> {
+    pub(super) fn start(syncer: Option<Syncer>) -> io::Result<Self> {
         let (door, opened) = unbounded_channel();
         tokio::spawn(let_go(opened));
         let Some(syncer) = syncer else { return Ok(Self::AtOnce(door)) };
         let (groups, waiting) = channel();
         let failure = Arc::new(OnceLock::new());
         let failed = Arc::clone(&failure);
-        // The writer waits for groups that are under way: it has to know when none of them will arrive any more.
-        let end = Last { to: writer.clone(), message: || Message::Synced(usize::MAX) };
         let thread = thread::Builder::new().name("sandbox-syncer".to_owned()).spawn(move || {
-            let release = |answers, groups| {
-                // The writer has only ended, and the runtime too, if nobody waits for an answer any more.
-                let _ = end.to.send(Message::Synced(groups));
+            let release = |answers| {
+                // The runtime only ends when nobody waits for an answer any more.
                 let _ = door.send(answers);
             };
             run(&waiting, || syncer.sync(), release, &failed);
-            // In this order: no group is handed over once the writer was told.
-            drop(waiting);
-            drop(end);
         })?;
         Ok(Self::Synced { groups, failure, thread })
     }
 
-    /// Lets these go once everything that was committed by now is on the disk. Gives the number of groups for which the
-    /// writer will be told that they are there.
-    pub(super) fn after_sync(&self, answers: Vec<Answer>) -> usize {
+    /// Lets these go once everything that was committed by now is on the disk.
+    pub(super) fn after_sync(&self, answers: Vec<Answer>) {
         match self {
             Self::AtOnce(door) => {
                 // The runtime only ends when nobody waits for an answer any more.
                 let _ = door.send(answers);
-                0
             }
-            // The thread has only ended if the disk has failed; then these must not go.
-            Self::Synced { groups, .. } => usize::from(groups.send(answers).is_ok()),
+            Self::Synced { groups, .. } => {
+                // The thread has only ended if the disk has failed; then these must not go.
+                let _ = groups.send(answers);
+            }
         }
     }
 
@@ -112,18 +105,16 @@ impl<A> Groups<A> for Receiver<Vec<A>> {
 fn run<A>(
     groups: &impl Groups<A>,
     mut sync: impl FnMut() -> Result<(), StoreError>,
-    mut release: impl FnMut(Vec<A>, usize),
+    mut release: impl FnMut(Vec<A>),
     failure: &OnceLock<StoreError>,
 ) {
     while let Some(mut answers) = groups.wait() {
-        let mut count = 1;
         // Whatever was handed over by now was committed by now: one sync serves all of it.
         while let Some(more) = groups.more() {
             answers.extend(more);
-            count += 1;
         }
         match sync() {
-            Ok(()) => release(answers, count),
+            Ok(()) => release(answers),
             Err(error) => {
                 // Nobody is told that it was done, since nobody knows.
                 let _ = failure.set(error);

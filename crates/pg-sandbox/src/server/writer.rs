@@ -62,10 +62,10 @@ pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Res
     let (jobs, queued) = unbounded_channel();
     let (messages, receiver) = channel();
     let settings = sandbox.shared_settings();
-    let release = Release::start(sandbox.syncer(), &messages)?;
+    let release = Release::start(sandbox.syncer())?;
     let thread = thread::Builder::new().name("sandbox-writer".to_owned());
     let handle = thread.spawn(move || run(sandbox, Inbox::new(receiver), &due, release))?;
-    let end = Last { to: messages.clone(), message: || Message::End };
+    let end = Last(messages.clone());
     tokio::spawn(forward(queued, messages, end));
     Ok((Queue { jobs, settings }, handle))
 }
@@ -95,7 +95,7 @@ fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, 
             }
             let responses = sandbox.handle_ahead(system::now(), &mut requests, &mut |more| inbox.add(more));
             requests.clear();
-            inbox.syncing += release.after_sync(inbox.waiting.drain(..).zip(responses).collect());
+            release.after_sync(inbox.waiting.drain(..).zip(responses).collect());
         }
         for (id, result) in std::mem::take(&mut inbox.reports) {
             sandbox.delivered(system::now(), &id, result);

@@ -41,6 +41,54 @@ pub(super) struct Place<'a> {
     pub(super) index: [Option<Cell<'a>>; INDEX_COLUMNS],
 }
 
+impl<'a> Place<'a> {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        push(bytes, b't', self.table.as_bytes());
+        push_cell(bytes, Some(&self.key));
+        push(bytes, b't', self.merchant.as_bytes());
+        self.index.iter().for_each(|cell| push_cell(bytes, cell.as_ref()));
+    }
+
+    fn read(bytes: &mut &'a [u8]) -> Option<Self> {
+        let (table, key, merchant) = (pop_text(bytes)?, pop_cell(bytes)??, pop_text(bytes)?);
+        let index = [pop_cell(bytes)?, pop_cell(bytes)?, pop_cell(bytes)?];
+        Some(Self { table, key, merchant, index })
+    }
+}
+
+/// What becomes of a row, as the redo log holds it.
+#[derive(Debug)]
+pub(super) enum Change<'a> {
+    /// It is written, with this sealed body.
+    Put(Place<'a>, &'a [u8]),
+    /// The row of this table with this key is removed.
+    Remove(&'a str, Cell<'a>),
+}
+
+impl<'a> Change<'a> {
+    pub(super) fn write(&self, bytes: &mut Vec<u8>) {
+        match self {
+            Self::Put(place, sealed) => {
+                push(bytes, b'p', sealed);
+                place.write(bytes);
+            }
+            Self::Remove(table, key) => {
+                push(bytes, b'r', table.as_bytes());
+                push_cell(bytes, Some(key));
+            }
+        }
+    }
+
+    /// The first of several changes, which is taken away.
+    pub(super) fn read(bytes: &mut &'a [u8]) -> Option<Self> {
+        match pop(bytes)? {
+            (b'p', sealed) => Some(Self::Put(Place::read(bytes)?, sealed)),
+            (b'r', table) => Some(Self::Remove(std::str::from_utf8(table).ok()?, pop_cell(bytes)??)),
+            _ => None,
+        }
+    }
+}
+
 /// How many rows there are, and the sum of their shares: a row that is missing, added, or an earlier version of itself makes
 /// another one.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -50,6 +98,21 @@ pub(super) struct Whole {
 }
 
 impl Whole {
+    /// How long it is when it is written.
+    pub(super) const BYTES: usize = 16;
+
+    pub(super) fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.rows.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.sum.to_le_bytes());
+        bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (rows, sum) = bytes.split_first_chunk::<8>()?;
+        Some(Self { rows: u64::from_le_bytes(*rows), sum: u64::from_le_bytes(sum.try_into().ok()?) })
+    }
+
     pub(super) fn add(&mut self, share: u64) {
         self.rows = self.rows.wrapping_add(1);
         self.sum = self.sum.wrapping_add(share);
@@ -72,9 +135,8 @@ pub(super) struct Sealer {
     cipher: Zeroizing<[u8; 32]>,
     /// What tells this key from others and says nothing about it.
     fingerprint: [u8; DIGEST],
-    /// What the next tag is made of, and what was sealed last: no row allocates any.
+    /// What the next tag is made of: no row allocates any.
     place: Vec<u8>,
-    sealed: Vec<u8>,
 }
 
 impl Sealer {
@@ -87,7 +149,6 @@ impl Sealer {
             cipher: derived(key, b"pg-sandbox store row body"),
             fingerprint,
             place: Vec::new(),
-            sealed: Vec::new(),
         }
     }
 
@@ -104,14 +165,14 @@ impl Sealer {
         digest
     }
 
-    /// The body as the row holds it, and the row's share of the whole.
-    pub(super) fn seal(&mut self, place: &Place<'_>, body: &[u8]) -> (&[u8], u64) {
+    /// Seals a body as the row holds it, in place of what was in `sealed`, and gives the row's share of the whole.
+    pub(super) fn seal(&mut self, place: &Place<'_>, body: &[u8], sealed: &mut Vec<u8>) -> u64 {
         let (tag, share) = self.tag(place, body);
-        self.sealed.clear();
-        self.sealed.extend_from_slice(&tag);
-        self.sealed.extend_from_slice(body);
-        self.encrypt(tag).apply_keystream(&mut self.sealed[TAG..]);
-        (&self.sealed, share)
+        sealed.clear();
+        sealed.extend_from_slice(&tag);
+        sealed.extend_from_slice(body);
+        self.encrypt(tag).apply_keystream(&mut sealed[TAG..]);
+        share
     }
 
     /// The body and the row's share of the whole.
@@ -123,24 +184,30 @@ impl Sealer {
         if expected.ct_eq(tag).into() { Ok((body, share)) } else { Err(NotSealedHere) }
     }
 
-    /// The whole as its row holds it.
-    pub(super) fn seal_whole(&mut self, whole: Whole) -> Vec<u8> {
-        let fingerprint = self.fingerprint;
-        let body = [whole.rows.to_le_bytes(), whole.sum.to_le_bytes()].concat();
-        let (sealed, _) = self.seal(&WHOLE, &body);
-        [&fingerprint[..], sealed].concat()
+    /// The whole as its row holds it, and the first generation of the redo log that is not in it: none when there is no log.
+    pub(super) fn seal_whole(&mut self, whole: Whole, generation: u64) -> Vec<u8> {
+        let mut body = whole.to_bytes().to_vec();
+        if generation > 0 {
+            body.extend_from_slice(&generation.to_le_bytes());
+        }
+        let mut sealed = Vec::new();
+        self.seal(&WHOLE, &body, &mut sealed);
+        [&self.fingerprint[..], &sealed].concat()
     }
 
-    /// The whole that was sealed; nothing within when that was done with another key.
-    pub(super) fn open_whole(&mut self, row: &[u8]) -> Result<Option<Whole>, NotSealedHere> {
+    /// The whole that was sealed, and the generation; nothing within when that was done with another key.
+    pub(super) fn open_whole(&mut self, row: &[u8]) -> Result<Option<(Whole, u64)>, NotSealedHere> {
         let (fingerprint, sealed) = row.split_first_chunk::<DIGEST>().ok_or(NotSealedHere)?;
         if *fingerprint != self.fingerprint {
             return Ok(None);
         }
         let (body, _) = self.open(&WHOLE, sealed)?;
-        let (rows, sum) = body.split_first_chunk::<8>().ok_or(NotSealedHere)?;
-        let sum = sum.try_into().map_err(|_| NotSealedHere)?;
-        Ok(Some(Whole { rows: u64::from_le_bytes(*rows), sum: u64::from_le_bytes(sum) }))
+        let (whole, generation) = body.split_at_checked(Whole::BYTES).ok_or(NotSealedHere)?;
+        let generation = match generation {
+            [] => 0,
+            bytes => u64::from_le_bytes(bytes.try_into().map_err(|_| NotSealedHere)?),
+        };
+        Ok(Some((Whole::from_bytes(whole).ok_or(NotSealedHere)?, generation)))
     }
 
     fn encrypt(&self, tag: [u8; TAG]) -> XChaCha20 {
@@ -149,10 +216,7 @@ impl Sealer {
 
     fn tag(&mut self, place: &Place<'_>, body: &[u8]) -> ([u8; TAG], u64) {
         self.place.clear();
-        push(&mut self.place, b't', place.table.as_bytes());
-        push_cell(&mut self.place, Some(&place.key));
-        push(&mut self.place, b't', place.merchant.as_bytes());
-        place.index.iter().for_each(|cell| push_cell(&mut self.place, cell.as_ref()));
+        place.write(&mut self.place);
         let mut mac = self.tags.clone();
         mac.update(&self.place);
         mac.update(body);
@@ -183,6 +247,30 @@ fn push_cell(place: &mut Vec<u8>, cell: Option<&Cell<'_>>) {
     }
 }
 
+/// The other way of [`push`].
+fn pop<'a>(bytes: &mut &'a [u8]) -> Option<(u8, &'a [u8])> {
+    let (&kind, rest) = bytes.split_first()?;
+    let (length, rest) = rest.split_first_chunk::<8>()?;
+    let (found, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    *bytes = rest;
+    Some((kind, found))
+}
+
+fn pop_text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
+    let (kind, text) = pop(bytes)?;
+    std::str::from_utf8(text).ok().filter(|_| kind == b't')
+}
+
+#[expect(clippy::option_option, reason = "no cell, or what a row has in the place of one")]
+fn pop_cell<'a>(bytes: &mut &'a [u8]) -> Option<Option<Cell<'a>>> {
+    match pop(bytes)? {
+        (b'n', b"") => Some(None),
+        (b't', text) => Some(Some(Cell::Text(std::str::from_utf8(text).ok()?.into()))),
+        (b'd', digest) => Some(Some(Cell::Digest(digest.try_into().ok()?))),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,8 +284,8 @@ mod tests {
     fn a_row_opens_as_it_was_sealed_and_nowhere_else() {
         let mut sealer = Sealer::new(&[1; 32]);
         let here = place("t", "k", "m", Some("i"));
-        let (sealed, share) = sealer.seal(&here, b"body 4000000000001000");
-        let sealed = sealed.to_vec();
+        let mut sealed = Vec::new();
+        let share = sealer.seal(&here, b"body 4000000000001000", &mut sealed);
         assert!(!sealed.windows(4).any(|window| window == b"4000"));
         assert_eq!(sealer.open(&here, &sealed), Ok((b"body 4000000000001000".to_vec(), share)));
         for elsewhere in [
@@ -223,20 +311,47 @@ mod tests {
     fn the_whole_tells_an_earlier_version_of_a_row() {
         let mut sealer = Sealer::new(&[1; 32]);
         let here = place("t", "k", "m", None);
-        let (_, early) = sealer.seal(&here, b"early");
-        let (_, late) = sealer.seal(&here, b"late");
+        let early = sealer.seal(&here, b"early", &mut Vec::new());
+        let late = sealer.seal(&here, b"late", &mut Vec::new());
         let mut whole = Whole::default();
         whole.add(early);
         let before = whole;
         whole.take(early);
         whole.add(late);
         assert_ne!(whole, before);
-        let row = sealer.seal_whole(whole);
-        assert_eq!(sealer.open_whole(&row), Ok(Some(whole)));
+        let row = sealer.seal_whole(whole, 0);
+        assert_eq!(sealer.open_whole(&row), Ok(Some((whole, 0))));
+        let later = sealer.seal_whole(whole, 7);
+        assert_eq!(sealer.open_whole(&later), Ok(Some((whole, 7))));
         assert_eq!(Sealer::new(&[2; 32]).open_whole(&row), Ok(None));
         let mut altered = row;
         *altered.last_mut().unwrap() ^= 1;
         assert_eq!(sealer.open_whole(&altered), Err(NotSealedHere));
+    }
+
+    #[test]
+    fn changes_are_read_as_they_were_written() {
+        let here = || place("t", "k", "m", Some("i"));
+        let mut digests = here();
+        digests.key = Cell::Digest([7; DIGEST]);
+        digests.index[2] = Some(Cell::Digest([9; DIGEST]));
+        let changes = [
+            Change::Put(here(), b"sealed"),
+            Change::Remove("t", Cell::Text("k".into())),
+            Change::Put(digests, b""),
+            Change::Remove("u", Cell::Digest([8; DIGEST])),
+        ];
+        let mut bytes = Vec::new();
+        changes.iter().for_each(|change| change.write(&mut bytes));
+        let mut rest = &bytes[..];
+        for change in &changes {
+            assert_eq!(format!("{:?}", Change::read(&mut rest).unwrap()), format!("{change:?}"));
+        }
+        assert!(rest.is_empty() && Change::read(&mut rest).is_none());
+        for end in 0..bytes.len() {
+            let mut cut = &bytes[..end];
+            while Change::read(&mut cut).is_some() {}
+        }
     }
 
     #[test]

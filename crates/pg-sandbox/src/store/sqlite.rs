@@ -1,28 +1,28 @@
 //! The store in SQLite: a file with a write-ahead log, or memory.
 //!
-//! SQLite itself syncs the log only before it folds it into the file. Commits in between are durable once the
-//! [`Syncer`] has returned, which may wait for the disk on another thread.
+//! A commit is an append to a [redo log](redo); SQLite's own come seldom ([`ahead`]).
 //!
 //! Bodies are sealed, and so is the sum of all rows, which the same transaction writes ([`super::seal`]). A store that is
 //! opened is read whole and refused unless it is exactly as it was left. What cannot be told is another state of the whole
 //! store, with all of its files, that was a right one earlier.
 
 use std::{
-    fs::File,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, ToSql, config::DbConfig, params_from_iter};
 
-use self::table::Table;
+use self::{ahead::Ahead, table::Table};
 use super::{
     INDEX_COLUMNS, Kind, Query, Row, Store, StoreError, Syncer, schema,
-    seal::{Sealer, Whole},
+    seal::{Cell, Change, Place, Sealer, Whole},
 };
 
+mod ahead;
 mod check;
 mod file;
+mod redo;
 mod table;
 mod upgrade;
 
@@ -39,12 +39,18 @@ const KEY_IN_MEMORY: [u8; 32] = [0; 32];
 /// A SQLite store that this process alone has open.
 pub struct Sqlite {
     connection: Connection,
-    syncer: Option<Syncer>,
     tables: Vec<Table>,
     sealer: Sealer,
+    /// The body that was sealed last: no row allocates one.
+    sealed: Vec<u8>,
     /// All rows, as the open transaction leaves them, and as the last commit has left them.
     whole: Whole,
     committed: Whole,
+    /// Whether there is a transaction, as [`Store`] knows it, and whether SQLite was told of a change in it.
+    open: bool,
+    touched: bool,
+    /// Nothing for a store in memory.
+    ahead: Option<Ahead>,
 }
 
 /// A store file, or the place for one, that was looked at and not yet opened.
@@ -110,9 +116,9 @@ impl Unopened {
         let mut sealer = Sealer::new(key);
         if format == schema::NEWEST {
             let tables = Table::all(&connection)?;
-            let whole = check::check(&connection, &mut sealer, &tables)?;
+            let (whole, since) = check::check(&connection, &mut sealer, &tables)?;
             write_ahead(&connection)?;
-            return Sqlite::ready(connection, sealer, whole, Some(&path));
+            return Sqlite::ready(connection, tables, sealer, whole)?.ahead(&path, key, since);
         }
         if format > 0 {
             check::structure(&connection)?;
@@ -120,7 +126,8 @@ impl Unopened {
         }
         write_ahead(&connection)?;
         let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
-        Sqlite::ready(connection, sealer, whole, Some(&path))
+        let tables = Table::all(&connection)?;
+        Sqlite::ready(connection, tables, sealer, whole)?.ahead(&path, key, 0)
     }
 }
 
@@ -142,40 +149,82 @@ impl Sqlite {
         let mut connection = Connection::open_in_memory()?;
         let mut sealer = Sealer::new(&KEY_IN_MEMORY);
         let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
-        Self::ready(connection, sealer, whole, None)
+        let tables = Table::all(&connection)?;
+        Self::ready(connection, tables, sealer, whole)
     }
 
-    fn ready(connection: Connection, sealer: Sealer, whole: Whole, path: Option<&Path>) -> Result<Self, StoreError> {
+    fn ready(connection: Connection, tables: Vec<Table>, sealer: Sealer, whole: Whole) -> Result<Self, StoreError> {
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        // From here on it may be written.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
-        // There is a log from the first time on that the file is read.
-        let tables = Table::all(&connection)?;
-        let log = path.map(|path| File::options().write(true).open(file::log(path)));
-        let log = log.transpose().map_err(|error| StoreError::Engine(format!("the log: {error}")))?;
-        Ok(Self { connection, syncer: log.map(Syncer::new), tables, sealer, whole, committed: whole })
+        Ok(Self {
+            connection,
+            tables,
+            sealer,
+            sealed: Vec::new(),
+            whole,
+            committed: whole,
+            open: false,
+            touched: false,
+            ahead: None,
+        })
     }
 
     fn run(&self, sql: &str) -> Result<(), StoreError> {
         Ok(self.connection.prepare_cached(sql)?.execute([]).map(drop)?)
     }
 
-    /// Seals the sum of all rows with what the transaction has changed.
-    fn sum_up(&mut self) -> Result<(), StoreError> {
-        if self.whole != self.committed {
-            let sealed = self.sealer.seal_whole(self.whole);
-            self.connection.prepare_cached("UPDATE whole SET body = ?1 WHERE id = 0")?.execute([sealed])?;
-        }
+    /// Writes the sum of all rows into its row.
+    fn seal_whole(&mut self, generation: u64) -> Result<(), StoreError> {
+        let sealed = self.sealer.seal_whole(self.whole, generation);
+        self.connection.prepare_cached("UPDATE whole SET body = ?1 WHERE id = 0")?.execute([sealed])?;
         Ok(())
     }
 }
 
-/// The table of a kind.
-fn table<'a>(tables: &'a [Table], kind: &Kind) -> Result<&'a Table, StoreError> {
-    let found = tables.iter().find(|table| table.name == kind.table);
-    found.ok_or_else(|| StoreError::Engine(format!("there is no table {}", kind.table)))
+/// The table of this name.
+fn table<'a>(tables: &'a [Table], name: &str) -> Result<&'a Table, StoreError> {
+    let found = tables.iter().find(|table| table.name == name);
+    found.ok_or_else(|| StoreError::Engine(format!("there is no table {name}")))
+}
+
+/// Writes a row that was sealed, whether or not its key is there.
+fn write(
+    connection: &Connection,
+    sealer: &mut Sealer,
+    table: &Table,
+    whole: &mut Whole,
+    (place, sealed, new): (&Place<'_>, &[u8], u64),
+) -> Result<(), StoreError> {
+    let [one, two, three] = &place.index;
+    let values: [&dyn ToSql; 3 + INDEX_COLUMNS] = [&place.key, &place.merchant, &sealed, one, two, three];
+    let mut known = None;
+    // Nearly every row is new, and one that is not says so without being looked for.
+    for statement in [&table.insert, &table.update] {
+        if connection.prepare_cached(statement)?.execute(&values[..3 + table.width()])? > 0 {
+            known.into_iter().for_each(|share| whole.take(share));
+            whole.add(new);
+            return Ok(());
+        }
+        known = share(connection, sealer, table, &place.key)?;
+    }
+    Err(StoreError::Damaged(format!("a record of {} is there and is not", table.name)))
+}
+
+/// Removes a row, and says whether it was there.
+fn clear(
+    connection: &Connection,
+    sealer: &mut Sealer,
+    table: &Table,
+    whole: &mut Whole,
+    key: &Cell<'_>,
+) -> Result<bool, StoreError> {
+    let share = share(connection, sealer, table, key)?;
+    if let Some(share) = share {
+        connection.prepare_cached(&table.remove)?.execute([key])?;
+        whole.take(share);
+    }
+    Ok(share.is_some())
 }
 
 /// What a row that is there has brought to the whole.
@@ -192,39 +241,63 @@ fn share(
 
 impl Store for Sqlite {
     fn begin(&mut self) -> Result<(), StoreError> {
+        match &self.ahead {
+            Some(ahead) if ahead.behind => self.catch_up()?,
+            Some(ahead) if ahead.redo.is_nearly_full() => {
+                if let Err(error) = self.fold() {
+                    self.rollback();
+                    return Err(error);
+                }
+            }
+            _ => {}
+        }
         self.whole = self.committed;
-        self.run("BEGIN IMMEDIATE")
+        if self.connection.is_autocommit() {
+            self.run("BEGIN IMMEDIATE")?;
+        }
+        (self.open, self.touched) = (true, false);
+        Ok(())
     }
 
     fn commit(&mut self) -> Result<(), StoreError> {
-        let result = self.sum_up().and_then(|()| self.run("COMMIT"));
+        let result = if self.ahead.is_some() { self.append() } else { self.run("COMMIT") };
         if result.is_ok() {
             self.committed = self.whole;
+            self.open = false;
         } else {
+            self.touched = true;
             self.rollback();
         }
         result
     }
 
     fn syncer(&self) -> Option<Syncer> {
-        self.syncer.clone()
+        self.ahead.as_ref().map(|ahead| ahead.syncer.clone())
     }
 
     fn rollback(&mut self) {
         self.whole = self.committed;
-        if self.in_transaction() {
+        self.open = false;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.redo.forget();
+            // SQLite may have given its transaction up by itself.
+            if self.touched || self.connection.is_autocommit() {
+                // If that fails, it is tried again before anything else is done.
+                let _ = self.catch_up();
+            }
+        } else if !self.connection.is_autocommit() {
             // It fails only when there is no transaction any more, which is what was asked for.
             let _ = self.run("ROLLBACK");
         }
     }
 
     fn in_transaction(&self) -> bool {
-        !self.connection.is_autocommit()
+        self.open && !self.connection.is_autocommit()
     }
 
     fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
         let Self { connection, tables, sealer, .. } = self;
-        let table = table(tables, kind)?;
+        let table = table(tables, kind.table)?;
         let key = table.key(sealer, key);
         let mut statement = connection.prepare_cached(&table.get)?;
         let mut rows = statement.query([&key])?;
@@ -232,46 +305,41 @@ impl Store for Sqlite {
     }
 
     fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
-        let table = table(&self.tables, kind)?;
+        let table = table(&self.tables, kind.table)?;
         let key = table.key(&self.sealer, key);
         let found = self.connection.prepare_cached(&table.holds)?.query_row([&key], |_| Ok(())).optional()?;
         Ok(found.is_some())
     }
 
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
-        let Self { connection, tables, sealer, whole, .. } = self;
-        let table = table(tables, kind)?;
+        self.touched = true;
+        let Self { connection, tables, sealer, sealed, whole, ahead, .. } = self;
+        let table = table(tables, kind.table)?;
         let place = table.place(sealer, row);
-        let mut known = None;
-        // Nearly every row is new, and one that is not says so without being looked for.
-        for statement in [&table.insert, &table.update] {
-            let (body, new) = sealer.seal(&place, row.body.as_bytes());
-            let [one, two, three] = &place.index;
-            let values: [&dyn ToSql; 3 + INDEX_COLUMNS] = [&place.key, &place.merchant, &body, one, two, three];
-            if connection.prepare_cached(statement)?.execute(&values[..3 + table.width()])? > 0 {
-                known.into_iter().for_each(|share| whole.take(share));
-                whole.add(new);
-                return Ok(());
-            }
-            known = share(connection, sealer, table, &place.key)?;
+        let share = sealer.seal(&place, row.body.as_bytes(), sealed);
+        write(connection, sealer, table, whole, (&place, sealed, share))?;
+        if let Some(ahead) = ahead {
+            ahead.redo.note(&Change::Put(place, sealed));
         }
-        Err(StoreError::Damaged(format!("a record of {} is there and is not", table.name)))
+        Ok(())
     }
 
     fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
-        let Self { connection, tables, sealer, whole, .. } = self;
-        let table = table(tables, kind)?;
+        self.touched = true;
+        let Self { connection, tables, sealer, whole, ahead, .. } = self;
+        let table = table(tables, kind.table)?;
         let key = table.key(sealer, key);
-        if let Some(share) = share(connection, sealer, table, &key)? {
-            connection.prepare_cached(&table.remove)?.execute([&key])?;
-            whole.take(share);
+        if clear(connection, sealer, table, whole, &key)?
+            && let Some(ahead) = ahead
+        {
+            ahead.redo.note(&Change::Remove(kind.table, key));
         }
         Ok(())
     }
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
         let Self { connection, tables, sealer, .. } = self;
-        let table = table(tables, kind)?;
+        let table = table(tables, kind.table)?;
         let (text, values) = table.selection(sealer, query)?;
         let mut statement = connection.prepare_cached(&text)?;
         let mut rows = statement.query(params_from_iter(values))?;

@@ -1,7 +1,7 @@
 //! The key file beside a store.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
@@ -85,7 +85,7 @@ pub fn mark_sealed(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
         }
         write(&fresh, key, SEALED)?;
         fs::rename(&fresh, path)?;
-        sync_folder(path)
+        private_file::sync_folder(path)
     };
     replace().map_err(|error| KeyFileError::Io(path.to_owned(), error))
 }
@@ -101,13 +101,8 @@ fn write(path: &Path, key: &[u8; 32], stage: &str) -> io::Result<()> {
     text.push('\n');
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    sync_folder(path)
-}
-
-/// The name has to be as durable as the content: a lost key loses every record.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    // The name has to be as durable as the content: a lost key loses every record.
+    private_file::sync_folder(path)
 }
 
 #[cfg(unix)]

@@ -87,7 +87,8 @@ fn every_file_is_for_its_owner_alone() {
         modes.sort();
         modes
     };
-    let private = ["shop.sqlite", "shop.sqlite-wal", "shop.sqlite.key"].map(|name| (name.to_owned(), 0o600));
+    let private =
+        ["shop.sqlite", "shop.sqlite-redo", "shop.sqlite-wal", "shop.sqlite.key"].map(|name| (name.to_owned(), 0o600));
     for old in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("shop.sqlite");

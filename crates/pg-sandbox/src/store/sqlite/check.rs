@@ -11,11 +11,16 @@ use super::{
 };
 
 /// Reads everything: the structure of the file, every row, and whether these are all rows, each in its latest version.
+/// Gives their sum, and the first generation of the redo log that is not among them.
 ///
 /// # Errors
 /// [`StoreError::WrongKey`] when the store was sealed with another key, [`StoreError::Damaged`] when anything is not as it
 /// was written.
-pub(super) fn check(connection: &Connection, sealer: &mut Sealer, tables: &[Table]) -> Result<Whole, StoreError> {
+pub(super) fn check(
+    connection: &Connection,
+    sealer: &mut Sealer,
+    tables: &[Table],
+) -> Result<(Whole, u64), StoreError> {
     let row: Option<Vec<u8>> =
         connection.query_row("SELECT body FROM whole WHERE id = 0", [], |row| row.get(0)).optional()?;
     let row = row.ok_or_else(|| StoreError::Damaged("the sum of all records is missing".to_owned()))?;
@@ -33,7 +38,7 @@ pub(super) fn check(connection: &Connection, sealer: &mut Sealer, tables: &[Tabl
         }
     }
     match sealed {
-        Ok(Some(whole)) if whole == found => Ok(whole),
+        Ok(Some((whole, generation))) if whole == found => Ok((whole, generation)),
         _ => Err(StoreError::Damaged("records are missing, or are not their latest versions".to_owned())),
     }
 }

@@ -9,8 +9,9 @@ use std::{
 use super::super::StoreError;
 use crate::private_file;
 
-/// What SQLite appends to a file's name for the files beside it.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// What is appended to a file's name for the files beside it: SQLite's, and the redo log.
+const BESIDE: [&str; 4] = ["-wal", "-shm", "-journal", REDO];
+const REDO: &str = "-redo";
 
 /// Whether there is a file with something in it.
 ///
@@ -63,6 +64,11 @@ pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
 /// The log's name.
 pub(super) fn log(path: &Path) -> PathBuf {
     beside(path, "-wal")
+}
+
+/// The redo log's name.
+pub(super) fn redo(path: &Path) -> PathBuf {
+    beside(path, REDO)
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -1,4 +1,9 @@
-use std::{borrow::Cow, fs, path::PathBuf, process::Command};
+use std::{
+    borrow::Cow,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -9,6 +14,8 @@ use crate::{
     records::{CardToken, FailedAttempts, Meta, Payment, Session, UniqueReference},
     store::{Index, Record, Transaction},
 };
+
+mod redo;
 
 const KEY: [u8; 32] = [5; 32];
 
@@ -74,9 +81,17 @@ fn what_was_committed_is_there_after_opening_again() {
     assert_eq!(keys(&mut store, &Query::newest(10)), ["k1"]);
 }
 
+/// What a crash leaves behind: the file and its logs as they are at that moment.
+fn copy_logs(from: &Path, to: &Path) {
+    fs::copy(from, to).unwrap();
+    for log in ["wal", "redo"] {
+        let named = |path: &Path| PathBuf::from(format!("{}-{log}", path.display()));
+        fs::copy(named(from), named(to)).unwrap();
+    }
+}
+
 #[test]
 fn a_copy_taken_without_closing_holds_every_commit() {
-    // What a crash leaves behind: the file and its log as they are at that moment.
     let (_folder, path) = file();
     let (_other, copy) = file();
     let mut store = Sqlite::open(&path, &KEY).unwrap();
@@ -85,9 +100,7 @@ fn a_copy_taken_without_closing_holds_every_commit() {
     }
     store.begin().unwrap();
     Transaction::new(&mut store).put(&note("unfinished", "main", "r")).unwrap();
-    fs::copy(&path, &copy).unwrap();
-    let log = |path: &PathBuf| PathBuf::from(format!("{}-wal", path.display()));
-    fs::copy(log(&path), log(&copy)).unwrap();
+    copy_logs(&path, &copy);
     let mut crashed = Sqlite::open(&copy, &KEY).unwrap();
     assert_eq!(keys(&mut crashed, &Query::oldest(100)).len(), 50);
 }
@@ -224,7 +237,7 @@ fn queries_by_reference_use_their_index() {
         (CardToken::KIND, by_token_parent, "card_tokens_parent"),
         (Session::KIND, ended, "sessions_card_until"),
     ] {
-        let (text, values) = table(&store.tables, kind).unwrap().selection(&store.sealer, &query).unwrap();
+        let (text, values) = table(&store.tables, kind.table).unwrap().selection(&store.sealer, &query).unwrap();
         let mut statement = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {text}")).unwrap();
         let rows = statement.query_map(params_from_iter(values), |row| row.get(3)).unwrap();
         let plan: Vec<String> = rows.map(Result::unwrap).collect();
@@ -237,7 +250,7 @@ fn every_kind_of_record_has_its_table() {
     let mut store = Sqlite::in_memory().unwrap();
     for kind in [CardToken::KIND, FailedAttempts::KIND, Meta::KIND, Payment::KIND, Session::KIND, UniqueReference::KIND]
     {
-        let table = table(&store.tables, kind).unwrap();
+        let table = table(&store.tables, kind.table).unwrap();
         assert_eq!(table.columns().collect::<Vec<_>>(), kind.columns);
         for statement in [&table.get, &table.holds, &table.insert, &table.update, &table.remove, &table.all] {
             store.connection.prepare(statement).unwrap();

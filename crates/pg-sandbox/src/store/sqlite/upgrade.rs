@@ -25,7 +25,7 @@ pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Resul
             transaction.execute_batch(&format!("DROP TABLE {aside}"))?;
         }
     }
-    transaction.execute("INSERT INTO whole (id, body) VALUES (0, ?1)", [sealer.seal_whole(whole)])?;
+    transaction.execute("INSERT INTO whole (id, body) VALUES (0, ?1)", [sealer.seal_whole(whole, 0)])?;
     transaction.commit()?;
     connection.pragma_update(None, "secure_delete", false)?;
     // Otherwise the file is empty until the log is folded into it for the first time.
@@ -86,7 +86,8 @@ fn put(
     row: &Row<'_>,
 ) -> Result<u64, StoreError> {
     let place = table.place(sealer, row);
-    let (body, share) = sealer.seal(&place, row.body.as_bytes());
+    let mut body = Vec::new();
+    let share = sealer.seal(&place, row.body.as_bytes(), &mut body);
     let mut values: Vec<&dyn ToSql> = vec![&place.key, &place.merchant, &body];
     values.extend(place.index[..table.width()].iter().map(|value| value as &dyn ToSql));
     insert.execute(&*values)?;

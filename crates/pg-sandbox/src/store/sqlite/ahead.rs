@@ -1,0 +1,195 @@
+//! How commits get ahead of SQLite's own.
+//!
+//! A commit appends what a group has changed to the [redo log](super::redo), and leaves SQLite's own transaction open: it is
+//! committed when the log is nearly full, and when the store is closed. Commits are durable once the [`Syncer`] has synced the
+//! redo log, which may wait for the disk on another thread. SQLite's own log is synced on a thread of its own, after each of
+//! its commits and before the redo log comes to overwrite what led to it; SQLite itself syncs it before it folds it into the
+//! file.
+//!
+//! When a group has to be undone, SQLite undoes its transaction, and what the redo log holds is done again.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    thread,
+};
+
+use rusqlite::config::DbConfig;
+
+use super::{
+    super::{StoreError, Syncer, seal::Change},
+    Sqlite, clear, file,
+    redo::{Left, Redo},
+    table, write,
+};
+use crate::{private_file, store::Store as _};
+
+/// What a store in a file has beside SQLite.
+pub(super) struct Ahead {
+    path: PathBuf,
+    pub(super) redo: Redo,
+    pub(super) syncer: Syncer,
+    /// What makes SQLite's commits durable, and the thread on which it is at work.
+    log: Syncer,
+    syncing: Option<thread::JoinHandle<Result<(), StoreError>>>,
+    /// Why one of them may be lost: the redo log must not overwrite what led to it, until the next start.
+    failure: Option<StoreError>,
+    /// SQLite lacks something of what the redo log holds.
+    pub(super) behind: bool,
+}
+
+impl Ahead {
+    /// Waits until SQLite's last commit is on the disk.
+    fn settle(&mut self) -> Result<(), StoreError> {
+        let ended = self.syncing.take().map_or(Ok(Ok(())), thread::JoinHandle::join);
+        let ended = ended.unwrap_or_else(|_| Err(StoreError::Unsynced("a defect of the sandbox".to_owned())));
+        self.failure = self.failure.take().or(ended.err());
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Has SQLite's commit brought to the disk while others go on.
+    fn sync_log(&mut self) {
+        let log = self.log.clone();
+        match thread::Builder::new().name("sandbox-folder".to_owned()).spawn(move || log.sync()) {
+            Ok(thread) => self.syncing = Some(thread),
+            Err(_) => self.failure = self.failure.take().or(self.log.sync().err()),
+        }
+    }
+}
+
+impl Sqlite {
+    /// The same with the redo log of its file, after what was done there since a generation was done again.
+    pub(super) fn ahead(mut self, path: &Path, key: &[u8; 32], since: u64) -> Result<Self, StoreError> {
+        // From here on it may be written.
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+        // There is a log from the first time on that the file is read.
+        self.connection.pragma_query_value(None, "user_version", |_| Ok(()))?;
+        let log = File::options().write(true).open(file::log(path));
+        let log = Syncer::new(log.map_err(|error| StoreError::Engine(format!("the log: {error}")))?);
+        let (redo, left) = Redo::open(path, key, since)?;
+        if !left.is_empty() {
+            self.run("BEGIN IMMEDIATE")?;
+            left.iter().try_for_each(|left| self.redo(left))?;
+            self.seal_whole(redo.generation())?;
+            self.run("COMMIT")?;
+            // The redo log is about to be overwritten.
+            log.sync()?;
+        }
+        let syncer = Syncer::new(redo.file()?);
+        let path = path.to_owned();
+        self.ahead = Some(Ahead { path, redo, syncer, log, syncing: None, failure: None, behind: false });
+        Ok(self)
+    }
+
+    /// Does again what a generation of the redo log holds.
+    fn redo(&mut self, left: &Left) -> Result<(), StoreError> {
+        let damaged = || StoreError::Damaged("the redo log does not lead where it should".to_owned());
+        if left.base != self.committed {
+            return Err(damaged());
+        }
+        for (mut changes, after) in left.groups() {
+            let Self { connection, tables, sealer, whole, .. } = self;
+            while !changes.is_empty() {
+                match Change::read(&mut changes).ok_or_else(damaged)? {
+                    Change::Put(place, sealed) => {
+                        let (_, share) = sealer.open(&place, sealed).map_err(|_| damaged())?;
+                        let table = table(tables, place.table)?;
+                        write(connection, sealer, table, whole, (&place, sealed, share))?;
+                    }
+                    Change::Remove(name, key) => {
+                        clear(connection, sealer, table(tables, name)?, whole, &key)?;
+                    }
+                }
+            }
+            if self.whole != after {
+                return Err(damaged());
+            }
+            self.committed = after;
+        }
+        Ok(())
+    }
+
+    /// Commits in SQLite what the redo log holds, so that the log can begin anew.
+    pub(super) fn fold(&mut self) -> Result<(), StoreError> {
+        let Some(ahead) = &mut self.ahead else { return Ok(()) };
+        // What the next generation overwrites has led to SQLite's last commit.
+        ahead.settle()?;
+        let next = ahead.redo.generation() + 1;
+        self.seal_whole(next)?;
+        self.run("COMMIT")?;
+        self.committed = self.whole;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.redo.turn();
+            ahead.sync_log();
+        }
+        Ok(())
+    }
+
+    /// Gives SQLite's transaction up and does again what was committed in it.
+    pub(super) fn catch_up(&mut self) -> Result<(), StoreError> {
+        let Some(ahead) = &mut self.ahead else { return Ok(()) };
+        ahead.behind = true;
+        let left = ahead.redo.so_far()?;
+        if !self.connection.is_autocommit() {
+            self.run("ROLLBACK")?;
+        }
+        if let Some(left) = left {
+            self.run("BEGIN IMMEDIATE")?;
+            (self.whole, self.committed) = (left.base, left.base);
+            self.redo(&left)?;
+        }
+        if let Some(ahead) = &mut self.ahead {
+            ahead.behind = false;
+        }
+        Ok(())
+    }
+
+    /// Appends what the transaction has changed to the redo log.
+    pub(super) fn append(&mut self) -> Result<(), StoreError> {
+        let (before, after) = (self.committed, self.whole);
+        let Some(ahead) = &mut self.ahead else { return Ok(()) };
+        if !ahead.redo.has_changes() || ahead.redo.append(before, after)? {
+            return Ok(());
+        }
+        // It is too much for the log.
+        ahead.redo.forget();
+        self.fold()?;
+        self.ahead.as_mut().map_or(Ok(()), Ahead::settle)
+    }
+
+    /// Everything in the one file, which can be copied then.
+    fn close(&mut self) -> Result<(), StoreError> {
+        if self.open {
+            self.rollback();
+        }
+        let Some(ahead) = &mut self.ahead else { return Ok(()) };
+        if ahead.behind {
+            return Ok(());
+        }
+        let path = file::redo(&ahead.path);
+        let remove = || {
+            let removed = fs::remove_file(&path).and_then(|()| private_file::sync_folder(&path));
+            removed.map_err(|error| StoreError::Engine(format!("the redo log: {error}")))
+        };
+        if ahead.redo.is_new() {
+            return remove();
+        }
+        if self.connection.is_autocommit() {
+            self.run("BEGIN IMMEDIATE")?;
+        }
+        self.fold()?;
+        self.ahead.as_mut().map_or(Ok(()), Ahead::settle)?;
+        remove()?;
+        self.run("BEGIN IMMEDIATE")?;
+        self.seal_whole(0)?;
+        // SQLite syncs it when it folds its own log into the file.
+        self.run("COMMIT")
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        // What could not be done is done when it is opened again.
+        let _ = self.close();
+    }
+}

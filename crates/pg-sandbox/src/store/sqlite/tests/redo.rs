@@ -1,0 +1,162 @@
+//! What the redo log keeps, whenever the process or the machine ends.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+/// What a store holds.
+type State = BTreeMap<String, Note>;
+
+fn state(store: &mut Sqlite) -> State {
+    let found = Transaction::new(store).find::<Note>(&Query::newest(1_000)).unwrap();
+    found.into_iter().map(|note| (note.key.clone(), note)).collect()
+}
+
+/// Does what a few bytes say in one group, and says what the store is to hold if the group is kept.
+fn group(store: &mut Sqlite, told: &[(u8, u8, u8)], before: &State) -> State {
+    let mut after = before.clone();
+    store.begin().unwrap();
+    for &(key, what, value) in told {
+        // Some are as long as a region, and most are short.
+        let reference = "r".repeat(if what == 7 { 20_000 } else { usize::from(value) * 8 });
+        let note = note(&format!("k{}", key % 20), "main", &reference);
+        let mut records = Transaction::new(store);
+        if what % 4 == 0 {
+            records.remove::<Note>(&note.key).unwrap();
+            after.remove(&note.key);
+        } else {
+            records.put(&note).unwrap();
+            after.insert(note.key.clone(), note);
+        }
+        records.keep().unwrap();
+    }
+    after
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_commit_is_there_after_a_crash_a_rollback_and_a_close(
+        groups in proptest::collection::vec(
+            (proptest::collection::vec((0..20_u8, 0..8_u8, any::<u8>()), 0..6), 0..8_u8),
+            0..40,
+        ),
+    ) {
+        let (_folder, mut path) = file();
+        let mut folders = Vec::new();
+        let mut store = Sqlite::open(&path, &KEY).unwrap();
+        let mut held = State::new();
+        for (told, then) in groups {
+            let after = group(&mut store, &told, &held);
+            match then {
+                0 | 1 => store.rollback(),
+                _ => {
+                    store.commit().unwrap();
+                    held = after;
+                }
+            }
+            prop_assert_eq!(state(&mut store), held.clone());
+            match then {
+                2 => {
+                    // The process is killed: the files stay as they are.
+                    let (folder, copy) = file();
+                    copy_logs(&path, &copy);
+                    drop(store);
+                    store = Sqlite::open(&copy, &KEY).unwrap();
+                    folders.push(folder);
+                    path = copy;
+                }
+                3 => {
+                    drop(store);
+                    prop_assert!(!file::redo(&path).exists() && !file::log(&path).exists());
+                    store = Sqlite::open(&path, &KEY).unwrap();
+                }
+                _ => {}
+            }
+            prop_assert_eq!(state(&mut store), held.clone());
+        }
+    }
+}
+
+/// A store that was left by a crash after some groups, and what it held after each of them.
+fn crashed(groups: u8) -> (TempDir, PathBuf, Vec<State>) {
+    let (_folder, path) = file();
+    let mut store = Sqlite::open(&path, &KEY).unwrap();
+    let mut states = vec![State::new()];
+    for number in 0..groups {
+        let told = [(number, 1, number % 50), (number / 2, 1, 3), (number.wrapping_sub(5), 0, 0)];
+        let after = group(&mut store, &told, states.last().unwrap());
+        store.commit().unwrap();
+        states.push(after);
+    }
+    let (folder, copy) = file();
+    copy_logs(&path, &copy);
+    (folder, copy, states)
+}
+
+/// What a store holds whose redo log is this.
+fn opened_with(left: &Path, redo: &[u8]) -> Result<State, StoreError> {
+    let (_folder, copy) = file();
+    copy_logs(left, &copy);
+    fs::write(file::redo(&copy), redo).unwrap();
+    Sqlite::open(&copy, &KEY).map(|mut store| state(&mut store))
+}
+
+#[test]
+fn a_cut_redo_log_is_an_earlier_commit() {
+    let (_folder, path, states) = crashed(5);
+    let redo = fs::read(file::redo(&path)).unwrap();
+    assert_eq!(opened_with(&path, &redo).unwrap(), states[5]);
+    let mut seen = vec![false; states.len()];
+    for length in (0..redo.len()).step_by(61) {
+        let found = opened_with(&path, &redo[..length]).unwrap();
+        seen[states.iter().position(|state| *state == found).expect("one of the commits")] = true;
+    }
+    assert!(seen[..5].iter().all(|seen| *seen), "{seen:?}");
+}
+
+#[test]
+fn a_damaged_redo_log_is_an_earlier_commit() {
+    // Both regions are in use, and SQLite has committed some of it.
+    let (_folder, path, states) = crashed(90);
+    let redo = fs::read(file::redo(&path)).unwrap();
+    assert_eq!(opened_with(&path, &redo).unwrap(), states[90]);
+    let mut earlier = 0;
+    for at in (0..redo.len()).step_by(397) {
+        let mut damaged = redo.clone();
+        damaged[at] ^= 1 << (at % 8);
+        let found = opened_with(&path, &damaged).unwrap();
+        assert!(states.contains(&found), "byte {at}");
+        earlier += usize::from(found != states[90]);
+    }
+    assert!(earlier > 0);
+}
+
+#[test]
+fn an_earlier_state_beside_a_later_redo_log_is_refused() {
+    let (_folder, path) = file();
+    drop(Sqlite::open(&path, &KEY).unwrap());
+    let early = fs::read(&path).unwrap();
+    let mut store = Sqlite::open(&path, &KEY).unwrap();
+    write(&mut store, &[note("k1", "main", "r")]);
+    drop(store);
+    let mut store = Sqlite::open(&path, &KEY).unwrap();
+    write(&mut store, &[note("k2", "main", "r")]);
+    let (_other, copy) = file();
+    copy_logs(&path, &copy);
+    fs::write(&copy, early).unwrap();
+    fs::write(file::log(&copy), []).unwrap();
+    let error = Sqlite::open(&copy, &KEY).err().unwrap().to_string();
+    assert!(error.contains("redo log"), "{error}");
+}
+
+#[test]
+fn a_redo_log_under_another_key_or_of_a_stranger_says_nothing() {
+    let (_folder, path, states) = crashed(3);
+    let (_other, theirs, _) = crashed(4);
+    let mut foreign = fs::read(file::redo(&theirs)).unwrap();
+    assert_eq!(opened_with(&path, &foreign).unwrap().len(), opened_with(&theirs, &foreign).unwrap().len());
+    foreign.fill(0x55);
+    assert_eq!(opened_with(&path, &foreign).unwrap(), states[0]);
+}
