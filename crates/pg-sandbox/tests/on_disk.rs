@@ -4,8 +4,8 @@ use std::{fs, path::Path};
 
 /// Whether a text is anywhere in the files of a folder, a store's write-ahead log included.
 pub(crate) fn on_disk(folder: &Path, text: &str) -> bool {
-    fs::read_dir(folder).unwrap().any(|entry| {
-        let bytes = fs::read(entry.unwrap().path()).unwrap();
+    fs::read_dir(folder).expect("the folder can be read").any(|entry| {
+        let bytes = fs::read(entry.expect("a file").path()).expect("the file can be read");
         bytes.windows(text.len()).any(|window| window == text.as_bytes())
     })
 }
