@@ -14,7 +14,9 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z")?);
     let shop = sandbox.merchant("strict").ok_or("no such account")?;
     let credentials = Credentials::new(shop.api_key.expose(), shop.api_password.expose(), shop.sha_key.expose());
-    let account = Account::new(BaseUrl::parse(InProcess::BASE_URL)?, credentials).encoding(Encoding::Json);
+    let account = Account::new(BaseUrl::parse(InProcess::BASE_URL)?, credentials)
+        .encoding(Encoding::Json)
+        .speaking(pg_sandbox::dialect());
 
     let session = call(&account, &sandbox, &Initiate::new("https://shop.example/card-error"))?;
     println!("a session: {}", session.session_key);

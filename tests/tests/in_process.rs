@@ -32,10 +32,13 @@ fn shop() -> (InProcess, Client<TowerTransport<InProcess>>) {
     let enterprise = main.enterprise.unwrap();
     let base = |address| BaseUrl::parse(address).unwrap();
     let credentials = Credentials::new(main.api_key.expose(), main.api_password.expose(), main.sha_key.expose());
-    let account = Account::new(base(InProcess::BASE_URL), credentials).encoding(Encoding::Json).enterprise(
-        base(InProcess::ENTERPRISE_BASE_URL),
-        EnterpriseCredentials::new(enterprise.api_key.expose(), enterprise.api_password.expose()),
-    );
+    let account = Account::new(base(InProcess::BASE_URL), credentials)
+        .encoding(Encoding::Json)
+        .speaking(pg_sandbox::dialect())
+        .enterprise(
+            base(InProcess::ENTERPRISE_BASE_URL),
+            EnterpriseCredentials::new(enterprise.api_key.expose(), enterprise.api_password.expose()),
+        );
     let client = Client::with_transport(account, TowerTransport::new(sandbox.clone()));
     (sandbox, client)
 }

@@ -5,11 +5,11 @@
 use pg_hyper::Error;
 use pg_model::{
     AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, CardKey, Currency, DeleteToken,
-    DisableToken, EnableToken, Encoding, ErrorCode, Initiate, Item, Order, Outcome, Preauth, Refund, SandboxErrorCode,
-    SandboxStatusCode, TokenLookup, TokeniseTransactionKey, Transaction, TransactionKey, TransactionLookup,
-    UpdateCardKeyDetails, UpdateTransaction,
+    DisableToken, EnableToken, Encoding, ErrorCode, Initiate, Item, Order, Outcome, Preauth, Refund, TokenLookup,
+    TokeniseTransactionKey, Transaction, TransactionKey, TransactionLookup, UpdateCardKeyDetails, UpdateTransaction,
 };
 use pg_proto::Returned;
+use pg_sandbox::codes::{SandboxErrorCode, SandboxStatusCode};
 use pg_tests::{
     browser::{self, VISA},
     shop::{CARD_PAGE, ERROR_PAGE, NEXT_PAGE, Shop, order},

@@ -1,11 +1,11 @@
-//! What the service said when it refused, with what the tables know of the code.
+//! What the service said when it refused, with what the documents and the account's dialect know of the code.
 
 use pg_hyper::Error;
-use pg_model::{ErrorCode, SandboxAuthenticationCode, SandboxErrorCode, SandboxStatusCode};
+use pg_model::{Dialect, StatusCode};
 use pg_proto::Refused;
 use serde::Serialize;
 
-/// A refusal, for programs: what came as it came, and what the tables know.
+/// A refusal, for programs: what came as it came, and what is known of it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Refusal {
@@ -14,10 +14,10 @@ pub(crate) struct Refusal {
     trace_code: String,
     http_status: u16,
     remedy: String,
-    /// What the code means; none for one that no table has.
+    /// What the code means; none for one that nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    meaning: Option<&'static str>,
-    /// The assumption that the code comes from, when only the sandbox gives it.
+    meaning: Option<String>,
+    /// The assumption that the dialect decides with the code, when the documents do not list it.
     #[serde(skip_serializing_if = "Option::is_none")]
     assumption: Option<String>,
 }
@@ -31,8 +31,8 @@ impl From<&Refused> for Refusal {
             trace_code: refused.error.trace_code.to_string(),
             http_status: refused.http_status.as_u16(),
             remedy: refused.remedy().to_string(),
-            meaning: meaning(code),
-            assumption: SandboxErrorCode::from(code.as_str()).assumption().map(number),
+            meaning: refused.meaning().map(str::to_owned),
+            assumption: assumption(refused).map(number),
         }
     }
 }
@@ -48,20 +48,19 @@ impl Refusal {
     }
 }
 
-/// The same refusal whose message, for people, says what the tables know: version 5 sends codes alone (spec 3 §7).
+/// The same refusal whose message, for people, says what is known: version 5 sends codes alone (spec 3 §7).
 pub(crate) fn explained(refused: &Refused) -> Refused {
     let mut explained = refused.clone();
-    let code = refused.code();
     let said = &refused.error.error_message;
     let mut notes = Vec::new();
-    let text = match meaning(code) {
+    let text = match refused.meaning() {
         Some(meaning) if said.is_empty() => {
             notes.push("pg's own text, the reply has none".to_owned());
             meaning
         }
         _ => said,
     };
-    notes.extend(SandboxErrorCode::from(code.as_str()).assumption().map(of_the_sandbox));
+    notes.extend(assumption(refused).map(of_the_dialect));
     if !notes.is_empty() {
         explained.error.error_message = format!("{text} [{}]", notes.join("; "));
     }
@@ -77,19 +76,26 @@ pub(crate) fn explained_in(error: Error) -> Error {
     }
 }
 
-/// What is to be known of the status of a reply, in brackets, when only the sandbox gives it; nothing otherwise.
-pub(crate) fn note_of_status(code: &str) -> String {
-    let assumption =
-        SandboxStatusCode::from(code).assumption().or_else(|| SandboxAuthenticationCode::from(code).assumption());
-    assumption.map_or_else(String::new, |number| format!(" [{}]", of_the_sandbox(number)))
+/// What is to be known of the status of a reply, in brackets, when the dialect has it and the documents do not; nothing
+/// otherwise.
+pub(crate) fn note_of_status(code: &str, dialect: &Dialect) -> String {
+    let code = StatusCode::from(code);
+    if code.message().is_some() {
+        return String::new();
+    }
+    let declined = dialect.declined.iter().find(|entry| entry.code == code).map(|entry| entry.assumption);
+    let authentication =
+        || dialect.authentication.iter().find(|entry| entry.code == code).map(|entry| entry.assumption);
+    declined.or_else(authentication).map_or_else(String::new, |number| format!(" [{}]", of_the_dialect(number)))
 }
 
-fn meaning(code: &ErrorCode) -> Option<&'static str> {
-    code.message().or_else(|| SandboxErrorCode::from(code.as_str()).message())
+/// The assumption that the dialect decides with a code that the documents do not list.
+fn assumption(refused: &Refused) -> Option<u16> {
+    refused.entry().filter(|_| refused.code().message().is_none()).map(|entry| entry.assumption)
 }
 
-fn of_the_sandbox(assumption: u16) -> String {
-    format!("only the sandbox gives this code, assumption {}", number(assumption))
+fn of_the_dialect(assumption: u16) -> String {
+    format!("this code is the dialect's, assumption {}", number(assumption))
 }
 
 /// As it stands in `docs/assumptions.md`.

@@ -32,10 +32,10 @@
 extern crate alloc;
 
 mod amount;
-mod assumption;
 mod check;
 mod cross;
 mod decode;
+pub mod dialect;
 mod emit;
 pub mod field;
 pub mod format;
@@ -60,12 +60,12 @@ mod write;
 pub mod xml;
 
 pub use amount::{Amount, AmountError, Decimal};
-pub use assumption::Assumption;
 pub use decode::{DecodeError, Encoding, EncodingError, decode, decode_as, decode_into, encode};
+pub use dialect::Dialect;
 pub use emit::order_of_names;
-pub use generated::{assumptions::ASSUMPTIONS, codes::*, groups::*, methods::*, records::*, types::*};
+pub use generated::{codes::*, groups::*, methods::*, records::*, situations::SITUATIONS, types::*};
 pub use method::Method;
-pub use outcome::{Outcome, Settled, Verdict};
+pub use outcome::{Interpret, Outcome, Settled, Verdict};
 pub use parameters::{Named, NamedIter, ParameterSink, Parameters};
 pub use record::{Keyed, ListShape, Record, RecordList, RecordMap, RecordWriter, Reply, Slot};
 pub use remedy::Remedy;

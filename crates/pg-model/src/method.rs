@@ -4,6 +4,7 @@ use alloc::{boxed::Box, string::ToString as _};
 
 use crate::{
     field::Field,
+    outcome::Interpret,
     parameters::{ParameterSink, Parameters},
     record::Record,
     violation::{Characters, Rule, Violation, Violations},
@@ -18,7 +19,7 @@ pub trait Method: Sized {
     type Reply: Record + Default;
 
     /// What a caller gets: the reply itself, or the outcome of a payment.
-    type Output: From<Self::Reply>;
+    type Output: Interpret<Self::Reply>;
 
     /// Hands every parameter to `sink` in signing order (spec 1 §5).
     fn visit(&self, sink: &mut dyn ParameterSink);

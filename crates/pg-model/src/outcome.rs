@@ -1,27 +1,28 @@
 //! What became of a payment. A decline is an outcome, not an error.
 
-use crate::{EnterpriseResult, Flag, StatusCode, ThreeDSecureInitiation, Transaction};
+use crate::{EnterpriseResult, Flag, StatusCode, ThreeDSecureInitiation, Transaction, dialect::Dialect};
 
 /// What became of a payment.
 ///
 /// ```
-/// use pg_model::{Outcome, Transaction};
+/// use pg_model::{Dialect, Outcome, Transaction};
 ///
+/// let documented = Dialect::documented();
 /// let reply = Transaction { transaction_status_code: "600".into(), ..Transaction::default() };
-/// assert!(matches!(Outcome::from(reply), Outcome::Approved(_)));
-/// // A status that no table knows is neither.
+/// assert!(matches!(Outcome::read(reply, &documented), Outcome::Approved(_)));
+/// // A status that neither the documents nor the dialect know is neither.
 /// let reply = Transaction { transaction_status_code: "699".into(), ..Transaction::default() };
-/// assert!(matches!(Outcome::from(reply), Outcome::Other(_)));
+/// assert!(matches!(Outcome::read(reply, &documented), Outcome::Other(_)));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Outcome<T> {
     /// It was made: status 600, or `1` in version 5.
     Approved(T),
-    /// It was not made: a status that is known to mean so.
+    /// It was not made: the documents, or the dialect, say that the status means so.
     Declined(T),
-    /// The service answered with a status that the documents do not list. It is neither taken for paid nor for
-    /// declined: look the transaction up, or ask the operator.
+    /// The service answered with a status that neither the documents nor the dialect list. It is neither taken for paid nor
+    /// for declined: look the transaction up, or ask the operator. An entry of the dialect settles it for the next time.
     Other(T),
 }
 
@@ -38,8 +39,26 @@ pub enum Verdict {
 
 /// A record whose status tells what became of a payment.
 pub trait Settled {
-    /// How its status is to be read.
-    fn verdict(&self) -> Verdict;
+    /// How its status is to be read, by the documents and the dialect.
+    fn verdict(&self, dialect: &Dialect) -> Verdict;
+}
+
+/// What a caller gets for a reply: the reply itself, or its outcome.
+pub trait Interpret<R> {
+    /// Reads a reply under a dialect.
+    fn interpret(reply: R, dialect: &Dialect) -> Self;
+}
+
+impl<R> Interpret<R> for R {
+    fn interpret(reply: R, _: &Dialect) -> Self {
+        reply
+    }
+}
+
+impl<R: Settled> Interpret<R> for Outcome<R> {
+    fn interpret(reply: R, dialect: &Dialect) -> Self {
+        Self::read(reply, dialect)
+    }
 }
 
 impl<T> Outcome<T> {
@@ -83,9 +102,10 @@ impl<T> core::fmt::Display for Outcome<T> {
     }
 }
 
-impl<T: Settled> From<T> for Outcome<T> {
-    fn from(record: T) -> Self {
-        match record.verdict() {
+impl<T: Settled> Outcome<T> {
+    /// Reads a record under a dialect.
+    pub fn read(record: T, dialect: &Dialect) -> Self {
+        match record.verdict(dialect) {
             Verdict::Approved => Self::Approved(record),
             Verdict::Declined => Self::Declined(record),
             Verdict::Other => Self::Other(record),
@@ -94,11 +114,12 @@ impl<T: Settled> From<T> for Outcome<T> {
 }
 
 impl Settled for Transaction {
-    fn verdict(&self) -> Verdict {
+    /// Approved is 600 (spec 2 §2.3). The documents list no status of a declined payment: these are the dialect's (assumption
+    /// A11).
+    fn verdict(&self, dialect: &Dialect) -> Verdict {
         if self.transaction_status_code == StatusCode::APPROVED {
             Verdict::Approved
-        } else if crate::SandboxStatusCode::KNOWN.iter().any(|known| *known == self.transaction_status_code.as_str()) {
-            // The documents list no status of a declined payment; the sandbox had to invent some (assumption A11).
+        } else if dialect.is_declined(&self.transaction_status_code) {
             Verdict::Declined
         } else {
             Verdict::Other
@@ -107,7 +128,7 @@ impl Settled for Transaction {
 }
 
 impl Settled for ThreeDSecureInitiation {
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self, _: &Dialect) -> Verdict {
         if self.transaction_status_code == StatusCode::THREE_D_SECURE_SUCCESS {
             Verdict::Approved
         } else if self.transaction_status_code == StatusCode::THREE_D_SECURE_FAILED {
@@ -119,7 +140,7 @@ impl Settled for ThreeDSecureInitiation {
 }
 
 impl Settled for EnterpriseResult {
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self, _: &Dialect) -> Verdict {
         if self.status == Flag::YES {
             Verdict::Approved
         } else if self.status == Flag::NO {

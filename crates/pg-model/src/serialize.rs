@@ -125,7 +125,7 @@ impl Serialize for Value {
 
 #[cfg(test)]
 mod tests {
-    use crate::{CardKeyDetails, Outcome, Record, Reply, Transaction, decode_into};
+    use crate::{CardKeyDetails, Dialect, Outcome, Record, Reply, Transaction, decode_into};
 
     fn read<R: Record + Default>(body: &str) -> R {
         let mut reply = Reply::<R>::default();
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn an_outcome_is_data_under_the_names_of_the_wire() {
         let body = r#"{"transactionStatusCode":"600","transactionKey":"k","bankAuthCode":"123456","new":{"pan":"4000 0000 0000 1000","n":[1,null]}}"#;
-        let outcome = Outcome::from(read::<Transaction>(body));
+        let outcome = Outcome::read(read::<Transaction>(body), &Dialect::documented());
         let data = serde_json::to_value(&outcome).unwrap();
         assert_eq!(data["outcome"], "approved");
         let record = &data["record"];

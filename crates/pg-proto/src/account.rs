@@ -1,9 +1,12 @@
 //! A merchant's account: where its requests go and what they are signed with.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
-use pg_crypto::{KeyError, SessionCipher, ShaKey};
-use pg_model::{Encoding, Secret};
+use pg_crypto::{IvFormat, KeyDerivation, KeyError, Padding, SessionCipher, ShaKey, TextEncoding};
+use pg_model::{
+    Dialect, Encoding, Secret,
+    dialect::{IvForm, KeyForm, PaddingForm, TextForm},
+};
 use sha2::{Digest, Sha512};
 
 use crate::BaseUrl;
@@ -47,6 +50,8 @@ pub struct Account {
     pub(crate) encoding: Encoding,
     /// Set by the merchant.
     identity: Option<String>,
+    /// How the service is read where the documents leave something open.
+    dialect: Arc<Dialect>,
 }
 
 /// 48 bits of the API key's hash tell accounts apart, and leave a million million times as many keys as anybody can try.
@@ -67,10 +72,12 @@ impl EnterpriseCredentials {
 }
 
 impl Account {
-    /// An account of the version 3 services whose replies come in XML, as the service does when nothing is asked for.
+    /// An account of the version 3 services whose replies come in XML, as the service does when nothing is asked for. It reads
+    /// them by the documents alone until [`speaking`](Self::speaking) names a dialect.
     #[must_use]
     pub fn new(base: BaseUrl, credentials: Credentials) -> Self {
-        Self { base, credentials, enterprise: None, encoding: Encoding::Xml, identity: None }
+        let dialect = Arc::new(Dialect::documented());
+        Self { base, credentials, enterprise: None, encoding: Encoding::Xml, identity: None, dialect }
     }
 
     /// Asks for replies in that encoding. Version 5 knows only XML.
@@ -85,6 +92,34 @@ impl Account {
     pub fn enterprise(mut self, base: BaseUrl, credentials: EnterpriseCredentials) -> Self {
         self.enterprise = Some((base, credentials));
         self
+    }
+
+    /// Reads the service's replies by a dialect: what the documents leave open, such as which status codes are declines.
+    ///
+    /// The default is [`Dialect::documented`], which assumes nothing: what it cannot tell ends as unknown. No address changes
+    /// it, not even that of a sandbox on this machine, whose dialect is `pg_sandbox::dialect()`.
+    ///
+    /// ```
+    /// # use pg_proto::{Account, BaseUrl, Credentials};
+    /// use pg_proto::model::dialect::{Dialect, StatusEntry};
+    ///
+    /// let mut dialect = Dialect::documented();
+    /// dialect.declined.push(StatusEntry::new("651", 11));
+    /// # let base = BaseUrl::parse("https://gateway.example")?;
+    /// let account = Account::new(base, Credentials::new("key", "password", "sha key")).speaking(dialect);
+    /// assert!(account.dialect().is_declined(&"651".into()));
+    /// # Ok::<(), pg_proto::BaseUrlError>(())
+    /// ```
+    #[must_use]
+    pub fn speaking(mut self, dialect: impl Into<Arc<Dialect>>) -> Self {
+        self.dialect = dialect.into();
+        self
+    }
+
+    /// The dialect that replies are read by.
+    #[must_use]
+    pub const fn dialect(&self) -> &Arc<Dialect> {
+        &self.dialect
     }
 
     /// Names the account, so that machines that were saved for it are known again after its API key was replaced.
@@ -128,12 +163,32 @@ impl Account {
         std::iter::once(&self.base).chain(self.enterprise.iter().map(|(base, _)| base))
     }
 
-    /// The cipher of session data: its key is the API key (spec 2 §4.2).
+    /// The cipher of session data: its key is the API key (spec 2 §4.2). What the documents leave open is the dialect's;
+    /// what that leaves open too is detected or as usual.
     ///
     /// # Errors
     /// When the API key does not make a key, which by default means that it has not 32 characters (assumption A30).
     pub fn session_cipher(&self) -> Result<SessionCipher, KeyError> {
-        SessionCipher::new(self.credentials.api_key.expose())
+        let form = self.dialect.session_data;
+        let derivation = match form.key {
+            Some(KeyForm::Sha256) => KeyDerivation::Sha256,
+            Some(KeyForm::Hex) => KeyDerivation::Hex,
+            _ => KeyDerivation::Verbatim,
+        };
+        let mut cipher = SessionCipher::with_derivation(self.credentials.api_key.expose(), derivation)?;
+        if form.padding == Some(PaddingForm::Zero) {
+            cipher = cipher.padding(Padding::Zero);
+        }
+        cipher = match form.iv {
+            Some(IvForm::Hex) => cipher.iv_format(IvFormat::Hex),
+            Some(IvForm::Text) => cipher.iv_format(IvFormat::Text),
+            _ => cipher,
+        };
+        Ok(match form.text {
+            Some(TextForm::Hex) => cipher.decode_only(TextEncoding::Hex).encode_as(TextEncoding::Hex),
+            Some(TextForm::Base64Url) => cipher.encode_as(TextEncoding::Base64Url),
+            _ => cipher,
+        })
     }
 }
 

@@ -3,7 +3,11 @@
 use std::fmt;
 
 use http::StatusCode;
-use pg_model::{DecodeError, ErrorCode, Remedy, SandboxErrorCode, ServiceError, mask};
+use pg_model::{
+    DecodeError, Dialect, ErrorCode, Remedy, ServiceError,
+    dialect::{ErrorEntry, Reading, Standing},
+    mask,
+};
 
 /// Characters of an unreadable body that its error repeats.
 const EXCERPT: usize = 160;
@@ -43,6 +47,10 @@ pub struct Refused {
     pub http_status: StatusCode,
     /// Code, trace code and message.
     pub error: ServiceError,
+    /// What the code says, by the documents and the account's dialect.
+    reading: Reading,
+    /// What the dialect has about the code.
+    entry: Option<Box<ErrorEntry>>,
 }
 
 /// A reply that can't be read.
@@ -79,53 +87,83 @@ impl ReplyError {
 }
 
 impl Refused {
+    /// An error code that came with an HTTP status, read by a dialect.
+    #[must_use]
+    pub fn new(http_status: StatusCode, error: ServiceError, dialect: &Dialect) -> Self {
+        let reading = dialect.reading(&error.error_code, http_status.as_u16());
+        let entry = dialect.error(&error.error_code).cloned().map(Box::new);
+        Self { http_status, error, reading, entry }
+    }
+
     /// The error code.
     #[must_use]
     pub const fn code(&self) -> &ErrorCode {
         &self.error.error_code
     }
 
-    /// What to do about it. For a code that no table knows, the HTTP status decides; where that says nothing either, it is
-    /// [`Remedy::LookUp`]: the documents name no code for a reference that was used, so any other may mean that.
+    /// What to do about it. For a code that neither the documents nor the dialect know, the HTTP status decides; where that says
+    /// nothing either, it is [`Remedy::LookUp`]: the documents name no code for a reference that was used, so any other may
+    /// mean that.
     #[must_use]
-    pub fn remedy(&self) -> Remedy {
-        let code = self.code();
-        code.remedy().or_else(|| SandboxErrorCode::from(code.as_str()).remedy()).unwrap_or(match self.http_status {
-            StatusCode::UNAUTHORIZED => Remedy::FixCredentials,
-            StatusCode::FORBIDDEN => Remedy::AskOperator,
-            StatusCode::TOO_MANY_REQUESTS => Remedy::WaitOneMinute,
-            status if status.is_server_error() => Remedy::Retry,
-            _ => Remedy::LookUp,
-        })
+    pub const fn remedy(&self) -> Remedy {
+        self.reading.remedy
+    }
+
+    /// Whether the documents list the code, or the account's dialect does. What is said with any other is not trusted: it may
+    /// mean that the operation was executed before.
+    #[must_use]
+    pub const fn is_known(&self) -> bool {
+        self.reading.known
+    }
+
+    /// What the code means, in the documents' words or else in the dialect's.
+    #[must_use]
+    pub fn meaning(&self) -> Option<&str> {
+        let own = || self.entry().map(|entry| entry.message.as_str()).filter(|message| !message.is_empty());
+        self.code().message().or_else(own)
+    }
+
+    /// What the account's dialect has about the code, beyond the documents.
+    #[must_use]
+    pub fn entry(&self) -> Option<&ErrorEntry> {
+        self.entry.as_deref()
     }
 
     /// Whether the operation may have been executed: by this request, to which the bank did not answer (119) or over which the
-    /// service broke down; or by an earlier one, as the code says: a reference, an authentication or a reservation that
-    /// was used (125, 950, 952, 953, 954, 962). False for a code that no table knows: it says nothing.
+    /// service broke down; or by an earlier one, as a code says that is to be looked up: a reference, an authentication or
+    /// a reservation that was used. False for a code that nobody knows: it says nothing.
     #[must_use]
-    pub fn may_be_executed(&self) -> bool {
+    pub const fn may_be_executed(&self) -> bool {
         self.leaves_it_open() || self.says_it_was_done()
     }
 
     /// Whether what became of this very request is open.
-    pub(crate) fn leaves_it_open(&self) -> bool {
-        *self.code() == ErrorCode::NO_RESPONSE_FROM_BANK || self.http_status.is_server_error()
+    pub(crate) const fn leaves_it_open(&self) -> bool {
+        self.reading.leaves_it_open
     }
 
     /// Whether the code says that an earlier request may have done it.
-    pub(crate) fn says_it_was_done(&self) -> bool {
-        let code = self.code();
-        let known = code.remedy().or_else(|| SandboxErrorCode::from(code.as_str()).remedy());
-        known == Some(Remedy::LookUp) && !self.leaves_it_open()
+    pub(crate) const fn says_it_was_done(&self) -> bool {
+        self.reading.says_it_was_done
+    }
+
+    /// Whether the dialect says that the code means that there is no such transaction.
+    pub(crate) const fn unknown_transaction(&self) -> bool {
+        self.reading.unknown_transaction
+    }
+
+    /// What the refusal of a payment says about other copies of the same request.
+    #[must_use]
+    pub const fn standing(&self) -> Standing {
+        self.reading.standing
     }
 
     /// Whether a payment that was refused so has used its `uniqueMerchantReference` up. The documents let the first request
     /// use it up, whatever becomes of it; a request that was refused before anybody looked at it does not (assumption
     /// A92). Where this is true, a payment that is corrected and sent again needs a new reference.
     #[must_use]
-    pub fn spends_reference(&self) -> bool {
-        let unseen = [Remedy::FixCredentials, Remedy::WaitOneMinute, Remedy::WaitFiveMinutes].contains(&self.remedy());
-        !unseen && *self.code() != ErrorCode::PERMISSION_DENIED
+    pub const fn spends_reference(&self) -> bool {
+        self.reading.spends_reference
     }
 }
 
@@ -133,14 +171,22 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = self.code();
         let message = match self.error.error_message.as_str() {
-            "" => code.message().unwrap_or("no message"),
+            "" => self.meaning().unwrap_or("no message"),
             message => message,
         };
         write!(f, "refused: {} {} (", mask::text(code.as_str()), mask::text(message))?;
         if !self.error.trace_code.is_empty() {
             write!(f, "trace code {}, ", mask::text(self.error.trace_code.as_str()))?;
         }
-        write!(f, "HTTP {}): {}", self.http_status.as_u16(), self.remedy())
+        write!(f, "HTTP {}): {}", self.http_status.as_u16(), self.remedy())?;
+        if self.is_known() {
+            return Ok(());
+        }
+        let code = mask::text(code.as_str());
+        write!(
+            f,
+            "; neither the documents nor the dialect know this code, an [[error]] with code {code:?} would settle it"
+        )
     }
 }
 

@@ -55,6 +55,8 @@ mod raw;
 mod redirect;
 mod reply;
 mod request;
+#[cfg(test)]
+mod spoken;
 
 pub use bytes;
 pub use http;

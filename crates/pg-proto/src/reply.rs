@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use pg_model::{DecodeError, Method, Record, Reply, decode, decode_as, method::MethodInfo};
+use pg_model::{DecodeError, Interpret as _, Method, Record, Reply, decode, decode_as, method::MethodInfo};
 
 use crate::{
     Account,
@@ -17,7 +17,7 @@ impl Account {
     /// [`ReplyError::Refused`] when the service answered with an error code, whatever the HTTP status;
     /// [`ReplyError::Unreadable`] when what came can't be read, in which case the operation may have been executed.
     pub fn reply<M: Method>(&self, response: http::Response<Bytes>) -> Result<M::Output, ReplyError> {
-        self.reply_as::<M::Reply>(&response).map(M::Output::from)
+        self.reply_as::<M::Reply>(&response).map(|reply| M::Output::interpret(reply, self.dialect()))
     }
 
     /// Reads a reply as a record, for raw requests.
@@ -25,7 +25,7 @@ impl Account {
     /// # Errors
     /// As [`reply`](Self::reply).
     pub fn reply_as<R: Record + Default>(&self, response: &http::Response<Bytes>) -> Result<R, ReplyError> {
-        judge(response, decode(response.body()))
+        self.judge(response, decode(response.body()))
     }
 
     /// Reads the reply to a request of a method that is known only at run time, as the record that it answers with.
@@ -33,20 +33,24 @@ impl Account {
     /// # Errors
     /// As [`reply`](Self::reply).
     pub fn reply_of(&self, info: &MethodInfo, response: &http::Response<Bytes>) -> Result<Box<dyn Record>, ReplyError> {
-        judge(response, decode_as(response.body(), (info.new_reply)()))
+        self.judge(response, decode_as(response.body(), (info.new_reply)()))
     }
-}
 
-/// The record, where the reply was read, names no error code, and its status is not one of failure.
-fn judge<R>(response: &http::Response<Bytes>, reply: Result<Reply<R>, DecodeError>) -> Result<R, ReplyError> {
-    let reply = reply.map_err(|why| ReplyError::Unreadable(unreadable(response, Some(why))))?;
-    if !reply.error.error_code.is_empty() {
-        return Err(ReplyError::Refused(Refused { http_status: response.status(), error: reply.error }));
+    /// The record, where the reply was read, names no error code, and its status is not one of failure.
+    fn judge<R>(
+        &self,
+        response: &http::Response<Bytes>,
+        reply: Result<Reply<R>, DecodeError>,
+    ) -> Result<R, ReplyError> {
+        let reply = reply.map_err(|why| ReplyError::Unreadable(unreadable(response, Some(why))))?;
+        if !reply.error.error_code.is_empty() {
+            return Err(ReplyError::Refused(Refused::new(response.status(), reply.error, self.dialect())));
+        }
+        if !response.status().is_success() {
+            return Err(ReplyError::Unreadable(unreadable(response, None)));
+        }
+        Ok(reply.record)
     }
-    if !response.status().is_success() {
-        return Err(ReplyError::Unreadable(unreadable(response, None)));
-    }
-    Ok(reply.record)
 }
 
 fn unreadable(response: &http::Response<Bytes>, why: Option<DecodeError>) -> Box<Unreadable> {

@@ -3,11 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use bytes::Bytes;
-use pg_model::{AuthSessionKey, ErrorCode, Initiate, Outcome, Remedy, SandboxErrorCode, TokenLookup};
+use pg_model::{AuthSessionKey, Dialect, ErrorCode, Initiate, Outcome, Remedy, TokenLookup};
 use pg_proto::{Account, BaseUrl, Credentials, Refused, ReplyError};
 
 fn account() -> Account {
     Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "password", "sha"))
+        .speaking(sandbox())
+}
+
+fn sandbox() -> Dialect {
+    Dialect::from_toml(include_str!("../../pg-sandbox/dialects/sandbox.toml")).unwrap()
 }
 
 fn response(status: u16, content_type: &str, body: &str) -> http::Response<Bytes> {
@@ -80,8 +85,10 @@ fn refused(status: u16, code: &str) -> Refused {
 
 #[test]
 fn every_code_has_the_remedy_that_loses_no_payment_and_doubles_none() {
+    let sandbox = sandbox();
     let tables = ErrorCode::KNOWN.iter().map(|code| (code.as_str(), code.http_status()));
-    let invented = SandboxErrorCode::KNOWN.iter().map(|code| (code.as_str(), code.http_status()));
+    let own = sandbox.errors.iter().filter(|entry| !ErrorCode::KNOWN.contains(&entry.code));
+    let invented = own.map(|entry| (entry.code.as_str(), entry.http));
     for (code, status) in tables.chain(invented) {
         let refused = refused(status.unwrap(), code);
         let told = REMEDIES.iter().find(|(codes, _)| codes.contains(&code)).map(|(_, remedy)| *remedy);

@@ -52,15 +52,18 @@
 
 pub mod addresses;
 mod agenda;
+mod assumption;
 mod card_numbers;
 pub mod cards;
 pub mod clock;
 pub mod config_file;
 mod decoder_package;
+mod dialect;
 mod disposition;
 mod expiry;
 mod faults;
 pub mod form;
+mod generated;
 mod in_process;
 mod inbound;
 mod journal;
@@ -78,8 +81,11 @@ pub mod store;
 pub mod timestamp;
 pub mod vault;
 
+pub use assumption::{ASSUMPTIONS, Assumption};
 pub use decoder_package::DecoderPackage;
+pub use dialect::{READY, dialect};
 pub use disposition::Disposition;
+pub use generated::codes;
 pub use in_process::{InProcess, NoReply};
 pub use outgoing::Outgoing;
 pub use pg_connections::Limits as ConnectionLimits;

@@ -9,9 +9,10 @@ use std::{
 
 use bytes::Bytes;
 use http::{Method, Request, Response, header};
-use pg_model::{Encoding, SandboxErrorCode};
+use pg_model::Encoding;
 use zeroize::Zeroizing;
 
+use crate::codes::SandboxErrorCode;
 use crate::{
     agenda::Agenda,
     clock::Clock,
@@ -308,8 +309,8 @@ impl Sandbox {
         }
         let reply = match answer? {
             Some(Ok(reply)) => reply,
-            Some(Err(refusal)) => refusal.joining(&basis).reply(voice, trace_code),
-            None => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(voice, trace_code),
+            Some(Err(refusal)) => refusal.joining(&basis).reply(voice, trace_code, &self.settings.spoken()),
+            None => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(voice, trace_code, &self.settings.spoken()),
         };
         let mut response = reply.into_response();
         if let Some(warnings) = warnings {
@@ -347,7 +348,8 @@ impl Sandbox {
     fn failure(&mut self, real_now: Timestamp, inbound: &Inbound, error: &StoreError) -> Response<Bytes> {
         let route = Route::of(inbound.request.uri().path());
         let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
-        let response = refusal.reply(route.voice(), self.keys.digits(9)).into_response();
+        let (trace_code, dialect) = (self.keys.digits(9), self.settings.spoken());
+        let response = refusal.reply(route.voice(), trace_code, &dialect).into_response();
         self.note(real_now, inbound, None, Some(&response));
         response
     }

@@ -1,6 +1,9 @@
 //! What a sandbox is told once, when it is made.
 
+use std::sync::Arc;
+
 use pg_connections::Limits as ConnectionLimits;
+use pg_model::Dialect;
 
 use crate::{decoder_package::DecoderPackage, form::Limits, merchants::Merchants, secret::Secret};
 
@@ -9,6 +12,9 @@ use crate::{decoder_package::DecoderPackage, form::Limits, merchants::Merchants,
 pub struct Settings {
     /// The merchant accounts.
     pub merchants: Merchants,
+    /// What the sandbox decides where the documents leave something open; without it, its own [`dialect`](crate::dialect). What
+    /// a dialect does not say is as in the sandbox's own. A sandbox always sees at once what it has executed.
+    pub dialect: Option<Arc<Dialect>>,
     /// What a request may measure.
     pub limits: Limits,
     /// Who may use the control interface below `/_sandbox/`.
@@ -22,6 +28,14 @@ pub struct Settings {
     pub outgoing: OutgoingAccess,
     /// The decoder for JavaScript, for the inspector to decode redirects with; without it the sandbox decodes them.
     pub decoder: Option<DecoderPackage>,
+}
+
+impl Settings {
+    /// The dialect that it speaks.
+    #[must_use]
+    pub fn spoken(&self) -> Arc<Dialect> {
+        self.dialect.clone().unwrap_or_else(crate::dialect)
+    }
 }
 
 /// Where callbacks may go, beyond the Internet: they are sent from inside your network to addresses

@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use pg_model::Encoding;
+use pg_model::{Dialect, Encoding};
 use pg_proto::{
     Account, BaseUrl, Credentials, EnterpriseCredentials,
     machine::{
@@ -38,7 +38,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(number: usize, secrets: &mut Secrets) -> Self {
+    pub(crate) fn new(number: usize, secrets: &mut Secrets, dialect: &Arc<Dialect>) -> Self {
         let merchant = settings().merchants.by_name(MERCHANTS[number]).expect("one of the accounts");
         let base = BaseUrl::parse("http://localhost").expect("an address");
         let (key, password, sha) =
@@ -55,7 +55,9 @@ impl Client {
         }
         let encoding = if number == 0 { Encoding::Json } else { Encoding::Xml };
         let account = |password: &str, hosted_password: &str| {
-            let account = Account::new(base.clone(), Credentials::new(key, password, sha)).encoding(encoding);
+            let account = Account::new(base.clone(), Credentials::new(key, password, sha))
+                .speaking(Arc::clone(dialect))
+                .encoding(encoding);
             let hosted = EnterpriseCredentials::new(hosted_key, hosted_password);
             Arc::new(account.enterprise(hosted_base.clone(), hosted))
         };

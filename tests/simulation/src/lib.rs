@@ -35,6 +35,7 @@ mod scenario;
 mod secrets;
 mod service;
 mod shrink;
+mod spoken;
 mod store;
 mod task;
 mod weather;

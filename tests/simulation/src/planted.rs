@@ -40,6 +40,8 @@ mod tamper;
 mod tokens_last;
 mod trusts_its_clock;
 mod twist;
+mod unknown_refusal_is_trusted;
+mod unknown_status_is_a_decline;
 mod unreadable_is_a_decline;
 mod used_up_is_refused;
 
@@ -53,6 +55,8 @@ pub struct Planted {
     pub within: u64,
     /// The trouble without which nothing shows it, if there is one.
     needs: Option<Trouble>,
+    /// Whether it takes a service that does not speak the sandbox's dialect to show it.
+    differs: bool,
     conduct: &'static dyn Conduct,
 }
 
@@ -67,6 +71,8 @@ pub const ALL: &[&Planted] = &[
     &no_response_is_a_decline::PLANTED,
     &no_response_is_not_charged::PLANTED,
     &unreadable_is_a_decline::PLANTED,
+    &unknown_status_is_a_decline::PLANTED,
+    &unknown_refusal_is_trusted::PLANTED,
     &assumes_nothing_was_sent::PLANTED,
     &resumes_under_another_account::PLANTED,
     &never_gives_up::PLANTED,
@@ -129,7 +135,8 @@ impl Planted {
     }
 
     fn play(&self, seed: u64) -> Played {
-        world::play(Scenario::new(seed), self.conduct)
+        let scenario = if self.differs { Scenario::new(seed) } else { Scenario::of_the_sandbox(seed) };
+        world::play(scenario, self.conduct)
     }
 }
 

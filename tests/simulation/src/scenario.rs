@@ -70,13 +70,25 @@ pub struct Scenario {
     troubles: u32,
     /// One bit for each order that is placed.
     orders: u32,
+    /// Whether the service may speak another dialect than the sandbox's own.
+    differs: bool,
 }
 
 impl Scenario {
     /// The whole world of a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
-        Self { seed, troubles: u32::MAX, orders: u32::MAX }
+        Self { seed, troubles: u32::MAX, orders: u32::MAX, differs: true }
+    }
+
+    /// The same with a service that speaks the sandbox's own dialect.
+    #[must_use]
+    pub const fn of_the_sandbox(seed: u64) -> Self {
+        Self { differs: false, ..Self::new(seed) }
+    }
+
+    pub(crate) const fn may_differ(self) -> bool {
+        self.differs
     }
 
     pub(crate) const fn has(self, trouble: Trouble) -> bool {

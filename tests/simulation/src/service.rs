@@ -1,6 +1,9 @@
 //! The service: the sandbox's core over a store that can crash.
 
-use std::{net::IpAddr, sync::OnceLock};
+use std::{
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+};
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
@@ -11,7 +14,9 @@ use pg_sandbox::{
     store::Sqlite,
 };
 
-use crate::{agenda::Millis, conduct::Conduct, dice, job::UPDATER_KEY, secrets::Secrets, store::CrashingStore};
+use crate::{
+    agenda::Millis, conduct::Conduct, dice, job::UPDATER_KEY, secrets::Secrets, spoken::Spoken, store::CrashingStore,
+};
 
 /// Requests a minute of the first merchant.
 pub(crate) const PER_MINUTE: u32 = 12;
@@ -24,13 +29,14 @@ pub(crate) struct Service {
     pub(crate) store: CrashingStore,
     seed: u64,
     starts: u64,
+    spoken: Spoken,
 }
 
 impl Service {
-    pub(crate) fn new(seed: u64, conduct: &dyn Conduct, secrets: Secrets) -> Self {
+    pub(crate) fn new(seed: u64, conduct: &dyn Conduct, secrets: Secrets, spoken: Spoken) -> Self {
         let sqlite = Sqlite::in_memory().expect("an empty store in memory opens");
         let store = CrashingStore::new(conduct.engine(Box::new(sqlite)), secrets);
-        let mut service = Self { sandbox: None, store, seed, starts: 0 };
+        let mut service = Self { sandbox: None, store, seed, starts: 0, spoken };
         service.start();
         service
     }
@@ -44,7 +50,9 @@ impl Service {
         self.starts += 1;
         let key = dice::bytes(self.seed, "key of the cards");
         let seed = dice::bytes(self.seed, &format!("start {}", self.starts));
-        let opened = Sandbox::over(Box::new(self.store.clone()), settings().clone(), &key, seed);
+        let dialect = Some(Arc::clone(&self.spoken.service));
+        let settings = Settings { dialect, ..settings().clone() };
+        let opened = Sandbox::over(Box::new(self.store.clone()), settings, &key, seed);
         self.sandbox = Some(opened.expect("a store without faults opens"));
     }
 
@@ -61,7 +69,7 @@ impl Service {
             self.crash();
             return None;
         }
-        Some(responses)
+        Some(responses.into_iter().map(|response| self.spoken.said(response)).collect())
     }
 
     /// The callbacks that are to be sent now; nothing when it is down, or crashed over them.

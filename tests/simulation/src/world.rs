@@ -17,6 +17,7 @@ use crate::{
     scenario::{Scenario, Trouble},
     secrets::Secrets,
     service::Service,
+    spoken::Spoken,
     task::Task,
     weather::Weather,
 };
@@ -102,6 +103,7 @@ pub(crate) struct World<'a> {
     pub(crate) log: Log,
     pub(crate) secrets: Secrets,
     pub(crate) service: Service,
+    pub(crate) spoken: Spoken,
     pub(crate) network: Network,
     pub(crate) clients: Vec<Client>,
     pub(crate) tasks: Vec<Task>,
@@ -157,7 +159,8 @@ pub(crate) fn play(scenario: Scenario, conduct: &dyn Conduct) -> Played {
 impl<'a> World<'a> {
     fn new(scenario: Scenario, conduct: &'a dyn Conduct) -> Self {
         let mut secrets = Secrets::default();
-        let clients: Vec<Client> = (0..2).map(|number| Client::new(number, &mut secrets)).collect();
+        let spoken = Spoken::of(scenario);
+        let clients: Vec<Client> = (0..2).map(|number| Client::new(number, &mut secrets, &spoken.client)).collect();
         let orders = opening::orders(scenario);
         opening::hide(&orders, &mut secrets);
         let mut chance = Dice::new(scenario.seed, "chance");
@@ -168,7 +171,8 @@ impl<'a> World<'a> {
             now: BEGIN,
             agenda: Agenda::default(),
             log: Log::new(BEGIN),
-            service: Service::new(scenario.seed, conduct, secrets.clone()),
+            service: Service::new(scenario.seed, conduct, secrets.clone(), spoken.clone()),
+            spoken,
             secrets,
             network: Network::new(scenario.seed, Weather::of(scenario)),
             executed: vec![Vec::new(); clients.len()],

@@ -13,7 +13,9 @@ use crate::drive::world::{APPROVED, payment};
 fn start(shop: &Shop, password: &str, file: Option<&Path>) -> Client {
     let [key, _, sha_key] = shop.credentials();
     let base = BaseUrl::parse(&shop.server.base_url()).unwrap();
-    let client = Client::new(Account::new(base, Credentials::new(key, password, sha_key))).unwrap();
+    let client =
+        Client::new(Account::new(base, Credentials::new(key, password, sha_key)).speaking(pg_sandbox::dialect()))
+            .unwrap();
     let Some(file) = file.map(Path::to_owned) else { return client };
     let client = match fs::read_to_string(&file) {
         Ok(text) => client.resume_throttle(&Saved::from_text(text)).unwrap(),

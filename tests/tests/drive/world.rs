@@ -74,7 +74,8 @@ fn account(sandbox: &InProcess, merchant: &str) -> Account {
     let base = |address| BaseUrl::parse(address).unwrap();
     let credentials =
         Credentials::new(merchant.api_key.expose(), merchant.api_password.expose(), merchant.sha_key.expose());
-    let account = Account::new(base(InProcess::BASE_URL), credentials).encoding(Encoding::Json);
+    let account =
+        Account::new(base(InProcess::BASE_URL), credentials).encoding(Encoding::Json).speaking(pg_sandbox::dialect());
     match merchant.enterprise {
         None => account,
         Some(own) => account.enterprise(

@@ -95,7 +95,7 @@ fn status_0_is_a_decline() {
         ..EnterpriseResult::default()
     };
     golden_xml("enterprise/repeat-failed").is(&failed);
-    assert!(matches!(Outcome::from(failed), Outcome::Declined(_)));
+    assert!(matches!(Outcome::read(failed, &pg_model::Dialect::documented()), Outcome::Declined(_)));
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! The payment gateway (spec 2 §2.3, §4.4).
 
 use pg_model::{
-    Acknowledgement, AuthenticationStatus, Currency, LiabilityShift, Named, Outcome, ResultCode, SandboxStatusCode,
-    StatusCode, ThreeDSecureInitiation, Transaction, TransactionType, Transactions,
+    Acknowledgement, AuthenticationStatus, Currency, LiabilityShift, Named, Outcome, ResultCode, StatusCode,
+    ThreeDSecureInitiation, Transaction, TransactionType, Transactions,
 };
+
+use pg_sandbox::codes::SandboxStatusCode;
 
 use crate::replies::golden::golden;
 
@@ -62,7 +64,7 @@ fn a_decline_is_an_outcome() {
         ..Transaction::default()
     };
     golden("transaction/auth-declined").is(&declined);
-    assert!(matches!(Outcome::from(declined), Outcome::Declined(_)));
+    assert!(matches!(Outcome::read(declined, &pg_sandbox::dialect()), Outcome::Declined(_)));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod assumptions;
 mod check;
 mod coverage;
+mod dialect;
 pub(crate) mod dictionaries;
 mod examples;
 mod formats;
@@ -14,6 +15,7 @@ mod names;
 mod node;
 mod openapi;
 mod place;
+mod questions;
 mod reading;
 mod reference;
 mod rust;
@@ -39,6 +41,8 @@ use self::{place::Problems, tables::Tables};
 const TABLES: &str = "crates/pg-model/tables";
 /// Where the generated Rust goes. Nothing else is in there.
 const RUST: &str = "crates/pg-model/src/generated";
+/// Where the generated Rust of the sandbox goes. Nothing else is in there.
+const SANDBOX: &str = "crates/pg-sandbox/src/generated";
 /// Where the generated pages go. Nothing else is in there.
 const REFERENCE: &str = "docs/reference";
 
@@ -94,12 +98,17 @@ fn generate(folder: &Path, root: &Path) -> anyhow::Result<Files> {
     for (name, text) in rust::generate(&tables) {
         files.insert(Path::new(RUST).join(name), text);
     }
+    for (name, text) in rust::sandbox::generate(&tables) {
+        files.insert(Path::new(SANDBOX).join(name), text);
+    }
     format_rust(root, &mut files)?;
+    files.insert(dialect::FILE.into(), dialect::generate(&tables));
     for (name, text) in reference::generate(&tables) {
         files.insert(Path::new(REFERENCE).join(name), text);
     }
     files.insert("docs/openapi.yaml".into(), openapi::generate(&tables));
     files.insert("docs/assumptions.md".into(), assumptions::generate(&tables));
+    files.insert("docs/questions.md".into(), questions::generate(&tables));
     files.insert("docs/coverage.md".into(), coverage::generate(root, &tables)?);
     Ok(files)
 }
@@ -124,7 +133,7 @@ fn stale(root: &Path, files: &Files) -> anyhow::Result<Vec<PathBuf>> {
             stale.push(path.clone());
         }
     }
-    for folder in [RUST, REFERENCE] {
+    for folder in [RUST, SANDBOX, REFERENCE] {
         for path in files_below(root, Path::new(folder))? {
             if !files.contains_key(&path) {
                 stale.push(path);
@@ -162,8 +171,9 @@ fn format_rust(root: &Path, files: &mut Files) -> anyhow::Result<()> {
     let output = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path"])
         .arg(root.join("rustfmt.toml"))
-        // It goes on to the modules that the root names, which is every file.
+        // It goes on to the modules that the roots name, which is every file.
         .arg(folder.path().join(RUST).join("mod.rs"))
+        .arg(folder.path().join(SANDBOX).join("mod.rs"))
         .output()
         .context("cannot run rustfmt: install it with `rustup component add rustfmt`")?;
     if !output.status.success() {

@@ -167,6 +167,8 @@ pub(super) struct Code {
     pub(super) remedy: Option<String>,
     pub(super) http: Option<u16>,
     pub(super) assumption: Option<u16>,
+    /// What the code says about other copies of the same request, for the sandbox's dialect.
+    pub(super) standing: Option<String>,
     pub(super) source: String,
     pub(super) doc: String,
 }
@@ -194,6 +196,10 @@ pub(super) struct Assumption {
     pub(super) chosen: String,
     pub(super) why: String,
     pub(super) change: String,
+    /// What to ask the operator, where no request can tell, or only a payment.
+    pub(super) question: Option<String>,
+    /// What depends on the answer.
+    pub(super) depends: Option<String>,
 }
 
 /// Files of methods, in the order of the documents.
@@ -281,6 +287,20 @@ impl Tables {
             }
         }
         fields
+    }
+}
+
+impl CodeTable {
+    /// Whether its codes are the sandbox's own, and the documents have none of them.
+    pub(super) fn is_invented(&self) -> bool {
+        self.name.starts_with("Sandbox")
+    }
+}
+
+impl Code {
+    /// The situation that a code of the sandbox stands for, by which dialects name it.
+    pub(super) fn situation(&self) -> String {
+        self.name.to_ascii_lowercase().replace('_', "-")
     }
 }
 

@@ -3,6 +3,7 @@
 mod direction;
 mod exceptions;
 mod files;
+mod invented;
 mod manifests;
 mod purity;
 mod unsafety;
@@ -57,6 +58,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     violations.extend(unsafety::check(&sources)?);
     violations.extend(exceptions::check(&sources));
     violations.extend(untested::check(&sources)?);
+    violations.extend(invented::check(&sources)?);
 
     for violation in &violations {
         println!("{violation}");

@@ -1,12 +1,12 @@
 //! What is known of the account, whichever place it came from.
 
-use std::{env::VarError, path::PathBuf};
+use std::{env::VarError, path::PathBuf, sync::Arc};
 
-use pg_model::{Encoding, Secret, method::Credentials as Kind};
+use pg_model::{Dialect, Encoding, Secret, method::Credentials as Kind};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 
 use super::{
-    Setting,
+    Setting, dialect,
     profile::{self, Profile},
     values::Values,
 };
@@ -40,6 +40,7 @@ impl AccountFlags {
         [
             (Setting::BaseUrl.flag(), &self.values.base_url),
             (Setting::EnterpriseBaseUrl.flag(), &self.values.enterprise_base_url),
+            (Setting::Dialect.flag(), &self.values.dialect),
             ("--profile", &self.profile),
             ("--profile-file", &profile_file),
         ]
@@ -112,12 +113,20 @@ impl Details {
         let credentials =
             Credentials::new(secret(Setting::ApiKey), secret(Setting::ApiPassword), secret(Setting::ShaKey));
         if kind != Kind::Enterprise {
-            return Ok(Account::new(self.base(Setting::BaseUrl)?, credentials).encoding(encoding));
+            let base = self.base(Setting::BaseUrl)?;
+            let dialect = self.dialect(&base)?;
+            return Ok(Account::new(base, credentials).encoding(encoding).speaking(dialect));
         }
         let base = self.base(Setting::EnterpriseBaseUrl)?;
         let enterprise =
             EnterpriseCredentials::new(secret(Setting::EnterpriseApiKey), secret(Setting::EnterpriseApiPassword));
-        Ok(Account::new(base.clone(), credentials).encoding(encoding).enterprise(base, enterprise))
+        let account = Account::new(base.clone(), credentials).encoding(encoding).speaking(self.dialect(&base)?);
+        Ok(account.enterprise(base, enterprise))
+    }
+
+    /// The dialect that replies from an address are read by.
+    fn dialect(&self, base: &BaseUrl) -> Result<Arc<Dialect>, Failure> {
+        self.get(Setting::Dialect).map_or_else(|| Ok(dialect::of_address(base)), dialect::named)
     }
 
     fn base(&self, setting: Setting) -> Result<BaseUrl, Failure> {

@@ -1,6 +1,7 @@
 //! The account's details: from flags, then the environment, then a profile file.
 
 mod details;
+pub(crate) mod dialect;
 mod profile;
 mod setting;
 mod values;

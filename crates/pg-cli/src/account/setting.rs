@@ -1,5 +1,7 @@
 //! The details that an account has, and what they are called in each place that they can come from.
 
+use super::dialect;
+
 /// One detail of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
@@ -19,11 +21,13 @@ pub(crate) enum Setting {
     EnterpriseApiPassword,
     /// `accountUpdaterKey` (spec 1 §4.8).
     AccountUpdaterKey,
+    /// The dialect that replies are read by: `documented`, `sandbox`, or a file.
+    Dialect,
 }
 
 impl Setting {
     /// All of them, in the order in which they are stored.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::BaseUrl,
         Self::EnterpriseBaseUrl,
         Self::ApiKey,
@@ -32,6 +36,7 @@ impl Setting {
         Self::EnterpriseApiKey,
         Self::EnterpriseApiPassword,
         Self::AccountUpdaterKey,
+        Self::Dialect,
     ];
 
     /// The environment variable.
@@ -45,6 +50,7 @@ impl Setting {
             Self::EnterpriseApiKey => "PG_ENTERPRISE_API_KEY",
             Self::EnterpriseApiPassword => "PG_ENTERPRISE_API_PASSWORD",
             Self::AccountUpdaterKey => "PG_ACCOUNT_UPDATER_KEY",
+            Self::Dialect => "PG_DIALECT",
         }
     }
 
@@ -59,6 +65,7 @@ impl Setting {
             Self::EnterpriseApiKey => "enterpriseApiKey",
             Self::EnterpriseApiPassword => "enterpriseApiPassword",
             Self::AccountUpdaterKey => "accountUpdaterKey",
+            Self::Dialect => "dialect",
         }
     }
 
@@ -73,12 +80,13 @@ impl Setting {
             Self::EnterpriseApiKey => "--enterprise-api-key",
             Self::EnterpriseApiPassword => "--enterprise-api-password",
             Self::AccountUpdaterKey => "--account-updater-key",
+            Self::Dialect => "--dialect",
         }
     }
 
     /// Whether it must not be seen by others.
     pub(crate) const fn is_secret(self) -> bool {
-        !matches!(self, Self::BaseUrl | Self::EnterpriseBaseUrl)
+        !matches!(self, Self::BaseUrl | Self::EnterpriseBaseUrl | Self::Dialect)
     }
 
     /// What stands for it where nothing will be sent; nobody can mistake it for a real one.
@@ -87,6 +95,7 @@ impl Setting {
             // The domain `invalid` exists nowhere (RFC 2606).
             Self::BaseUrl => "https://gateway.invalid",
             Self::EnterpriseBaseUrl => "https://enterprise.invalid",
+            Self::Dialect => dialect::DOCUMENTED,
             _ => "(placeholder)",
         }
     }

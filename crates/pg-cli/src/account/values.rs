@@ -34,6 +34,11 @@ pub(super) struct Values {
     /// Key of the account updater; prefer the environment [env: PG_ACCOUNT_UPDATER_KEY]
     #[arg(long, value_name = "KEY")]
     account_updater_key: Option<String>,
+    /// How replies are read where the documents leave something open: documented (nothing is assumed), sandbox, or a file.
+    /// Without it, sandbox for an address that begins with http and is on this machine, documented for any other
+    /// [env: PG_DIALECT]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(super) dialect: Option<String>,
 }
 
 impl Values {
@@ -48,6 +53,7 @@ impl Values {
             Setting::EnterpriseApiKey => &mut self.enterprise_api_key,
             Setting::EnterpriseApiPassword => &mut self.enterprise_api_password,
             Setting::AccountUpdaterKey => &mut self.account_updater_key,
+            Setting::Dialect => &mut self.dialect,
         }
         .take()
         .filter(|value| !value.is_empty())

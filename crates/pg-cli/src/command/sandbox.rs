@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::interrupt::Interrupted;
 use crate::{
-    account::Setting,
+    account::{Setting, dialect},
     failure::Failure,
     listen_address, open_files,
     output::{self, Exit, Paint},
@@ -39,6 +39,7 @@ Examples:
   pg sandbox --config merchants.toml              more accounts
   pg sandbox --public-url https://pay.shop.test   customers come through a proxy
   pg sandbox --certificate-authority ca.pem       callbacks trust your own authority
+  pg sandbox --dialect operator.toml              speaks like your operator's service
 
 Merchants of a config file, TOML or JSON:
   [[merchant]]
@@ -77,6 +78,10 @@ pub(crate) struct Arguments {
     /// The most connections of one address, of this machine's own too; without it 256, and no limit for this machine
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     connections_per_address: Option<u32>,
+    /// What it decides where the documents leave something open: sandbox, six-hundreds, not-found, terse, or a dialect file;
+    /// clients need the same one
+    #[arg(long, value_name = "NAME|FILE")]
+    dialect: Option<String>,
     /// The decoder for JavaScript that the inspector shows at work; without this, target/pg-wasm of the build that this
     /// program comes from, if `cargo xtask wasm` has built it
     #[arg(long, value_name = "FOLDER")]
@@ -118,6 +123,7 @@ impl Arguments {
             },
             connections: self.connections(),
             decoder: self.decoder()?,
+            dialect: self.dialect.as_deref().map(dialect::named).transpose()?,
             ..Settings::default()
         })
     }

@@ -24,10 +24,13 @@ impl Shop {
         let base = sandbox.facts["baseUrl"].as_str().unwrap().to_owned();
         let enterprise = sandbox.facts["enterpriseBaseUrl"].as_str().unwrap();
         let credentials = Credentials::new(text("apiKey"), text("apiPassword"), text("shaKey"));
-        let account = Account::new(BaseUrl::parse(&base).unwrap(), credentials).encoding(Encoding::Json).enterprise(
-            BaseUrl::parse(enterprise).unwrap(),
-            EnterpriseCredentials::new(text("enterpriseApiKey"), text("enterpriseApiPassword")),
-        );
+        let account = Account::new(BaseUrl::parse(&base).unwrap(), credentials)
+            .encoding(Encoding::Json)
+            .speaking(pg_sandbox::dialect())
+            .enterprise(
+                BaseUrl::parse(enterprise).unwrap(),
+                EnterpriseCredentials::new(text("enterpriseApiKey"), text("enterpriseApiPassword")),
+            );
         Self { client: blocking::Client::new(account).unwrap(), base }
     }
 

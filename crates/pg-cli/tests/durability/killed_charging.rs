@@ -109,7 +109,7 @@ fn client(proxy: &KillingProxy) -> Client {
     let main = settings.merchants.by_name("main").unwrap();
     let credentials = Credentials::new(main.api_key.expose(), main.api_password.expose(), main.sha_key.expose());
     let base = BaseUrl::parse(&format!("http://{}", proxy.address)).unwrap();
-    let account = Account::new(base, credentials).encoding(Encoding::Json);
+    let account = Account::new(base, credentials).encoding(Encoding::Json).speaking(pg_sandbox::dialect());
     // No connection is used twice, so that each is one request.
     let transport = Hyper::new().pool(0, Duration::from_secs(1));
     let limits = Limits { per_minute: 1_000_000, ..Limits::default() };

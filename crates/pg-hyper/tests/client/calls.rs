@@ -41,7 +41,8 @@ async fn raw_calls_are_read_as_what_the_caller_says() {
     let server = Server::always(Answer::reply("200 OK", PAID)).await;
     let client = Client::new(server.account().encoding(Encoding::Json)).expect("loopback");
     let raw = Raw::gateway("preauthCardKey").parameter("cardKey", "4F2C-91").parameter("currency", "GBP");
-    let outcome = Outcome::from(client.call_raw::<Transaction>(&raw).await.expect("a transaction"));
+    let outcome =
+        Outcome::read(client.call_raw::<Transaction>(&raw).await.expect("a transaction"), client.account().dialect());
     assert!(outcome.is_approved());
 }
 

@@ -2,9 +2,9 @@
 
 //! What follows from the tables.
 
-pub(crate) mod assumptions;
 pub(crate) mod codes;
 pub(crate) mod groups;
 pub(crate) mod methods;
 pub(crate) mod records;
+pub(crate) mod situations;
 pub(crate) mod types;

@@ -24,8 +24,9 @@
 //!
 //! # Promises
 //!
-//! They rest on this: the service takes a reference once (spec 2 §4.3), it executes a request at one moment, and a lookup
-//! finds every payment that was executed before the lookup was sent (spec 2 §4.4, assumption A140). Think of every request that was sent as
+//! They rest on this: the service takes a reference once (spec 2 §4.3), and it executes a request at one moment. What else is
+//! believed of the service stands in the account's [`Dialect`](pg_model::Dialect): which statuses are declines, which codes
+//! mean what, and whether a lookup that finds nothing proves anything (`lookup.immediate`, assumption A140). Think of every request that was sent as
 //! any number of copies, each of which may be executed at any later time. Then, for a reference that no other payment uses
 //! and that one machine at a time works on:
 //!
@@ -87,14 +88,13 @@ mod model_tests;
 mod outcome;
 mod paying;
 mod resting;
-mod standing;
 mod state;
 #[cfg(test)]
 mod tests;
 
 pub use bounds::Bounds;
 pub use outcome::{Charged, Doubt};
-pub use standing::Standing;
+pub use pg_model::dialect::Standing;
 
 use intent::Intent;
 use resting::Rest;
@@ -299,9 +299,9 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
         let unseen = if self.state.looked { Doubt::NothingFound } else { Doubt::NotLookedUp };
         let why = match self.state.aim.clone() {
             Aim::Resend => unseen,
-            Aim::Refuse { refusal, .. } => Doubt::Refused(refusal.into()),
-            Aim::Settle(UsedUp::NoResponse(refusal)) => Doubt::NoResponse(refusal.into()),
-            Aim::Settle(UsedUp::Duplicate(refusal)) => Doubt::ReferenceUsed(refusal.into()),
+            Aim::Refuse { refusal, .. } => Doubt::Refused(refusal.refused(self.account.dialect())),
+            Aim::Settle(UsedUp::NoResponse(refusal)) => Doubt::NoResponse(refusal.refused(self.account.dialect())),
+            Aim::Settle(UsedUp::Duplicate(refusal)) => Doubt::ReferenceUsed(refusal.refused(self.account.dialect())),
             Aim::Settle(UsedUp::UnknownStatus) => {
                 self.seen.take().map_or(unseen, |seen| Doubt::UnknownStatus(Box::new(seen)))
             }

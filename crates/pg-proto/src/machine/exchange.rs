@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{Method, Remedy};
+use pg_model::{Method, Remedy, dialect::NothingFound};
 
 use super::{Event, Failure, Moment, Pauses};
 use crate::{Account, Refused, ReplyError};
@@ -12,7 +12,7 @@ use crate::{Account, Refused, ReplyError};
 pub(super) enum Heard<T> {
     /// It was answered, and the answer names no error.
     Answer(T),
-    /// The service refused it and would refuse it again.
+    /// The service refused it and would refuse it again, or nobody knows its code.
     Refused(Refused),
     /// The service refused it because an earlier request may have done it: with its reference, for example.
     Done(Refused),
@@ -58,6 +58,11 @@ pub(super) fn heard<M: Method, I>(account: &Account, event: Event<I>) -> Heard<M
         Event::Failed(failure) => missed(failure),
         Event::Begin | Event::Woken | Event::Input(_) => Heard::InDoubt,
     }
+}
+
+/// Whether the HTTP status of a lookup's reply is this service's way to say that it found nothing.
+pub(super) fn says_not_found(account: &Account, reply: &http::Response<Bytes>) -> bool {
+    reply.status() == http::StatusCode::NOT_FOUND && account.dialect().lookup.nothing == Some(NothingFound::NotFound)
 }
 
 /// Sorts the lack of a reply.

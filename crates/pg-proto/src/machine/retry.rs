@@ -289,8 +289,8 @@ impl Last {
         match error {
             ReplyError::Unreadable(unreadable) => Self::Unanswered(Unanswered::Unreadable(unreadable)),
             ReplyError::Refused(refused) if refused.leaves_it_open() => Self::Unanswered(Unanswered::Refused(refused)),
-            // A copy of it may have done it before, which matters where it may not be done twice.
-            ReplyError::Refused(refused) if refused.may_be_executed() && !is_safe => {
+            // A copy of it may have done it before, which matters where it may not be done twice; so may a code that nobody knows say.
+            ReplyError::Refused(refused) if (refused.may_be_executed() || !refused.is_known()) && !is_safe => {
                 Self::Unanswered(Unanswered::Refused(refused))
             }
             ReplyError::Refused(refused) => Self::Refused(refused),

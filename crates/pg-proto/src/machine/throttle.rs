@@ -47,9 +47,10 @@
 //!
 //! What a process should store is an [`AccountThrottle`]: it knows whose credentials a stop is about.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use pg_model::Dialect;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -108,6 +109,7 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Throttle {
     state: State,
+    dialect: Arc<Dialect>,
 }
 
 /// Whether a request may be sent.
@@ -143,8 +145,14 @@ pub enum Stop {
 impl Throttle {
     /// A throttle that has seen nothing yet.
     #[must_use]
-    pub const fn new(limits: Limits) -> Self {
-        Self { state: State::new(limits) }
+    pub fn new(limits: Limits) -> Self {
+        Self { state: State::new(limits), dialect: Arc::default() }
+    }
+
+    /// Reads replies by this dialect, as [`Account::speaking`](crate::Account::speaking) does; by the documents alone without.
+    #[must_use]
+    pub fn speaking(self, dialect: impl Into<Arc<Dialect>>) -> Self {
+        Self { dialect: dialect.into(), ..self }
     }
 
     /// Goes on from what was stored. Requests that were in flight count as lost.
@@ -154,7 +162,7 @@ impl Throttle {
     pub fn resume(saved: &Saved) -> Result<Self, ResumeError> {
         let mut state: State = saved.open(NAME, VERSION)?;
         state.lose_all();
-        Ok(Self { state })
+        Ok(Self { state, dialect: Arc::default() })
     }
 
     /// Everything that has to survive a crash. It holds no request and no credentials.
@@ -183,7 +191,7 @@ impl Throttle {
     pub fn answered(&mut self, ticket: Ticket, response: &http::Response<Bytes>, now: Moment) {
         self.state.land(&ticket);
         self.state.hold(now);
-        self.state.learn(CameBack::from(response), ticket.0 >= self.state.renewed, now);
+        self.state.learn(CameBack::of(response, &self.dialect), ticket.0 >= self.state.renewed, now);
     }
 
     /// The request may have arrived and has no reply.

@@ -245,7 +245,7 @@ mod tests {
     fn an_outcome_says_what_to_do_next() {
         let refusal = |code: &str| {
             let error = ServiceError { error_code: code.into(), ..ServiceError::default() };
-            Charged::Refused(Refused { http_status: StatusCode::BAD_REQUEST, error })
+            Charged::Refused(Refused::new(StatusCode::BAD_REQUEST, error, &pg_model::Dialect::documented()))
         };
         let paid = Transaction { transaction_key: "k1".into(), ..Transaction::default() };
         let not = Transaction {

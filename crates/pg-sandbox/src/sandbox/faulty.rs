@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use pg_model::SandboxErrorCode;
 
 use super::Sandbox;
+use crate::codes::SandboxErrorCode;
 use crate::{
     disposition::Disposition,
     inbound::Inbound,
@@ -60,7 +60,7 @@ impl Sandbox {
 
     fn injected(&mut self, status: u16, voice: Voice) -> Response<Bytes> {
         let refusal = Refusal::from(SandboxErrorCode::INJECTED_FAULT).with_status(status);
-        refusal.reply(voice, self.keys.digits(9)).into_response()
+        refusal.reply(voice, self.keys.digits(9), &self.settings.spoken()).into_response()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Who may call a method: blocked addresses, credentials, signature, rate (assumptions 28 and 51 to 54).
 
-use pg_model::{ErrorCode, SandboxErrorCode, method::Credentials};
+use pg_model::{ErrorCode, method::Credentials};
 
 use super::{context::Context, refusal::Refusal};
+use crate::codes::SandboxErrorCode;
 use crate::{
     form::Form,
     merchants::{Merchant, Merchants},

@@ -3,7 +3,7 @@
 
 use http::Request;
 use pg_model::{
-    Encoding, ErrorCode, Method, Record, SandboxErrorCode, Violations,
+    Encoding, ErrorCode, Method, Record, Violations,
     method::{Credentials, MethodInfo},
 };
 
@@ -19,6 +19,7 @@ use super::{
     stray_number, transaction, unique_reference, violation,
     warning::Warnings,
 };
+use crate::codes::SandboxErrorCode;
 use crate::{
     form::{Form, FormError},
     merchants::Merchant,

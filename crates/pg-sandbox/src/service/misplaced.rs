@@ -3,7 +3,7 @@
 //! they are refused (assumptions 150 and 151).
 
 use pg_model::{
-    ErrorCode, SandboxErrorCode,
+    ErrorCode,
     method::{MethodInfo, Retry},
 };
 
@@ -13,6 +13,7 @@ use super::{
     refusal::Refusal,
     spelling::MOST_COMPARED,
 };
+use crate::codes::SandboxErrorCode;
 use crate::form::{Form, shown};
 
 /// Names of references in either version, in small letters without separators.

@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode};
 use pg_model::{
-    ErrorCode, SandboxErrorCode,
+    ErrorCode,
     method::{Credentials, MethodInfo},
 };
 
@@ -46,6 +46,7 @@ pub(crate) use route::Route;
 pub(crate) use throttle::Throttle;
 pub(crate) use warning::{HEADER as WARNING_HEADER, Warnings, split as warnings_in};
 
+use crate::codes::SandboxErrorCode;
 use crate::store::StoreError;
 
 /// Every method that the sandbox carries out, by service.

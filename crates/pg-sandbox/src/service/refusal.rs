@@ -1,10 +1,11 @@
 //! What is refused, with its code, and how each service says so.
 
 use http::StatusCode;
-use pg_model::{Encoding, EnterpriseError, ErrorCode, SandboxErrorCode, ServiceError};
+use pg_model::{Dialect, Encoding, EnterpriseError, ErrorCode, ServiceError};
 use serde_json::json;
 
 use super::{basis::Basis, page, reply::Reply};
+use crate::codes::SandboxErrorCode;
 use crate::{form::FormError, store::StoreError, vault::NotOurs};
 
 /// A request that is answered with an error code. What it wrote is undone, except what it kept.
@@ -14,6 +15,8 @@ pub(crate) struct Refusal {
     message: String,
     status: u16,
     basis: Basis,
+    /// What dialects call it, and the text of the sandbox's own code; nothing for a code of the documents.
+    situation: Option<(&'static str, &'static str)>,
 }
 
 /// The longest `errorMessage`, in characters (spec 2 §2.2).
@@ -28,7 +31,7 @@ impl Refusal {
 
     /// The same with another HTTP status.
     pub(crate) fn with_status(self, status: u16) -> Self {
-        Self { status, ..self }
+        Self { status, situation: None, ..self }
     }
 
     /// The same with another assumption that it rests on.
@@ -62,8 +65,25 @@ impl Refusal {
         &self.message
     }
 
-    /// The error as the body of a service has it, with a fresh trace code.
-    pub(crate) fn record(&self, trace_code: String) -> ServiceError {
+    /// The same with code, text and status of a dialect, where that has them.
+    fn spoken(mut self, dialect: &Dialect) -> Self {
+        let entry = self.situation.and_then(|(name, own)| Some((dialect.error_for(name)?, own)));
+        if let Some((entry, own)) = entry {
+            entry.code.as_str().clone_into(&mut self.code);
+            self.status = entry.http.unwrap_or(self.status);
+            if let Some(detail) = self.message.strip_prefix(own).filter(|_| !entry.message.is_empty()) {
+                self.message = format!("{}{detail}", entry.message).chars().take(MESSAGE_LIMIT).collect();
+            }
+        }
+        self
+    }
+
+    /// The error as the body of a service that speaks a dialect has it, with a fresh trace code.
+    pub(crate) fn record(&self, trace_code: String, dialect: &Dialect) -> ServiceError {
+        self.clone().spoken(dialect).body(trace_code)
+    }
+
+    fn body(&self, trace_code: String) -> ServiceError {
         ServiceError {
             error_code: self.code.clone().into(),
             trace_code: trace_code.into(),
@@ -72,15 +92,25 @@ impl Refusal {
         }
     }
 
-    /// The error as the caller expects it.
-    pub(crate) fn reply(mut self, voice: Voice, trace_code: String) -> Reply {
+    /// The error as the caller expects it, from a service that speaks a dialect.
+    pub(crate) fn reply(self, voice: Voice, trace_code: String, dialect: &Dialect) -> Reply {
+        let wrong_method = self.code == SandboxErrorCode::METHOD_NOT_ALLOWED.as_str();
+        let mut refusal = self;
+        if matches!(voice, Voice::V3(_) | Voice::V5) {
+            refusal = refusal.spoken(dialect);
+        }
+        let reply = refusal.said(voice, trace_code);
+        if wrong_method && voice != Voice::Control { reply.allowing("POST") } else { reply }
+    }
+
+    fn said(mut self, voice: Voice, trace_code: String) -> Reply {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_REQUEST);
         self.basis.assume(40);
         let reply = match voice {
             Voice::V3(encoding) => {
                 self.basis.assume(20);
                 self.basis.assume(38);
-                Reply::encoded(status, encoding, pg_model::encode(&self.record(trace_code), encoding))
+                Reply::encoded(status, encoding, pg_model::encode(&self.body(trace_code), encoding))
             }
             Voice::V5 => {
                 self.basis = self.basis.citing("3 §7");
@@ -96,8 +126,6 @@ impl Refusal {
             Voice::Page => Reply::page(status, page::failure(&self.code, &self.message)),
             Voice::Plain => Reply::text(status, &self.message),
         };
-        let reply =
-            if self.code == SandboxErrorCode::METHOD_NOT_ALLOWED.as_str() { reply.allowing("POST") } else { reply };
         reply.refused_with(self.code).resting_on(self.basis)
     }
 }
@@ -135,6 +163,7 @@ impl From<ErrorCode> for Refusal {
             status: code.http_status().unwrap_or(400),
             basis: Basis::new(section),
             code: code.as_str().to_owned(),
+            situation: None,
         }
     }
 }
@@ -148,6 +177,7 @@ impl From<SandboxErrorCode> for Refusal {
             status: code.http_status().unwrap_or(400),
             basis,
             code: code.as_str().to_owned(),
+            situation: code.situation().zip(code.message()),
         }
     }
 }
@@ -191,7 +221,7 @@ mod tests {
     use super::*;
 
     fn body(refusal: Refusal, voice: Voice) -> String {
-        let response = refusal.reply(voice, "123456789".to_owned()).into_response();
+        let response = refusal.reply(voice, "123456789".to_owned(), &crate::dialect()).into_response();
         String::from_utf8(response.body().to_vec()).unwrap()
     }
 
@@ -214,14 +244,14 @@ mod tests {
     #[test]
     fn every_refusal_carries_its_basis() {
         let refusal = Refusal::from(SandboxErrorCode::MISSING_PARAMETER);
-        let response = refusal.reply(Voice::V3(Encoding::Xml), String::new()).into_response();
+        let response = refusal.reply(Voice::V3(Encoding::Xml), String::new(), &crate::dialect()).into_response();
         assert_eq!(response.headers()["pg-basis"], "2 7, A20, A38, A40, A45");
         assert_eq!(response.status(), 400);
         for (code, wanted) in [
             (ErrorCode::CURRENCY_NOT_SUPPORTED, "3 7, A39, A40, A112"),
             (ErrorCode::ENTERPRISE_NO_MERCHANT_KEY, "3 7, A39, A40"),
         ] {
-            let response = Refusal::from(code).reply(Voice::V5, String::new()).into_response();
+            let response = Refusal::from(code).reply(Voice::V5, String::new(), &crate::dialect()).into_response();
             assert_eq!(response.headers()["pg-basis"], wanted);
         }
     }
@@ -230,7 +260,7 @@ mod tests {
     fn a_code_cites_the_list_that_has_it() {
         let clause = |code: ErrorCode, basis: &str| {
             let refusal = Refusal::from(code).joining(&Basis::new(if basis == "1" { "1 §4.8" } else { "2 §4.4" }));
-            let response = refusal.reply(Voice::V3(Encoding::Xml), String::new()).into_response();
+            let response = refusal.reply(Voice::V3(Encoding::Xml), String::new(), &crate::dialect()).into_response();
             response.headers()["pg-basis"].to_str().unwrap()[..3].to_owned()
         };
         for code in ["180", "181", "182", "183", "184"] {
@@ -241,6 +271,21 @@ mod tests {
         for code in ["107", "109", "111", "119", "121", "123", "129", "136"] {
             assert_eq!(clause(code.into(), "1"), "2 7", "{code}");
         }
+    }
+
+    #[test]
+    fn a_dialect_gives_code_text_and_status_and_leaves_the_detail() {
+        let text = "[[error]]\ncode = \"42\"\nsituations = [\"missing-parameter\"]\nhttp = 422\nmessage = \"What is\"\nassumption = 45\n";
+        let dialect = Dialect::from_toml(text).unwrap();
+        let refusal = Refusal::from(SandboxErrorCode::MISSING_PARAMETER).about("cardKey");
+        let response = refusal.clone().reply(Voice::V3(Encoding::Json), String::new(), &dialect).into_response();
+        assert_eq!(response.status(), 422);
+        assert_eq!(response.body(), r#"{"errorCode":"42","traceCode":"","errorMessage":"What is: cardKey"}"#);
+        // What it does not say is as in the sandbox's own, and what the documents say is no dialect's.
+        let other = Refusal::from(SandboxErrorCode::INVALID_PARAMETER).record(String::new(), &dialect);
+        assert_eq!(other.error_code, "937");
+        let documented = Refusal::from(ErrorCode::NO_DATA_SENT).record(String::new(), &dialect);
+        assert_eq!(documented.error_code, "101");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Parameters that a method does not know: what was probably meant by them (assumption 55), and spellings of the
 //! documents that are read although they are misspelt (assumption 23).
 
-use pg_model::{SandboxErrorCode, method::MethodInfo};
+use pg_model::method::MethodInfo;
 
 use super::{gate, names::Names, refusal::Refusal, warning::Warnings};
+use crate::codes::SandboxErrorCode;
 use crate::form::{Form, shown};
 
 /// Unknown names of one request that are compared with the known ones. A request may hold thousands of them.

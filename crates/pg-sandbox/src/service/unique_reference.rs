@@ -1,11 +1,13 @@
 //! Unique references: the first request with one uses it up (spec 2 §4.3; assumption 92).
 
 use pg_model::{
-    SandboxErrorCode,
+    ErrorCode,
+    dialect::RefusedReference,
     method::{MethodInfo, Retry},
 };
 
 use super::{context::Context, refusal::Refusal};
+use crate::codes::SandboxErrorCode;
 use crate::{form::Form, merchants::Merchant, records::UniqueReference};
 
 const NAME: &str = "uniqueMerchantReference";
@@ -44,6 +46,11 @@ pub(super) fn settle<T>(context: &mut Context<'_>, answer: Result<T, Refusal>) -
         context.records.undo()?;
         // The service broke down before it had decided anything: nothing has happened.
         if refusal.code() == SandboxErrorCode::SANDBOX_FAILURE.as_str() {
+            return answer;
+        }
+        // Whether the bank has charged is open after 119, in every dialect.
+        let free = context.settings.spoken().refused_reference == Some(RefusedReference::Free);
+        if free && refusal.code() != ErrorCode::NO_RESPONSE_FROM_BANK.as_str() {
             return answer;
         }
     }

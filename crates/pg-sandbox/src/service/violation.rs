@@ -1,8 +1,9 @@
 //! The error code of a broken parameter rule (assumption 45).
 
-use pg_model::{ErrorCode, Rule, SandboxErrorCode, Violation, Violations, method::MethodInfo};
+use pg_model::{ErrorCode, Rule, Violation, Violations, method::MethodInfo};
 
 use super::{names::Names, refusal::Refusal};
+use crate::codes::SandboxErrorCode;
 
 /// The refusal for the first violation in the order of the method's table; the others are not told
 /// (assumption 51).

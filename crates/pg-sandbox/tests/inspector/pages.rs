@@ -109,8 +109,8 @@ fn assumptions_have_their_whole_text() {
     let mut shop = Shop::new();
     let list = shop.shown("pages/assumptions");
     let found = list.paths_below("/_sandbox/pages/assumptions/");
-    assert_eq!(found.len(), pg_model::ASSUMPTIONS.len());
-    for assumption in pg_model::ASSUMPTIONS {
+    assert_eq!(found.len(), pg_sandbox::ASSUMPTIONS.len());
+    for assumption in pg_sandbox::ASSUMPTIONS {
         let page = shop.shown(&format!("pages/assumptions/{}", assumption.number));
         // As it is written in HTML.
         let escaped = |text: &str| {

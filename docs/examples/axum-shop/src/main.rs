@@ -5,10 +5,10 @@
 //! cargo run -p axum-shop                      # http://127.0.0.1:8500
 //! ```
 
-use std::{env, error::Error, path::PathBuf};
+use std::{env, error::Error, fs, path::PathBuf};
 
 use axum_shop::Config;
-use pg_hyper::proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
+use pg_hyper::proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, model::Dialect};
 use tokio::{net::TcpListener, signal};
 
 #[tokio::main]
@@ -25,6 +25,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         BaseUrl::parse(&variable("PG_ENTERPRISE_BASE_URL")?)?,
         EnterpriseCredentials::new(variable("PG_ENTERPRISE_API_KEY")?, variable("PG_ENTERPRISE_API_PASSWORD")?),
     );
+    // What the documents leave open, such as which status codes are declines: the operator's answers, in a dialect file.
+    // Without one nothing is assumed, and what it would decide ends as unknown.
+    let account = match env::var("SHOP_DIALECT") {
+        Ok(file) => account.speaking(Dialect::from_toml(&fs::read_to_string(file)?)?),
+        Err(_) => account,
+    };
     let listener = TcpListener::bind(env::var("SHOP_LISTEN").unwrap_or("127.0.0.1:8500".to_owned())).await?;
     // What browsers and the service call it: https and a name, once a proxy with a certificate stands before it.
     let public_url = env::var("SHOP_URL").unwrap_or(format!("http://{}", listener.local_addr()?));

@@ -223,10 +223,12 @@ impl Payments {
         let lookup = TransactionLookup::new().unique_merchant_reference(order.reference());
         let Ok(found) = self.client.call(&lookup).await else { return };
         let payments = found.transactions.into_iter().filter(|found| found.transaction_type == TransactionType::AUTH);
-        let approved = payments.map(Outcome::from).find_map(|outcome| match outcome {
-            Outcome::Approved(paid) => Some(paid.transaction_key.to_string()),
-            _ => None,
-        });
+        let approved = payments.map(|found| Outcome::read(found, self.client.account().dialect())).find_map(
+            |outcome| match outcome {
+                Outcome::Approved(paid) => Some(paid.transaction_key.to_string()),
+                _ => None,
+            },
+        );
         if let Some(transaction) = approved
             && let Err(error) = self.orders.change(&order.id, |order| order.status = Status::Paid { transaction })
         {

@@ -43,7 +43,8 @@ impl Place {
         let account = Account::new(
             BaseUrl::parse(&server.base_url()).unwrap(),
             Credentials::new(api_key.as_str(), password.as_str(), sha_key.as_str()),
-        );
+        )
+        .speaking(pg_sandbox::dialect());
         Self { server, folder: tempfile::tempdir().unwrap(), client: Client::new(account).unwrap() }
     }
 

@@ -12,6 +12,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "claims are true",
     within: 300,
     needs: None,
+    differs: false,
     conduct: &AssumesNothingWasSent,
 };
 

@@ -15,6 +15,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "updates are what the service answered",
     within: 500,
     needs: None,
+    differs: false,
     conduct: &Twist { of: |kind| kind == Kind::Update, told: takes_over, ..Twist::NONE },
 };
 

@@ -11,6 +11,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "checkouts are what they claim",
     within: 300,
     needs: None,
+    differs: false,
     conduct: &Twist {
         of: |kind| kind == Kind::Checkout,
         told: |_, what| match what {

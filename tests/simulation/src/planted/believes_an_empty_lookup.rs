@@ -10,5 +10,6 @@ pub(super) const PLANTED: Planted = Planted {
     check: "claims stay true",
     within: 200,
     needs: None,
+    differs: false,
     conduct: &Naively(Naive::look),
 };

@@ -12,6 +12,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "amounts fit",
     within: 500,
     needs: None,
+    differs: false,
     conduct: &Tampered(Misread {
         kind: Payment::KIND,
         read: |body| Some(with_number(&body, "captured", 0).replace("\"closed\":true", "\"closed\":false")),

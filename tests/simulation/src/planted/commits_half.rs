@@ -12,6 +12,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "what is acknowledged stays",
     within: 500,
     needs: None,
+    differs: false,
     conduct: &Tampered(Wrong),
 };
 

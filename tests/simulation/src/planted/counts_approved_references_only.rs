@@ -15,6 +15,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "one payment an intent",
     within: 500,
     needs: None,
+    differs: false,
     conduct: &Tampered(Wrong),
 };
 

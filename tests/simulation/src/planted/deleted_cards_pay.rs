@@ -16,6 +16,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "only what is valid pays",
     within: 1_000,
     needs: Some(Trouble::CardKeys),
+    differs: false,
     conduct: &Tampered(Wrong),
 };
 

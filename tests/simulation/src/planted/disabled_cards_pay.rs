@@ -13,6 +13,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "only what is valid pays",
     within: 500,
     needs: Some(Trouble::CardKeys),
+    differs: false,
     conduct: &Tampered(Misread {
         kind: CardToken::KIND,
         read: |body| Some(body.replace("\"enabled\":false", "\"enabled\":true")),

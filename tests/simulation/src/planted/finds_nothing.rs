@@ -12,5 +12,6 @@ pub(super) const PLANTED: Planted = Planted {
     check: "unknowns can be reconciled",
     within: 500,
     needs: None,
+    differs: false,
     conduct: &Tampered(Misread { kind: UniqueReference::KIND, read: |_| None }),
 };

@@ -8,6 +8,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "nobody is locked out",
     within: 1000,
     needs: None,
+    differs: false,
     conduct: &IgnoresStops,
 };
 

@@ -8,6 +8,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "the throttle holds",
     within: 1_000,
     needs: None,
+    differs: false,
     conduct: &IgnoresTheThrottle,
 };
 

@@ -8,6 +8,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "checkouts stay what they claim",
     within: 2_000,
     needs: None,
+    differs: false,
     conduct: &LeadsUnstored,
 };
 

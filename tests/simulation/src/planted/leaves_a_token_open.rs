@@ -8,6 +8,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "checkouts stay what they claim",
     within: 300,
     needs: None,
+    differs: false,
     conduct: &Twist {
         of: |kind| kind == Kind::Checkout,
         does: |_, step, _| leaves_out("/canceltoken", step),

@@ -8,6 +8,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "secrets stay secret",
     within: 20,
     needs: None,
+    differs: false,
     conduct: &LogsTheCard,
 };
 

@@ -91,7 +91,7 @@ impl Naive {
 
     fn looked_up(&mut self, reply: Response<Bytes>) -> Step {
         match self.account.reply::<TransactionLookup>(reply).map(|found| found.transactions.into_iter().next()) {
-            Ok(Some(found)) => settled(Outcome::from(found)),
+            Ok(Some(found)) => settled(Outcome::read(found, self.account.dialect())),
             Ok(None) => Step::Ended(Claim::NotSent),
             Err(_) => self.unknown(),
         }

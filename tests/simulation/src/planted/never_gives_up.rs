@@ -13,6 +13,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "every world ends",
     within: 300,
     needs: None,
+    differs: false,
     conduct: &Twist {
         of: Kind::charges,
         does: |_, step, now| match step {

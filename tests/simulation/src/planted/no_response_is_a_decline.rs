@@ -11,6 +11,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "claims are true",
     within: 300,
     needs: None,
+    differs: false,
     conduct: &Twist {
         of: Kind::charges,
         hears: |event| ends_when_refused_with(event, "119", Claim::Declined),

@@ -12,5 +12,6 @@ pub(super) const PLANTED: Planted = Planted {
     check: "amounts fit",
     within: 500,
     needs: None,
+    differs: false,
     conduct: &Tampered(Misread { kind: Payment::KIND, read: |body| Some(with_number(&body, "refunded", 0)) }),
 };

@@ -19,6 +19,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "follow-ups are what they claim",
     within: 500,
     needs: None,
+    differs: false,
     conduct: &RepeatsCaptures,
 };
 

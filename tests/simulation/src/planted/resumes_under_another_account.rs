@@ -12,6 +12,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "one payment an intent",
     within: 500,
     needs: Some(Trouble::OtherAccounts),
+    differs: false,
     conduct: &ResumesUnderAnotherAccount,
 };
 

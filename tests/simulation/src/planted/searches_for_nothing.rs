@@ -8,6 +8,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "checkouts are what they claim",
     within: 500,
     needs: None,
+    differs: false,
     conduct: &Twist {
         of: |kind| kind == Kind::Checkout,
         does: |_, step, _| leaves_out("/transaction/lookup", step),

@@ -12,6 +12,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "only what is valid pays",
     within: 1_000,
     needs: None,
+    differs: false,
     conduct: &Tampered(Misread {
         kind: Session::KIND,
         read: |body| Some(with_number(&body, "expires", Timestamp::MAX.millis().unsigned_abs())),

@@ -8,6 +8,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "machines keep their bounds",
     within: 500,
     needs: None,
+    differs: false,
     conduct: &StoresAfterSending,
 };
 

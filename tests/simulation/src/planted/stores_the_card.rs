@@ -8,5 +8,6 @@ pub(super) const PLANTED: Planted = Planted {
     check: "secrets stay secret",
     within: 20,
     needs: None,
+    differs: false,
     conduct: &Twist { of: Kind::charges, stores: |job| job.card.number.to_owned(), ..Twist::NONE },
 };

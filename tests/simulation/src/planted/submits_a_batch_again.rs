@@ -10,6 +10,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "updates are what the service answered",
     within: 500,
     needs: None,
+    differs: false,
     conduct: &Twist {
         of: |kind| kind == Kind::Update,
         hears: |event| ControlFlow::Continue(lost_is_unsent(event)),

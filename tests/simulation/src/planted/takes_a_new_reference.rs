@@ -11,6 +11,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "one payment an intent",
     within: 300,
     needs: None,
+    differs: false,
     conduct: &Naively(resend),
 };
 

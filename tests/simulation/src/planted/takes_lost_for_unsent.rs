@@ -11,6 +11,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "claims are true",
     within: 300,
     needs: None,
+    differs: false,
     conduct: &Twist { of: |_| true, hears: |event| ControlFlow::Continue(lost_is_unsent(event)), ..Twist::NONE },
 };
 

@@ -12,6 +12,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "a token is paid as often as it may be",
     within: 300,
     needs: None,
+    differs: false,
     conduct: &Tampered(Misread {
         kind: CheckoutToken::KIND,
         read: |body| Some(body.replace("\"uses\":0", "\"uses\":1")),

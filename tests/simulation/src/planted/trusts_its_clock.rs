@@ -8,6 +8,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "checkouts stay what they claim",
     within: 1_000,
     needs: Some(Trouble::ClockJumps),
+    differs: false,
     conduct: &Twist {
         of: |kind| kind == Kind::Checkout,
         does: |job, step, now| match job.expires {

@@ -15,6 +15,7 @@ pub(super) const PLANTED: Planted = Planted {
     check: "claims are true",
     within: 300,
     needs: None,
+    differs: false,
     conduct: &Twist { of: Kind::charges, hears: believes_a_page, ..Twist::NONE },
 };
 

@@ -12,6 +12,8 @@ use super::{
 /// What to do about an error, as `pg_model::Remedy` knows it.
 const REMEDIES: &[&str] =
     &["fix-request", "fix-credentials", "wait-one-minute", "wait-five-minutes", "retry", "look-up", "ask-operator"];
+/// What a refusal says about other copies of the request, as `pg_model::dialect::Standing` knows it.
+const STANDINGS: &[&str] = &["always", "from-now-on", "while-it-lasts"];
 /// Numbers of decimals that ISO 4217 gives.
 const EXPONENTS: &[u8] = &[0, 2, 3, 4];
 /// Parts of the project that an assumption can concern, in the order of its page.
@@ -45,12 +47,16 @@ impl Checker<'_> {
             let hint = allowed(remedy, REMEDIES.iter().copied());
             self.problem(places.of("remedy"), format!("remedy {remedy:?} is not known{hint}"));
         }
+        if let Some(standing) = code.standing.as_deref().filter(|standing| !STANDINGS.contains(standing)) {
+            let hint = allowed(standing, STANDINGS.iter().copied());
+            self.problem(places.of("standing"), format!("standing {standing:?} is not known{hint}"));
+        }
         if let Some(status) = code.http.filter(|status| !(400..600).contains(status)) {
             self.problem(places.of("http"), format!("{status} is no HTTP status of an error"));
         }
         match code.assumption {
             Some(number) => self.assumption(places.of("assumption"), number),
-            None if table.name.starts_with("Sandbox") => {
+            None if table.is_invented() => {
                 self.problem(places.row, "a code that the sandbox invents names its assumption");
             }
             None => {}
@@ -83,6 +89,9 @@ impl Checker<'_> {
                 ("change", &one.change),
             ];
             self.filled(places, &texts);
+            if one.question.is_some() != one.depends.is_some() {
+                self.problem(places.row, "a question and what depends on its answer go together");
+            }
             // A gap is a number that was given up, which is never used again.
             if one.number <= before {
                 let what = format!("number {} after {before}: numbers ascend, new ones go to the end", one.number);

@@ -26,6 +26,7 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
                 remedy: None,
                 http: None,
                 assumption: None,
+                standing: None,
                 source: "2 §4.3".to_owned(),
                 doc: format!("{}, {} decimals.", currency.name, currency.exponent),
             })
@@ -46,7 +47,8 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
         }
     }
     exponents += "_ => return None,\n})\n}\n";
-    tables.codes.iter().map(|table| unit(table, "")).chain(std::iter::once(unit(&currencies, &exponents))).collect()
+    let documented = tables.codes.iter().filter(|table| !table.is_invented());
+    documented.map(|table| unit(table, "")).chain(std::iter::once(unit(&currencies, &exponents))).collect()
 }
 
 fn unit(table: &CodeTable, more: &str) -> Unit {
@@ -66,13 +68,8 @@ fn unit(table: &CodeTable, more: &str) -> Unit {
         doc = table.doc,
         source = table.source,
         known = known.join(", "),
-        message = lookup(
-            "What the code means; `None` for one that the table does not know.",
-            "message",
-            "&'static str",
-            table.codes.iter().map(|code| Some((code, literal(&code.message)))),
-        ),
-        facts = facts(table),
+        message = message(table),
+        facts = facts(table, "Remedy"),
     );
     Unit { name: name.clone(), about: format!("{} (spec {})", table.doc, table.source), code, tail: String::new() }
 }
@@ -89,17 +86,23 @@ fn constant(code: &Code) -> String {
     )
 }
 
+/// The method that says what a code means.
+pub(super) fn message(table: &CodeTable) -> String {
+    let rows = table.codes.iter().map(|code| Some((code, literal(&code.message))));
+    lookup("What the code means; `None` for one that the table does not know.", "message", "&'static str", rows)
+}
+
 /// The further columns of a table, each a method.
-fn facts(table: &CodeTable) -> String {
+pub(super) fn facts(table: &CodeTable, remedies: &str) -> String {
     let mut text = String::new();
     if table.codes.iter().any(|code| code.remedy.is_some()) {
         let rows = table.codes.iter().map(|code| {
             let remedy = code.remedy.as_ref()?;
             let variant: String = remedy.split('-').map(capital).collect();
-            Some((code, format!("Remedy::{variant}")))
+            Some((code, format!("{remedies}::{variant}")))
         });
         text +=
-            &lookup("What to do about it; `None` for a code that the table does not know.", "remedy", "Remedy", rows);
+            &lookup("What to do about it; `None` for a code that the table does not know.", "remedy", remedies, rows);
     }
     if table.codes.iter().any(|code| code.http.is_some()) {
         let rows = table.codes.iter().map(|code| Some((code, code.http?.to_string())));
@@ -113,7 +116,12 @@ fn facts(table: &CodeTable) -> String {
 }
 
 /// A method that looks a fact up by code; codes with the same fact share a line.
-fn lookup<'c>(doc: &str, name: &str, result: &str, rows: impl Iterator<Item = Option<(&'c Code, String)>>) -> String {
+pub(super) fn lookup<'c>(
+    doc: &str,
+    name: &str,
+    result: &str,
+    rows: impl Iterator<Item = Option<(&'c Code, String)>>,
+) -> String {
     let mut grouped: Vec<(String, Vec<String>)> = Vec::new();
     for (code, fact) in rows.flatten() {
         match grouped.iter_mut().find(|(found, _)| *found == fact) {

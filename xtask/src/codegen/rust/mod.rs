@@ -6,6 +6,7 @@ mod groups;
 mod imports;
 mod methods;
 mod records;
+pub(super) mod sandbox;
 mod types;
 mod visit;
 
@@ -25,12 +26,12 @@ pub(super) fn generate(tables: &Tables) -> Vec<(String, String)> {
     folder(&mut files, "methods", "Requests, one file a method.", methods::generate(tables));
     folder(&mut files, "records", "Replies and their parts.", records::generate(tables));
     files.push(("types.rs".to_owned(), with_header("Keys and references.", &types::generate(tables))));
-    files.push(("assumptions.rs".to_owned(), with_header("Assumptions.", &types::assumptions(tables))));
+    files.push(("situations.rs".to_owned(), with_header("Situations of dialects.", &types::situations(tables))));
     files
 }
 
-const ROOT: &str = "pub(crate) mod assumptions;\npub(crate) mod codes;\npub(crate) mod groups;\npub(crate) mod methods;\n\
-    pub(crate) mod records;\npub(crate) mod types;\n";
+const ROOT: &str = "pub(crate) mod codes;\npub(crate) mod groups;\npub(crate) mod methods;\n\
+    pub(crate) mod records;\npub(crate) mod situations;\npub(crate) mod types;\n";
 
 /// One generated item: its Rust name, the line that says what its file is about, and the code.
 struct Unit {

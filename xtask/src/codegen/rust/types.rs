@@ -1,4 +1,4 @@
-//! Newtypes of keys and references, and the register of assumptions.
+//! Newtypes of keys and references, the register of assumptions, and the situations of dialects.
 
 use super::super::{
     names::literal,
@@ -25,6 +25,24 @@ pub(super) fn assumptions(tables: &Tables) -> String {
         "use crate::assumption::Assumption;\n\n\
          /// Every entry of `docs/assumptions.md`, in ascending order of the numbers.\n\
          pub static ASSUMPTIONS: &[Assumption] = &[{rows}];\n"
+    )
+}
+
+/// What entries of dialects can be about: what the sandbox has codes for and the documents do not.
+pub(super) fn situations(tables: &Tables) -> String {
+    let kinds = [("SandboxStatusCode", "decline"), ("SandboxErrorCode", "error")];
+    let rows = kinds.iter().flat_map(|(table, kind)| {
+        let codes = tables.code_table(table).map(|table| &table.codes[..]).unwrap_or_default();
+        codes.iter().map(move |code| {
+            let number = code.assumption.unwrap_or_default();
+            format!("Situation::{kind}({}, {number}, {}),\n", literal(&code.situation()), literal(&code.doc))
+        })
+    });
+    format!(
+        "use crate::dialect::Situation;\n\n\
+         /// Every situation that an entry of a [`Dialect`](crate::Dialect) can name.\n\
+         pub static SITUATIONS: &[Situation] = &[{}];\n",
+        rows.collect::<String>()
     )
 }
 

@@ -167,6 +167,7 @@ impl Code {
             remedy: row.maybe_text("remedy"),
             http: row.maybe_number("http"),
             assumption: row.maybe_number("assumption"),
+            standing: row.maybe_text("standing"),
             source: row.text("source"),
             doc: row.text("doc"),
             places: row.places(),
@@ -196,6 +197,8 @@ impl Assumption {
             chosen: row.text("chosen"),
             why: row.text("why"),
             change: row.text("change"),
+            question: row.maybe_text("question"),
+            depends: row.maybe_text("depends"),
             places: row.places(),
         }
     }

@@ -1,6 +1,6 @@
 //! Sending a request, and what its end means.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use pg_hyper::{Client, Error, Fault, Transport, TransportError};
@@ -39,11 +39,12 @@ impl Call {
     /// # Errors
     /// When there is none, or it is a refusal.
     pub(super) fn send(self, account: Account, parameters: Parameters) -> Result<Exit, Failure> {
+        let dialect = Arc::clone(account.dialect());
         let client = self.client(account)?;
         let reply = self.wait_for(client.call_by_name(self.info, parameters))?;
         let reply = json::write(&*reply);
         output::data(&self.shown(reply.clone()))?;
-        Ok(verdict::exit(self.info, &reply, || self.lookup.clone()))
+        Ok(verdict::exit(self.info, &reply, &dialect, || self.lookup.clone()))
     }
 
     /// Posts the card form as a browser would, and reads the redirect that it answers with.

@@ -1,8 +1,8 @@
 //! What a reply's status means for the exit code.
 
 use pg_model::{
-    Acknowledgement, AddressReply, BatchRequested, EnterpriseResult, Flag, Record, ResultCode, Settled, SmsReply,
-    ThreeDSecureInitiation, TokenCancellation, Transaction, Verdict, decode, method::MethodInfo,
+    Acknowledgement, AddressReply, BatchRequested, Dialect, EnterpriseResult, Flag, Record, ResultCode, Settled,
+    SmsReply, ThreeDSecureInitiation, TokenCancellation, Transaction, Verdict, decode, method::MethodInfo,
 };
 
 use crate::{
@@ -11,17 +11,18 @@ use crate::{
 };
 
 /// The exit code of a reply, given as JSON; what is not plain success is said on standard error.
-pub(super) fn exit(info: &MethodInfo, reply: &str, lookup: impl FnOnce() -> Option<String>) -> Exit {
-    match verdict(info, reply.as_bytes()) {
+pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: impl FnOnce() -> Option<String>) -> Exit {
+    match verdict(info, reply.as_bytes(), dialect) {
         Verdict::Approved => Exit::Done,
         Verdict::Declined => {
-            output::say(&format!("pg: declined: {}", status(reply)));
+            output::say(&format!("pg: declined: {}", status(reply, dialect)));
             Exit::Refused
         }
         Verdict::Other => {
-            let status = status(reply);
+            let status = status(reply, dialect);
             output::say(&format!(
-                "pg: outcome unknown, look it up or ask the operator: {status}, which no table lists"
+                "pg: outcome unknown, look it up or ask the operator: {status}, which neither the documents nor the dialect \
+                 list; if it means a decline, a [[declined]] with this code in the dialect says so"
             ));
             if let Some(command) = lookup() {
                 output::say(&format!("  {command}"));
@@ -32,13 +33,13 @@ pub(super) fn exit(info: &MethodInfo, reply: &str, lookup: impl FnOnce() -> Opti
 }
 
 /// Records without a status are approved by being there.
-fn verdict(info: &MethodInfo, reply: &[u8]) -> Verdict {
+fn verdict(info: &MethodInfo, reply: &[u8], dialect: &Dialect) -> Verdict {
     let result = |result: &ResultCode| known(*result == ResultCode::OK, *result == ResultCode::ERROR);
     let flag = |flag: &Flag| known(*flag == Flag::YES, *flag == Flag::NO);
     match info.reply {
-        "Transaction" => read(reply, Transaction::verdict),
-        "ThreeDSecureInitiation" => read(reply, ThreeDSecureInitiation::verdict),
-        "EnterpriseResult" => read(reply, EnterpriseResult::verdict),
+        "Transaction" => read(reply, |record: &Transaction| record.verdict(dialect)),
+        "ThreeDSecureInitiation" => read(reply, |record: &ThreeDSecureInitiation| record.verdict(dialect)),
+        "EnterpriseResult" => read(reply, |record: &EnterpriseResult| record.verdict(dialect)),
         "Acknowledgement" => read(reply, |record: &Acknowledgement| result(&record.result)),
         "BatchRequested" => read(reply, |record: &BatchRequested| result(&record.result)),
         "TokenCancellation" => read(reply, |record: &TokenCancellation| flag(&record.status)),
@@ -49,7 +50,7 @@ fn verdict(info: &MethodInfo, reply: &[u8]) -> Verdict {
 }
 
 /// The members of a reply that tell its status, as they came.
-fn status(reply: &str) -> String {
+fn status(reply: &str, dialect: &Dialect) -> String {
     const MEMBERS: [&str; 4] = ["transactionStatusCode", "transactionStatus", "status", "result"];
     let value: serde_json::Value = serde_json::from_str(reply).unwrap_or_default();
     // Some records have it one level down: sms > status (spec 3 §2.3).
@@ -59,7 +60,7 @@ fn status(reply: &str) -> String {
     if said.is_empty() {
         "the reply has no status".to_owned()
     } else {
-        format!("status {}{}", said.join(" "), refusal::note_of_status(said[0]))
+        format!("status {}{}", said.join(" "), refusal::note_of_status(said[0], dialect))
     }
 }
 
@@ -97,7 +98,7 @@ mod tests {
             ("session/initiate", r#"{"sessionKey":"s"}"#, Verdict::Approved),
         ] {
             let info = pg_model::method::method(path).unwrap();
-            assert_eq!(verdict(info, reply.as_bytes()), expected, "{path} {reply}");
+            assert_eq!(verdict(info, reply.as_bytes(), &Dialect::documented()), expected, "{path} {reply}");
         }
     }
 }

@@ -7,7 +7,7 @@ use pg_hyper::{
     Trouble,
     proto::machine::account_update::{BatchEnd, EndedBatch, Progress, Summary, UpdateEnd},
 };
-use pg_model::{ResultCode, SandboxErrorCode};
+use pg_model::{Dialect, ResultCode};
 use serde::Serialize;
 
 use super::{
@@ -70,9 +70,10 @@ pub(super) fn tell(
     input: &Input,
     results: &Results,
     trouble: Option<&Trouble>,
+    dialect: &Dialect,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let unfinished = unfinished(summary, input)?;
+    let unfinished = unfinished(summary, input, dialect)?;
     if is_complete(summary) {
         tell_counts(&summary.progress, &results.name());
     }
@@ -82,7 +83,7 @@ pub(super) fn tell(
     if unfinished.len() > TOLD {
         output::say(&format!("pg: and {} more like these", batches(unfinished.len() - TOLD)));
     }
-    for advice in advice(&summary.progress).into_iter().chain(explanations(&unfinished)) {
+    for advice in advice(&summary.progress).into_iter().chain(explanations(&unfinished, dialect)) {
         output::say(&format!("pg: {advice}"));
     }
     if !is_complete(summary) {
@@ -199,49 +200,50 @@ const SAME_CARD: &str = "most likely two different card keys of the batch hold t
                          each card, or run them in batches of their own (--batch-size 1)";
 
 /// What the codes of refused batches mean for the file, each once.
-fn explanations(unfinished: &[Unfinished]) -> Vec<String> {
+fn explanations(unfinished: &[Unfinished], dialect: &Dialect) -> Vec<String> {
     let refused_with = |code: &str| unfinished.iter().any(|batch| batch.status == "refused" && batch.error == code);
     let mut said = Vec::new();
-    for code in [ResultCode::ERROR.as_str(), SandboxErrorCode::DUPLICATE_CARD_KEYS.as_str()] {
+    let code_for = |situation| dialect.error_for(situation).map(|entry| entry.code.as_str());
+    for code in [Some(ResultCode::ERROR.as_str()), code_for("duplicate-card-keys")].into_iter().flatten() {
         if refused_with(code) {
             said.push(format!("{code}: {SAME_CARD}"));
         }
     }
-    if refused_with(SandboxErrorCode::UNKNOWN_CARD_KEY.as_str()) {
-        said.push(
-            "940: the service has no card under one of the batch's keys; the number behind the message is the key's \
-             place in its batch"
-                .to_owned(),
-        );
+    if let Some(code) = code_for("unknown-card-key").filter(|code| refused_with(code)) {
+        said.push(format!(
+            "{code}: the service has no card under one of the batch's keys; a number behind the message is the key's place \
+             in its batch"
+        ));
     }
     said
 }
 
-fn unfinished(summary: &Summary, input: &Input) -> Result<Vec<Unfinished>, Failure> {
+fn unfinished(summary: &Summary, input: &Input, dialect: &Dialect) -> Result<Vec<Unfinished>, Failure> {
     let mut ended: Vec<&EndedBatch> = summary.unfinished.iter().collect();
     ended.sort_by_key(|batch| batch.first);
     let places: Vec<_> = ended.iter().map(|batch| (batch.first, batch.end)).collect();
     let stretches = input
         .stretches(&places)
         .map_err(|error| Failure::new(Exit::Unknown, format!("the card keys can't be read again: {error}")))?;
-    Ok(ended.into_iter().zip(stretches).map(|(batch, stretch)| Unfinished::of(batch, stretch)).collect())
+    Ok(ended.into_iter().zip(stretches).map(|(batch, stretch)| Unfinished::of(batch, stretch, dialect)).collect())
 }
 
 /// The message of a refused batch. `result=ERROR` comes without one, and duplicated cards are what the documents name
-/// as its reason (spec 1 §4.8); the sandbox can say 945 for them.
-fn explained(code: &str, message: &str) -> String {
+/// as its reason (spec 1 §4.8); the dialect may have a code for them.
+fn explained(code: &str, message: &str, dialect: &Dialect) -> String {
     const DUPLICATES: &str = "a batch fails as a whole when two of its card keys hold the same card";
-    match (code, message) {
-        ("ERROR" | "945", "") => DUPLICATES.to_owned(),
-        ("945", message) => format!("{message}; {DUPLICATES}"),
-        (_, message) => message.to_owned(),
+    let is_duplicate = dialect.error_for("duplicate-card-keys").is_some_and(|entry| entry.code == *code);
+    match message {
+        "" if is_duplicate || code == ResultCode::ERROR.as_str() => DUPLICATES.to_owned(),
+        message if is_duplicate => format!("{message}; {DUPLICATES}"),
+        message => message.to_owned(),
     }
 }
 
 impl Unfinished {
-    fn of(batch: &EndedBatch, stretch: Stretch) -> Self {
+    fn of(batch: &EndedBatch, stretch: Stretch, dialect: &Dialect) -> Self {
         let (status, error, message) = match &batch.how {
-            BatchEnd::Refused { code, message } => ("refused", code.clone(), explained(code, message)),
+            BatchEnd::Refused { code, message } => ("refused", code.clone(), explained(code, message, dialect)),
             BatchEnd::Doubtful => ("doubtful", String::new(), String::new()),
             BatchEnd::Failed { code } => ("failed", code.clone(), String::new()),
             BatchEnd::Overdue => ("overdue", String::new(), String::new()),

@@ -89,7 +89,7 @@ pub(super) async fn run(
     match ended? {
         Some(summary) => {
             run.finish(&summary)?;
-            ending::tell(&summary, &input, &run.results, run.updating.trouble(), json)
+            ending::tell(&summary, &input, &run.results, run.updating.trouble(), client.account().dialect(), json)
         }
         None => Err(ending::interruption(&run.updating.progress(), input.path())),
     }

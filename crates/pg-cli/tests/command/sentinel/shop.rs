@@ -87,6 +87,7 @@ impl Shop {
         let base = facts["baseUrl"].as_str().unwrap();
         let account = Account::new(BaseUrl::parse(base).unwrap(), Credentials::new(api_key, password, sha))
             .encoding(Encoding::Json)
+            .speaking(pg_sandbox::dialect())
             .enterprise(
                 BaseUrl::parse(&format!("{base}/enterprise")).unwrap(),
                 EnterpriseCredentials::new(enterprise, enterprise_password),

@@ -23,7 +23,7 @@ type Reply = Result<(u16, String), Failure>;
 
 fn account() -> Account {
     let credentials = Credentials::new(API_KEY, PASSWORD, SHA_KEY);
-    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials)
+    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials).speaking(crate::spoken::sandbox())
 }
 
 fn plan() -> UpdatePlan {

@@ -1,27 +1,40 @@
 //! The lookup is being sent: what it finds, and what it means when it finds nothing.
 
 use bytes::Bytes;
-use pg_model::{ErrorCode, Method, Outcome, Remedy, SandboxErrorCode, Transaction, TransactionLookup};
+use pg_model::{ErrorCode, Method, Outcome, Remedy, Transaction, TransactionLookup, dialect::NothingFound};
 
 use super::{
     Charge, Charged, Doubt, Next, Rest,
     intent::Found,
     state::{Aim, Then},
 };
-use crate::{Refused, ReplyError, machine::Failure};
+use crate::{
+    Refused, ReplyError,
+    machine::{Failure, exchange::says_not_found},
+};
 
 impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
     /// The reply to the lookup.
     pub(super) fn looked_up(&mut self, response: http::Response<Bytes>) -> Next {
+        if says_not_found(&self.account, &response) {
+            return self.nothing_found(true, self.proves(NothingFound::NotFound));
+        }
         match self.account.reply::<TransactionLookup>(response) {
             Ok(found) => match self.state.intent.among(found.transactions) {
                 Found::One(transaction) => self.found(transaction),
                 Found::Strange(doubt) => Next::Unknown(doubt),
-                Found::Nothing { certain } => self.nothing_found(certain),
+                Found::Nothing { certain } => {
+                    self.nothing_found(certain, certain && self.proves(NothingFound::EmptyList))
+                }
             },
             Err(ReplyError::Unreadable(_)) => Next::Rest(Rest::Backoff, Then::Look),
             Err(ReplyError::Refused(refused)) => self.lookup_refused(refused),
         }
+    }
+
+    /// Whether nothing found in this form proves that there is no payment.
+    fn proves(&self, form: NothingFound) -> bool {
+        self.account.dialect().proves_nothing_there(form)
     }
 
     /// There is no reply to the lookup. It only reads, so that it does not matter whether it was executed.
@@ -32,12 +45,19 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
         }
     }
 
-    /// `certain`: the service listed what there is. Otherwise it answered with a code that may have said so.
-    fn nothing_found(&mut self, certain: bool) -> Next {
-        self.state.looked |= certain;
+    /// `listed`: the service listed what there is. Otherwise it answered with a code that may have said so. `proves_it`: the
+    /// dialect says that there is no payment then.
+    fn nothing_found(&mut self, listed: bool, proves_it: bool) -> Next {
+        self.state.looked |= listed || proves_it;
+        let dialect = self.account.dialect();
         match &self.state.aim {
-            Aim::Refuse { refusal, proves: true } if certain => Next::Done(Charged::Refused(refusal.clone().into())),
-            Aim::Refuse { refusal, proves: false } => Next::Unknown(Doubt::Refused(refusal.clone().into())),
+            Aim::Refuse { refusal, proves: true } if proves_it => {
+                Next::Done(Charged::Refused(refusal.refused(dialect)))
+            }
+            // No later lookup would prove more.
+            Aim::Refuse { refusal, proves } if !proves || !dialect.lookup.immediate => {
+                Next::Unknown(Doubt::Refused(refusal.refused(dialect)))
+            }
             Aim::Refuse { .. } | Aim::Settle(_) => Next::Rest(Rest::Backoff, Then::Look),
             Aim::Resend => Next::Resend,
         }
@@ -48,7 +68,7 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
             return Next::Rest(Rest::Backoff, Then::Look);
         }
         if is_nothing(&refused) {
-            return self.nothing_found(false);
+            return self.nothing_found(false, refused.unknown_transaction() && self.proves(NothingFound::Error));
         }
         match refused.remedy() {
             Remedy::FixCredentials => Next::Unknown(Doubt::Credentials(refused)),
@@ -60,9 +80,8 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
     }
 }
 
-/// The documents do not show how a lookup says that it found nothing (spec 2 §4.4). An error that names the key or the
-/// reference may mean it: enough to send a payment again under its reference, not enough to prove anything.
+/// The documents do not show how a lookup says that it found nothing (spec 2 §4.4). An error that names the reference may mean
+/// it, and one of which the dialect says that it does: enough to send a payment again under its reference.
 fn is_nothing(refused: &Refused) -> bool {
-    let code = refused.code();
-    *code == ErrorCode::INVALID_MERCHANT_REFERENCE || SandboxErrorCode::UNKNOWN_TRANSACTION_KEY == code.as_str()
+    *refused.code() == ErrorCode::INVALID_MERCHANT_REFERENCE || refused.unknown_transaction()
 }

@@ -150,7 +150,7 @@ impl World {
 
 fn account() -> Arc<Account> {
     let base = BaseUrl::parse("https://gateway.example").unwrap();
-    Arc::new(Account::new(base, Credentials::new("key", "password", "sha")))
+    Arc::new(Account::new(base, Credentials::new("key", "password", "sha")).speaking(crate::spoken::sandbox()))
 }
 
 fn request(card_key: &str) -> AuthCardKey {

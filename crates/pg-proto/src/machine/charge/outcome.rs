@@ -46,8 +46,13 @@ pub enum Doubt {
     /// The reference is used up, and there is no transaction: whatever used it up did not leave one.
     #[error("the reference is used up, and no transaction was found: {0}")]
     ReferenceUsed(Refused),
-    /// There is a transaction, with a status that no table knows.
-    #[error("the status of the transaction is not known: {} {}", .0.transaction_status_code, .0.transaction_status)]
+    /// There is a transaction, with a status that neither the documents nor the dialect know.
+    #[error(
+        "the status of the transaction is not known: {} {}; if it means a decline, a [[declined]] with this code in the dialect \
+         says so",
+        .0.transaction_status_code,
+        .0.transaction_status
+    )]
     UnknownStatus(Box<Transaction>),
     /// There is a transaction under this reference that is not this payment: two payments share the reference.
     #[error("the transaction of this reference is another payment: its {1} differs")]
@@ -61,8 +66,10 @@ pub enum Doubt {
     /// Nothing may be sent until somebody has put the credentials right, while a request may have been executed.
     #[error("nothing may be sent at present, and a request may have been executed")]
     HeldBack,
-    /// The service refused the payment, while an earlier request may still be executed.
-    #[error("refused, while an earlier request may still be executed: {0}")]
+    /// The service refused the payment, and a copy of it may have been executed, or may still be. Where every request was
+    /// answered, `[lookup]` of the dialect would settle it: what a lookup that finds nothing looks like, and whether lookups see
+    /// every payment at once; or `standing` of an `[[error]]` with the code.
+    #[error("refused, and it is not proven that no copy of the request was or will be executed: {0}")]
     Refused(Refused),
     /// The service refuses to look it up.
     #[error("the lookup was refused: {0}")]

@@ -45,7 +45,7 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
             Ok(transaction) => transaction,
             Err(doubt) => return Next::Unknown(doubt),
         };
-        match Outcome::from(*transaction) {
+        match Outcome::read(*transaction, self.account.dialect()) {
             Outcome::Approved(transaction) => Next::Done(Charged::Approved(transaction)),
             Outcome::Declined(transaction) => Next::Done(Charged::Declined(transaction)),
             Outcome::Other(transaction) => {
@@ -84,14 +84,14 @@ fn refuse(state: &mut State, refused: Refused) -> Next {
     if refused.leaves_it_open() {
         return lost(state);
     }
-    // The documents name no code for a reference that was used before: the sandbox has one of its own, and 125 may mean it.
+    // The documents name no code for a reference that was used before: the dialect may, and 125 may mean it.
     if refused.says_it_was_done() {
         state.expose(Exposure::Open);
         state.aim = Aim::Settle(UsedUp::Duplicate(refusal));
         return Next::Look;
     }
     match refused.remedy() {
-        Remedy::FixCredentials if first => return Next::Done(Charged::Refused(refused)),
+        Remedy::FixCredentials if first && refused.is_known() => return Next::Done(Charged::Refused(refused)),
         Remedy::FixCredentials => return Next::Unknown(Doubt::Credentials(refused)),
         remedy @ (Remedy::WaitOneMinute | Remedy::WaitFiveMinutes | Remedy::Retry) => {
             return again(state, Rest::of(remedy));

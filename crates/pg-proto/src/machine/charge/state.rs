@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use pg_model::{ServiceError, mask};
+use pg_model::{Dialect, ServiceError, mask};
 use serde::{Deserialize, Serialize};
 
 use super::{Bounds, intent::Intent};
@@ -113,17 +113,16 @@ impl From<&Refused> for Refusal {
     }
 }
 
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Self {
-        Self {
-            http_status: StatusCode::from_u16(refusal.http).unwrap_or(StatusCode::BAD_REQUEST),
-            error: ServiceError {
-                error_code: refusal.code.into(),
-                trace_code: refusal.trace.into(),
-                error_message: refusal.message,
-                ..ServiceError::default()
-            },
-        }
+impl Refusal {
+    /// The refusal as the dialect reads it.
+    pub(super) fn refused(&self, dialect: &Dialect) -> Refused {
+        let error = ServiceError {
+            error_code: self.code.as_str().into(),
+            trace_code: self.trace.as_str().into(),
+            error_message: self.message.clone(),
+            ..ServiceError::default()
+        };
+        Refused::new(StatusCode::from_u16(self.http).unwrap_or(StatusCode::BAD_REQUEST), error, dialect)
     }
 }
 

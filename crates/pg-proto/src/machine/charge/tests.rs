@@ -8,6 +8,8 @@ use pg_model::{Auth, CardDetails, Currency, Item, Order, Preauth};
 use super::*;
 use crate::{BaseUrl, Credentials, machine::Failure};
 
+mod documented;
+
 const NOW: Moment = Moment::from_millis(1_700_000_000_000);
 const PAN: &str = "4111111111111111";
 const CV2: &str = "973";
@@ -15,7 +17,7 @@ const EMPTY: &str = r#"{"transactions":[]}"#;
 
 fn account() -> Account {
     let credentials = Credentials::new("canary-key", "canary-password", "canary-sha");
-    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials)
+    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials).speaking(crate::spoken::sandbox())
 }
 
 fn order() -> Order {

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, ErrorCode, Remedy, SandboxErrorCode};
+use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, Remedy};
 
 use super::{CheckedOut, Checkout, CheckoutInput, Flight, NotKnown, Phase, amount};
-use crate::machine::{
-    Event, Moment,
-    exchange::{Heard, heard},
+use crate::{
+    Refused,
+    machine::{
+        Event, Moment,
+        exchange::{Heard, heard},
+    },
 };
 
 /// Between two lookups: anybody can post news.
@@ -44,7 +47,7 @@ impl Checkout {
             Heard::Shut(refused) => return self.not_known(key, NotKnown::Refused(refused)),
             Heard::HeldBack => return self.not_known(key, NotKnown::HeldBack),
             Heard::Refused(refused) | Heard::Done(refused) if refused.remedy() != Remedy::Retry => {
-                if !self.is_made_up(refused.code()) {
+                if !self.is_made_up(&refused) {
                     self.state.unclear = Some(key.clone());
                 }
                 return self.done_with(&key, now);
@@ -58,10 +61,12 @@ impl Checkout {
         }
     }
 
-    /// `Failed` is the sandbox's word (assumption A125); only `Success` is documented.
+    /// Words for a decline are the dialect's (assumption A125); only `Success` is documented.
     fn judge(&self, transaction: &EnterpriseTransaction) -> Finding {
         let state = &self.state;
-        if transaction.token != state.token.as_str() || transaction.status == "Failed" {
+        if transaction.token != state.token.as_str()
+            || self.account.dialect().checkout.failed.contains(&transaction.status)
+        {
             return Finding::Nothing;
         }
         let fits = transaction.currency == state.currency.as_str()
@@ -71,8 +76,8 @@ impl Checkout {
 
     /// Whether a refusal says that there is no such transaction. The documents show no code for that, and anybody can make
     /// up news; but what a search has found is there, and may be the payment.
-    fn is_made_up(&self, code: &ErrorCode) -> bool {
-        self.state.phase != Phase::Concluding || SandboxErrorCode::UNKNOWN_TRANSACTION_KEY == code.as_str()
+    fn is_made_up(&self, refused: &Refused) -> bool {
+        self.state.phase != Phase::Concluding || refused.unknown_transaction()
     }
 
     fn done_with(&mut self, key: &str, now: Moment) {

@@ -1,12 +1,12 @@
 //! The token is withdrawn, late news are waited for, and a payment of which nobody told is searched for.
 
 use bytes::Bytes;
-use pg_model::{CancelToken, Flag, Outcome, Transaction, TransactionLookup, TransactionType};
+use pg_model::{CancelToken, Flag, Outcome, Transaction, TransactionLookup, TransactionType, dialect::NothingFound};
 
 use super::{CheckedOut, Checkout, CheckoutInput, Flight, NEWS, NotKnown, NotOpened, Phase};
 use crate::machine::{
     Event, Moment,
-    exchange::{Heard, heard},
+    exchange::{Heard, heard, says_not_found},
 };
 
 impl Checkout {
@@ -32,7 +32,8 @@ impl Checkout {
                 let state = &mut self.state;
                 state.cancelled = answer.status == Flag::YES;
                 let past = state.phase == Phase::Closing && state.expiry.is_some_and(|expiry| expiry <= now);
-                state.expired = past && answer.status == Flag::NO;
+                let ended = self.account.dialect().checkout.refused_cancel_means_ended;
+                state.expired = past && ended && answer.status == Flag::NO;
                 false
             }
             Heard::Refused(_) | Heard::Done(_) | Heard::Shut(_) | Heard::HeldBack => false,
@@ -66,14 +67,23 @@ impl Checkout {
     }
 
     pub(super) fn found(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
+        if matches!(&event, Event::Reply(reply) if says_not_found(&self.account, reply)) {
+            self.state.searched = self.proves(NothingFound::NotFound);
+            return self.enter(Phase::Concluding);
+        }
         let again = match heard::<TransactionLookup, _>(&self.account, event) {
             Heard::Answer(found) => {
                 let mut found: Vec<Transaction> = found.transactions;
                 found.retain(|transaction| self.may_be_it(transaction));
-                // What does not fit can't be checked, so that finding nothing would say nothing.
-                self.state.searched = found.len() <= NEWS;
+                // What does not fit can't be checked, so that finding nothing would say nothing; nor would it where the
+                // service is not known to list all there is.
+                self.state.searched = found.len() <= NEWS && self.proves(NothingFound::EmptyList);
                 let keys = found.into_iter().take(NEWS).map(|found| found.transaction_key.to_string());
                 self.state.news.extend(keys.filter(|key| !key.is_empty()));
+                false
+            }
+            Heard::Refused(refused) | Heard::Done(refused) if refused.unknown_transaction() => {
+                self.state.searched = self.proves(NothingFound::Error);
                 false
             }
             Heard::Refused(_) | Heard::Done(_) | Heard::Shut(_) | Heard::HeldBack => false,
@@ -83,6 +93,11 @@ impl Checkout {
         if !again {
             self.enter(Phase::Concluding);
         }
+    }
+
+    /// Whether nothing found in this form proves that there is no payment.
+    fn proves(&self, form: NothingFound) -> bool {
+        self.account.dialect().proves_nothing_there(form)
     }
 
     /// Everything was tried, and no payment was found.
@@ -105,6 +120,6 @@ impl Checkout {
     fn may_be_it(&self, found: &Transaction) -> bool {
         let kind = [TransactionType::AUTH, TransactionType::PRE_AUTH].contains(&found.transaction_type);
         let currency = found.currency.is_empty() || found.currency == self.state.currency.as_str();
-        kind && currency && !matches!(Outcome::from(found.clone()), Outcome::Declined(_))
+        kind && currency && !matches!(Outcome::read(found.clone(), self.account.dialect()), Outcome::Declined(_))
     }
 }

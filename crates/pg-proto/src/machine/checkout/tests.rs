@@ -66,7 +66,7 @@ impl Run {
 fn account() -> Account {
     let credentials = Credentials::new("canary-api-key", "canary-password", "sha");
     let base = |text| BaseUrl::parse(text).unwrap();
-    Account::new(base("https://gateway.example"), credentials).enterprise(
+    Account::new(base("https://gateway.example"), credentials).speaking(crate::spoken::sandbox()).enterprise(
         base("https://gateway.example/enterprise"),
         EnterpriseCredentials::new("canary-v5-key", "canary-v5-password"),
     )

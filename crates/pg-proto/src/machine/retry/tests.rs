@@ -10,6 +10,7 @@ const NOW: Moment = Moment::from_millis(1_700_000_000_000);
 
 fn account() -> Account {
     Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "password", "sha"))
+        .speaking(crate::spoken::sandbox())
 }
 
 fn lookup(again: u32) -> Retry<TokenLookup> {

@@ -43,7 +43,7 @@ impl ThreeDSecure {
             Heard::Refused(refused) => self.refused(refused, first),
             // With this authentication (962), or under its reference: there is a payment to be found.
             Heard::Done(_) => self.doubt(),
-            Heard::Shut(refused) if first && refused.remedy() == Remedy::FixCredentials => {
+            Heard::Shut(refused) if first && refused.remedy() == Remedy::FixCredentials && refused.is_known() => {
                 self.end(ThreeDSecured::Refused(refused));
             }
             Heard::Shut(refused) if refused.remedy() == Remedy::FixCredentials => {

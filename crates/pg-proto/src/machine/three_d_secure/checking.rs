@@ -1,6 +1,9 @@
 //! The service is asked how the challenge went.
 
-use pg_model::{AuthenticationStatus, GetAuthenticationStatus, LiabilityShift, SandboxAuthenticationCode, StatusCode};
+use pg_model::{
+    AuthenticationStatus, GetAuthenticationStatus, LiabilityShift, StatusCode,
+    dialect::{AuthenticationState, Dialect},
+};
 
 use super::{Next, NotSent, Phase, ThreeDSecure, ThreeDSecureInput, ThreeDSecured, WithoutShift};
 use crate::machine::{
@@ -15,7 +18,7 @@ enum Standing {
     Pending,
     Abandoned,
     TimedOut,
-    /// The card has no 3-D Secure, or the status is one that no table knows.
+    /// The card has no 3-D Secure, or the merchant stays liable for a reason that neither the documents nor the dialect tell.
     Unshifted,
 }
 
@@ -53,7 +56,7 @@ impl ThreeDSecure {
     }
 
     fn take_status(&mut self, status: AuthenticationStatus, now: Moment) {
-        match standing(&status) {
+        match standing(&status, self.account.dialect()) {
             Standing::Authenticated => self.enter(Phase::Authorising),
             Standing::Failed => self.end(ThreeDSecured::Failed),
             Standing::Abandoned => self.end(ThreeDSecured::Abandoned),
@@ -73,21 +76,19 @@ impl ThreeDSecure {
     }
 }
 
-/// The documents show the shift (spec 2 §4.4); the codes that tell the others apart are the sandbox's (assumption A106).
-fn standing(status: &AuthenticationStatus) -> Standing {
+/// The documents show the shift, and 607 for success (spec 2 §3.3, §4.4); the codes that tell the others apart are the
+/// dialect's (assumption A106).
+fn standing(status: &AuthenticationStatus, dialect: &Dialect) -> Standing {
     let code = &status.transaction_status_code;
-    let is = |known: SandboxAuthenticationCode| *code == known.as_str();
-    if *code == StatusCode::THREE_D_SECURE_FAILED {
-        Standing::Failed
-    } else if is(SandboxAuthenticationCode::AUTHENTICATION_PENDING) {
-        Standing::Pending
-    } else if is(SandboxAuthenticationCode::AUTHENTICATION_ABANDONED) {
-        Standing::Abandoned
-    } else if is(SandboxAuthenticationCode::AUTHENTICATION_TIMED_OUT) {
-        Standing::TimedOut
-    } else if *code == StatusCode::THREE_D_SECURE_SUCCESS && status.liability_shift == LiabilityShift::SHIFTED {
-        Standing::Authenticated
-    } else {
-        Standing::Unshifted
+    let is_shifted = status.liability_shift == LiabilityShift::SHIFTED;
+    let succeeded = *code == StatusCode::THREE_D_SECURE_SUCCESS;
+    match dialect.authentication_state(code) {
+        Some(AuthenticationState::Failed) => Standing::Failed,
+        Some(AuthenticationState::Pending) => Standing::Pending,
+        Some(AuthenticationState::Abandoned) => Standing::Abandoned,
+        Some(AuthenticationState::TimedOut) => Standing::TimedOut,
+        Some(AuthenticationState::Authenticated) if is_shifted => Standing::Authenticated,
+        None if succeeded && is_shifted => Standing::Authenticated,
+        _ => Standing::Unshifted,
     }
 }

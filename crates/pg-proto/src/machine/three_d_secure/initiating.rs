@@ -35,6 +35,11 @@ impl ThreeDSecure {
                 self.paid_before(refused);
                 None
             }
+            // It may be this service's word for a reference that was used before.
+            Heard::Refused(refused) | Heard::Shut(refused) if !refused.is_known() => {
+                self.paid_before(refused);
+                None
+            }
             Heard::Refused(refused) | Heard::Shut(refused) => Some(ThreeDSecured::Refused(refused)),
             Heard::Later(wait) => unreachable(self.try_again(Some(wait), attempts, now, random)),
             Heard::NotSent => unreachable(self.try_again(None, attempts, now, random)),

@@ -1,12 +1,17 @@
 //! What became of the payment is looked up.
 
-use pg_model::{ErrorCode, Outcome, SandboxErrorCode, Transaction, TransactionLookup, TransactionType};
+use pg_model::{
+    ErrorCode, Outcome, StatusCode, Transaction, TransactionLookup, TransactionType, dialect::NothingFound,
+};
 
 use super::{Next, Pay, ThreeDSecure, ThreeDSecureInput, ThreeDSecured};
-use crate::machine::{
-    Event, Moment,
-    charge::{Doubt, Standing},
-    exchange::{Heard, heard},
+use crate::{
+    Refused,
+    machine::{
+        Event, Moment,
+        charge::{Doubt, Standing},
+        exchange::{Heard, heard, says_not_found},
+    },
 };
 
 impl ThreeDSecure {
@@ -22,14 +27,27 @@ impl ThreeDSecure {
 
     pub(super) fn looked_up(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
         let lookups = self.state.plan.lookups;
+        let not_found = matches!(&event, Event::Reply(reply) if says_not_found(&self.account, reply));
         let again = match heard::<TransactionLookup, _>(&self.account, event) {
+            _ if not_found => {
+                if self.nothing_found(NothingFound::NotFound) {
+                    return;
+                }
+                self.try_again(None, lookups, now, random)
+            }
             Heard::Answer(found) => {
                 if self.found(found.transactions) {
                     return;
                 }
                 self.try_again(None, lookups, now, random)
             }
-            Heard::Refused(refused) | Heard::Done(refused) if !is_nothing(refused.code()) => {
+            Heard::Refused(refused) | Heard::Done(refused) if refused.unknown_transaction() => {
+                if self.nothing_found(NothingFound::Error) {
+                    return;
+                }
+                self.try_again(None, lookups, now, random)
+            }
+            Heard::Refused(refused) | Heard::Done(refused) if !may_be_nothing(&refused) => {
                 return self.unknown(Doubt::LookupRefused(refused));
             }
             Heard::Shut(refused) => return self.unknown(Doubt::Credentials(refused)),
@@ -47,6 +65,7 @@ impl ThreeDSecure {
     /// Whether that ends it.
     fn found(&mut self, transactions: Vec<Transaction>) -> bool {
         let mut payments: Vec<Transaction> = transactions.into_iter().filter(|found| self.is_payment(found)).collect();
+        let is_approved = |payment: &Transaction| payment.transaction_status_code == StatusCode::APPROVED;
         let approved = payments.iter().position(is_approved);
         if payments.len() > 1 && payments.iter().filter(|payment| is_approved(payment)).count() != 1 {
             self.unknown(Doubt::Several(payments.into_iter().map(|payment| payment.transaction_key).collect()));
@@ -56,14 +75,14 @@ impl ThreeDSecure {
             Some(at) => payments.swap_remove(at),
             None => match payments.pop() {
                 Some(payment) => payment,
-                None => return self.nothing_found(),
+                None => return self.nothing_found(NothingFound::EmptyList),
             },
         };
         if !payment.currency.is_empty() && payment.currency != self.state.currency.as_str() {
             self.unknown(Doubt::OtherPayment(Box::new(payment), "currency"));
             return true;
         }
-        match Outcome::from(payment) {
+        match Outcome::read(payment, self.account.dialect()) {
             Outcome::Approved(payment) => self.end(ThreeDSecured::Approved(payment)),
             Outcome::Declined(payment) => self.end(ThreeDSecured::Declined(payment)),
             Outcome::Other(payment) => {
@@ -74,12 +93,14 @@ impl ThreeDSecure {
         true
     }
 
-    /// When every request was answered and the service refused it, that is the end; else nothing found proves nothing.
-    fn nothing_found(&mut self) -> bool {
-        self.looked = true;
+    /// When every request was answered and the service refused it, that is the end, if the dialect says that nothing found in
+    /// this form proves something; else it proves nothing.
+    fn nothing_found(&mut self, form: NothingFound) -> bool {
+        let proves = self.account.dialect().proves_nothing_there(form);
+        self.looked |= proves || form == NothingFound::EmptyList;
         let lasting = |standing| !matches!(standing, Standing::WhileItLasts);
         match self.refusal.take() {
-            Some(refused) if !self.state.open || lasting(refused.standing()) => {
+            Some(refused) if proves && (!self.state.open || lasting(refused.standing())) => {
                 self.end(ThreeDSecured::Refused(refused));
                 true
             }
@@ -111,11 +132,7 @@ impl ThreeDSecure {
     }
 }
 
-fn is_approved(payment: &Transaction) -> bool {
-    matches!(Outcome::from(payment.clone()), Outcome::Approved(_))
-}
-
-/// Codes that may mean that there is no such transaction; the documents show none (spec 2 §4.4).
-fn is_nothing(code: &ErrorCode) -> bool {
-    *code == ErrorCode::INVALID_MERCHANT_REFERENCE || *code == SandboxErrorCode::UNKNOWN_TRANSACTION_KEY.as_str()
+/// A code that may mean that there is no such transaction; the documents show none (spec 2 §4.4).
+fn may_be_nothing(refused: &Refused) -> bool {
+    *refused.code() == ErrorCode::INVALID_MERCHANT_REFERENCE
 }

@@ -70,7 +70,7 @@ impl Run {
 
 fn account() -> Account {
     let credentials = Credentials::new("canary-api-key", "canary-password", "canary-sha-key");
-    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials)
+    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials).speaking(crate::spoken::sandbox())
 }
 
 fn plan() -> ThreeDSecurePlan {

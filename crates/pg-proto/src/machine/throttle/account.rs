@@ -1,5 +1,7 @@
 //! The throttles of an account as one state that a restart goes on from, as long as the credentials are the same.
 
+use std::sync::Arc;
+
 use pg_crypto::{ShaKey, sign};
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +71,8 @@ impl AccountThrottle {
     /// Throttles that have seen nothing yet. `salt` is any number, better one that nobody foresees.
     #[must_use]
     pub fn new(account: &Account, limits: Limits, salt: u64) -> Self {
-        Self { salt, marks: marks(account, salt), throttles: [Throttle::new(limits), Throttle::new(limits)] }
+        let throttle = Throttle::new(limits).speaking(Arc::clone(account.dialect()));
+        Self { salt, marks: marks(account, salt), throttles: [throttle.clone(), throttle] }
     }
 
     /// Goes on from what was stored, within these limits, whatever they were then. Requests that were in flight count as
@@ -86,7 +89,7 @@ impl AccountThrottle {
             if lane.credentials != *mark {
                 state.change_credentials();
             }
-            Throttle { state }
+            Throttle { state, dialect: Arc::clone(account.dialect()) }
         };
         let throttles = [resumed(gateway, &marks[0]), resumed(enterprise, &marks[1])];
         Ok(Self { salt, marks, throttles })
@@ -155,6 +158,7 @@ mod tests {
     fn account(base: &str, key: &str, password: &str, sha_key: &str) -> Account {
         let base_of = |text: &str| BaseUrl::parse(text).unwrap();
         Account::new(base_of(base), Credentials::new(key, password, sha_key))
+            .speaking(crate::spoken::sandbox())
             .enterprise(base_of("https://gateway.example"), EnterpriseCredentials::new("key", "password"))
     }
 

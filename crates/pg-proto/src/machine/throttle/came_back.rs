@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{Remedy, ServiceError, decode_into, mask};
+use pg_model::{Dialect, Remedy, ServiceError, decode_into, mask};
 
 use crate::Refused;
 
@@ -25,8 +25,9 @@ pub(super) enum CameBack {
     Foreign,
 }
 
-impl From<&http::Response<Bytes>> for CameBack {
-    fn from(response: &http::Response<Bytes>) -> Self {
+impl CameBack {
+    /// What a reply says, read by the account's dialect.
+    pub(super) fn of(response: &http::Response<Bytes>, dialect: &Dialect) -> Self {
         let success = response.status().is_success();
         let ours = is_of_the_service(response.body());
         if success && ours && response.body().len() > LONGEST_ERROR {
@@ -37,7 +38,7 @@ impl From<&http::Response<Bytes>> for CameBack {
         if success && readable && error.error_code.is_empty() {
             return Self::Accepted;
         }
-        match Self::from(&Refused { http_status: response.status(), error }) {
+        match Self::from(&Refused::new(response.status(), error, dialect)) {
             Self::Other if !readable => Self::Foreign,
             other => other,
         }
@@ -71,7 +72,7 @@ mod tests {
 
     fn came_back(status: u16, body: &str) -> CameBack {
         let response = http::Response::builder().status(status).body(Bytes::copy_from_slice(body.as_bytes()));
-        CameBack::from(&response.unwrap())
+        CameBack::of(&response.unwrap(), &crate::spoken::sandbox())
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn replies_that_are_not_the_services_count_as_lost() {
 #[test]
 fn what_the_service_wants_is_waited_for() {
     for (code, until) in [("121", 72), ("936", 72), ("122", 312)] {
-        let mut throttle = Throttle::new(Limits::default());
+        let mut throttle = Throttle::new(Limits::default()).speaking(crate::spoken::sandbox());
         let ticket = go(&mut throttle, at(10));
         throttle.answered(ticket, &reply(code), at(11));
         assert_eq!(throttle.ask(at(12)), Permit::WaitUntil(at(until)), "{code}");

@@ -1,8 +1,9 @@
 //! `address` (spec 3 §4.7; assumption 128).
 
-use pg_model::{AddressLookup, AddressReply, AddressResult, Flag, SandboxErrorCode};
+use pg_model::{AddressLookup, AddressReply, AddressResult, Flag};
 
 use super::{Context, Refusal, Serve};
+use crate::codes::SandboxErrorCode;
 use crate::{
     addresses::{self, KNOWN},
     merchants::Merchant,

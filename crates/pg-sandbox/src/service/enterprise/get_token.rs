@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use pg_model::{
-    CheckoutToken as Reply, CheckoutUser, EnterpriseTransactionType, ErrorCode, Flag, GetToken, SandboxErrorCode,
-    TransactionCategory,
+    CheckoutToken as Reply, CheckoutUser, EnterpriseTransactionType, ErrorCode, Flag, GetToken, TransactionCategory,
 };
 
 use super::{Context, Refusal, Serve, amount, checkout_reply, country, repeat, stored_user};
+use crate::codes::SandboxErrorCode;
 use crate::{
     merchants::Merchant,
     records::{CallbackKind, CheckoutItem, CheckoutToken, Details, UNLIMITED},

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use pg_model::{EnterpriseResult, EnterpriseTransactionType, Repeat, SandboxErrorCode, SystemAction};
+use pg_model::{EnterpriseResult, EnterpriseTransactionType, Repeat, SystemAction};
 
 use super::{
     Context, Refusal, Serve, amount, result,
     transaction::{self, Charge, PayingCard},
 };
+use crate::codes::SandboxErrorCode;
 use crate::{
     merchants::Merchant,
     records::{Payment, PaymentKind, Service},

@@ -1,8 +1,9 @@
 //! `sms` (spec 3 §4.6; assumption 127).
 
-use pg_model::{Flag, SandboxErrorCode, Sms, SmsReply, SmsResult};
+use pg_model::{Flag, Sms, SmsReply, SmsResult};
 
 use super::{Context, Refusal, Serve};
+use crate::codes::SandboxErrorCode;
 use crate::{merchants::Merchant, records::TextMessage};
 
 /// How the numbers end to which no message can be sent.

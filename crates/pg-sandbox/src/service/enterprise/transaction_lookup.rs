@@ -15,7 +15,7 @@ impl Serve for EnterpriseTransactionLookup {
         let payment = transaction::find(context, merchant, &self.trans_key)?;
         [100, 125].into_iter().for_each(|number| context.basis.assume(number));
         Ok(EnterpriseTransaction {
-            status: status(&payment, context.now).to_owned(),
+            status: status(&payment, context.now, context.settings.spoken().checkout.failed.first()),
             token: payment.details.get(Payment::TOKEN_ID).map(String::as_str).unwrap_or_default().into(),
             value: money::separated(payment.paid(), &payment.currency),
             currency: payment.currency.as_str().into(),
@@ -25,15 +25,16 @@ impl Serve for EnterpriseTransactionLookup {
 }
 
 /// The word for what became of a transaction.
-fn status(payment: &Payment, now: Timestamp) -> &'static str {
+fn status(payment: &Payment, now: Timestamp, failed: Option<&String>) -> String {
     // A check asks whose card it is. No payment was made, so none has failed, and none is a success either.
     if matches!(payment.kind, PaymentKind::ThreeDSecureCheck | PaymentKind::ThreeDsAuthenticatedOnly) {
-        return payment.kind.wire();
+        return payment.kind.wire().to_owned();
     }
     let debit = matches!(payment.kind, PaymentKind::Auth | PaymentKind::Capture);
     if !payment.approved() {
-        "Failed"
-    } else if debit && payment.refundable() == 0 {
+        return failed.map_or("Failed", String::as_str).to_owned();
+    }
+    let word = if debit && payment.refundable() == 0 {
         "Refunded"
     } else if payment.kind != PaymentKind::PreAuth {
         "Success"
@@ -43,5 +44,6 @@ fn status(payment: &Payment, now: Timestamp) -> &'static str {
         "Voided"
     } else {
         "Success"
-    }
+    };
+    word.to_owned()
 }

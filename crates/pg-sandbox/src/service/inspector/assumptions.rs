@@ -1,6 +1,6 @@
 //! The register of assumptions: what the documents leave open, and how it was decided.
 
-use pg_model::{ASSUMPTIONS, Assumption};
+use crate::{ASSUMPTIONS, Assumption};
 
 use super::{
     Context, Html, Reply, basis,

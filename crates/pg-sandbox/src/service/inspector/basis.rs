@@ -1,6 +1,6 @@
 //! What a reply rests on: a clause of the specification, and assumptions with their titles.
 
-use pg_model::Assumption;
+use crate::Assumption;
 
 use super::{
     Html,

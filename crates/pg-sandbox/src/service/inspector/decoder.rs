@@ -2,15 +2,14 @@
 
 use bytes::Bytes;
 use http::StatusCode;
-use pg_crypto::SessionCipher;
-use pg_model::{RedirectData, decode_into, mask};
+use pg_model::{Dialect, RedirectData, decode_into, mask};
 
 use super::{
     Context, Form, Html, Reply, frame,
     site::Place,
     view::{self, Facts, Field, Select, Table},
 };
-use crate::merchants::Merchant;
+use crate::{dialect::cipher, merchants::Merchant};
 
 /// The only thing that is said of data that cannot be read. Whether the key, the iv, the padding or the text was wrong
 /// would let somebody decrypt data by trying (spec 2 §4.2).
@@ -55,7 +54,8 @@ fn decoded(context: &Context<'_>, form: &Form) -> Result<RedirectData, &'static 
     let merchant = form.get("merchant").and_then(|name| context.merchants().by_name(name)).ok_or(NO_ACCOUNT)?;
     let (data, iv) = parameters(form).ok_or(INCOMPLETE)?;
     // A blank at either end may be a plus sign that a query string has lost, or may have come along when it was copied.
-    open(merchant, &data, &iv).or_else(|| open(merchant, data.trim(), &iv)).ok_or(OPAQUE)
+    let dialect = context.settings.spoken();
+    open(merchant, &dialect, &data, &iv).or_else(|| open(merchant, &dialect, data.trim(), &iv)).ok_or(OPAQUE)
 }
 
 /// `data` and `iv`: of the address, or given by themselves.
@@ -73,8 +73,8 @@ fn parameters(form: &Form) -> Option<(String, String)> {
     Some((value("data")?, value("iv")?.trim().to_owned()))
 }
 
-fn open(merchant: &Merchant, data: &str, iv: &str) -> Option<RedirectData> {
-    let cipher = SessionCipher::new(merchant.api_key.expose()).ok()?;
+fn open(merchant: &Merchant, dialect: &Dialect, data: &str, iv: &str) -> Option<RedirectData> {
+    let cipher = cipher(dialect, merchant.api_key.expose()).ok()?;
     let text = cipher.decrypt(data, iv).ok()?;
     let mut read = RedirectData::default();
     decode_into(text.as_str().as_bytes(), &mut read).ok()?;

@@ -5,7 +5,6 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode};
-use pg_model::SandboxErrorCode;
 
 use super::{
     Context, Refusal, Reply,
@@ -40,6 +39,7 @@ mod view;
 
 pub(super) use frame::style_source;
 
+use crate::codes::SandboxErrorCode;
 use site::Place;
 
 /// Answers a request for a page, or for what a button of one does; `path` is what follows `/_sandbox/pages/`.

@@ -3,12 +3,12 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode};
-use pg_model::SandboxErrorCode;
 
 use super::{
     super::{method, money, transaction::authentication},
     Basis, Context, Refusal, Reply, html, wrong_method,
 };
+use crate::codes::SandboxErrorCode;
 use crate::records::{Authentication, CHALLENGE_TIME, Payment};
 use authentication::CustomerAnswer;
 

@@ -1,9 +1,9 @@
 //! The page for what went wrong with a page.
 
 use http::StatusCode;
-use pg_model::SandboxErrorCode;
 
 use super::Reply;
+use crate::codes::SandboxErrorCode;
 
 /// The answer to a browser that asks for a page with an HTTP method that the page does not take.
 pub(in super::super) fn wrong_method(allowed: &'static str) -> Reply {

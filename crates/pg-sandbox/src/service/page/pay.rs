@@ -3,7 +3,6 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
-use pg_model::SandboxErrorCode;
 
 use super::{super::method, Basis, Context, Refusal, Reply, wrong_method};
 use crate::{
@@ -24,6 +23,7 @@ mod landing;
 mod order;
 mod paid;
 
+use crate::codes::SandboxErrorCode;
 use checkout::{Alert, Page};
 use entered::Entered;
 

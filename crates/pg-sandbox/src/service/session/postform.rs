@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
-use pg_model::{Encoding, ErrorCode, Method as _, Parameters, PostForm, SandboxErrorCode};
+use pg_model::{Encoding, ErrorCode, Method as _, Parameters, PostForm};
 
 use super::{Context, Refusal, erase};
 use crate::{
@@ -22,6 +22,7 @@ mod required;
 mod returned;
 mod stored;
 
+use crate::codes::SandboxErrorCode;
 use redirect::Redirect;
 
 /// Answers the card form. The session key is its only credential; without one that is known, no page
@@ -112,7 +113,7 @@ fn answered(
     context.basis.join(refusal.basis());
     let page = PageUrl::parse(&error_page).ok_or_else(|| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
     let trace_code = context.trace_code();
-    redirect.to(context, &page, &refusal.record(trace_code))
+    redirect.to(context, &page, &refusal.record(trace_code, &context.settings.spoken()))
 }
 
 /// Judges the form in the order of assumptions 51 and 80, and stores a valid one.

@@ -2,13 +2,14 @@
 
 use pg_model::{
     CardKey, DeleteToken, DisableToken, EnableToken, MerchantCustomerReference, RequestAccountUpdater,
-    RetrieveAccountUpdater, SandboxErrorCode, TokenLookup, TokeniseTransactionKey, UpdateCardKeyDetails,
+    RetrieveAccountUpdater, TokenLookup, TokeniseTransactionKey, UpdateCardKeyDetails,
 };
 
 use super::{
     Context, Refusal,
     method::{Entry, entry},
 };
+use crate::codes::SandboxErrorCode;
 use crate::{merchants::Merchant, records::CardToken};
 
 mod account_updater;

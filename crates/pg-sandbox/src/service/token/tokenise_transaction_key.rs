@@ -1,11 +1,12 @@
 //! `token/tokeniseTransactionKey` (spec 1 §4.7).
 
 use pg_model::{
-    CardKey, CardKeyDetails, MerchantCustomerReference, Method as _, SandboxErrorCode, TokeniseTransactionKey,
-    UpdateCardKeyDetails, field::Length,
+    CardKey, CardKeyDetails, MerchantCustomerReference, Method as _, TokeniseTransactionKey, UpdateCardKeyDetails,
+    field::Length,
 };
 
 use super::{super::method::Serve, Context, Merchant, Refusal, detail, find, fits};
+use crate::codes::SandboxErrorCode;
 use crate::{
     records::{CardToken, Details, HeldCard, Payment, PaymentKind},
     store::Query,

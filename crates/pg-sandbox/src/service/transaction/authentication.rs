@@ -1,12 +1,11 @@
 //! What becomes of an authentication: the customer's answer, and the one payment that it is good for
 //! (spec 2 §3.3; assumptions 106 to 110).
 
-use pg_model::{SandboxErrorCode, SandboxStatusCode};
-
 use super::{
     Context, Refusal, authorise::Attempt, bank::Verdict, card::PayingCard, charge::Charge, eci,
     operation::refuse_other_currency, references::References,
 };
+use crate::codes::{SandboxErrorCode, SandboxStatusCode};
 use crate::{
     cards::Scenario,
     merchants::Merchant,

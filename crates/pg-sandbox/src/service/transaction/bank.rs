@@ -1,9 +1,10 @@
 //! The simulated bank: the card's scenario decides about new payments (assumptions 87 to 89 and 93);
 //! what follows a payment is always approved (assumptions 96 and 97).
 
-use pg_model::{ErrorCode, SandboxStatusCode, StatusCode};
+use pg_model::{ErrorCode, StatusCode};
 
 use super::{Context, Refusal};
+use crate::codes::SandboxStatusCode;
 use crate::{cards::Scenario, records::Silence};
 
 /// What the bank makes of a card.
@@ -87,9 +88,14 @@ pub(super) fn approved(context: &mut Context<'_>, with_auth_code: bool) -> Answe
 /// The answer of a decline (assumptions 87 and 89).
 pub(super) fn declined(context: &mut Context<'_>, code: &SandboxStatusCode) -> Answer {
     [Some(87), Some(89), code.assumption()].into_iter().flatten().for_each(|number| context.basis.assume(number));
-    let status = code.message().unwrap_or_default();
-    let bank = response(context, response_code(code), status).into();
-    Answer { code: code.as_str().to_owned(), status: status.to_owned(), bank }
+    let own = code.message().unwrap_or_default();
+    let bank = response(context, response_code(code), own).into();
+    let dialect = context.settings.spoken();
+    let spoken = code.situation().and_then(|situation| dialect.decline_for(situation));
+    let said = spoken.map_or((code.as_str(), own), |entry| {
+        (entry.code.as_str(), if entry.message.is_empty() { own } else { entry.message.as_str() })
+    });
+    Answer { code: said.0.to_owned(), status: said.1.to_owned(), bank }
 }
 
 /// ISO 8583 (assumption 89).

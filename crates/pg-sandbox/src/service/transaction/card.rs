@@ -1,8 +1,9 @@
 //! The card that is to pay, wherever it comes from.
 
-use pg_model::{CardDetails, CardKey, ErrorCode, MerchantCustomerReference, SandboxErrorCode, SessionKey};
+use pg_model::{CardDetails, CardKey, ErrorCode, MerchantCustomerReference, SessionKey};
 
 use super::{Context, Refusal};
+use crate::codes::SandboxErrorCode;
 use crate::{
     cards, expiry,
     merchants::Merchant,

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use pg_model::{ErrorCode, Item, Method, Order, ParameterSink, SandboxErrorCode, field::Field};
+use pg_model::{ErrorCode, Item, Method, Order, ParameterSink, field::Field};
 
 use super::{Context, Refusal};
+use crate::codes::SandboxErrorCode;
 use crate::{
     card_numbers::{self, Search},
     merchants::Merchant,

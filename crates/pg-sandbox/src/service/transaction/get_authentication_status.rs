@@ -1,6 +1,8 @@
 //! `transaction/getAuthenticationStatus` (spec 2 §3.3, §4.4; assumption 106).
 
-use pg_model::{AuthenticationStatus, GetAuthenticationStatus, LiabilityShift, SandboxAuthenticationCode, StatusCode};
+use pg_model::{
+    AuthenticationStatus, Dialect, GetAuthenticationStatus, LiabilityShift, StatusCode, dialect::AuthenticationState,
+};
 
 use super::{Context, Refusal, Serve, authentication, eci};
 use crate::{
@@ -15,14 +17,14 @@ impl Serve for GetAuthenticationStatus {
         let check = authentication::check_of(context, &authentication)?;
         context.basis.assume(106);
         let end = authentication.ended(context.now);
-        let (code, status) = code_and_status(end);
+        let (code, status) = code_and_status(end, &context.settings.spoken());
         let liability = match end {
             Some(AuthenticationEnd::Authenticated) => LiabilityShift::SHIFTED,
             _ => LiabilityShift::MERCHANT_LIABLE,
         };
         Ok(AuthenticationStatus {
             transaction_status_code: code,
-            transaction_status: status.to_owned(),
+            transaction_status: status,
             transaction_key: check.key.as_str().into(),
             bank_eci_value: eci::of(&check).to_owned(),
             liability_shift: liability,
@@ -31,20 +33,23 @@ impl Serve for GetAuthenticationStatus {
     }
 }
 
-/// How an authentication ended, or that it has not yet.
-fn code_and_status(end: Option<AuthenticationEnd>) -> (StatusCode, &'static str) {
-    let documented = |code: StatusCode| {
-        let message = code.message().unwrap_or_default();
-        (code, message)
+/// How an authentication ended, or that it has not yet: in the dialect's words, or else in the sandbox's own.
+fn code_and_status(end: Option<AuthenticationEnd>, dialect: &Dialect) -> (StatusCode, String) {
+    let means = match end {
+        None => AuthenticationState::Pending,
+        Some(AuthenticationEnd::Authenticated) => AuthenticationState::Authenticated,
+        Some(AuthenticationEnd::Failed) => AuthenticationState::Failed,
+        Some(AuthenticationEnd::Abandoned) => AuthenticationState::Abandoned,
+        Some(AuthenticationEnd::TimedOut) => AuthenticationState::TimedOut,
+        Some(AuthenticationEnd::NotEnrolled) => AuthenticationState::NotEnrolled,
     };
-    let invented =
-        |code: SandboxAuthenticationCode| (StatusCode::from(code.as_str()), code.message().unwrap_or_default());
-    match end {
-        Some(AuthenticationEnd::Authenticated) => documented(StatusCode::THREE_D_SECURE_SUCCESS),
-        Some(AuthenticationEnd::Failed) => documented(StatusCode::THREE_D_SECURE_FAILED),
-        None => invented(SandboxAuthenticationCode::AUTHENTICATION_PENDING),
-        Some(AuthenticationEnd::Abandoned) => invented(SandboxAuthenticationCode::AUTHENTICATION_ABANDONED),
-        Some(AuthenticationEnd::TimedOut) => invented(SandboxAuthenticationCode::AUTHENTICATION_TIMED_OUT),
-        Some(AuthenticationEnd::NotEnrolled) => invented(SandboxAuthenticationCode::NOT_ENROLLED),
+    let of = |dialect: &Dialect| dialect.authentication.iter().find(|entry| entry.means == means).cloned();
+    match of(dialect).or_else(|| of(&crate::dialect())) {
+        Some(entry) if entry.message.is_empty() => {
+            let message = entry.code.message().unwrap_or_default().to_owned();
+            (entry.code, message)
+        }
+        Some(entry) => (entry.code, entry.message),
+        None => (StatusCode::default(), String::new()),
     }
 }

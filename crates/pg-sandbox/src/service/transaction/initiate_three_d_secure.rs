@@ -1,9 +1,10 @@
 //! The first step of 3-D Secure: the check that is recorded, and the authentication that it opens
 //! (spec 2 §3.3).
 
-use pg_model::{SandboxErrorCode, StatusCode, ThreeDSecureInitiation, TransactionType, Url};
+use pg_model::{StatusCode, ThreeDSecureInitiation, TransactionType, Url};
 
 use super::{Context, Refusal, authorise::Attempt, bank::Answer, card::PayingCard, charge::Charge, eci};
+use crate::codes::SandboxErrorCode;
 use crate::{
     cards::Scenario,
     merchants::Merchant,

@@ -1,9 +1,10 @@
 //! `transaction/lookup` (spec 2 §4.4; assumptions 21, 43, 68 and 99).
 
-use pg_model::{ErrorCode, TransactionLookup, Transactions};
+use pg_model::{ErrorCode, TransactionLookup, Transactions, dialect::NothingFound};
 
 use super::{Context, Refusal, Serve, charge::given, reply};
 use crate::{
+    codes::SandboxErrorCode,
     merchants::Merchant,
     records::{Payment, UniqueReference},
     store::{Query, StoreError},
@@ -20,10 +21,24 @@ impl Serve for TransactionLookup {
         let found = found.ok_or_else(|| Refusal::from(ErrorCode::NO_DATA_SENT).assuming(68))?;
         let rows: Vec<_> = found.iter().filter(|payment| wanted.fits(payment)).map(reply::row).collect();
         context.basis.assume(if rows.is_empty() { 43 } else { 21 });
+        if rows.is_empty() {
+            nothing(context.settings.spoken().lookup.nothing)?;
+        }
         if wanted.parameters() > 1 {
             context.basis.assume(99);
         }
         Ok(Transactions { transactions: rows, ..Transactions::default() })
+    }
+}
+
+/// How this service says that it found nothing (assumption 43).
+fn nothing(form: Option<NothingFound>) -> Result<(), Refusal> {
+    match form {
+        Some(NothingFound::Error) => Err(Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(43)),
+        Some(NothingFound::NotFound) => {
+            Err(Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).with_status(404).assuming(43))
+        }
+        _ => Ok(()),
     }
 }
 

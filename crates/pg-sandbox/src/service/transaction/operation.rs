@@ -2,9 +2,10 @@
 
 use std::num::NonZeroU64;
 
-use pg_model::{ErrorCode, SandboxErrorCode, Transaction, TransactionKey};
+use pg_model::{ErrorCode, Transaction, TransactionKey};
 
 use super::{Context, Refusal, bank, references::References, reply};
+use crate::codes::SandboxErrorCode;
 use crate::{
     merchants::Merchant,
     records::{Details, Payment, PaymentKind, Service},

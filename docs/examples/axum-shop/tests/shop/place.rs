@@ -228,6 +228,7 @@ fn account(server: &Server) -> Account {
         base(&server.base_url()),
         Credentials::new(main.api_key.expose(), main.api_password.expose(), main.sha_key.expose()),
     )
+    .speaking(pg_sandbox::dialect())
     .enterprise(
         base(&format!("{}/enterprise", server.base_url())),
         EnterpriseCredentials::new(enterprise.api_key.expose(), enterprise.api_password.expose()),

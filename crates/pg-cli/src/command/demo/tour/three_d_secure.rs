@@ -3,10 +3,13 @@
 use pg_hyper::Error;
 use pg_model::{
     AuthThreeDSecure, AuthenticationKey, CardKey, GetAuthenticationStatus, Initiate, InitiateThreeDSecureCardKey,
-    InitiateThreeDSecureSessionKey, LiabilityShift, Outcome, PreauthThreeDSecure, SandboxAuthenticationCode,
-    SandboxErrorCode, SandboxStatusCode, StatusCode, ThreeDSecureInitiation, TokeniseTransactionKey, Url,
+    InitiateThreeDSecureSessionKey, LiabilityShift, Outcome, PreauthThreeDSecure, StatusCode, ThreeDSecureInitiation,
+    TokeniseTransactionKey, Url,
 };
-use pg_sandbox::cards::Scenario;
+use pg_sandbox::{
+    cards::Scenario,
+    codes::{SandboxAuthenticationCode, SandboxErrorCode, SandboxStatusCode},
+};
 
 use super::{
     Seen, Tour,
@@ -169,10 +172,10 @@ fn refused<T>(result: Result<T, Error>, expected: &SandboxErrorCode) -> Seen {
     };
     match refusal {
         Err(Error::Refused(refused)) if refused.code().as_str() == expected.as_str() => {
-            Ok(format!("refused: {expected}"))
+            Ok(format!("refused: {}", expected.as_str()))
         }
         Err(other) => Err(other.to_string()),
-        Ok(_) => Err(format!("not refused with {expected}")),
+        Ok(_) => Err(format!("not refused with {}", expected.as_str())),
     }
 }
 
@@ -183,6 +186,6 @@ fn declined(result: Result<Outcome<pg_model::Transaction>, Error>) -> Seen {
         Outcome::Declined(not) if not.transaction_status_code.as_str() == expected.as_str() => {
             Ok(not.transaction_status_code.to_string())
         }
-        other => Err(format!("{} instead of {expected}", other.record().transaction_status_code)),
+        other => Err(format!("{} instead of {}", other.record().transaction_status_code, expected.as_str())),
     }
 }

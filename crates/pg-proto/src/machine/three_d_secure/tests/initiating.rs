@@ -38,11 +38,22 @@ fn a_failed_initiation_and_an_unknown_status_are_outcomes() {
 
 #[test]
 fn a_refusal_ends_it() {
-    for code in ["102", "106", "129", "136", "777"] {
+    for code in ["102", "106", "129", "136"] {
         let mut run = Run::at(Phase::Initiating, plan());
         run.refuse(code);
         assert!(matches!(run.ended(), ThreeDSecured::Refused(refused) if refused.code().as_str() == code));
     }
+}
+
+/// It may be this service's word for a reference that was used.
+#[test]
+fn a_code_that_nobody_knows_is_looked_up_and_never_taken_for_a_refusal() {
+    let mut run = Run::at(Phase::Initiating, plan());
+    assert_eq!(run.refuse("777").wait().method(), "lookup");
+    while run.method() == "lookup" {
+        run.say(&found(&[])).wait();
+    }
+    assert!(matches!(run.ended(), ThreeDSecured::Unknown { why: Doubt::Refused(_), .. }), "{:?}", run.ended());
 }
 
 /// A machine that nobody remembers may have paid under this reference.

@@ -104,6 +104,6 @@ fn a_payment_reads_back_as_its_record() {
         let response = shop.response("main", path, &raw(PAN, &[]));
         let paid = pg_model::decode::<pg_model::Transaction>(response.body()).unwrap().record;
         assert_eq!(paid.bank.get("bankResponseCode"), Some("00"));
-        assert!(paid.extra.is_empty() && pg_model::Outcome::from(paid).is_approved());
+        assert!(paid.extra.is_empty() && pg_model::Outcome::read(paid, &crate::dialect()).is_approved());
     }
 }

@@ -1,13 +1,13 @@
 //! After an approval: on to the merchant, or the sandbox's own page (assumption 120).
 
 use http::{HeaderValue, StatusCode};
-use pg_model::SandboxErrorCode;
 
 use super::{
     super::{Context, Refusal, Reply, html},
     brand,
     checkout::sum,
 };
+use crate::codes::SandboxErrorCode;
 use crate::{
     merchants::Redemption,
     records::{CheckoutToken, Payment, PaymentKind},

@@ -1,8 +1,9 @@
 //! Everything that is wrong with the fields of a form, field by field (assumption 81).
 
-use pg_model::{ErrorCode, Method as _, PostForm, SandboxErrorCode};
+use pg_model::{ErrorCode, Method as _, PostForm};
 
 use super::{Refusal, entered};
+use crate::codes::SandboxErrorCode;
 use crate::{cards, timestamp::Timestamp};
 
 /// One wrong field.

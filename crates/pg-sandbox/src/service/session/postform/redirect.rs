@@ -1,12 +1,13 @@
 //! A redirect with encrypted data (spec 2 §4.2).
 
 use http::HeaderValue;
-use pg_crypto::SessionCipher;
-use pg_model::{Encoding, Method as _, PostForm, Record, SandboxErrorCode};
+use pg_model::{Dialect, Encoding, Method as _, PostForm, Record, dialect::IvForm};
 
 use super::{Context, PageUrl, Refusal};
+use crate::codes::SandboxErrorCode;
 use crate::{
     card_numbers::{self, Search},
+    dialect::cipher,
     form::Form,
     key::Dice,
     merchants::Merchant,
@@ -45,7 +46,8 @@ impl<'a> Redirect<'a> {
         if text.len() > MOST_TEXT {
             return Err(Refusal::from(SandboxErrorCode::BODY_TOO_LARGE).assuming(135));
         }
-        let (data, iv) = encrypted(&self.merchant.api_key, context.keys.dice(), &text)?;
+        let dialect = context.settings.spoken();
+        let (data, iv) = encrypted(&self.merchant.api_key, &dialect, context.keys.dice(), &text)?;
         [30, 31, 32, 33, 34, 83].into_iter().for_each(|number| context.basis.assume(number));
         let form_id = self.form_id.as_deref().map(|id| ("formId", id));
         let parameters: Vec<_> = form_id.into_iter().chain([("data", &*data), ("iv", &*iv)]).collect();
@@ -54,9 +56,14 @@ impl<'a> Redirect<'a> {
 }
 
 /// `data` and `iv` for a text (assumptions 30 to 33).
-fn encrypted(api_key: &Secret, dice: &mut dyn Dice, text: &str) -> Result<(String, String), Refusal> {
-    let iv = fresh_iv(dice);
-    let cipher = SessionCipher::new(api_key.expose()).map_err(|_| failure())?;
+fn encrypted(
+    api_key: &Secret,
+    dialect: &Dialect,
+    dice: &mut dyn Dice,
+    text: &str,
+) -> Result<(String, String), Refusal> {
+    let iv = if dialect.session_data.iv == Some(IvForm::Hex) { hexadecimal_iv(dice) } else { fresh_iv(dice) };
+    let cipher = cipher(dialect, api_key.expose()).map_err(|_| failure())?;
     let data = cipher.encrypt(text, &iv).map_err(|_| failure())?;
     Ok((data, iv))
 }
@@ -68,6 +75,13 @@ fn failure() -> Refusal {
 
 fn is_form_id(id: &str) -> bool {
     PostForm::INFO.field("formId").is_some_and(|field| field.broken_rule(id).is_none())
+}
+
+/// 16 random bytes in hexadecimal digits, where a dialect has it so (assumption 31).
+fn hexadecimal_iv(dice: &mut dyn Dice) -> String {
+    let mut bytes = [0_u8; 16];
+    dice.fill(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// 16 random letters and digits (assumption 31).
@@ -107,7 +121,7 @@ mod tests {
         //     -K $(printf %s "$KEY" | xxd -p -c 64) -iv $(printf %s "$IV" | xxd -p)
         let key = Secret::new("MainSandboxApiKey000000000000000");
         let text = r#"{"cardholderName":"Zoë Other","cardCV2":""}"#;
-        let (data, iv) = encrypted(&key, &mut SeededDice::new([5; 32]), text).unwrap();
+        let (data, iv) = encrypted(&key, &crate::dialect(), &mut SeededDice::new([5; 32]), text).unwrap();
         assert_eq!(iv, "18kVirFTp6xfsvxb");
         assert_eq!(data, "4NPwkImH8aJfqgOMbghulf+hN5ZBTYDyBjc0h9xnRmoVebAKhLHdB2HeFDZr1iPw");
     }

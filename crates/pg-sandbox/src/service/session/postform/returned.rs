@@ -1,6 +1,6 @@
 //! What the merchant's page gets to see of a form (spec 2 §2.2; assumption 82).
 
-use pg_model::{FieldError, Keyed, PostForm, RedirectData};
+use pg_model::{Dialect, FieldError, Keyed, PostForm, RedirectData};
 
 use super::{Context, entered, faults::Fault};
 
@@ -16,9 +16,10 @@ pub(super) fn data(
     let number = form.card_number.expose();
     let (month, year) = entered::expiry(form);
     let mut errors = Keyed::default();
+    let dialect = context.settings.spoken();
     for fault in faults {
         let trace_code = context.trace_code();
-        errors.push(fault.field.as_str(), field_error(fault, trace_code));
+        errors.push(fault.field.as_str(), field_error(fault, trace_code, &dialect));
     }
     RedirectData {
         cardholder_name: form.cardholder_name.clone().unwrap_or_default(),
@@ -31,8 +32,8 @@ pub(super) fn data(
     }
 }
 
-fn field_error(fault: &Fault, trace_code: String) -> FieldError {
-    let error = fault.refusal.record(trace_code);
+fn field_error(fault: &Fault, trace_code: String, dialect: &Dialect) -> FieldError {
+    let error = fault.refusal.record(trace_code, dialect);
     FieldError {
         error_code: error.error_code,
         trace_code: error.trace_code,

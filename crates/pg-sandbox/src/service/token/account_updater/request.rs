@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use pg_model::{BatchRequested, CardKey, Encoding, ErrorCode, RequestAccountUpdater, ResultCode, SandboxErrorCode};
+use pg_model::{BatchRequested, CardKey, Encoding, ErrorCode, RequestAccountUpdater, ResultCode};
 
 use super::{Context, Merchant, Refusal, callback};
+use crate::codes::SandboxErrorCode;
 use crate::{
     records::{BATCH_TIME, Batch, BatchCards, BatchEntry, CallbackKind, CardToken},
     service::method::{Permission, Serve},

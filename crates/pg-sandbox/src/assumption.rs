@@ -1,5 +1,7 @@
 //! Entries of the register of assumptions.
 
+pub use crate::generated::assumptions::ASSUMPTIONS;
+
 /// A question that the documents leave open, and how it was decided: one entry of `docs/assumptions.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Assumption {
@@ -23,11 +25,11 @@ impl Assumption {
     /// The entry with this number.
     ///
     /// ```
-    /// assert_eq!(pg_model::Assumption::numbered(35).map(|found| found.title), Some("Redirect data proves nothing"));
+    /// assert_eq!(pg_sandbox::Assumption::numbered(35).map(|found| found.title), Some("Redirect data proves nothing"));
     /// ```
     #[must_use]
     pub fn numbered(number: u16) -> Option<&'static Self> {
-        let at = crate::ASSUMPTIONS.binary_search_by_key(&number, |one| one.number).ok()?;
-        crate::ASSUMPTIONS.get(at)
+        let at = ASSUMPTIONS.binary_search_by_key(&number, |one| one.number).ok()?;
+        ASSUMPTIONS.get(at)
     }
 }

@@ -101,9 +101,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         area: "model",
         title: "Which status codes are declines",
         open: "Status codes other than 600, 607 and 608 (spec 2 §7).",
-        chosen: "600 is approved. Declined are the codes of the table SandboxStatusCode, which are 901 and up. Any other code is reported as Other, neither paid nor declined. In version 5, status 1 is approved, 0 declined, anything else Other.",
-        why: "Guessing about money is worse than asking; a real decline code needs one row.",
-        change: "Add the service's decline codes as rows.",
+        chosen: "600 is approved. Declined are the codes that the account's dialect lists; the sandbox has 901 to 907. Any other code is reported as Other, neither paid nor declined. In version 5, status 1 is approved, 0 declined, anything else Other.",
+        why: "Guessing about money is worse than asking; a real decline code needs one entry.",
+        change: "[[declined]] of the dialect.",
     },
     Assumption {
         number: 12,
@@ -274,7 +274,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "How the AES-256 key comes from the API key (spec 2 §4.2).",
         chosen: "The 32 bytes of a 32-character API key as they are. Other lengths are refused unless another derivation is chosen (SHA-256 of the key, or 64 hex digits).",
         why: "A 32-character key is just long enough for AES-256, which needs no derivation.",
-        change: "The key choice of the session cipher.",
+        change: "key in [session_data] of the dialect.",
     },
     Assumption {
         number: 31,
@@ -283,7 +283,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "How 16 bytes are written as alphanumeric text (spec 2 §4.2).",
         chosen: "Readers take 16 characters as they are, or 32 hexadecimal digits. The sandbox sends 16 random ASCII letters and digits, new for each redirect.",
         why: "Both forms are alphanumeric and cannot be confused.",
-        change: "The IV choice of the session cipher.",
+        change: "iv in [session_data] of the dialect.",
     },
     Assumption {
         number: 32,
@@ -292,7 +292,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Not stated (spec 2 §4.2).",
         chosen: "PKCS#7.",
         why: "It is the default of nearly every library.",
-        change: "The padding choice of the session cipher.",
+        change: "padding in [session_data] of the dialect.",
     },
     Assumption {
         number: 33,
@@ -301,7 +301,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "How the ciphertext becomes a query parameter (spec 2 §4.2).",
         chosen: "The sandbox writes standard Base64 with padding, percent-encoded in the query. Readers also take URL-safe Base64, no padding, blanks in place of plus signs, and hexadecimal.",
         why: "Base64 is usual, and plus signs get lost in query strings.",
-        change: "The encoding choice of the session cipher.",
+        change: "text in [session_data] of the dialect.",
     },
     Assumption {
         number: 34,
@@ -364,7 +364,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "The mapping (spec 1 §7, 2 §7).",
         chosen: "401 for 3, 102, 105 and 123; 403 for 106, 121, 122 and 936; 500 for 998 and 999; 400 for all others.",
         why: "Invalid credentials give 401 and a missing URL 400 in the document; permission and blocking are what 403 means.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 41,
@@ -391,7 +391,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Its reply (spec 1 §4.2, 2 §4.4).",
         chosen: "HTTP 200 with an empty list: an empty element in XML, {} in JSON for lists keyed by index, [] for arrays.",
         why: "Finding nothing is no failure.",
-        change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        change: "nothing in [lookup] of the dialect.",
     },
     Assumption {
         number: 44,
@@ -409,7 +409,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Which code each invalid or missing parameter gives outside postform (spec 1 §7, 2 §7).",
         chosen: "cardNumber 108; cardExpiryMonth, cardExpiryYear 109; cardCV2 110; currency absent 120, malformed or not enabled 111; itemPrice, itemQuantity, transactionValue, trans_value, item_price and item_quantity 107; merchantReference, uniqueMerchantReference, merchantCustomerReference and trans_reference malformed 125; sessionKey absent or unknown 129; errorPageUrl absent or malformed 133; accountUpdaterKey 180; batchKey 183; callbackUrl and callback_url 184. Any other: 938 when absent or empty, 937 when malformed, with the wire name after the message: \"Missing parameter: cardKey\". A value is never repeated.",
         why: "Documented codes are used where their text fits.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 46,
@@ -418,7 +418,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Not stated.",
         chosen: "930 for a broken percent-encoding or bytes that are not UTF-8, 933 for another content type or charset or none. Nothing of the body is repeated. The card form is read with any content type but multipart and JSON; a multipart form leads to the error page of the session that it names, with 933.",
         why: "Signatures over guessed text would never fit.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 47,
@@ -436,7 +436,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Which of two values counts (spec 1 §4.1).",
         chosen: "Neither: 935 with the name after the message. Two exceptions: in the card form, collect inputs and inputs that it ignores may share a name, as check boxes do, and their values are joined by commas; a name that ends in [] is an array (A26). The SDK refuses to send a name twice.",
         why: "Two readers that pick different values disagree about what was signed.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 49,
@@ -445,7 +445,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Not stated, but for POST and the text of 103 (spec 1 §4.1, §7).",
         chosen: "A path below a service prefix that names no method gives 103; a known one called with anything but POST gives 934. Both have the body of their service. Pages and the control interface answer 405 to a method that they do not take, and HEAD as GET, changing nothing: no visit is counted. 405 and 934 list the methods in Allow. / leads browsers to the inspector (303). Any other path is a plain 404.",
         why: "103 says what it means; 934 keeps to the HTTP statuses of the documents.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 50,
@@ -454,7 +454,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Not stated.",
         chosen: "500 with code 999; faults that were asked for through the control interface say 998.",
         why: "A failure that is not the caller's fault is no 400.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 51,
@@ -517,7 +517,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "The codes (spec 1 §7).",
         chosen: "940 for a card key that does not exist or has been deleted, 943 for a transaction key; HTTP 400.",
         why: "No documented code fits.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 58,
@@ -526,7 +526,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "The code (spec 1 §3.1, §7).",
         chosen: "941 when the given merchantCustomerReference is not exactly that of the token, also when the token has none. An empty one is not checked.",
         why: "To validate means that anything else is refused.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 59,
@@ -553,7 +553,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "What disabling prevents (spec 1 §3.1).",
         chosen: "authCardKey and initiate3DSecureCardKey give 942. Lookup, update, delete, tokenise onto it and the account updater work. Transactions made before are not touched.",
         why: "The flag is about payments.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 62,
@@ -571,7 +571,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Not shown (spec 1 §4.7).",
         chosen: "Approved Auth, PreAuth and Capture of either version. Anything else gives 944, an unknown key 943.",
         why: "These have a card that the bank has accepted.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 64,
@@ -580,7 +580,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "What is checked and what changes (spec 1 §4.7).",
         chosen: "The token must exist (940), hold the same card number (944) and, if a customer reference is given, have that one (941). Only its parent transaction is replaced; its record is returned.",
         why: "A token must not change its card silently.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 65,
@@ -769,7 +769,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Not shown (spec 2 §3.1).",
         chosen: "Any number of payments and 3-D Secure initiations until it expires. Before a valid post: 956. The CV2 is forgotten after the first authorisation request, whatever its outcome.",
         why: "A declined customer must be able to have the amount changed; the CV2 must not be kept.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 86,
@@ -787,7 +787,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Status codes, and what a declined payment leaves (spec 2 §2.3, §7).",
         chosen: "HTTP 200 with 901 (declined) or 902 (insufficient funds), or 903 for a card that is past its expiry when charged by card key or session key, whatever its number; a transactionKey, the transactionType that was tried, and bankResponseCode, bankResponseMessage, bankTransId. It is recorded and found by lookup, and can be neither captured nor refunded.",
         why: "A decline is an answer of the bank, not an error.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "[[declined]] of the dialect.",
     },
     Assumption {
         number: 88,
@@ -823,7 +823,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Code for an unknown one (spec 2 §4.3).",
         chosen: "957 unless the account lists the key; an account without terminals has none to choose.",
         why: "No documented code fits.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 92,
@@ -832,7 +832,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Code, scope, and requests that failed (spec 2 §2.3, §4.3).",
         chosen: "950. The first request with valid credentials and signature that passes the rate limit and the permission uses the reference up, of every method that has the parameter and does not only read: if it is approved, declined, not answered by the bank (119), or refused for any other parameter (such as 108). A request that fails credentials, signature, rate limit, lockout or permission does not use it up; nor does a value that breaks the parameter's own rule (125). Compared exactly, within the account, over all methods and for ever. A later request is refused before its other parameters are read, even if it is the same in every way.",
         why: "The documents reject every later request after the first one. Whoever corrects a refused request and sends it again under a fresh reference is right under either reading.",
-        change: "service/unique_reference.rs of the sandbox; the code's row in codes.toml.",
+        change: "An [[error]] with the situation duplicate-unique-reference, and refused_reference, of the dialect.",
     },
     Assumption {
         number: 93,
@@ -859,7 +859,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "The code (spec 2 §3.2).",
         chosen: "951: capture or cancel of anything but a PreAuth; refund of anything but an Auth or a Capture, a Refund included; any of them on a declined transaction.",
         why: "No documented code fits.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 96,
@@ -877,7 +877,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Whether parts add up (spec 2 §3.2).",
         chosen: "Any number, together at most the original; above what is left 107, with nothing left 953. Without a value everything that is left. 0 gives 107. Refunds are always approved.",
         why: "Not above the original must hold for the sum.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 98,
@@ -886,7 +886,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "When it is refused (spec 2 §4.4).",
         chosen: "954 when any given field has a value already, whatever the values, and then nothing is written; 955 when no field has a value; 125 when no given field is valid; 943 for an unknown transaction. One valid field is enough: a field beside it that is too long is left out and not set. Fields set when the transaction was made, or copied from its original, count. The sandbox makes no EFT transactions, so that rule never applies.",
         why: "The table makes one valid field the condition (2 §3.2: at least one field valid; 2 §4.4). The codes are not stated. The SDK refuses a field that is too long before anything is sent.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 99,
@@ -958,7 +958,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Codes, and how failing differs from leaving (spec 2 §3.3, §4.4).",
         chosen: "Authenticated: 607 Success, liabilityShift Y, ECI 05 (02 for Mastercard). Challenge failed: 608 Failed. Not finished: 920. Abandoned: 921. Timed out: 922. No 3-D Secure: 923. All but the first: N and ECI 07 (00 for Mastercard). The transactionKey is that of the check, whose type becomes 3DSAuthenticatedOnly and whose ECI changes when authenticated. A payment does not change it.",
         why: "The documented pair is used where its words fit; the others must be told apart.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "[[authentication]] of the dialect.",
     },
     Assumption {
         number: 107,
@@ -967,7 +967,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Codes and times (spec 2 §3.3).",
         chosen: "960 for an unknown key. The address is the base address that the initiation was sent to, /3ds/ and the key. The page may be shown in a frame. A challenge that is not finished times out 15 minutes after initiation. A finished one has no further limit.",
         why: "Long enough for a customer, short enough to test.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 108,
@@ -976,7 +976,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Whether the merchant may proceed (spec 2 §3.3).",
         chosen: "The card decides, however the authentication ended: authenticated, failed, abandoned, timed out or without 3-D Secure; only the liability shift differs (A106). The card challenge-required is of a bank that insists: after a challenge that was not passed it declines with 907. Not finished: 961. A second payment, after an approval or a decline: 962. An error does not use the authentication up, except 119 when the payment was recorded (A93).",
         why: "The merchant decides whether to proceed, says the table, so that a decision to proceed has to be possible. One authentication pays once.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 109,
@@ -1003,7 +1003,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Code for another version (spec 3 §9).",
         chosen: "939 when it is absent, no integer in digits, or another number than 5, after the credentials. 05 is 5.",
         why: "No documented code fits; the version is an integer.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 112,
@@ -1012,7 +1012,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Not shown but for 1 and 3 (spec 3 §7).",
         chosen: "The numbers of version 3 and of the sandbox, where their text fits: those of assumption 45 for parameters, 103 and 930 to 935 for paths and bodies, 111, 119, 939, 943, 951, 952, 953, 957, 963, 970, 998 and 999.",
         why: "One list is easier to learn than two.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 113,
@@ -1129,7 +1129,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Statuses beyond Success (spec 3 §3.1, §4.8).",
         chosen: "Success; Failed for a decline; Refunded when nothing is left to refund; Cancelled for a pre-auth that was cancelled before anything was captured, entirely or through version 5; Voided for one that ran out before anything was captured. A 3-D Secure check has its transaction type, 3DSecureCheck or 3DSAuthenticatedOnly: it is no payment, so it neither failed nor says Success to a merchant who looks for one. value is what was paid: the amount of an approved payment or capture, also after refunds; of a pre-auth what was captured; of a refund what was paid back; otherwise 0. It is written 1.000,00 in EUR and other currencies of countries that write so, 1,000.00 in all others; token is empty when there is none. Unknown key: 943.",
         why: "The states are those of the table, and value is the total paid.",
-        change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        change: "failed in [checkout] of the dialect.",
     },
     Assumption {
         number: 126,
@@ -1138,7 +1138,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Unknown, ended and cancelled tokens (spec 3 §4.9).",
         chosen: "Status 0 for an unknown or expired one, 1 for an active one and for one that is cancelled already.",
         why: "Repeating must be harmless.",
-        change: "The rule lives in the sandbox. The checkout machine takes 0 after the expiry for word that the token can no longer be paid; where that is not so, let it end as unknown instead.",
+        change: "refused_cancel_means_ended in [checkout] of the dialect: the checkout machine takes 0 after the expiry for word that the token can no longer be paid only where that is true.",
     },
     Assumption {
         number: 127,
@@ -1156,7 +1156,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "The data behind the address lookup (spec 3 §4.7).",
         chosen: "A short built-in list of invented properties, shown under /_sandbox/addresses (for example 1, ZZ1 1AA), matched without regard to case and blanks; postcode not in UK form: 937; not found: 970.",
         why: "Real address data is licensed.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "An [[error]] of the dialect with the code's situation.",
     },
     Assumption {
         number: 129,
@@ -1192,7 +1192,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Not stated, but for the two waiting times (spec 1 §5, 2 §7). Nor is the code of a reference that was used before.",
         chosen: "Each code has one remedy in its table: fix the request, fix the credentials, wait one or five minutes, retry, look it up, or ask the operator. A code that may mean that an earlier request was executed is looked up: no response from the bank (119), a merchant reference that is not accepted (125) or was used (950), a reservation or refund that is used up (952, 953), a field that is set (954), an authentication that has paid (962). For a code without a row the HTTP status decides: 401 the credentials, 403 the operator, 429 a minute, 5xx a retry; all others are looked up, since any of them may be the operator's word for a reference that was used.",
         why: "An error must say what comes next, and whoever follows it must neither pay twice nor lose a payment. A lookup too many costs a request, a new reference too many costs the customer's money.",
-        change: "Change the code's row in codes.toml; the sandbox takes number, message and HTTP status from there.",
+        change: "remedy of an [[error]] of the dialect; for the codes of the documents, the code's row in codes.toml.",
     },
     Assumption {
         number: 133,
@@ -1264,16 +1264,16 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Whether the gateway's lookup finds a payment from the moment in which it was made (spec 2 §4.4).",
         chosen: "A lookup finds every payment that was executed before the service received it, and executing one is a single moment. Nothing found proves something only where no copy of the request can be executed later.",
         why: "Without it no lookup could ever settle a refusal. If it is wrong, a charge is still made once, since it is only sent again under its reference; a charge that ends as refused could have been made.",
-        change: "Give a charge no lookups: then every doubt ends as unknown, with the lookup to make later.",
+        change: "immediate = false in [lookup] of the dialect: then a lookup that finds nothing proves nothing, and the doubt ends as unknown.",
     },
     Assumption {
         number: 141,
         area: "protocol",
         title: "What a refusal says about other copies of a request",
         open: "Which error codes depend on the request alone, and which on a state that may change (spec 2 §7).",
-        chosen: "103, 104, 107, 108, 110, 120 and malformed or missing parameters refuse every copy at any time. 109, 129, 136 and an unknown card key refuse every later copy. Any other code, known or not, says nothing about other copies.",
+        chosen: "103, 104, 108, 110 and 120 refuse every copy at any time, 109 and 136 every later one: the documents' words say so. In the sandbox 107 and malformed or missing parameters refuse every copy too, 129 and an unknown card key every later one. Any other code, known or not, says nothing about other copies.",
         why: "Cards and sessions expire and deleted keys do not come back, but accounts are changed by the operator and cards are enabled again. What is in doubt is looked up before a charge ends as refused.",
-        change: "The lists stand beside Refused::standing.",
+        change: "standing of an [[error]] of the dialect.",
     },
     Assumption {
         number: 142,

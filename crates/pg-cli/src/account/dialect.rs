@@ -1,0 +1,84 @@
+//! The dialect of an account: by name, from a file, or as its address suggests.
+
+use std::{fs::File, path::Path, sync::Arc};
+
+use pg_model::{Dialect, mask};
+use pg_proto::BaseUrl;
+
+use crate::{argument, failure::Failure};
+
+/// The dialect that adds nothing to the documents.
+pub(super) const DOCUMENTED: &str = "documented";
+/// What `pg sandbox` speaks.
+const SANDBOX: &str = "sandbox";
+
+/// The dialect of that name, or of the file of that name.
+///
+/// # Errors
+/// When the file can't be read, or something in it is wrong: every mistake with its line.
+pub(crate) fn named(name: &str) -> Result<Arc<Dialect>, Failure> {
+    match name {
+        DOCUMENTED => Ok(Arc::new(Dialect::documented())),
+        SANDBOX => Ok(pg_sandbox::dialect()),
+        name => match pg_sandbox::READY.iter().find(|(ready, _)| *ready == name) {
+            Some((_, text)) => parsed(text, name),
+            None => read(Path::new(name)),
+        },
+    }
+}
+
+/// What an address is taken to speak when nobody says. Plain HTTP on this machine is how a sandbox is called, and never how a
+/// payment service is; nothing is assumed of any other address.
+pub(super) fn of_address(base: &BaseUrl) -> Arc<Dialect> {
+    let is_local = base.as_str().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"));
+    if is_local && base.is_private() { pg_sandbox::dialect() } else { Arc::new(Dialect::documented()) }
+}
+
+fn read(path: &Path) -> Result<Arc<Dialect>, Failure> {
+    let shown = mask::text(&path.display().to_string());
+    let text = File::open(path).and_then(|mut file| argument::read_text(&mut file)).map_err(|error| {
+        let ready: Vec<&str> = pg_sandbox::READY.iter().map(|(name, _)| *name).collect();
+        let names = ready.join(", ");
+        Failure::misuse(format!(
+            "the dialect {shown} is neither documented, sandbox nor one of {names}, nor a file that can be read: {error}"
+        ))
+    })?;
+    parsed(&text, &shown)
+}
+
+fn parsed(text: &str, shown: &str) -> Result<Arc<Dialect>, Failure> {
+    let dialect = Dialect::from_toml(text);
+    dialect.map(Arc::new).map_err(|error| Failure::misuse(format!("the dialect file {shown}, {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_http_on_this_machine_is_taken_for_a_sandbox() {
+        for (address, name) in [
+            ("http://127.0.0.1:8480", "sandbox"),
+            ("http://localhost:8480", "sandbox"),
+            ("HTTP://[::1]:8480", "sandbox"),
+            ("https://localhost:8480", "documented"),
+            ("https://gateway.example", "documented"),
+            ("http://gateway.example", "documented"),
+        ] {
+            assert_eq!(of_address(&BaseUrl::parse(address).unwrap()).shown_name(), name, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_none_and_a_file_that_is_wrong_are_told() {
+        let said = |name: &str| named(name).map(|_| ()).unwrap_err().message().to_owned();
+        assert!(said("no such file").contains("is neither documented, sandbox nor one of six-hundreds"));
+        assert_eq!(named("terse").unwrap().shown_name(), "terse");
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("own.toml");
+        std::fs::write(&file, "[[declined]]\ncode = \"600\"\nassumption = 11\n").unwrap();
+        assert!(said(&file.display().to_string()).contains("line 2, column 8: the documents say what 600 means"));
+        std::fs::write(&file, "name = \"own\"\n").unwrap();
+        assert_eq!(named(&file.display().to_string()).unwrap().shown_name(), "own");
+    }
+}

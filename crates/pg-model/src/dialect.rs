@@ -1,0 +1,356 @@
+//! What the documents leave open and a client can see, as data.
+//!
+//! The documents fix the protocol; that is code. They leave open, for example, which status codes are declines, which error
+//! code a reference gets that was used before, and what a lookup answers that finds nothing. A service decides these somehow:
+//! the decisions together are its [`Dialect`]. A client asks the dialect of its account, and assumes nothing that stands
+//! neither in the documents nor there.
+//!
+//! [`Dialect::documented`] is the dialect that adds nothing to the documents. Under it a client is safe with every service: what
+//! it cannot tell ends as unknown, never as declined or refused. The sandbox's own is in `pg-sandbox`; that of an operator is a
+//! TOML file, read by `Dialect::from_toml` with the feature `dialect-file`.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{ErrorCode, Remedy, StatusCode};
+
+#[cfg(feature = "dialect-file")]
+mod file;
+mod reading;
+mod words;
+mod written;
+
+#[cfg(feature = "dialect-file")]
+pub use file::{DialectError, DialectMistake};
+pub use reading::Reading;
+
+/// The decisions of one service about what the documents leave open; see [the module](self).
+///
+/// ```
+/// use pg_model::dialect::{Dialect, StatusEntry};
+/// use pg_model::{Outcome, Transaction};
+///
+/// let reply = || Transaction { transaction_status_code: "651".into(), ..Transaction::default() };
+/// let mut dialect = Dialect::documented();
+/// // No document says what 651 means.
+/// assert!(matches!(Outcome::read(reply(), &dialect), Outcome::Other(_)));
+/// dialect.declined.push(StatusEntry::new("651", 11));
+/// assert!(matches!(Outcome::read(reply(), &dialect), Outcome::Declined(_)));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Dialect {
+    /// A name for people and logs; empty for [`documented`](Self::documented).
+    pub name: String,
+    /// Values of `transactionStatusCode` that mean that a payment was declined (assumption A11).
+    pub declined: Vec<StatusEntry>,
+    /// What `getAuthenticationStatus` says besides the liability shift (assumption A106).
+    pub authentication: Vec<AuthenticationEntry>,
+    /// Error codes that the documents do not list, and what they do not say about those that they list.
+    pub errors: Vec<ErrorEntry>,
+    /// How a lookup says that it found nothing, and what that proves.
+    pub lookup: Lookup,
+    /// What version 5 says of checkouts.
+    pub checkout: CheckoutWords,
+    /// Whether a payment that was refused uses its `uniqueMerchantReference` up (assumption A92). Without it, it does: the
+    /// documents reject every request after the first one with a value (spec 2 §4.3).
+    pub refused_reference: Option<RefusedReference>,
+    /// How the data of a redirect is encrypted and written (spec 2 §4.2).
+    pub session_data: SessionData,
+}
+
+/// A value of `transactionStatusCode`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatusEntry {
+    /// The code.
+    pub code: StatusCode,
+    /// Which kind of decline a sandbox uses it for, by the name of a [`Situation`].
+    pub situations: Vec<String>,
+    /// The text that comes with it, if it is known.
+    pub message: String,
+    /// The assumption that this decides.
+    pub assumption: u16,
+}
+
+/// A value of `transactionStatusCode` in the reply of `getAuthenticationStatus`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AuthenticationEntry {
+    /// The code.
+    pub code: StatusCode,
+    /// What it says of the customer.
+    pub means: AuthenticationState,
+    /// The text that comes with it, if it is known.
+    pub message: String,
+    /// The assumption that this decides.
+    pub assumption: u16,
+}
+
+/// How far a customer's authentication is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum AuthenticationState {
+    /// The customer proved who they are.
+    Authenticated,
+    /// The customer did not.
+    Failed,
+    /// The customer has not finished.
+    Pending,
+    /// The customer came back without an answer.
+    Abandoned,
+    /// The customer never came back.
+    TimedOut,
+    /// The card has no 3-D Secure.
+    NotEnrolled,
+}
+
+/// What an error code means. What is left out, nobody knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorEntry {
+    /// The code.
+    pub code: ErrorCode,
+    /// What it is used for, by the names of [`Situation`]s; several where the service does not tell them apart.
+    pub situations: Vec<String>,
+    /// The HTTP status that it comes with.
+    pub http: Option<u16>,
+    /// The text that comes with it, if it is known.
+    pub message: String,
+    /// What to do about it. Without it, what the documents' message asks for, or a lookup.
+    pub remedy: Option<Remedy>,
+    /// What it says about other copies of the same request. Without it, nothing.
+    pub standing: Option<Standing>,
+    /// The assumption that this decides.
+    pub assumption: u16,
+}
+
+/// What a refusal says about other copies of the same request: those that were executed before, and those that may still
+/// be, since a network may deliver a request late, or twice (assumption A141).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Standing {
+    /// The reason lies in the request itself: every copy is refused, whenever it is executed.
+    Always,
+    /// Time brought the reason and never takes it back: copies that are executed later are refused, earlier ones need not
+    /// have been.
+    FromNowOn,
+    /// The reason is a state that may pass.
+    WhileItLasts,
+}
+
+/// How a lookup says that it found nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Lookup {
+    /// The form of the reply (assumption A43).
+    pub nothing: Option<NothingFound>,
+    /// Whether a lookup finds every payment that was executed before the service received it (assumption A140). Without it
+    /// nothing found proves nothing.
+    pub immediate: bool,
+}
+
+/// The reply to a lookup that finds nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NothingFound {
+    /// Success, with an empty list.
+    EmptyList,
+    /// An error code whose entry names the situation `unknown-transaction-key`.
+    Error,
+    /// HTTP 404, whatever its body.
+    NotFound,
+}
+
+/// What version 5 says of checkouts.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct CheckoutWords {
+    /// Values of `status` in the reply of `transaction_lookup` that mean that the payment was declined (assumption A125).
+    pub failed: Vec<String>,
+    /// Whether `canceltoken` answers 0 for a token past its expiry only when it can no longer be paid (assumption A126).
+    pub refused_cancel_means_ended: bool,
+}
+
+/// Whether a payment that was refused uses its `uniqueMerchantReference` up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RefusedReference {
+    /// It does: a corrected payment takes a new one.
+    UsedUp,
+    /// It does not: a corrected payment may keep it.
+    Free,
+}
+
+/// How the data of a redirect is encrypted and written (spec 2 §4.2). What is left out, readers detect or take as usual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct SessionData {
+    /// How the API key becomes a key of AES-256 (assumption A30).
+    pub key: Option<KeyForm>,
+    /// How `iv` spells 16 bytes (assumption A31).
+    pub iv: Option<IvForm>,
+    /// How the last block is filled (assumption A32).
+    pub padding: Option<PaddingForm>,
+    /// How the ciphertext becomes text (assumption A33).
+    pub text: Option<TextForm>,
+}
+
+/// How the API key becomes a key of AES-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KeyForm {
+    /// Its 32 bytes as they are.
+    Verbatim,
+    /// The SHA-256 hash of its bytes.
+    Sha256,
+    /// Its 64 hexadecimal digits.
+    Hex,
+}
+
+/// How `iv` spells 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum IvForm {
+    /// 16 characters.
+    Text,
+    /// 32 hexadecimal digits.
+    Hex,
+}
+
+/// How the last block is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PaddingForm {
+    /// PKCS#7.
+    Pkcs7,
+    /// Bytes of zero.
+    Zero,
+}
+
+/// How the ciphertext becomes text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TextForm {
+    /// Base64.
+    Base64,
+    /// Base64 whose alphabet needs no escaping in URLs.
+    Base64Url,
+    /// Hexadecimal digits.
+    Hex,
+}
+
+/// Something that can go wrong, or a status, for which the documents name no code: a word that entries of a dialect use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Situation {
+    /// Its name in dialect files.
+    pub name: &'static str,
+    /// Whether it is an error; otherwise it is a status of a declined payment.
+    pub is_error: bool,
+    /// The assumption that it belongs to.
+    pub assumption: u16,
+    /// What happened.
+    pub doc: &'static str,
+}
+
+impl Situation {
+    /// An error; what is named by the generated table.
+    pub(crate) const fn error(name: &'static str, assumption: u16, doc: &'static str) -> Self {
+        Self { name, is_error: true, assumption, doc }
+    }
+
+    /// A status of a declined payment.
+    pub(crate) const fn decline(name: &'static str, assumption: u16, doc: &'static str) -> Self {
+        Self { name, is_error: false, assumption, doc }
+    }
+
+    /// The situation of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        crate::SITUATIONS.iter().find(|one| one.name == name)
+    }
+}
+
+/// The name of the situation that a lookup knows no such transaction.
+pub(crate) const UNKNOWN_TRANSACTION: &str = "unknown-transaction-key";
+
+impl Dialect {
+    /// Adds nothing to the documents: what they leave open stays open. The default of an account.
+    #[must_use]
+    pub fn documented() -> Self {
+        Self::default()
+    }
+
+    /// The dialect's name, or what it is without one.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        if self.name.is_empty() { "documented" } else { &self.name }
+    }
+
+    /// The entry of an error code.
+    #[must_use]
+    pub fn error(&self, code: &ErrorCode) -> Option<&ErrorEntry> {
+        self.errors.iter().find(|entry| entry.code == *code)
+    }
+
+    /// The entry for something that went wrong: the code that this service gives it.
+    #[must_use]
+    pub fn error_for(&self, situation: &str) -> Option<&ErrorEntry> {
+        self.errors.iter().find(|entry| entry.situations.iter().any(|name| name == situation))
+    }
+
+    /// The entry for a decline: the code that this service gives it, or else its first one.
+    #[must_use]
+    pub fn decline_for(&self, situation: &str) -> Option<&StatusEntry> {
+        let exact = self.declined.iter().find(|entry| entry.situations.iter().any(|name| name == situation));
+        exact.or_else(|| self.declined.first())
+    }
+
+    /// Whether a status code means that a payment was declined.
+    #[must_use]
+    pub fn is_declined(&self, code: &StatusCode) -> bool {
+        self.declined.iter().any(|entry| entry.code == *code)
+    }
+
+    /// What a status code of `getAuthenticationStatus` says of the customer.
+    #[must_use]
+    pub fn authentication_state(&self, code: &StatusCode) -> Option<AuthenticationState> {
+        self.authentication.iter().find(|entry| entry.code == *code).map(|entry| entry.means)
+    }
+
+    /// Whether a lookup that finds nothing in that form proves that there is no payment: the service is known to say so, and
+    /// to see every payment at once.
+    #[must_use]
+    pub fn proves_nothing_there(&self, form: NothingFound) -> bool {
+        self.lookup.immediate && self.lookup.nothing == Some(form)
+    }
+}
+
+impl StatusEntry {
+    /// A code, and the assumption that it decides.
+    pub fn new(code: impl Into<StatusCode>, assumption: u16) -> Self {
+        Self { code: code.into(), situations: Vec::new(), message: String::new(), assumption }
+    }
+}
+
+impl AuthenticationEntry {
+    /// A code, what it means, and the assumption that it decides.
+    pub fn new(code: impl Into<StatusCode>, means: AuthenticationState, assumption: u16) -> Self {
+        Self { code: code.into(), means, message: String::new(), assumption }
+    }
+}
+
+impl ErrorEntry {
+    /// A code, and the assumption that it decides.
+    pub fn new(code: impl Into<ErrorCode>, assumption: u16) -> Self {
+        Self {
+            code: code.into(),
+            situations: Vec::new(),
+            http: None,
+            message: String::new(),
+            remedy: None,
+            standing: None,
+            assumption,
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Reads a dialect from its file, and says everything that is wrong with it.
+
+use alloc::{borrow::ToOwned as _, format, string::String, vec, vec::Vec};
+use core::fmt;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{
+    AuthenticationEntry, CheckoutWords, Dialect, ErrorEntry, Lookup, NothingFound, SessionData, Situation, StatusEntry,
+    UNKNOWN_TRANSACTION, words::Word,
+};
+use crate::{ErrorCode, Remedy, StatusCode};
+
+/// What is wrong with a dialect file: every mistake, in the order of its lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DialectError {
+    /// The mistakes.
+    pub mistakes: Vec<DialectMistake>,
+}
+
+/// One mistake in a dialect file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DialectMistake {
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its column, from 1.
+    pub column: usize,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+impl fmt::Display for DialectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, mistake) in self.mistakes.iter().enumerate() {
+            let separator = if at == 0 { "" } else { "; " };
+            write!(f, "{separator}line {}, column {}: {}", mistake.line, mistake.column, mistake.problem)?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for DialectError {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    name: String,
+    refused_reference: Option<Spanned<String>>,
+    #[serde(default)]
+    lookup: LookupTable,
+    #[serde(default)]
+    checkout: CheckoutTable,
+    #[serde(default)]
+    session_data: SessionDataTable,
+    #[serde(default)]
+    declined: Vec<DeclinedRow>,
+    #[serde(default)]
+    authentication: Vec<AuthenticationRow>,
+    #[serde(default)]
+    error: Vec<ErrorRow>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct LookupTable {
+    nothing: Option<Spanned<String>>,
+    immediate: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct CheckoutTable {
+    failed: Vec<String>,
+    refused_cancel_means_ended: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct SessionDataTable {
+    key: Option<Spanned<String>>,
+    iv: Option<Spanned<String>>,
+    padding: Option<Spanned<String>>,
+    text: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeclinedRow {
+    code: Spanned<String>,
+    #[serde(default)]
+    situations: Vec<Spanned<String>>,
+    #[serde(default)]
+    message: String,
+    assumption: Spanned<u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AuthenticationRow {
+    code: Spanned<String>,
+    means: Spanned<String>,
+    #[serde(default)]
+    message: String,
+    assumption: Spanned<u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorRow {
+    code: Spanned<String>,
+    #[serde(default)]
+    situations: Vec<Spanned<String>>,
+    http: Option<Spanned<u16>>,
+    #[serde(default)]
+    message: String,
+    remedy: Option<Spanned<String>>,
+    standing: Option<Spanned<String>>,
+    assumption: Spanned<u16>,
+}
+
+impl Dialect {
+    /// Reads the text of a dialect file: see `docs/dialects.md`.
+    ///
+    /// ```
+    /// use pg_model::dialect::Dialect;
+    ///
+    /// let dialect = Dialect::from_toml("[[declined]]\ncode = \"651\"\nassumption = 11\n")?;
+    /// assert!(dialect.is_declined(&"651".into()));
+    /// let wrong = Dialect::from_toml("[[declined]]\ncode = \"600\"\nassumption = 11\n").unwrap_err();
+    /// assert_eq!(wrong.to_string(), "line 2, column 8: the documents say what 600 means; leave it out");
+    /// # Ok::<(), pg_model::dialect::DialectError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DialectError`] lists every mistake with its line: keys that are not known, values of a wrong type, words that are none of
+    /// those allowed, codes and situations that occur twice. A file that is no TOML is told by its first mistake.
+    pub fn from_toml(text: &str) -> Result<Self, DialectError> {
+        let file: File = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            DialectError { mistakes: vec![mistake(text, at, error.message().to_owned())] }
+        })?;
+        let mut checker = Checker { text, mistakes: Vec::new() };
+        let dialect = checker.dialect(file);
+        if checker.mistakes.is_empty() {
+            return Ok(dialect);
+        }
+        checker.mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
+        Err(DialectError { mistakes: checker.mistakes })
+    }
+}
+
+fn mistake(text: &str, at: usize, problem: String) -> DialectMistake {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    DialectMistake { line, column, problem: problem.trim().replace('\n', " ") }
+}
+
+struct Checker<'t> {
+    text: &'t str,
+    mistakes: Vec<DialectMistake>,
+}
+
+impl Checker<'_> {
+    fn wrong<T>(&mut self, place: &Spanned<T>, problem: impl Into<String>) {
+        let mistake = mistake(self.text, place.span().start, problem.into());
+        self.mistakes.push(mistake);
+    }
+
+    fn dialect(&mut self, file: File) -> Dialect {
+        self.once("code", file.declined.iter().map(|row| &row.code));
+        self.once("code", file.authentication.iter().map(|row| &row.code));
+        self.once("code", file.error.iter().map(|row| &row.code));
+        self.once("situation", file.declined.iter().flat_map(|row| &row.situations));
+        self.once("situation", file.error.iter().flat_map(|row| &row.situations));
+        let nothing = file.lookup.nothing.as_ref().and_then(|word| self.word::<NothingFound>(word));
+        let says = |row: &ErrorRow| row.situations.iter().any(|one| one.get_ref() == UNKNOWN_TRANSACTION);
+        if let Some(place) = file.lookup.nothing.as_ref().filter(|_| nothing == Some(NothingFound::Error)) {
+            if !file.error.iter().any(says) {
+                let what =
+                    format!("needs an [[error]] with situations = [\"{UNKNOWN_TRANSACTION}\"] that names the code");
+                self.wrong(place, what);
+            }
+        }
+        let data = &file.session_data;
+        Dialect {
+            name: file.name,
+            refused_reference: file.refused_reference.as_ref().and_then(|word| self.word(word)),
+            lookup: Lookup { nothing, immediate: file.lookup.immediate },
+            checkout: CheckoutWords {
+                failed: file.checkout.failed,
+                refused_cancel_means_ended: file.checkout.refused_cancel_means_ended,
+            },
+            session_data: SessionData {
+                key: data.key.as_ref().and_then(|word| self.word(word)),
+                iv: data.iv.as_ref().and_then(|word| self.word(word)),
+                padding: data.padding.as_ref().and_then(|word| self.word(word)),
+                text: data.text.as_ref().and_then(|word| self.word(word)),
+            },
+            declined: file.declined.into_iter().map(|row| self.declined(row)).collect(),
+            authentication: file.authentication.into_iter().filter_map(|row| self.authentication(row)).collect(),
+            errors: file.error.into_iter().map(|row| self.error(row)).collect(),
+        }
+    }
+
+    fn declined(&mut self, row: DeclinedRow) -> StatusEntry {
+        self.code(&row.code);
+        if StatusCode::KNOWN.iter().any(|known| known.as_str() == row.code.get_ref()) {
+            self.wrong(&row.code, format!("the documents say what {} means; leave it out", row.code.get_ref()));
+        }
+        let assumption = self.assumption(&row.assumption);
+        let situations = self.situations(row.situations, false);
+        StatusEntry { situations, message: row.message, ..StatusEntry::new(row.code.into_inner(), assumption) }
+    }
+
+    fn authentication(&mut self, row: AuthenticationRow) -> Option<AuthenticationEntry> {
+        self.code(&row.code);
+        let assumption = self.assumption(&row.assumption);
+        let means = self.word(&row.means)?;
+        let entry = AuthenticationEntry::new(row.code.into_inner(), means, assumption);
+        Some(AuthenticationEntry { message: row.message, ..entry })
+    }
+
+    fn error(&mut self, row: ErrorRow) -> ErrorEntry {
+        self.code(&row.code);
+        if row.code.get_ref() == ErrorCode::NO_RESPONSE_FROM_BANK.as_str() {
+            self.wrong(
+                &row.code,
+                "119 leaves open whether the bank has charged, and no entry changes that; leave it out",
+            );
+        }
+        if let Some(place) = row.http.as_ref().filter(|http| !(200..600).contains(http.get_ref())) {
+            self.wrong(place, format!("{} is no HTTP status of a reply; take one from 200 to 599", place.get_ref()));
+        }
+        let assumption = self.assumption(&row.assumption);
+        ErrorEntry {
+            situations: self.situations(row.situations, true),
+            http: row.http.map(Spanned::into_inner),
+            message: row.message,
+            remedy: row.remedy.as_ref().and_then(|word| self.word::<Remedy>(word)),
+            standing: row.standing.as_ref().and_then(|word| self.word(word)),
+            ..ErrorEntry::new(row.code.into_inner(), assumption)
+        }
+    }
+
+    fn code(&mut self, code: &Spanned<String>) {
+        let text = code.get_ref();
+        let plain = (1..=16).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());
+        if !plain {
+            self.wrong(code, format!("{text:?} is no code; write 1 to 16 letters and digits, such as \"901\""));
+        }
+    }
+
+    fn assumption(&mut self, number: &Spanned<u16>) -> u16 {
+        if !(1..1000).contains(number.get_ref()) {
+            self.wrong(number, "write the number of the assumption that this decides, from docs/assumptions.md");
+        }
+        *number.get_ref()
+    }
+
+    fn situations(&mut self, names: Vec<Spanned<String>>, errors: bool) -> Vec<String> {
+        for name in &names {
+            if Situation::named(name.get_ref()).is_none_or(|one| one.is_error != errors) {
+                let near = crate::SITUATIONS.iter().filter(|one| one.is_error == errors);
+                let near = near.min_by_key(|one| distance(one.name, name.get_ref()));
+                let hint = near.map_or("", |one| one.name);
+                let kind = if errors { "an error" } else { "a decline" };
+                let what = format!("{:?} is no situation of {kind}; did you mean {hint:?}?", name.get_ref());
+                self.wrong(name, what);
+            }
+        }
+        names.into_iter().map(Spanned::into_inner).collect()
+    }
+
+    fn word<W: Word>(&mut self, word: &Spanned<String>) -> Option<W> {
+        let found = W::WORDS.iter().find(|(known, _)| known == word.get_ref());
+        if found.is_none() {
+            let allowed: Vec<String> = W::WORDS.iter().map(|(known, _)| format!("{known:?}")).collect();
+            self.wrong(word, format!("{:?} is not known; write {}", word.get_ref(), allowed.join(" or ")));
+        }
+        found.map(|(_, value)| *value)
+    }
+
+    /// Notes what occurs twice: nobody could tell which of two entries holds.
+    fn once<'r>(&mut self, what: &str, rows: impl Iterator<Item = &'r Spanned<String>>) {
+        let mut seen: Vec<&Spanned<String>> = Vec::new();
+        for row in rows {
+            if let Some(first) = seen.iter().find(|other| other.get_ref() == row.get_ref()) {
+                let first = mistake(self.text, first.span().start, String::new()).line;
+                self.wrong(row, format!("{what} {:?} is in line {first} already; keep one", row.get_ref()));
+            }
+            seen.push(row);
+        }
+    }
+}
+
+/// How many letters two words differ in.
+fn distance(left: &str, right: &str) -> usize {
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (at, letter) in left.bytes().enumerate() {
+        let mut diagonal = core::mem::replace(&mut row[0], at + 1);
+        for (column, other) in right.bytes().enumerate() {
+            let best = (diagonal + usize::from(letter != other)).min(row[column] + 1).min(row[column + 1] + 1);
+            diagonal = core::mem::replace(&mut row[column + 1], best);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString as _;
+
+    use super::*;
+
+    /// What is said of a file.
+    fn said(text: &str) -> String {
+        Dialect::from_toml(text).expect_err("it is wrong").to_string()
+    }
+
+    #[test]
+    fn every_mistake_is_told_with_its_line_and_what_to_do() {
+        for (text, wanted) in [
+            ("decline = []", "line 1, column 1: unknown field `decline`, expected one of"),
+            (
+                "[[declined]]\ncode = 651\nassumption = 11",
+                "line 2, column 8: invalid type: integer `651`, expected a string",
+            ),
+            ("[[declined]]\ncode = \"651\"", "line 1, column 1: missing field `assumption`"),
+            (
+                "[[declined]]\ncode = \"6 1\"\nassumption = 11",
+                "line 2, column 8: \"6 1\" is no code; write 1 to 16 letters and digits, such as \"901\"",
+            ),
+            (
+                "[[error]]\ncode = \"7\"\nassumption = 92\n[[error]]\ncode = \"7\"\nassumption = 92",
+                "line 5, column 8: code \"7\" is in line 2 already; keep one",
+            ),
+            (
+                "[[error]]\ncode = \"7\"\nassumption = 92\nsituations = [\"duplicate-unique-referense\"]",
+                "line 4, column 15: \"duplicate-unique-referense\" is no situation of an error; did you mean \
+                 \"duplicate-unique-reference\"?",
+            ),
+            ("[[error]]\ncode = \"7\"\nassumption = 0", "line 3, column 14: write the number of the assumption"),
+            (
+                "[[error]]\ncode = \"7\"\nassumption = 1\nhttp = 99",
+                "line 4, column 8: 99 is no HTTP status of a reply; take one from 200 to 599",
+            ),
+            ("[[error]]\ncode = \"119\"\nassumption = 1", "line 2, column 8: 119 leaves open whether"),
+            (
+                "[lookup]\nnothing = \"none\"",
+                "line 2, column 11: \"none\" is not known; write \"empty-list\" or \"error\" or \"not-found\"",
+            ),
+            (
+                "[lookup]\nnothing = \"error\"",
+                "line 2, column 11: needs an [[error]] with situations = [\"unknown-transaction-key\"]",
+            ),
+            (
+                "[session_data]\nkey = \"md5\"",
+                "line 2, column 7: \"md5\" is not known; write \"verbatim\" or \"sha256\" or \"hex\"",
+            ),
+        ] {
+            let said = said(text);
+            assert!(said.starts_with(wanted), "{text}\n{said}");
+        }
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once_in_the_order_of_their_lines() {
+        let text =
+            "refused_reference = \"gone\"\n[lookup]\nnothing = \"none\"\n[[declined]]\ncode = \"600\"\nassumption = 11";
+        let error = Dialect::from_toml(text).unwrap_err();
+        assert_eq!(error.mistakes.iter().map(|mistake| mistake.line).collect::<Vec<_>>(), [1, 3, 5]);
+    }
+
+    #[test]
+    fn what_is_written_is_read_as_the_same() {
+        let text = "name = \"a \\\"b\\\" \\\\ \\u0007\"\nrefused_reference = \"free\"\n[lookup]\nnothing = \"error\"\nimmediate = true\n\
+            [checkout]\nfailed = [\"Failed\", \"No\"]\nrefused_cancel_means_ended = true\n\
+            [session_data]\nkey = \"sha256\"\niv = \"hex\"\npadding = \"zero\"\ntext = \"base64-url\"\n\
+            [[declined]]\ncode = \"651\"\nsituations = [\"insufficient-funds\"]\nmessage = \"no\"\nassumption = 87\n\
+            [[authentication]]\ncode = \"70\"\nmeans = \"timed-out\"\nassumption = 106\n\
+            [[error]]\ncode = \"404\"\nsituations = [\"unknown-transaction-key\"]\nhttp = 404\nmessage = \"gone\"\n\
+            remedy = \"look-up\"\nstanding = \"while-it-lasts\"\nassumption = 57\n";
+        let dialect = Dialect::from_toml(text).unwrap();
+        assert_eq!(Dialect::from_toml(&dialect.to_toml()).unwrap(), dialect);
+        assert_eq!(Dialect::from_toml(&Dialect::documented().to_toml()).unwrap(), Dialect::documented());
+        assert!(
+            dialect.proves_nothing_there(NothingFound::Error) && !dialect.proves_nothing_there(NothingFound::EmptyList)
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! A dialect as the text of its file.
+
+use alloc::{
+    format,
+    string::{String, ToString as _},
+};
+
+use super::{Dialect, words::Word};
+
+impl Dialect {
+    /// The text of a dialect file that says the same.
+    ///
+    /// ```
+    /// use pg_model::dialect::{Dialect, StatusEntry};
+    ///
+    /// let mut dialect = Dialect::documented();
+    /// dialect.declined.push(StatusEntry::new("651", 11));
+    /// assert!(dialect.to_toml().contains("[[declined]]\ncode = \"651\"\n"));
+    /// ```
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = Text(String::new());
+        text.given("name", &self.name);
+        text.word("refused_reference", self.refused_reference, 92);
+        if self.lookup != super::Lookup::default() {
+            text.head("[lookup]");
+            text.word("nothing", self.lookup.nothing, 43);
+            text.raw("immediate", &self.lookup.immediate.to_string(), Some(140));
+        }
+        if self.checkout != super::CheckoutWords::default() {
+            text.head("[checkout]");
+            text.list("failed", &self.checkout.failed, Some(125));
+            let ended = self.checkout.refused_cancel_means_ended;
+            text.raw("refused_cancel_means_ended", &ended.to_string(), Some(126));
+        }
+        let data = &self.session_data;
+        if *data != super::SessionData::default() {
+            text.head("[session_data]");
+            text.word("key", data.key, 30);
+            text.word("iv", data.iv, 31);
+            text.word("padding", data.padding, 32);
+            text.word("text", data.text, 33);
+        }
+        for entry in &self.declined {
+            text.head("[[declined]]");
+            text.given("code", entry.code.as_str());
+            text.list("situations", &entry.situations, None);
+            text.given("message", &entry.message);
+            text.raw("assumption", &entry.assumption.to_string(), None);
+        }
+        for entry in &self.authentication {
+            text.head("[[authentication]]");
+            text.given("code", entry.code.as_str());
+            text.given("means", entry.means.word());
+            text.given("message", &entry.message);
+            text.raw("assumption", &entry.assumption.to_string(), None);
+        }
+        for entry in &self.errors {
+            text.head("[[error]]");
+            text.given("code", entry.code.as_str());
+            text.list("situations", &entry.situations, None);
+            if let Some(http) = entry.http {
+                text.raw("http", &http.to_string(), None);
+            }
+            text.given("message", &entry.message);
+            text.given("remedy", entry.remedy.map_or("", Word::word));
+            text.given("standing", entry.standing.map_or("", Word::word));
+            text.raw("assumption", &entry.assumption.to_string(), None);
+        }
+        text.0
+    }
+}
+
+struct Text(String);
+
+impl Text {
+    fn head(&mut self, head: &str) {
+        if !self.0.is_empty() {
+            self.0.push('\n');
+        }
+        self.0 += head;
+        self.0.push('\n');
+    }
+
+    fn raw(&mut self, key: &str, value: &str, assumption: Option<u16>) {
+        let basis = assumption.map_or_else(String::new, |number| format!(" # A{number}"));
+        self.0 += &format!("{key} = {value}{basis}\n");
+    }
+
+    /// A text that is not empty.
+    fn given(&mut self, key: &str, value: &str) {
+        if !value.is_empty() {
+            self.raw(key, &quoted(value), None);
+        }
+    }
+
+    fn list(&mut self, key: &str, values: &[String], assumption: Option<u16>) {
+        if !values.is_empty() {
+            let values: alloc::vec::Vec<String> = values.iter().map(|value| quoted(value)).collect();
+            self.raw(key, &format!("[{}]", values.join(", ")), assumption);
+        }
+    }
+
+    fn word(&mut self, key: &str, value: Option<impl Word>, assumption: u16) {
+        if let Some(value) = value {
+            self.raw(key, &quoted(value.word()), Some(assumption));
+        }
+    }
+}
+
+/// A basic string of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            letter if letter.is_control() => quoted += &format!("\\u{:04X}", u32::from(letter)),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted + "\""
+}

@@ -1,0 +1,90 @@
+//! The sandbox's own dialect, and ready ones that differ from it.
+
+use std::sync::{Arc, OnceLock};
+
+use pg_crypto::{IvFormat, KeyDerivation, KeyError, Padding, SessionCipher, TextEncoding};
+use pg_model::{
+    Dialect,
+    dialect::{IvForm, KeyForm, PaddingForm, TextForm},
+};
+
+/// What the sandbox speaks unless [`Settings::dialect`](crate::Settings::dialect) says otherwise: what a client's account has
+/// to speak that talks to it.
+///
+/// ```
+/// assert!(pg_sandbox::dialect().is_declined(&"901".into()));
+/// ```
+#[must_use]
+pub fn dialect() -> Arc<Dialect> {
+    static DIALECT: OnceLock<Arc<Dialect>> = OnceLock::new();
+    let read = || Dialect::from_toml(include_str!("../dialects/sandbox.toml")).expect("a test reads the file");
+    Arc::clone(DIALECT.get_or_init(|| Arc::new(read())))
+}
+
+/// Dialects that differ from the sandbox's own as much as services may, by name: to try a client against.
+///
+/// ```
+/// let (name, text) = pg_sandbox::READY[0];
+/// let dialect = pg_model::Dialect::from_toml(text)?;
+/// assert_eq!(dialect.name, name);
+/// # Ok::<(), pg_model::dialect::DialectError>(())
+/// ```
+pub const READY: &[(&str, &str)] = &[
+    ("six-hundreds", include_str!("../dialects/six-hundreds.toml")),
+    ("not-found", include_str!("../dialects/not-found.toml")),
+    ("terse", include_str!("../dialects/terse.toml")),
+];
+
+/// The cipher of redirects, as a dialect has it (assumptions 30 to 33).
+pub(crate) fn cipher(dialect: &Dialect, api_key: &str) -> Result<SessionCipher, KeyError> {
+    let form = dialect.session_data;
+    let derivation = match form.key {
+        Some(KeyForm::Sha256) => KeyDerivation::Sha256,
+        Some(KeyForm::Hex) => KeyDerivation::Hex,
+        _ => KeyDerivation::Verbatim,
+    };
+    let iv = if form.iv == Some(IvForm::Hex) { IvFormat::Hex } else { IvFormat::Detect };
+    let padding = if form.padding == Some(PaddingForm::Zero) { Padding::Zero } else { Padding::Pkcs7 };
+    let text = match form.text {
+        Some(TextForm::Hex) => TextEncoding::Hex,
+        Some(TextForm::Base64Url) => TextEncoding::Base64Url,
+        _ => TextEncoding::Base64,
+    };
+    Ok(SessionCipher::with_derivation(api_key, derivation)?.iv_format(iv).padding(padding).encode_as(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::{SandboxAuthenticationCode, SandboxErrorCode, SandboxStatusCode};
+
+    #[test]
+    fn the_sandboxs_own_dialect_has_every_code_that_it_invents() {
+        let dialect = dialect();
+        for code in SandboxErrorCode::KNOWN {
+            let entry = dialect.error_for(code.situation().unwrap()).unwrap();
+            assert_eq!((entry.code.as_str(), entry.http), (code.as_str(), code.http_status()));
+            assert_eq!((Some(entry.message.as_str()), Some(entry.assumption)), (code.message(), code.assumption()));
+        }
+        for code in SandboxStatusCode::KNOWN {
+            assert_eq!(dialect.decline_for(code.situation().unwrap()).unwrap().code.as_str(), code.as_str());
+        }
+        for code in SandboxAuthenticationCode::KNOWN {
+            assert!(dialect.authentication_state(&code.as_str().into()).is_some());
+        }
+    }
+
+    #[test]
+    fn ready_dialects_can_be_read_and_differ() {
+        let mut seen = vec![(*dialect()).clone()];
+        for (name, text) in READY {
+            let dialect = Dialect::from_toml(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(dialect.name, *name);
+            for other in &seen {
+                assert_ne!(dialect.lookup.nothing, other.lookup.nothing.filter(|_| other.name != "sandbox"), "{name}");
+                assert_ne!(dialect.session_data, other.session_data, "{name}");
+            }
+            seen.push(dialect);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the service of a world decides where the documents leave something open, and what its clients know of that.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Response;
+use pg_model::{
+    Dialect, ErrorCode,
+    dialect::{IvForm, KeyForm, NothingFound, PaddingForm, RefusedReference, TextForm},
+};
+
+use crate::{dice::Dice, scenario::Scenario};
+
+/// The dialects of a world.
+#[derive(Clone, Debug)]
+pub(crate) struct Spoken {
+    /// What the service speaks.
+    pub(crate) service: Arc<Dialect>,
+    /// What its clients read it by: the same, or what the documents say and no more.
+    pub(crate) client: Arc<Dialect>,
+    /// The status that it gives what it has approved, in place of 600: one that no client knows.
+    odd: Option<String>,
+}
+
+/// HTTP statuses of errors: those of the documents more often, others because nobody knows.
+const STATUSES: [u16; 10] = [400, 400, 400, 400, 401, 403, 403, 404, 409, 422];
+
+impl Spoken {
+    /// Half of the worlds are the sandbox's own. In the others the service decides at random, and half of their clients
+    /// assume nothing.
+    pub(crate) fn of(scenario: Scenario) -> Self {
+        let mut dice = Dice::new(scenario.seed, "dialect");
+        let which = dice.below(4);
+        if which < 2 || !scenario.may_differ() {
+            return Self { service: pg_sandbox::dialect(), client: pg_sandbox::dialect(), odd: None };
+        }
+        let service = Arc::new(random(&mut dice));
+        let client = if which == 2 { Arc::clone(&service) } else { Arc::new(Dialect::documented()) };
+        // Of three digits like 600, so that no length changes.
+        let odd = dice.per_mille(150).then(|| "650".to_owned());
+        Self { service, client, odd }
+    }
+
+    /// The reply as the service gives it.
+    pub(crate) fn said(&self, reply: Response<Bytes>) -> Response<Bytes> {
+        let Some(odd) = &self.odd else { return reply };
+        reply.map(|body| {
+            let text = String::from_utf8_lossy(&body);
+            let json =
+                text.replace("\"transactionStatusCode\":\"600\"", &format!("\"transactionStatusCode\":\"{odd}\""));
+            let xml = format!("<transactionStatusCode>{odd}<");
+            Bytes::from(json.replace("<transactionStatusCode>600<", &xml))
+        })
+    }
+
+    /// Whether a lookup that finds nothing is answered with something else than an empty list.
+    pub(crate) fn nothing_is_an_error(&self) -> bool {
+        self.service.lookup.nothing != Some(NothingFound::EmptyList)
+    }
+}
+
+/// The sandbox's dialect with other codes, statuses, forms and rules.
+fn random(dice: &mut Dice) -> Dialect {
+    let mut dialect = (*pg_sandbox::dialect()).clone();
+    "random".clone_into(&mut dialect.name);
+    dialect.lookup.nothing = Some(dice.pick(&[NothingFound::EmptyList, NothingFound::Error, NothingFound::NotFound]));
+    dialect.refused_reference = Some(dice.pick(&[RefusedReference::UsedUp, RefusedReference::Free]));
+    let data = &mut dialect.session_data;
+    data.key = Some(dice.pick(&[KeyForm::Verbatim, KeyForm::Sha256]));
+    data.iv = Some(dice.pick(&[IvForm::Text, IvForm::Hex]));
+    data.padding = Some(dice.pick(&[PaddingForm::Pkcs7, PaddingForm::Zero]));
+    data.text = Some(dice.pick(&[TextForm::Base64, TextForm::Base64Url, TextForm::Hex]));
+    "No".clone_into(&mut dialect.checkout.failed[0]);
+    // Statuses are 6xx, as the documents' are.
+    let mut statuses = vec![600, 607, 608, 650];
+    let mut status = |dice: &mut Dice| fresh(dice, &mut statuses, 601, 699).to_string();
+    for entry in &mut dialect.declined {
+        entry.code = status(dice).into();
+    }
+    for entry in dialect.authentication.iter_mut().filter(|entry| entry.code.message().is_none()) {
+        entry.code = status(dice).into();
+    }
+    let mut codes: Vec<u64> = ErrorCode::KNOWN.iter().filter_map(|code| code.as_str().parse().ok()).collect();
+    let like_a_wrong_one = dice.per_mille(300);
+    for entry in dialect.errors.iter_mut().filter(|entry| !entry.situations.is_empty()) {
+        let is = |situation: &str| entry.situations.iter().any(|name| name == situation);
+        let code = fresh(dice, &mut codes, 200, 999).to_string();
+        let http = dice.pick(&STATUSES);
+        if is("duplicate-unique-reference") && like_a_wrong_one {
+            entry.code = ErrorCode::INVALID_MERCHANT_REFERENCE;
+            continue;
+        }
+        // A service that breaks down says so with its status.
+        let breaks_down = entry.http.is_some_and(|http| http >= 500);
+        entry.code = code.into();
+        entry.http = if breaks_down { entry.http } else { Some(http) };
+    }
+    dialect
+}
+
+/// A number that was not taken before.
+fn fresh(dice: &mut Dice, taken: &mut Vec<u64>, least: u64, most: u64) -> u64 {
+    loop {
+        let number = dice.between(least, most);
+        if !taken.contains(&number) {
+            taken.push(number);
+            return number;
+        }
+    }
+}
