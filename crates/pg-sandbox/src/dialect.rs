@@ -75,6 +75,18 @@ mod tests {
     }
 
     #[test]
+    fn a_key_form_that_an_account_cannot_have_is_refused_at_the_start() {
+        let dialect = Dialect::from_toml("[session_data]\nkey = \"hex\"\n").unwrap();
+        let settings = crate::Settings { dialect: Some(Arc::new(dialect)), ..crate::Settings::default() };
+        let said = crate::Sandbox::in_memory_with(settings, [0; 32]).map(|_| ()).unwrap_err().to_string();
+        assert!(said.contains("[session_data] key does not fit the account") && said.contains("sha256"), "{said}");
+        for (_, text) in READY {
+            let dialect = Some(Arc::new(Dialect::from_toml(text).unwrap()));
+            crate::Sandbox::in_memory_with(crate::Settings { dialect, ..crate::Settings::default() }, [0; 32]).unwrap();
+        }
+    }
+
+    #[test]
     fn ready_dialects_can_be_read_and_differ() {
         let mut seen = vec![(*dialect()).clone()];
         for (name, text) in READY {

@@ -9,6 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{Method, Request, Response, header};
+use pg_crypto::KeyError;
 use pg_model::Encoding;
 use zeroize::Zeroizing;
 
@@ -140,6 +141,7 @@ impl Sandbox {
         key: &[u8; 32],
         dice: SeededDice,
     ) -> Result<Self, OpenError> {
+        settings.check_keys()?;
         let mut sandbox = Self {
             store,
             settings: Arc::new(settings),
@@ -425,6 +427,18 @@ pub enum OpenError {
          unnoticed; put a copy of the latest store back"
     )]
     EarlierStore,
+    /// The dialect derives the key of redirects in a way that an account's API key does not allow.
+    #[error(
+        "the dialect's [session_data] key does not fit the account {account}: {problem}; leave it out or take \"verbatim\" or \
+         \"sha256\""
+    )]
+    UnfitKey {
+        /// The account's name.
+        account: String,
+        /// What is wrong.
+        #[source]
+        problem: KeyError,
+    },
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use pg_connections::Limits as ConnectionLimits;
 use pg_model::Dialect;
 
-use crate::{decoder_package::DecoderPackage, form::Limits, merchants::Merchants, secret::Secret};
+use crate::{
+    decoder_package::DecoderPackage, dialect::cipher, form::Limits, merchants::Merchants, sandbox::OpenError,
+    secret::Secret,
+};
 
 /// Accounts, limits, and who may control the sandbox.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +38,16 @@ impl Settings {
     #[must_use]
     pub fn spoken(&self) -> Arc<Dialect> {
         self.dialect.clone().unwrap_or_else(crate::dialect)
+    }
+
+    /// Whether redirects can be encrypted for every account: better refused at the start than at the first customer.
+    pub(crate) fn check_keys(&self) -> Result<(), OpenError> {
+        let dialect = self.spoken();
+        for merchant in self.merchants.all() {
+            cipher(&dialect, merchant.api_key.expose())
+                .map_err(|problem| OpenError::UnfitKey { account: merchant.name.clone(), problem })?;
+        }
+        Ok(())
     }
 }
 

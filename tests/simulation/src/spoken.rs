@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::Response;
 use pg_model::{
-    Dialect, ErrorCode,
+    Dialect, ErrorCode, Remedy, ServiceError, decode_into,
     dialect::{IvForm, KeyForm, NothingFound, PaddingForm, RefusedReference, TextForm},
 };
 
@@ -51,6 +51,15 @@ impl Spoken {
             let xml = format!("<transactionStatusCode>{odd}<");
             Bytes::from(json.replace("<transactionStatusCode>600<", &xml))
         })
+    }
+
+    /// Whether the service says that the credentials are wrong, which counts towards a lockout. A status alone does not: it may
+    /// be how this service says that it found nothing.
+    pub(crate) fn refuses_credentials(&self, reply: &Response<Bytes>) -> bool {
+        let mut error = ServiceError::default();
+        let readable = !reply.status().is_success() && decode_into(reply.body(), &mut error).is_ok();
+        let status = reply.status().as_u16();
+        readable && self.service.reading(&error.error_code, status).remedy == Remedy::FixCredentials
     }
 
     /// Whether a lookup that finds nothing is answered with something else than an empty list.

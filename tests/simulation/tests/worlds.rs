@@ -27,15 +27,25 @@ fn the_same_seed_is_the_same_world_to_the_last_byte_on_every_thread() {
 /// To say "unknown" is always allowed, so it could be the cheap way out.
 #[test]
 fn most_payments_end_known() {
-    let tally = many(1_000, 120, &|_| {}).tally;
-    let (payments, unknown) = ended(&tally, &["Auth ", "Preauth ", "CardKey ", "Session "]);
+    let mut tally = Tally::default();
+    for seed in 1_000..1_120 {
+        tally.add(&play(Scenario::of_the_sandbox(seed)).tally);
+    }
+    // With what these worlds do to requests, about one in five; a bank that does not answer is one in nine. One checkout in
+    // eight names no reference to search by.
+    knows_most(&tally, 25, 20);
+    // A client that knows the documents alone says more often that it does not know.
+    knows_most(&many(1_000, 120, &|_| {}).tally, 35, 25);
+}
+
+/// Of a hundred payments and checkouts fewer than so many end as unknown.
+fn knows_most(tally: &Tally, unknown_payments: u64, unknown_checkouts: u64) {
+    let (payments, unknown) = ended(tally, &["Auth ", "Preauth ", "CardKey ", "Session "]);
     assert!(payments > 300, "{payments}");
-    // With what these worlds do to requests, about one in five; a bank that does not answer is one in nine.
-    assert!(unknown * 100 < payments * 25, "{unknown} of {payments}: {:?}", tally.claims);
-    let (checkouts, unknown) = ended(&tally, &["Checkout "]);
+    assert!(unknown * 100 < payments * unknown_payments, "{unknown} of {payments}: {:?}", tally.claims);
+    let (checkouts, unknown) = ended(tally, &["Checkout "]);
     assert!(checkouts > 80, "{checkouts}");
-    // One in eight names no reference to search by.
-    assert!(unknown * 100 < checkouts * 20, "{unknown} of {checkouts}: {:?}", tally.claims);
+    assert!(unknown * 100 < checkouts * unknown_checkouts, "{unknown} of {checkouts}: {:?}", tally.claims);
 }
 
 /// Machines of these kinds that have ended, and how many of these as unknown.

@@ -278,9 +278,9 @@ mod tests {
         let text = "[[error]]\ncode = \"42\"\nsituations = [\"missing-parameter\"]\nhttp = 422\nmessage = \"What is\"\nassumption = 45\n";
         let dialect = Dialect::from_toml(text).unwrap();
         let refusal = Refusal::from(SandboxErrorCode::MISSING_PARAMETER).about("cardKey");
-        let response = refusal.clone().reply(Voice::V3(Encoding::Json), String::new(), &dialect).into_response();
+        let response = refusal.reply(Voice::V3(Encoding::Json), "123456789".into(), &dialect).into_response();
         assert_eq!(response.status(), 422);
-        assert_eq!(response.body(), r#"{"errorCode":"42","traceCode":"","errorMessage":"What is: cardKey"}"#);
+        assert_eq!(response.body(), r#"{"errorCode":"42","traceCode":"123456789","errorMessage":"What is: cardKey"}"#);
         // What it does not say is as in the sandbox's own, and what the documents say is no dialect's.
         let other = Refusal::from(SandboxErrorCode::INVALID_PARAMETER).record(String::new(), &dialect);
         assert_eq!(other.error_code, "937");

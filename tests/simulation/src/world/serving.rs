@@ -72,7 +72,7 @@ impl World<'_> {
         for (((call, copy), response), first) in group.into_iter().zip(responses).zip(firsts) {
             if first
                 && !self.calls[call].doubled
-                && response.status() == 401
+                && self.spoken.refuses_credentials(&response)
                 && let Some(client) = self.client_of(call)
             {
                 self.refused[client].push(self.now);
