@@ -1,6 +1,6 @@
 //! The client: one account, one transport.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, pin::pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -261,7 +261,9 @@ impl<T: Transport> Client<T> {
         request: Result<Request<Bytes>, Misuse>,
         read: impl FnOnce(Response<Bytes>) -> Result<R, ReplyError>,
     ) -> Result<R, Error> {
-        let response = self.transport.send(request?).instrument(observation.span()).await?;
+        // Pinned here, so that it is not moved into the span and from there into this future: it is some hundred bytes.
+        let sent = pin!(self.transport.send(request?));
+        let response = sent.instrument(observation.span()).await?;
         observation.status(response.status());
         let error = match read(response) {
             Ok(read) => return Ok(read),

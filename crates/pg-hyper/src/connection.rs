@@ -14,56 +14,89 @@ use http::{Request, Response};
 use http_body_util::BodyExt;
 use hyper::{
     body::{Body, Incoming},
-    client::conn::{TrySendError, http1},
+    client::conn::http1,
 };
+use tokio::time::Instant;
 
-use crate::{Fault, connector::Stream, held_body::HeldBody};
+use crate::{Fault, alarm::Alarm, connector::Stream, held_body::HeldBody, turn::Turns};
 
 /// An open connection that speaks HTTP/1.1.
 pub(crate) struct Connection {
     sender: http1::SendRequest<HeldBody>,
     driver: Pin<Box<http1::Connection<Stream, HeldBody>>>,
     open: bool,
+    alarm: Alarm,
+    turns: Turns,
 }
 
+/// Why there is no reply.
+pub(crate) enum NoReply {
+    /// The connection was closed before anything was written to it.
+    Unsent(Box<Request<HeldBody>>, hyper::Error),
+    /// The deadline passed.
+    TimeUp,
+    Broken(Fault),
+}
+
+/// The deadline passed.
+struct TimeUp;
+
 impl Connection {
-    pub(crate) async fn over(stream: Stream) -> Result<Self, hyper::Error> {
+    pub(crate) async fn over(stream: Stream, deadline: Instant) -> Result<Self, hyper::Error> {
         // A body holds card data. It is written from the buffer that it came in, which is wiped; one piece made of head and
         // body would stay in hyper's buffer for as long as the connection is kept.
         let (sender, driver) = http1::Builder::new().writev(true).handshake(stream).await?;
-        Ok(Self { sender, driver: Box::pin(driver), open: true })
+        Ok(Self { sender, driver: Box::pin(driver), open: true, alarm: Alarm::at(deadline), turns: Turns::new() })
+    }
+
+    /// Sends a request and waits for its reply, whose body may have so many bytes.
+    pub(crate) async fn exchange(
+        &mut self,
+        request: Request<HeldBody>,
+        limit: usize,
+        deadline: Instant,
+    ) -> Result<Response<Bytes>, NoReply> {
+        self.alarm.set(deadline);
+        let reply = self.sender.try_send_request(request);
+        let response = self.driving(reply).await?.map_err(|mut error| match error.take_message() {
+            Some(unsent) => NoReply::Unsent(Box::new(unsent), error.into_error()),
+            None => NoReply::Broken(Fault::Connection(error.into_error().into())),
+        })?;
+        let (head, body) = response.into_parts();
+        Ok(Response::from_parts(head, self.collect(body, limit).await?))
     }
 
     /// Whether the next request may go over it, as far as can be seen without waiting.
     pub(crate) async fn is_ready(&mut self) -> bool {
-        poll_fn(|context| {
-            self.drive(context);
-            Poll::Ready(self.open && self.sender.is_ready())
-        })
-        .await
-    }
-
-    /// Sends a request and waits for the head of its reply. A request of which nothing was written comes back.
-    pub(crate) async fn send(
-        &mut self,
-        request: Request<HeldBody>,
-    ) -> Result<Response<Incoming>, TrySendError<Request<HeldBody>>> {
-        let reply = self.sender.try_send_request(request);
-        self.driving(reply).await
+        if !self.sender.is_ready() {
+            let Self { driver, open, turns, .. } = self;
+            poll_fn(|task| {
+                turns.poll(task, |context| {
+                    drive(driver, open, context);
+                    Poll::Ready(())
+                })
+            })
+            .await;
+        }
+        self.open && self.sender.is_ready()
     }
 
     /// Reads the whole body of a reply, as long as it keeps to the limit. Most bodies come in one piece, which is not
     /// copied.
-    pub(crate) async fn collect(&mut self, mut body: Incoming, limit: usize) -> Result<Bytes, Fault> {
+    async fn collect(&mut self, mut body: Incoming, limit: usize) -> Result<Bytes, NoReply> {
+        let too_large = || NoReply::Broken(Fault::ReplyTooLarge(limit));
         if body.size_hint().lower() > limit as u64 {
-            return Err(Fault::ReplyTooLarge(limit));
+            return Err(too_large());
         }
         let mut first = Bytes::new();
         let mut whole = BytesMut::new();
-        while let Some(frame) = self.driving(body.frame()).await {
-            let Ok(piece) = frame.map_err(|error| Fault::Connection(error.into()))?.into_data() else { continue };
+        while !body.is_end_stream()
+            && let Some(frame) = self.driving(body.frame()).await?
+        {
+            let frame = frame.map_err(|error| NoReply::Broken(Fault::Connection(error.into())))?;
+            let Ok(piece) = frame.into_data() else { continue };
             if first.len() + whole.len() + piece.len() > limit {
-                return Err(Fault::ReplyTooLarge(limit));
+                return Err(too_large());
             }
             if first.is_empty() && whole.is_empty() {
                 first = piece;
@@ -75,18 +108,34 @@ impl Connection {
         Ok(if whole.is_empty() { first } else { whole.freeze() })
     }
 
-    /// Waits for something that the connection brings about.
-    async fn driving<F: Future>(&mut self, awaited: F) -> F::Output {
+    /// Waits for something that the connection brings about, until the deadline.
+    async fn driving<F: Future>(&mut self, awaited: F) -> Result<F::Output, TimeUp> {
         let mut awaited = pin!(awaited);
-        poll_fn(|context| {
-            self.drive(context);
-            // When the connection has ended it has left word of how.
-            awaited.as_mut().poll(context)
+        let Self { driver, open, alarm, turns, .. } = self;
+        poll_fn(|task| {
+            turns.poll(task, |context| {
+                // Asks the connection for what it holds back until it is asked.
+                if let Poll::Ready(output) = awaited.as_mut().poll(context) {
+                    return Poll::Ready(Ok(output));
+                }
+                drive(driver, open, context);
+                // When the connection has ended it has left word of how.
+                if let Poll::Ready(output) = awaited.as_mut().poll(context) {
+                    return Poll::Ready(Ok(output));
+                }
+                alarm.poll(context).map(|()| Err(TimeUp))
+            })
         })
         .await
     }
+}
 
-    fn drive(&mut self, context: &mut Context<'_>) {
-        self.open = self.open && self.driver.as_mut().poll(context).is_pending();
+fn drive(driver: &mut Pin<Box<http1::Connection<Stream, HeldBody>>>, open: &mut bool, context: &mut Context<'_>) {
+    *open = *open && driver.as_mut().poll(context).is_pending();
+}
+
+impl From<TimeUp> for NoReply {
+    fn from(_: TimeUp) -> Self {
+        Self::TimeUp
     }
 }

@@ -4,14 +4,15 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, Uri, header::HOST};
+use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    Fault, Transport, TransportError,
-    connection::Connection,
+    Fault, Transport, TransportError, alarm,
+    connection::{Connection, NoReply},
     connector::Connector,
     held_body::{HeldBody, Hold},
     insecure,
-    pool::Pool,
+    pool::{Pool, now},
 };
 
 /// Connecting, sending and receiving together.
@@ -85,45 +86,37 @@ impl Hyper {
     }
 
     async fn exchange(&self, uri: Uri, mut request: Request<HeldBody>) -> Result<Response<Bytes>, Fault> {
+        let start = now();
+        let deadline = alarm::after(start, self.deadline);
         loop {
-            let (mut connection, fresh) = match self.idle(&uri).await {
+            let (mut connection, fresh) = match self.pool.take(&uri, start) {
                 Some(connection) => (connection, false),
-                None => (self.connect(uri.clone()).await?, true),
+                None => {
+                    // Rare and large: in a box, so that every other request does not carry the room for it around.
+                    let connected = timeout_at(deadline, Box::pin(self.connect(uri.clone(), deadline))).await;
+                    (connected.map_err(|_| Fault::Deadline(self.deadline))??, true)
+                }
             };
-            let response = match connection.send(request).await {
-                Ok(response) => response,
-                Err(mut error) => match error.take_message() {
-                    // The connection was closed before anything was written to it.
-                    Some(unsent) if !fresh => {
-                        request = unsent;
-                        continue;
+            match connection.exchange(request, self.reply_limit, deadline).await {
+                Ok(response) => {
+                    if connection.is_ready().await {
+                        self.pool.put(&uri, connection);
                     }
-                    _ => return Err(Fault::Connection(error.into_error().into())),
-                },
-            };
-            let (head, body) = response.into_parts();
-            let body = connection.collect(body, self.reply_limit).await?;
-            if connection.is_ready().await {
-                self.pool.put(&uri, connection);
-            }
-            return Ok(Response::from_parts(head, body));
-        }
-    }
-
-    /// A connection of the pool that is still open.
-    async fn idle(&self, uri: &Uri) -> Option<Connection> {
-        loop {
-            let mut connection = self.pool.take(uri)?;
-            if connection.is_ready().await {
-                return Some(connection);
+                    return Ok(response);
+                }
+                // The server closed it while it was in the pool.
+                Err(NoReply::Unsent(unsent, _)) if !fresh => request = *unsent,
+                Err(NoReply::Unsent(_, error)) => return Err(Fault::Connection(error.into())),
+                Err(NoReply::TimeUp) => return Err(Fault::Deadline(self.deadline)),
+                Err(NoReply::Broken(fault)) => return Err(fault),
             }
         }
     }
 
-    async fn connect(&self, uri: Uri) -> Result<Connection, Fault> {
+    async fn connect(&self, uri: Uri, deadline: Instant) -> Result<Connection, Fault> {
         let authority = uri.authority().map_or_else(String::new, ToString::to_string);
         match self.connector.open(uri).await {
-            Ok(stream) => Connection::over(stream).await.map_err(|error| Fault::Connection(error.into())),
+            Ok(stream) => Connection::over(stream, deadline).await.map_err(|error| Fault::Connection(error.into())),
             Err(source) => Err(Fault::Connect { authority, source }),
         }
     }
@@ -139,10 +132,7 @@ impl Transport for Hyper {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         insecure::check(request.uri()).map_err(|address| TransportError::NotSent(Fault::Insecure(address)))?;
         let (uri, request, hold) = prepare(request);
-        match tokio::time::timeout(self.deadline, self.exchange(uri, request)).await {
-            Ok(result) => result.map_err(|fault| judge(fault, &hold)),
-            Err(_) => Err(judge(Fault::Deadline(self.deadline), &hold)),
-        }
+        self.exchange(uri, request).await.map_err(|fault| judge(fault, &hold))
     }
 }
 

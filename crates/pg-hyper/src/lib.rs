@@ -105,6 +105,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod alarm;
 pub mod blocking;
 mod client;
 mod connection;
@@ -121,6 +122,7 @@ mod receiver;
 mod reference;
 mod transport;
 mod transport_error;
+mod turn;
 
 pub use client::Client;
 pub use drive::{

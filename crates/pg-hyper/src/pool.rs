@@ -46,8 +46,7 @@ impl Pool {
     }
 
     /// A connection that was still open when it was last looked at.
-    pub(crate) fn take(&self, uri: &Uri) -> Option<Connection> {
-        let now = now();
+    pub(crate) fn take(&self, uri: &Uri, now: Instant) -> Option<Connection> {
         let mut places = self.lock();
         let place = places.all.iter_mut().find(|place| place.leads_to(uri))?;
         let idle = place.idle.pop()?;
@@ -111,7 +110,10 @@ async fn sweep(pool: Weak<Pool>, pause: Duration) {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the transport is where time comes in: idle connections grow old")]
-fn now() -> Instant {
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the transport is where time comes in: idle connections grow old, and requests have a deadline"
+)]
+pub(crate) fn now() -> Instant {
     Instant::now()
 }

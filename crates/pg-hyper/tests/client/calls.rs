@@ -36,6 +36,28 @@ async fn connections_are_used_again() {
     assert_eq!((server.requests(), server.connections()), (3, 1));
 }
 
+/// Connections in the pool belong to the runtime that opened them, and their timers too.
+#[test]
+fn a_client_outlives_the_runtime_of_its_connections() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (send, received) = std::sync::mpsc::channel();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let server = std::thread::spawn(move || {
+        runtime().block_on(async {
+            let server = Server::always(Answer::reply("200 OK", SESSION)).await;
+            send.send(server.account()).expect("a test that waits");
+            let _ = stopped.await;
+            (server.requests(), server.connections())
+        })
+    });
+    let client = Client::new(received.recv().expect("a server")).expect("loopback");
+    for _ in 0..2 {
+        runtime().block_on(client.call(&initiate())).expect("a session");
+    }
+    drop(stop);
+    assert_eq!(server.join().expect("no panic"), (2, 2));
+}
+
 #[tokio::test]
 async fn raw_calls_are_read_as_what_the_caller_says() {
     let server = Server::always(Answer::reply("200 OK", PAID)).await;

@@ -111,6 +111,21 @@ async fn the_reply_never_comes() {
     }
 }
 
+/// A connection keeps its timer from one request to the next.
+#[tokio::test]
+async fn every_request_over_a_connection_has_its_own_deadline() {
+    let ok = Answer::reply(
+        "200 OK",
+        r#"<serviceResponse><sessionKey>0123456789abcdef0123456789abcdef</sessionKey></serviceResponse>"#,
+    );
+    let server = Server::start(move |n| if n == 0 { ok.clone() } else { Answer::silence() }).await;
+    let patient = client(&server);
+    patient.call(&Initiate::new("https://shop.example/error")).await.expect("a session");
+    let cause = unknown(&patient.clone().deadline(SOON)).await;
+    assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::Deadline(SOON)))), "{cause:?}");
+    assert_eq!((server.requests(), server.connections()), (2, 1));
+}
+
 #[tokio::test]
 async fn the_deadline_passes_while_connecting() {
     // It takes connections, and never answers the client's part of the TLS handshake.

@@ -1,0 +1,78 @@
+//! The deadline of the request that a connection carries.
+//!
+//! To set a timer for each request and to remove it again takes two locks of the runtime's timers. So each connection has one
+//! timer, which is left as it is while it rings before the deadline, and is set anew when it does.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// When a request without a deadline is given up: later than any program runs.
+const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+
+/// A moment that is so long after another.
+pub(crate) fn after(start: Instant, time: Duration) -> Instant {
+    start.checked_add(time).unwrap_or_else(|| start + NEVER)
+}
+
+/// A timer that one request after the other uses.
+pub(crate) struct Alarm {
+    timer: Pin<Box<Sleep>>,
+    deadline: Instant,
+}
+
+impl Alarm {
+    pub(crate) fn at(deadline: Instant) -> Self {
+        Self { timer: Box::pin(sleep_until(deadline)), deadline }
+    }
+
+    pub(crate) fn set(&mut self, deadline: Instant) {
+        self.deadline = deadline;
+        if self.timer.deadline() > deadline {
+            self.timer.as_mut().reset(deadline);
+        }
+    }
+
+    /// Ready once the deadline has passed.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            ready!(self.timer.as_mut().poll(context));
+            if self.timer.deadline() >= self.deadline {
+                return Poll::Ready(());
+            }
+            self.timer.as_mut().reset(self.deadline);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn it_rings_at_the_deadline_that_was_set_last() {
+        let start = Instant::now();
+        let second = |seconds| start + Duration::from_secs(seconds);
+        let mut alarm = Alarm::at(second(10));
+        for deadline in [10, 25, 12, 40] {
+            // Where one has passed already, it rings at once.
+            let rings = second(deadline).max(Instant::now());
+            alarm.set(second(deadline));
+            poll_fn(|context| alarm.poll(context)).await;
+            assert_eq!(Instant::now().duration_since(start).as_secs(), rings.duration_since(start).as_secs());
+        }
+    }
+
+    #[test]
+    fn a_deadline_that_no_clock_reaches_is_none() {
+        let start = Instant::now();
+        assert_eq!(after(start, Duration::MAX), start + NEVER);
+        assert_eq!(after(start, Duration::from_secs(1)), start + Duration::from_secs(1));
+    }
+}
