@@ -158,16 +158,36 @@ const fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// How many records of lists and maps a body may hold: an empty one takes two bytes there and some hundred here, and real ones say
-/// which card or payment they are.
-pub(crate) const fn most_records(bytes: usize) -> usize {
-    const ALWAYS: usize = 1_024;
-    const BYTES_A_RECORD: usize = 32;
-    ALWAYS + bytes / BYTES_A_RECORD
+/// How many more parts of a kind a body may hold, so that a short body cannot fill the memory.
+pub(crate) struct Allowance {
+    left: usize,
+    exceeded: &'static str,
 }
 
-/// What is said of a body with more.
-pub(crate) const TOO_MANY_RECORDS: &str = "holds more records than its length is good for";
+impl Allowance {
+    /// The limit, and what is wrong with a body that exceeds it.
+    pub(crate) const fn new(limit: usize, exceeded: &'static str) -> Self {
+        Self { left: limit, exceeded }
+    }
+
+    /// For the records of lists and maps in a body of so many bytes: an empty record takes two bytes there and about a hundred
+    /// in memory, a real one says which card or payment it is.
+    pub(crate) const fn records(bytes: usize) -> Self {
+        const ALWAYS: usize = 1_024;
+        const BYTES_A_RECORD: usize = 32;
+        Self::new(ALWAYS + bytes / BYTES_A_RECORD, "holds more records than its length is good for")
+    }
+
+    /// Takes one.
+    #[inline]
+    pub(crate) const fn take(&mut self) -> Result<(), &'static str> {
+        match self.left.checked_sub(1) {
+            Some(left) => self.left = left,
+            None => return Err(self.exceeded),
+        }
+        Ok(())
+    }
+}
 
 /// A body behind its byte order mark, which no encoding of replies needs and some writers put there.
 pub(crate) fn without_byte_order_mark(body: &[u8]) -> &[u8] {

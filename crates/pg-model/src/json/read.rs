@@ -98,7 +98,7 @@ fn items(json: &mut Scanner<'_>, list: &mut dyn RecordList, start: Start<'_>) ->
 fn item(json: &mut Scanner<'_>, list: &mut dyn RecordList, start: Start<'_>) -> Result<Misfit, Problem> {
     match start {
         Start::Object => {
-            json.record()?;
+            json.records.take()?;
             children(json, list.grow()).map(|()| None)
         }
         other => items(json, list, other),
@@ -109,7 +109,7 @@ fn item(json: &mut Scanner<'_>, list: &mut dyn RecordList, start: Start<'_>) -> 
 fn by_name(json: &mut Scanner<'_>, records: &mut dyn RecordMap) -> Result<Misfit, Problem> {
     let mut misfits = Extra::default();
     while let Some(name) = json.member()? {
-        json.record()?;
+        json.records.take()?;
         let nested = records.entry(&name);
         let misfit = match json.value(DIGITS)? {
             Start::Object => children(json, nested).map(|()| None),

@@ -5,7 +5,7 @@
 
 use alloc::{borrow::Cow, string::String};
 
-use crate::decode::{TOO_MANY_RECORDS, most_records};
+use crate::decode::Allowance;
 
 /// The deepest nesting that is read; the documents show five levels.
 const DEPTH_LIMIT: u8 = 127;
@@ -45,22 +45,15 @@ pub(super) struct Scanner<'j> {
     depth: u8,
     /// Whether a list or an object has just begun, so that no comma is due.
     fresh: bool,
-    /// How many more values there may be.
-    values: usize,
-    /// How many more records of lists and maps there may be.
-    records: usize,
+    values: Allowance,
+    /// Taken by the reader for each record of a list or a map.
+    pub(super) records: Allowance,
 }
 
 impl<'j> Scanner<'j> {
     pub(super) const fn new(text: &'j str) -> Self {
-        let (values, records) = (VALUES + text.len() / BYTES_A_VALUE, most_records(text.len()));
-        Self { text, at: 0, depth: 0, fresh: false, values, records }
-    }
-
-    /// A list or a map grows by a record.
-    pub(super) fn record(&mut self) -> Result<(), Problem> {
-        self.records = self.records.checked_sub(1).ok_or(TOO_MANY_RECORDS)?;
-        Ok(())
+        let values = Allowance::new(VALUES + text.len() / BYTES_A_VALUE, TOO_MANY);
+        Self { text, at: 0, depth: 0, fresh: false, values, records: Allowance::records(text.len()) }
     }
 
     /// Where reading stopped.
@@ -71,7 +64,7 @@ impl<'j> Scanner<'j> {
     /// The next value, or its beginning.
     pub(super) fn value(&mut self, truth: Truth) -> Result<Start<'j>, Problem> {
         let next = self.peek()?;
-        self.values = self.values.checked_sub(1).ok_or(TOO_MANY)?;
+        self.values.take()?;
         match next {
             b'"' => self.string().map(Start::Scalar),
             b'{' => self.begin(Start::Object),

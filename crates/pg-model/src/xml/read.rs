@@ -4,7 +4,7 @@
 use alloc::{borrow::Cow, vec::Vec};
 
 use crate::{
-    decode::{DecodeError, TOO_MANY_RECORDS, most_records, without_byte_order_mark},
+    decode::{Allowance, DecodeError, without_byte_order_mark},
     record::{Record, RecordList, RecordMap, Slot, set},
     value::{Extra, Value},
     xml::{
@@ -23,7 +23,7 @@ use crate::{
 pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     let body = without_byte_order_mark(body);
     let text = core::str::from_utf8(body).map_err(|error| DecodeError::not_utf8(body, error))?;
-    let mut reader = XmlReader { scanner: Scanner::new(text), records: most_records(text.len()) };
+    let mut reader = XmlReader { scanner: Scanner::new(text), records: Allowance::records(text.len()) };
     reader.document(record).map_err(|problem| DecodeError::at(body, reader.scanner.at(), problem))
 }
 
@@ -39,8 +39,7 @@ type Misfit = Option<Value>;
 
 struct XmlReader<'x> {
     scanner: Scanner<'x>,
-    /// How many more records of lists and maps there may be.
-    records: usize,
+    records: Allowance,
 }
 
 impl<'x> XmlReader<'x> {
@@ -149,12 +148,12 @@ impl<'x> XmlReader<'x> {
         let mut misfits = Vec::new();
         while let Some(tag) = next {
             if tag.empty {
-                self.one_more()?;
+                self.records.take()?;
                 list.grow();
             } else {
                 match self.content()? {
                     Content::Child(first) => {
-                        self.one_more()?;
+                        self.records.take()?;
                         self.record_from(list.grow(), &first)?;
                     }
                     Content::Text(text) => misfits.extend(bare_text(text)),
@@ -173,7 +172,7 @@ impl<'x> XmlReader<'x> {
         };
         let mut misfits = Extra::default();
         while let Some(tag) = next {
-            self.one_more()?;
+            self.records.take()?;
             let nested = records.entry(tag.name);
             if !tag.empty
                 && let Some(value) = self.nested(nested)?
@@ -183,12 +182,6 @@ impl<'x> XmlReader<'x> {
             next = self.next_child()?;
         }
         Ok((!misfits.is_empty()).then_some(Value::Record(misfits)))
-    }
-
-    /// A list or a map grows by a record.
-    fn one_more(&mut self) -> Result<(), Problem> {
-        self.records = self.records.checked_sub(1).ok_or(TOO_MANY_RECORDS)?;
-        Ok(())
     }
 
     /// Text up to the end tag, or the first child.
