@@ -91,25 +91,28 @@ impl<'a> Reader<'a> {
             let rule = Rule::Together("belongs to an item whose number follows a gap; items are numbered from 0");
             return Some(Violation::new(field, &item_name(field, number), rule, value));
         }
-        let initials = items.iter().fold(0, |initials, field| initials | field.initial());
-        self.values.iter().filter(|(name, _)| initials & initial(name) != 0).find_map(|(name, value)| {
-            let field = items.iter().find(|field| field.is_misnumbered(name))?;
-            let rule = Rule::Together(
-                "has no number, or one with leading zeros or more than six digits, or another \
-                                       spelling; items are numbered from 0",
-            );
-            Some(Violation::new(field, name, rule, value))
-        })
+        let rule = "has no number, or one with leading zeros or more than six digits, or another spelling; items are \
+                    numbered from 0";
+        self.stray(items, Field::is_misnumbered, rule)
     }
 
     /// Skipping an amount, or its currency, would charge another one (assumption A170).
     fn misspelt_amount(&self, fields: &[&'static Field]) -> Option<Violation> {
         let amounts: Vec<&'static Field> = fields.iter().copied().filter(|field| field.is_amount()).collect();
-        let initials = amounts.iter().fold(0, |initials, field| initials | field.initial());
+        self.stray(&amounts, Field::is_misspelt, "is spelt otherwise than the documents spell it")
+    }
+
+    /// The first parameter that `is_meant` takes for a misspelling of one of `fields`.
+    fn stray(
+        &self,
+        fields: &[&'static Field],
+        is_meant: impl Fn(&Field, &str) -> bool,
+        rule: &'static str,
+    ) -> Option<Violation> {
+        let initials = fields.iter().fold(0, |initials, field| initials | field.initial());
         self.values.iter().filter(|(name, _)| initials & initial(name) != 0).find_map(|(name, value)| {
-            let field = amounts.iter().find(|field| field.is_misspelt(name))?;
-            let rule = Rule::Together("is spelt otherwise than the documents spell it");
-            Some(Violation::new(field, name, rule, value))
+            let field = fields.iter().find(|field| is_meant(field, name))?;
+            Some(Violation::new(field, name, Rule::Together(rule), value))
         })
     }
 
