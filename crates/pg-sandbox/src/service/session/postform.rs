@@ -41,7 +41,8 @@ pub(in super::super) fn postform(
     let location = match find(context, request, &form)? {
         Some((session, merchant)) => {
             let redirect = Redirect::new(merchant, encoding.unwrap_or_default(), form.as_ref().ok());
-            answered(context, session, &redirect, (form, ambiguous), encoding)?
+            let form = form.map_err(Refusal::from).and_then(|form| ambiguous.map_or(Ok(form), Err));
+            answered(context, session, &redirect, form, encoding)?
         }
         None => {
             context.basis.assume(79);
@@ -101,11 +102,11 @@ fn answered(
     context: &mut Context<'_>,
     mut session: Session,
     redirect: &Redirect<'_>,
-    (form, ambiguous): (Result<Form, FormError>, Option<Refusal>),
+    form: Result<Form, Refusal>,
     encoding: Option<Encoding>,
 ) -> Result<HeaderValue, Refusal> {
     let error_page = session.error_page_url.clone();
-    let refusal = match process(context, &mut session, redirect, (form, ambiguous), encoding) {
+    let refusal = match process(context, &mut session, redirect, form, encoding) {
         Ok(location) => return Ok(location),
         Err(refusal) => refusal,
     };
@@ -121,14 +122,11 @@ fn process(
     context: &mut Context<'_>,
     session: &mut Session,
     redirect: &Redirect<'_>,
-    (form, ambiguous): (Result<Form, FormError>, Option<Refusal>),
+    form: Result<Form, Refusal>,
     encoding: Option<Encoding>,
 ) -> Result<HeaderValue, Refusal> {
     encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(37))?;
     let form = form?;
-    if let Some(refusal) = ambiguous {
-        return Err(refusal);
-    }
     if session.expired(context.now) {
         erase::erase(context, session)?;
         context.records.keep()?;

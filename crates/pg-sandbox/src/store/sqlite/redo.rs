@@ -51,7 +51,6 @@ const LENGTH: usize = 4;
 pub(super) struct Redo {
     file: File,
     tags: Hmac<Sha256>,
-    region: u64,
     generation: u64,
     /// How much of the region is written: nothing before the first entry.
     used: u64,
@@ -89,7 +88,6 @@ impl Redo {
         let mut redo = Self {
             file,
             tags: keyed(&*derived(key, b"pg-sandbox store redo")),
-            region: REGION,
             generation: 0,
             used: 0,
             last: [0; TAG],
@@ -141,7 +139,7 @@ impl Redo {
 
     /// Whether SQLite should commit before there is no room for another group.
     pub(super) const fn is_nearly_full(&self) -> bool {
-        self.used > self.region - self.region / 4
+        self.used > REGION - REGION / 4
     }
 
     /// Writes the group that is under way, and says whether there was room for it.
@@ -149,7 +147,7 @@ impl Redo {
         let length = self.entry.len() - HEADER - LENGTH;
         let begin = if self.used == 0 { 0 } else { HEADER };
         let size = u64::try_from(self.entry.len() - begin + TAG).unwrap_or(u64::MAX);
-        let Some(written) = u32::try_from(length).ok().filter(|_| size <= self.region - self.used) else {
+        let Some(written) = u32::try_from(length).ok().filter(|_| size <= REGION - self.used) else {
             return Ok(false);
         };
         let mut last = self.last;
@@ -199,7 +197,7 @@ impl Redo {
     }
 
     const fn start(&self) -> u64 {
-        turn_of(self.generation) * self.region
+        turn_of(self.generation) * REGION
     }
 
     /// Writes the header of this generation before the entry, and gives its tag.
@@ -230,8 +228,8 @@ impl Redo {
         let mut bytes = Vec::new();
         let read = self
             .file
-            .seek(SeekFrom::Start(which * self.region))
-            .and_then(|_| (&self.file).take(self.region).read_to_end(&mut bytes));
+            .seek(SeekFrom::Start(which * REGION))
+            .and_then(|_| (&self.file).take(REGION).read_to_end(&mut bytes));
         read.map_err(|error| failed(&error))?;
         Ok(self.parse(bytes).filter(|left| turn_of(left.generation) == which))
     }
