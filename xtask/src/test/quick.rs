@@ -18,17 +18,23 @@ use crate::workspace;
 const CHOSEN: [(&str, &str, &[&str]); 2] =
     [("pg-tests", "all", &["journey::", "in_process::", "vectors::"]), ("pg-sandbox", "all_of_sandbox", &["rules::"])];
 
-/// Tests that take far longer than all the others: package, program, and what their names begin with, or nothing for the
-/// whole program. They wait for the whole run, unless nothing but their package was changed.
-const LONG: [(&str, &str, &str); 3] = [
-    ("pg-tests", "browser", ""),
-    ("pg-simulation", "all_of_simulation", "planted::"),
-    ("pg-cli", "all_of_cli", "independent::"),
+/// Tests that take far longer than all the others: package, program, and what their names contain, or nothing for the
+/// whole program.
+const LONG: [(&str, &str, &str, Skipped); 4] = [
+    ("pg-tests", "browser", "", Skipped::UnlessAlone),
+    ("pg-simulation", "all_of_simulation", "planted::", Skipped::UnlessAlone),
+    ("pg-cli", "all_of_cli", "independent::", Skipped::UnlessAlone),
+    // Tests of tests: wrong models that are shrunk until they are short take as long as all other tests of the sandbox.
+    ("pg-sandbox", "all_of_sandbox", "::a_wrong_", Skipped::Always),
 ];
 
-/// Tests of tests, by package, program and what their names contain: wrong models that are shrunk until they are short. They
-/// take as long as all other tests of the sandbox together, and wait for the whole run.
-const WRONG_MODELS: (&str, &str, &str) = ("pg-sandbox", "all_of_sandbox", "::a_wrong_");
+/// When long tests are left to the whole run.
+#[derive(Clone, Copy, PartialEq)]
+enum Skipped {
+    Always,
+    /// Unless their package is the only one that was changed.
+    UnlessAlone,
+}
 
 /// What is never run here, whatever was changed.
 const NEVER: &str = "tests that wrong models of the sandbox are noticed; examples, also those in the documentation; ten thousand worlds of the simulation; the builds for bare metal \
@@ -179,20 +185,16 @@ fn build(
     suite::build(root, &arguments)
 }
 
-/// What of a program waits for the whole run, by how the names of its tests begin: it takes long, and more than its package was
-/// changed.
+/// The long tests of a program that are left to the whole run, by what their names contain.
 fn long(package: &str, test: &str, changed: &BTreeSet<String>) -> Option<&'static str> {
-    let found = LONG.iter().find(|(one, program, _)| *one == package && *program == test);
-    found.filter(|_| changed.len() > 1).map(|(_, _, tests)| *tests)
+    let found = LONG.iter().find(|(one, program, ..)| *one == package && *program == test);
+    found.filter(|(.., skipped)| *skipped == Skipped::Always || changed.len() > 1).map(|(_, _, tests, _)| *tests)
 }
 
 /// What a program is run with; nothing where it is only built.
 fn arguments(program: &Program, package: &str, changed: &BTreeSet<String>) -> Option<Vec<&'static str>> {
     if changed.contains(package) {
         return match long(package, &program.name, changed) {
-            None if (package, program.name.as_str()) == (WRONG_MODELS.0, WRONG_MODELS.1) => {
-                Some(vec!["--skip", WRONG_MODELS.2])
-            }
             None => Some(Vec::new()),
             Some("") => None,
             Some(tests) => Some(vec!["--skip", tests]),
@@ -220,7 +222,7 @@ mod tests {
         let metadata = workspace::metadata(&workspace::root().unwrap()).unwrap();
         let targets = workspace::targets(&metadata, &TargetKind::Test);
         let chosen = CHOSEN.iter().map(|(package, test, _)| (*package, *test));
-        for (package, test) in chosen.chain(LONG.iter().map(|(package, test, _)| (*package, *test))) {
+        for (package, test) in chosen.chain(LONG.iter().map(|(package, test, ..)| (*package, *test))) {
             assert!(targets.contains(&(package.to_owned(), test.to_owned())), "{package} {test}");
         }
     }

@@ -11,6 +11,7 @@ use super::ReceiverService;
 
 /// Bytes of a request's head. The data of a card form stands in its address.
 const HEAD_BYTES: usize = 64 << 10;
+
 /// Accepts connections until nobody is there to take the news. When there are as many as allowed, the one that has been silent for
 /// longest is closed in favour of a new one: whoever finds the address on the Internet may connect.
 pub(super) async fn listen(listener: TcpListener, service: ReceiverService) {

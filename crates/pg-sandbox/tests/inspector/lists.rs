@@ -38,7 +38,7 @@ fn requests_are_found_by_method() {
 }
 
 #[test]
-fn a_wrong_query_is_named() {
+fn a_query_that_is_wrong_is_named() {
     let mut shop = Shop::new();
     for query in ["limit=0", "limit=1001", "since=1", "limit=1&limit=2", "method=x", "before=%"] {
         let page = shop.page(&format!("pages/requests?{query}"));
