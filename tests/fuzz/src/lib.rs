@@ -26,6 +26,7 @@ mod sandboxes;
 mod secrets;
 mod signatures;
 mod tree;
+pub mod usual;
 
 use std::io;
 

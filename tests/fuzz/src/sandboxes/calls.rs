@@ -9,31 +9,9 @@ use pg_model::{
 };
 
 use super::shop::Shop;
-use crate::dice::Dice;
+use crate::{dice::Dice, usual::VALUES};
 
 const FORM: &str = "application/x-www-form-urlencoded";
-
-/// Values that somebody thought about for too short a time.
-const VALUES: [&str; 18] = [
-    "",
-    "\0",
-    "\u{202e}\u{10ffff}",
-    "-1",
-    "0",
-    "00000000000000000000000000000001",
-    "1e309",
-    "0.001",
-    "184467440737095516.16",
-    "9223372036854775807",
-    "18446744073709551615",
-    "٣",
-    "<![CDATA[",
-    "https://[::1",
-    "http://127.0.0.1:0/?#",
-    "31022999",
-    "4000000000001000",
-    "1",
-];
 
 /// Orders to the control interface.
 const ORDERS: [(&str, &str); 10] = [

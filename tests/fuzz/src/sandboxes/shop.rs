@@ -4,11 +4,11 @@ use std::{collections::HashMap, net::IpAddr, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header::CONTENT_TYPE};
-use pg_model::method::{Credentials, MethodInfo};
+use pg_model::method::MethodInfo;
 use pg_sandbox::{Disposition, Peer, Sandbox, Timestamp, merchants::Merchant};
 use serde_json::Value;
 
-use crate::secrets::CARD_NUMBER;
+use crate::{secrets::CARD_NUMBER, usual};
 
 /// Keys that replies name, and the parameters that take them.
 const KEYS: [(&str, &[&str]); 6] = [
@@ -55,7 +55,7 @@ impl Shop {
         let response = self.sandbox.handle(self.now, request);
         self.check(&path, &response);
         for (key, names) in KEYS {
-            if let Some(found) = found_in(&response, key) {
+            if let Some(found) = usual::found_in(&response, key) {
                 self.known.extend(names.iter().map(|name| (*name, found.clone())));
             }
         }
@@ -105,59 +105,14 @@ impl Shop {
 
     /// The credentials of a call, without the signature.
     pub(super) fn credentials(&self, method: &MethodInfo) -> Vec<(String, String)> {
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        match method.credentials {
-            Credentials::Session => Vec::new(),
-            Credentials::Signed => vec![
-                pair("apiKey", self.merchant.api_key.expose()),
-                pair("apiPassword", self.merchant.api_password.expose()),
-            ],
-            Credentials::Enterprise => {
-                let own = self.merchant.enterprise.as_ref().unwrap();
-                vec![
-                    pair("api_key", own.api_key.expose()),
-                    pair("api_password", own.api_password.expose()),
-                    pair("version", "5"),
-                ]
-            }
+        usual::credentials(method, &self.merchant)
+    }
+
+    fn usual(&self, method: &MethodInfo, wire: &str) -> Option<String> {
+        match wire {
+            "cardNumber" => Some(CARD_NUMBER.to_owned()),
+            "callbackUrl" | "callback_url" => Some("http://127.0.0.1:9/told".to_owned()),
+            _ => usual::value(method, wire, &self.merchant, &self.known),
         }
     }
-
-    pub(super) fn usual(&self, method: &MethodInfo, wire: &str) -> Option<String> {
-        let fixed = match wire {
-            "cardNumber" => CARD_NUMBER,
-            "cardExpiryMonth" => "12",
-            "cardExpiryYear" if method.service.name == "transaction" => "49",
-            "cardExpiryYear" => "2049",
-            "cardCV2" => "917",
-            "currency" => "GBP",
-            "itemName{n}" | "item_name[{n}]" => "Tea",
-            "itemPrice{n}" => "499",
-            "item_price[{n}]" | "trans_value" => "4.99",
-            "errorPageUrl" | "nextPageUrl" | "currentPageUrl" | "returnUrl" => "https://shop.example/page",
-            "callbackUrl" | "callback_url" => "http://127.0.0.1:9/told",
-            "accountUpdaterKey" => self.merchant.account_updater_key.as_ref()?.expose(),
-            "msisdn" => "447700900000",
-            "message" => "Hello",
-            "property_name" if method.name == "address" => "1",
-            "postcode" if method.name == "address" => "SW1A 1AA",
-            "trans_type" if method.name == "repeat" => "Auth",
-            _ => self.known.get(wire)?,
-        };
-        Some(fixed.to_owned())
-    }
-}
-
-fn found_in(response: &Response<Bytes>, name: &str) -> Option<String> {
-    fn within(value: &Value, name: &str) -> Option<String> {
-        let members = value.as_object()?;
-        let own = members.get(name).and_then(Value::as_str).map(str::to_owned);
-        own.or_else(|| members.values().find_map(|inner| within(inner, name)))
-    }
-    let text = std::str::from_utf8(response.body()).ok()?;
-    let found = match serde_json::from_str(text) {
-        Ok(value) => within(&value, name),
-        Err(_) => Some(text.split_once(&format!("<{name}>"))?.1.split_once('<')?.0.to_owned()),
-    };
-    found.filter(|key| !key.is_empty())
 }
