@@ -3,8 +3,15 @@
 use std::{
     io::{Read, Write},
     net::TcpListener,
-    sync::mpsc::{Receiver, channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, channel},
+    },
     thread::JoinHandle,
+};
+
+use pg_hyper::rustls::{
+    ServerConfig, ServerConnection, StreamOwned, crypto::ring::default_provider, pki_types::PrivatePkcs8KeyDer,
 };
 
 /// A server for one connection.
@@ -26,6 +33,32 @@ impl Peer {
             request
         });
         Self { base, serving }
+    }
+
+    /// The same over TLS, and the certificate to trust.
+    pub(crate) fn answering_over_tls(reply: &str) -> (Self, Vec<u8>) {
+        let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let certificate = certified.cert.der().clone();
+        let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
+        let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.clone()], key.into())
+            .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+        let reply = reply.to_owned();
+        let serving = std::thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            let mut stream = StreamOwned::new(ServerConnection::new(Arc::new(config)).unwrap(), stream);
+            let request = read_request(&mut stream);
+            stream.write_all(reply.as_bytes()).unwrap();
+            stream.conn.send_close_notify();
+            stream.flush().unwrap();
+            request
+        });
+        (Self { base, serving }, certificate.to_vec())
     }
 
     /// Reads a whole request, tells so, and says nothing until the client goes away.

@@ -6,7 +6,7 @@ use crate::client::server::{Answer, Server, account, nobody};
 use pg_hyper::{
     Client, Error, Fault, Hyper, TransportError,
     proto::model::{
-        Auth, CapturePreauth, CardDetails, Currency, Initiate, Item, Order, Remedy, TokenLookup, TransactionLookup,
+        Auth, CapturePreauth, CardDetails, Currency, Dialect, Initiate, Item, Order, Remedy, TokenLookup, TransactionLookup,
     },
 };
 use tokio::{
@@ -256,11 +256,13 @@ async fn a_reference_that_was_used_and_a_code_that_nobody_knows_leave_a_payment_
         assert!(matches!(&**cause, Error::Refused(refused) if refused.code().as_str() == code));
         assert_eq!((error.remedy(), error.may_be_executed()), (Remedy::LookUp, true), "{code}");
     }
-    // A capture that was done before, and one that is refused for a reason that nobody knows.
+    // A capture that was done before, as the sandbox's dialect says, and one that is refused for an unknown reason.
+    let sandbox = Dialect::from_toml(include_str!("../../../pg-sandbox/dialects/sandbox.toml")).unwrap();
     for (code, unknown) in [("952", true), ("777", false)] {
         let server = Server::always(Answer::reply("400 Bad Request", &body(code))).await;
         let capture = CapturePreauth::new("0123456789abcdef0123456789abcdef");
-        let error = client(&server).call(&capture).await.unwrap_err();
+        let client = Client::new(server.account().speaking(sandbox.clone())).unwrap();
+        let error = client.call(&capture).await.unwrap_err();
         assert_eq!(matches!(error, Error::Unknown { reconcile: None, .. }), unknown, "{code}: {error:?}");
     }
     // What only reads is refused, whatever the code.

@@ -192,34 +192,44 @@ impl Shop<'_> {
 
 #[test]
 fn a_program_holds_nothing_once_the_owners_are_gone() {
-    let (account, card) = (account(), card(12, "9174"));
-    let folder = tempfile::tempdir().unwrap();
-    let input = folder.path().join("input");
-    let paid = r#"{"transactionKey":"k","transactionStatusCode":"600"}"#;
-    let peer = Peer::answering(&crate::command::peer::reply("200 OK", "application/json", paid));
-    let lines = [&*peer.base, &account[0].text, &account[1].text, &account[2].text, &card[0].text, "9174"];
-    let lines: Vec<Vec<u8>> = lines.into_iter().map(program::disguised).collect();
-    std::fs::write(&input, lines.join(&b'\n')).unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["command::memory::program::uses_the_client_crates", "--exact", "--ignored", "--nocapture"]);
-    command.env(program::INPUT, &input).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = Started::of(command.spawn().unwrap());
-    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
-    let canaries = [&account[..], &card[..]].concat();
-    let mut stage = |wanted: &str| {
-        assert!(said.by_ref().any(|line| line.unwrap() == wanted), "it does not get to {wanted}");
-        let found = image(child.id(), &format!("a program over the client crates, {wanted}"), &canaries);
-        child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
-        found
-    };
-    let held = stage("holding");
-    for canary in ["API key", "API password", "SHA key", "card number"] {
-        assert!(copies(&held, canary) > 0, "what is held has to be found: {canary}");
+    for over_tls in [false, true] {
+        let (account, card) = (account(), card(12, "9174"));
+        let folder = tempfile::tempdir().unwrap();
+        let input = folder.path().join("input");
+        let paid = r#"{"transactionKey":"k","transactionStatusCode":"600"}"#;
+        let reply = crate::command::peer::reply("200 OK", "application/json", paid);
+        let peer = if over_tls {
+            let (peer, certificate) = Peer::answering_over_tls(&reply);
+            std::fs::write(folder.path().join(format!("input{}", program::CERTIFICATE)), certificate).unwrap();
+            peer
+        } else {
+            Peer::answering(&reply)
+        };
+        let lines = [&*peer.base, &account[0].text, &account[1].text, &account[2].text, &card[0].text, "9174"];
+        let lines: Vec<Vec<u8>> = lines.into_iter().map(program::disguised).collect();
+        std::fs::write(&input, lines.join(&b'\n')).unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["command::memory::program::uses_the_client_crates", "--exact", "--ignored", "--nocapture"]);
+        command.env(program::INPUT, &input).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = Started::of(command.spawn().unwrap());
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let canaries = [&account[..], &card[..]].concat();
+        let how = if over_tls { "over TLS" } else { "over HTTP" };
+        let mut stage = |wanted: &str| {
+            assert!(said.by_ref().any(|line| line.unwrap() == wanted), "it does not get to {wanted}");
+            let found = image(child.id(), &format!("a program over the client crates, {how}, {wanted}"), &canaries);
+            child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+            found
+        };
+        let held = stage("holding");
+        for canary in ["API key", "API password", "SHA key", "card number"] {
+            assert!(copies(&held, canary) > 0, "what is held has to be found: {canary}");
+        }
+        let called = stage("called");
+        let dropped = stage("dropped");
+        assert!(child.wait().unwrap().success());
+        assert!(peer.request().contains("cardCV2=9174"));
+        check(&called, &[("API key", 1), ("API password", 1), ("SHA key", 1)]);
+        check(&dropped, &[]);
     }
-    let called = stage("called");
-    let dropped = stage("dropped");
-    assert!(child.wait().unwrap().success());
-    assert!(peer.request().contains("cardCV2=9174"));
-    check(&called, &[("API key", 1), ("API password", 1), ("SHA key", 1)]);
-    check(&dropped, &[]);
 }

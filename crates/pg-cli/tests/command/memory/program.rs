@@ -1,14 +1,22 @@
 //! A merchant's program over the client crates, with the allocator of the system: what these crates themselves wipe.
 
-use std::io::{BufRead as _, Write as _};
+use std::{
+    io::{BufRead as _, Write as _},
+    sync::Arc,
+};
 
 use pg_crypto::{SessionCipher, ShaKey, sign};
-use pg_hyper::blocking;
+use pg_hyper::{
+    Client, Hyper, blocking,
+    rustls::{ClientConfig, RootCertStore, crypto::ring::default_provider, pki_types::CertificateDer},
+};
 use pg_model::{Auth, CardDetails, Currency, Encoding, Item, Order};
 use pg_proto::{Account, BaseUrl, Credentials};
 
 /// Where the program finds what it works with.
 pub(super) const INPUT: &str = "PG_TEST_MEMORY_INPUT";
+/// How the name of a certificate's file goes on after that of the input.
+pub(super) const CERTIFICATE: &str = ".certificate";
 
 /// What is in its input: not the secrets themselves, which only its own strings are to hold.
 pub(super) fn disguised(text: &str) -> Vec<u8> {
@@ -32,6 +40,21 @@ fn pause(stage: &str) {
     std::io::stdin().lock().read_line(&mut String::new()).unwrap();
 }
 
+/// Over TLS if there is a certificate beside the input.
+fn client(account: Account) -> blocking::Client {
+    let Ok(certificate) = std::fs::read(std::env::var(INPUT).unwrap() + CERTIFICATE) else {
+        return blocking::Client::new(account).unwrap();
+    };
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from(certificate)).unwrap();
+    let tls = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    blocking::Client::over(Client::with_transport(account, Hyper::with_tls(tls))).unwrap()
+}
+
 /// The memory tests run this in a process of its own; without them it has nothing to do.
 #[test]
 #[ignore = "a process that the memory tests start"]
@@ -41,7 +64,7 @@ fn uses_the_client_crates() {
     }
     let credentials = Credentials::new(given(1), given(2), given(3));
     let account = Account::new(BaseUrl::parse(&given(0)).unwrap(), credentials).encoding(Encoding::Json);
-    let client = blocking::Client::new(account).unwrap();
+    let client = client(account);
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499));
     let auth = Auth::new(CardDetails::new(given(4), "12", "49").cv2(given(5)), order);
     pause("holding");
