@@ -6,7 +6,8 @@ use crate::client::server::{Answer, Server, account, nobody};
 use pg_hyper::{
     Client, Error, Fault, Hyper, TransportError,
     proto::model::{
-        Auth, CapturePreauth, CardDetails, Currency, Dialect, Initiate, Item, Order, Remedy, TokenLookup, TransactionLookup,
+        Auth, CapturePreauth, CardDetails, Currency, Dialect, Initiate, Item, Order, Remedy, TokenLookup,
+        TransactionLookup,
     },
 };
 use tokio::{
