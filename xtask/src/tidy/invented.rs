@@ -10,6 +10,8 @@ use super::{Source, Violation};
 const DIALECT: &str = "crates/pg-sandbox/dialects/sandbox.toml";
 /// The crates of clients, and what clients are made of.
 const CLIENTS: &[&str] = &["pg-model", "pg-crypto", "pg-proto", "pg-hyper", "pg-cli", "pg-wasm"];
+/// How a module of tests begins.
+const TESTS: &str = "#[cfg(test)]\nmod ";
 /// Codes below are the documents'.
 const FIRST: &str = "900";
 
@@ -25,8 +27,9 @@ pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
     };
     let mut violations = Vec::new();
     for source in sources.iter().filter(of_client) {
-        let code = source.text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-        for (at, line) in code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+        for (at, line) in
+            without_tests(&source.text).lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
+        {
             for code in codes.iter().filter(|code| line.contains(&format!("\"{code}\""))) {
                 violations.push(Violation::new(
                     format!("{}:{}", source.path, at + 1),
@@ -47,13 +50,23 @@ fn codes(text: &str) -> Result<Vec<String>> {
     Ok(codes.filter(|code| *code >= FIRST).map(str::to_owned).collect())
 }
 
+/// A text up to the module of its tests.
+fn without_tests(text: &str) -> &str {
+    let is_inline = |at: &usize| {
+        let name = text[at + TESTS.len()..].lines().next().unwrap_or_default();
+        name.ends_with('{')
+    };
+    let end = text.match_indices(TESTS).map(|(at, _)| at).find(is_inline);
+    &text[..end.unwrap_or(text.len())]
+}
+
 /// Where modules lie that are built for tests alone: the beginnings of their paths.
 fn test_modules(sources: &[Source]) -> Vec<String> {
     let mut modules = Vec::new();
     for source in sources.iter().filter(|source| source.path.ends_with(".rs")) {
         let folder = source.path.trim_end_matches("/mod.rs").trim_end_matches("/lib.rs").trim_end_matches("/main.rs");
         let folder = folder.trim_end_matches(".rs");
-        for rest in source.text.split("#[cfg(test)]\nmod ").skip(1) {
+        for rest in source.text.split(TESTS).skip(1) {
             let name = rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default();
             if rest[name.len()..].starts_with(';') {
                 modules.extend([format!("{folder}/{name}.rs"), format!("{folder}/{name}/")]);

@@ -33,11 +33,10 @@ impl Serve for TransactionLookup {
 
 /// How this service says that it found nothing (assumption 43).
 fn nothing(form: Option<NothingFound>) -> Result<(), Refusal> {
+    let refusal = || Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(43);
     match form {
-        Some(NothingFound::Error) => Err(Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(43)),
-        Some(NothingFound::NotFound) => {
-            Err(Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).with_status(404).assuming(43))
-        }
+        Some(NothingFound::Error) => Err(refusal()),
+        Some(NothingFound::NotFound) => Err(refusal().with_status(404)),
         _ => Ok(()),
     }
 }
