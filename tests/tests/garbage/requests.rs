@@ -110,7 +110,7 @@ fn any_value_of_any_parameter_gets_an_answer() {
     let mut accepted = 0;
     for method in METHODS {
         for field in method.fields {
-            for value in values().chain([&*long]) {
+            for value in values().map(|value| -> &str { value }).chain([&*long]) {
                 let reply = shop.call(method, Some((field.wire, value)));
                 assert!(reply.status().as_u16() < 500, "{method:?} {} {value:?}: {reply:?}", field.wire);
                 accepted += usize::from(reply.status() == 200);

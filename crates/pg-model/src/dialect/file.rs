@@ -179,12 +179,12 @@ impl Checker<'_> {
         self.once("situation", file.error.iter().flat_map(|row| &row.situations));
         let nothing = file.lookup.nothing.as_ref().and_then(|word| self.word::<NothingFound>(word));
         let says = |row: &ErrorRow| row.situations.iter().any(|one| one.get_ref() == UNKNOWN_TRANSACTION);
-        if let Some(place) = file.lookup.nothing.as_ref().filter(|_| nothing == Some(NothingFound::Error)) {
-            if !file.error.iter().any(says) {
-                let what =
-                    format!("needs an [[error]] with situations = [\"{UNKNOWN_TRANSACTION}\"] that names the code");
-                self.wrong(place, what);
-            }
+        if let Some(place) = file.lookup.nothing.as_ref()
+            && nothing == Some(NothingFound::Error)
+            && !file.error.iter().any(says)
+        {
+            let what = format!("needs an [[error]] with situations = [\"{UNKNOWN_TRANSACTION}\"] that names the code");
+            self.wrong(place, what);
         }
         let data = &file.session_data;
         Dialect {

@@ -134,7 +134,6 @@ pub struct Charge<M> {
 }
 
 /// What follows an event.
-#[expect(clippy::large_enum_variant, reason = "it is taken apart where it is made")]
 enum Next {
     Pay,
     Look,

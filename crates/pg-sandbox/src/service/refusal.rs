@@ -15,8 +15,8 @@ pub(crate) struct Refusal {
     message: String,
     status: u16,
     basis: Basis,
-    /// What dialects call it, and the text of the sandbox's own code; nothing for a code of the documents.
-    situation: Option<(&'static str, &'static str)>,
+    /// The sandbox's own code, for which a dialect may have another; nothing for a code of the documents.
+    own: Option<SandboxErrorCode>,
 }
 
 /// The longest `errorMessage`, in characters (spec 2 §2.2).
@@ -31,7 +31,7 @@ impl Refusal {
 
     /// The same with another HTTP status.
     pub(crate) fn with_status(self, status: u16) -> Self {
-        Self { status, situation: None, ..self }
+        Self { status, own: None, ..self }
     }
 
     /// The same with another assumption that it rests on.
@@ -67,11 +67,14 @@ impl Refusal {
 
     /// The same with code, text and status of a dialect, where that has them.
     fn spoken(mut self, dialect: &Dialect) -> Self {
-        let entry = self.situation.and_then(|(name, own)| Some((dialect.error_for(name)?, own)));
-        if let Some((entry, own)) = entry {
+        if let Some(own) = self.own
+            && let Some(entry) = own.situation().and_then(|situation| dialect.error_for(situation))
+        {
             entry.code.as_str().clone_into(&mut self.code);
             self.status = entry.http.unwrap_or(self.status);
-            if let Some(detail) = self.message.strip_prefix(own).filter(|_| !entry.message.is_empty()) {
+            if let Some(detail) =
+                own.message().and_then(|own| self.message.strip_prefix(own)).filter(|_| !entry.message.is_empty())
+            {
                 self.message = format!("{}{detail}", entry.message).chars().take(MESSAGE_LIMIT).collect();
             }
         }
@@ -163,7 +166,7 @@ impl From<ErrorCode> for Refusal {
             status: code.http_status().unwrap_or(400),
             basis: Basis::new(section),
             code: code.as_str().to_owned(),
-            situation: None,
+            own: None,
         }
     }
 }
@@ -177,7 +180,7 @@ impl From<SandboxErrorCode> for Refusal {
             status: code.http_status().unwrap_or(400),
             basis,
             code: code.as_str().to_owned(),
-            situation: code.situation().zip(code.message()),
+            own: Some(code),
         }
     }
 }
