@@ -13,7 +13,7 @@ use std::{
 use bytes::Bytes;
 use pg_hyper::{Client, TowerTransport, VirtualClock};
 use pg_model::{Auth, CardDetails, Currency, Item, Order};
-use pg_proto::{Account, BaseUrl, Credentials, machine::charge::Charged};
+use pg_proto::{Account, BaseUrl, Credentials, machine::charge::ChargeOutcome};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 
 #[tokio::main(flavor = "current_thread")]
@@ -22,7 +22,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z")?);
     let shop = sandbox.merchant("main").ok_or("no such account")?;
     let credentials = Credentials::new(shop.api_key.expose(), shop.api_password.expose(), shop.sha_key.expose());
-    let account = Account::new(BaseUrl::parse(InProcess::BASE_URL)?, credentials).speaking(pg_sandbox::dialect());
+    let account = Account::new(BaseUrl::parse(InProcess::BASE_URL)?, credentials).with_dialect(pg_sandbox::dialect());
     let clock = VirtualClock::shared(sandbox.clone(), InProcess::unix_time, InProcess::advance);
     let client = Client::with_transport(account, TowerTransport::new(sandbox.clone())).clock(clock);
 
@@ -40,12 +40,12 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         *keep.lock().expect("nobody panics") = Some(saved);
         async { Ok::<_, std::io::Error>(()) }
     });
-    let Charged::Approved(paid) = charging.await else { return Err("not paid".into()) };
+    let ChargeOutcome::Approved(paid) = charging.await else { return Err("not paid".into()) };
     println!("the reply was lost, and it is paid: {}", paid.transaction_key);
 
     // A process that starts anew with what was stored finds the same payment, and makes no other.
     let saved = stored.lock().expect("nobody panics").take().ok_or("nothing was stored")?;
-    let Charged::Approved(again) = client.resume_charge(&saved, Some(payment()))?.await else {
+    let ChargeOutcome::Approved(again) = client.resume_charge(&saved, Some(payment()))?.await else {
         return Err("not found".into());
     };
     assert_eq!(again.transaction_key, paid.transaction_key);

@@ -11,7 +11,7 @@ use pg_hyper::{
     Client, DurableFile,
     proto::{
         Account, BaseUrl, Credentials,
-        machine::charge::Charged,
+        machine::charge::ChargeOutcome,
         model::{Auth, CardDetails, Currency, Item, Order},
     },
 };
@@ -38,9 +38,9 @@ pub async fn pay(service: &str, file: DurableFile) -> Result<(), Box<dyn Error>>
         None => client.charge(payment)?,
     };
     match charging.store_in(file.clone()).await {
-        Charged::Approved(paid) => println!("paid, transaction {}", paid.transaction_key),
-        Charged::Declined(not) => println!("declined: {}", not.transaction_status),
-        Charged::Unknown { reconcile, .. } => println!("outcome unknown, look it up later: {reconcile:?}"),
+        ChargeOutcome::Approved(paid) => println!("paid, transaction {}", paid.transaction_key),
+        ChargeOutcome::Declined(not) => println!("declined: {}", not.transaction_status),
+        ChargeOutcome::Unknown { reconcile, .. } => println!("outcome unknown, look it up later: {reconcile:?}"),
         other => println!("not paid: {other:?}"),
     }
     // The outcome is on record: a charge that has ended is not resumed.

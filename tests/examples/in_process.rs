@@ -18,7 +18,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z")?);
     let shop = sandbox.merchant("main").ok_or("no such account")?;
     let credentials = Credentials::new(shop.api_key.expose(), shop.api_password.expose(), shop.sha_key.expose());
-    let account = Account::new(BaseUrl::parse(InProcess::BASE_URL)?, credentials).speaking(pg_sandbox::dialect());
+    let account = Account::new(BaseUrl::parse(InProcess::BASE_URL)?, credentials).with_dialect(pg_sandbox::dialect());
     let client = Client::with_transport(account, TowerTransport::new(sandbox.clone()));
 
     // The reply to a payment gets lost, and what the shop does about it can be tested.

@@ -6,7 +6,7 @@
 
 use std::{error::Error, time::Duration};
 
-use pg_model::{Encoding, Initiate, Method};
+use pg_model::{ApiRequest, Encoding, Initiate};
 use pg_proto::{Account, BaseUrl, Credentials, ReplyError};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 
@@ -16,7 +16,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let credentials = Credentials::new(shop.api_key.expose(), shop.api_password.expose(), shop.sha_key.expose());
     let account = Account::new(BaseUrl::parse(InProcess::BASE_URL)?, credentials)
         .encoding(Encoding::Json)
-        .speaking(pg_sandbox::dialect());
+        .with_dialect(pg_sandbox::dialect());
 
     let session = call(&account, &sandbox, &Initiate::new("https://shop.example/card-error"))?;
     println!("a session: {}", session.session_key);
@@ -38,6 +38,6 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// A call is two pure functions, with the sandbox between them.
-fn call<M: Method>(account: &Account, sandbox: &InProcess, method: &M) -> Result<M::Output, Box<dyn Error>> {
+fn call<M: ApiRequest>(account: &Account, sandbox: &InProcess, method: &M) -> Result<M::Output, Box<dyn Error>> {
     Ok(account.reply::<M>(sandbox.send(account.request(method)?)?)?)
 }

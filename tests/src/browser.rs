@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};
-use pg_hyper::{Hyper, Transport};
+use pg_hyper::{HyperTransport, Transport};
 use pg_proto::CardForm;
 
 /// The fields that a customer fills in.
@@ -27,7 +27,7 @@ pub async fn post(form: &CardForm, filled_in: &[(&str, &str)]) -> Response<Bytes
         .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(Bytes::from(body))
         .expect("a request");
-    Hyper::new().send(request).await.expect("a reply")
+    HyperTransport::new().send(request).await.expect("a reply")
 }
 
 /// The address that a redirect leads to.

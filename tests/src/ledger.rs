@@ -2,7 +2,7 @@
 
 use pg_hyper::{Client, Transport};
 use pg_model::{Transaction, TransactionLookup};
-use pg_proto::machine::charge::Charged;
+use pg_proto::machine::charge::ChargeOutcome;
 
 /// Everything that the service has under a reference.
 ///
@@ -17,15 +17,15 @@ pub async fn under<T: Transport>(client: &Client<T>, reference: &str) -> Vec<Tra
 ///
 /// # Errors
 /// What is wrong.
-pub fn contradiction(charged: &Charged, ledger: &[Transaction]) -> Result<(), String> {
+pub fn contradiction(charged: &ChargeOutcome, ledger: &[Transaction]) -> Result<(), String> {
     let fits = match (charged, ledger) {
-        (Charged::Approved(claimed), [held]) => {
+        (ChargeOutcome::Approved(claimed), [held]) => {
             held.transaction_key == claimed.transaction_key && held.transaction_status_code == "600"
         }
-        (Charged::Declined(claimed), [held]) => {
+        (ChargeOutcome::Declined(claimed), [held]) => {
             held.transaction_key == claimed.transaction_key && held.transaction_status_code != "600"
         }
-        (Charged::Refused(_) | Charged::NotSent, []) | (Charged::Unknown { .. }, [] | [_]) => true,
+        (ChargeOutcome::Refused(_) | ChargeOutcome::NotSent, []) | (ChargeOutcome::Unknown { .. }, [] | [_]) => true,
         _ => false,
     };
     if fits { Ok(()) } else { Err(format!("{} payments, and the client says {charged:?}", ledger.len())) }

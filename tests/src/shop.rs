@@ -118,7 +118,7 @@ pub fn account_at(base_url: &str, name: &str) -> Account {
     let base = |address: &str| BaseUrl::parse(address).expect("an address");
     let credentials =
         Credentials::new(merchant.api_key.expose(), merchant.api_password.expose(), merchant.sha_key.expose());
-    let account = Account::new(base(base_url), credentials).speaking(pg_sandbox::dialect());
+    let account = Account::new(base(base_url), credentials).with_dialect(pg_sandbox::dialect());
     match &merchant.enterprise {
         None => account,
         Some(own) => account.enterprise(

@@ -8,7 +8,7 @@ use std::{sync::Arc, thread, time::Duration};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{Method, Request, header};
-use pg_hyper::{Hyper, Transport};
+use pg_hyper::{HyperTransport, Transport};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -63,7 +63,7 @@ pub struct Screen {
 pub struct Browser {
     /// The address of the WebDriver session.
     session: String,
-    http: Hyper,
+    http: HyperTransport,
     scripts: Scripts,
     running: Option<Running>,
     pool: Arc<Pool>,
@@ -86,7 +86,7 @@ impl Browser {
     pub async fn open(scripts: Scripts) -> Option<Self> {
         let pool = Pool::shared();
         // A connection of its own for each command: none is ever found closed.
-        let http = Hyper::new().pool(0, Duration::ZERO);
+        let http = HyperTransport::new().pool(0, Duration::ZERO);
         if let Some(running) = pool.take(scripts) {
             let session = running.session.clone();
             let browser = Self { session, http, scripts, running: Some(running), pool };

@@ -15,15 +15,15 @@ use std::{
 use bytes::Bytes;
 use http::Request;
 use pg_hyper::{
-    Client, Error, Fault, Next, TowerTransport, TransportError,
+    Client, DriveStep, Error, TowerTransport, TransportError, TransportErrorKind,
     blocking::{self, StartError},
 };
 use pg_model::{Auth, CardDetails, CheckoutItem, GetToken, Initiate, TransactionLookup};
 use pg_proto::{
     Account, BaseUrl, Credentials,
     machine::{
-        Saved,
-        charge::Charged,
+        SavedState,
+        charge::ChargeOutcome,
         checkout::{CheckoutDemand, CheckoutPlan},
     },
 };
@@ -66,7 +66,9 @@ fn it_calls_and_charges_over_the_network() {
     let client = blocking::Client::new(account_at(&server.base_url(), "main")).unwrap();
     let session = client.call(&Initiate::new("https://shop.example/card-error")).unwrap();
     assert_eq!(session.session_key.as_str().len(), 32);
-    let Charged::Approved(paid) = client.charge(payment("order-7")).unwrap().run() else { panic!("not approved") };
+    let ChargeOutcome::Approved(paid) = client.charge(payment("order-7")).unwrap().run() else {
+        panic!("not approved")
+    };
     let ledger = client.call(&TransactionLookup::new().unique_merchant_reference("order-7")).unwrap().transactions;
     assert_eq!(ledger.iter().map(|held| &held.transaction_key).collect::<Vec<_>>(), [&paid.transaction_key]);
 }
@@ -82,7 +84,7 @@ fn many_threads_share_one_client() {
             scope.spawn(move || {
                 for round in 0..4 {
                     let charged = client.charge(payment(&format!("order-{number}-{round}"))).unwrap().run();
-                    assert!(matches!(charged, Charged::Approved(_)), "{charged:?}");
+                    assert!(matches!(charged, ChargeOutcome::Approved(_)), "{charged:?}");
                     paid.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -97,7 +99,7 @@ fn within_an_async_task_it_waits_and_does_not_panic() {
     let account = account_at(&server.base_url(), "main");
     runtime.block_on(async {
         let client = blocking::Client::new(account).unwrap();
-        assert!(matches!(client.charge(payment("order-7")).unwrap().run(), Charged::Approved(_)));
+        assert!(matches!(client.charge(payment("order-7")).unwrap().run(), ChargeOutcome::Approved(_)));
         drop(client);
     });
 }
@@ -109,7 +111,7 @@ fn it_has_a_deadline_of_its_own() {
     let account = account_at(&format!("http://{}", silent.local_addr().unwrap()), "main");
     let client = blocking::Client::new(account).unwrap().deadline(Duration::from_millis(20));
     let error = client.call(&Initiate::new("https://shop.example/card-error")).unwrap_err();
-    assert!(matches!(error, Error::Transport(TransportError::MaybeSent(Fault::Deadline(_)))), "{error}");
+    assert!(matches!(error, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Deadline(_)))), "{error}");
 }
 
 #[test]
@@ -125,20 +127,20 @@ fn a_lost_reply_is_looked_up_and_nothing_leaves_unstored() {
     fault(&sandbox, "drop-reply");
     let stored = Arc::new(Mutex::new(Vec::new()));
     let shelf = Arc::clone(&stored);
-    let keep = move |saved: Saved| -> Result<(), std::io::Error> {
+    let keep = move |saved: SavedState| -> Result<(), std::io::Error> {
         shelf.lock().unwrap().push(saved);
         Ok(())
     };
     let mut charge = client.charge(payment("order-7")).unwrap().store(keep);
-    let Charged::Approved(paid) = charge.run() else { panic!("{charge:?}") };
-    assert!(charge.trouble().is_some_and(|trouble| trouble.to_string().starts_with("maybe sent")));
+    let ChargeOutcome::Approved(paid) = charge.run() else { panic!("{charge:?}") };
+    assert!(charge.error().is_some_and(|trouble| trouble.to_string().starts_with("maybe sent")));
     // Before the payment, before the pause that follows it, before the lookup.
     assert_eq!(stored.lock().unwrap().len(), 3);
 
     // From any of them it comes to the same end.
     for saved in stored.lock().unwrap().iter() {
         let charged = client.resume_charge(saved, Some(payment("order-7"))).unwrap().run();
-        assert_eq!(charged, Charged::Approved(paid.clone()));
+        assert_eq!(charged, ChargeOutcome::Approved(paid.clone()));
     }
 }
 
@@ -147,8 +149,8 @@ fn what_cannot_be_stored_is_not_sent() {
     let (sandbox, client) = held();
     let full = |_| Err("the disk is full");
     let mut charge = client.charge(payment("order-7")).unwrap().store(full);
-    assert_eq!(charge.run(), Charged::NotSent);
-    assert!(charge.trouble().unwrap().to_string().contains("the disk is full"));
+    assert_eq!(charge.run(), ChargeOutcome::NotSent);
+    assert!(charge.error().unwrap().to_string().contains("the disk is full"));
     drop(sandbox);
 }
 
@@ -158,6 +160,6 @@ fn other_machines_are_driven_too() {
     let request = GetToken::new().item(CheckoutItem::new("Tea", "4.99")).currency("GBP");
     let checkout = client.inner().checkout(request, CheckoutPlan::default()).unwrap();
     let mut checkout = client.drive(checkout);
-    let Next::Ask(CheckoutDemand::Redirect { url, .. }) = checkout.go_on() else { panic!("{checkout:?}") };
+    let DriveStep::Ask(CheckoutDemand::Redirect { url, .. }) = checkout.advance() else { panic!("{checkout:?}") };
     assert!(url.as_str().starts_with("http://localhost/pay/"), "{url:?}");
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use pg_model::field::Field;
-use pg_model::method::{Credentials, MethodInfo};
+use pg_model::method::{AuthScheme, MethodInfo};
 use pg_model::{Encoding, METHODS, Parameters, decode_into, encode};
 use regex::Regex;
 use serde_json::Value;
@@ -56,7 +56,7 @@ fn every_request_that_is_shown_is_valid() {
             }
             let violations = method.check_parameters(&parameters);
             assert!(violations.is_empty(), "{method:?}, {name}: {violations}");
-            let expected = if method.credentials == Credentials::Session { 0 } else { 3 };
+            let expected = if method.credentials == AuthScheme::Session { 0 } else { 3 };
             assert_eq!(credentials.len(), expected, "{method:?}, {name}");
             if name == "full" {
                 let shown = |field: &Field| parameters.iter().any(|(name, _)| field.is_named(name));
@@ -70,7 +70,7 @@ fn every_request_that_is_shown_is_valid() {
 #[test]
 fn every_reply_that_is_shown_can_be_read() {
     let document = document();
-    for method in METHODS.iter().filter(|method| method.credentials != Credentials::Session) {
+    for method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         let content = &resolve(&document, &operation(&document, method)["responses"]["200"])["content"];
         let xml = content["application/xml"]["example"].as_str().unwrap_or_else(|| panic!("{method:?} has no XML"));
         let json = &content["application/json"]["example"];

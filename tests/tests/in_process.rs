@@ -11,7 +11,7 @@ use pg_model::{
     Auth, CardDetails, CheckoutItem, Encoding, GetToken, RequestAccountUpdater, RetrieveAccountUpdater,
     TokeniseTransactionKey,
 };
-use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, UpdaterHint, machine::charge::Charged};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, UpdaterHint, machine::charge::ChargeOutcome};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 use pg_tests::{clocks, shop::order};
 
@@ -34,7 +34,7 @@ fn shop() -> (InProcess, Client<TowerTransport<InProcess>>) {
     let credentials = Credentials::new(main.api_key.expose(), main.api_password.expose(), main.sha_key.expose());
     let account = Account::new(base(InProcess::BASE_URL), credentials)
         .encoding(Encoding::Json)
-        .speaking(pg_sandbox::dialect())
+        .with_dialect(pg_sandbox::dialect())
         .enterprise(
             base(InProcess::ENTERPRISE_BASE_URL),
             EnterpriseCredentials::new(enterprise.api_key.expose(), enterprise.api_password.expose()),
@@ -88,7 +88,7 @@ fn a_lost_reply_takes_no_real_time_and_the_drill_repeats_itself() {
         fault(&sandbox, kind);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut charging = client.charge(payment("order-1")).unwrap();
-        let Charged::Approved(paid) = runtime.block_on(charging.run()) else { panic!("{charging:?}") };
+        let ChargeOutcome::Approved(paid) = runtime.block_on(charging.run()) else { panic!("{charging:?}") };
         assert!(sandbox.now() > start, "the machine paused");
         (paid.transaction_key, sandbox.now())
     };

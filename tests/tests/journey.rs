@@ -8,7 +8,7 @@ use pg_model::{
     DisableToken, EnableToken, Encoding, ErrorCode, Initiate, Item, Order, Outcome, Preauth, Refund, TokenLookup,
     TokeniseTransactionKey, Transaction, TransactionKey, TransactionLookup, UpdateCardKeyDetails, UpdateTransaction,
 };
-use pg_proto::Returned;
+use pg_proto::CardFormResult;
 use pg_sandbox::codes::{SandboxErrorCode, SandboxStatusCode};
 use pg_tests::{
     browser::{self, VISA},
@@ -51,7 +51,7 @@ async fn from_a_session_to_a_refund(encoding: Encoding) {
     let session = client.call(&Initiate::new(ERROR_PAGE).merchant_customer_reference("customer-1")).await.unwrap();
     let form = client.account().card_form(&session.session_key, NEXT_PAGE, CARD_PAGE).form_id("card");
     let reply = browser::post(&form, &VISA).await;
-    let Returned::Accepted(data) = client.account().redirect(browser::location(&reply)).unwrap() else {
+    let CardFormResult::Accepted(data) = client.account().redirect(browser::location(&reply)).unwrap() else {
         panic!("not accepted")
     };
     assert_eq!(data.get().card_number.expose(), "411111******1111");
@@ -164,7 +164,7 @@ async fn a_form_with_mistakes_comes_back_with_all_of_them() {
         [("cardNumber", "4111111111111112"), ("cardExpiryMonth", "12"), ("cardExpiryYear", "2001"), ("cardCV2", "12")];
     let reply = browser::post(&form, &wrong).await;
     assert!(browser::location(&reply).starts_with(CARD_PAGE));
-    let Returned::Invalid(data) = shop.client.account().redirect(browser::location(&reply)).unwrap() else {
+    let CardFormResult::Invalid(data) = shop.client.account().redirect(browser::location(&reply)).unwrap() else {
         panic!("not invalid")
     };
     let code = |field| data.get().errors.get(field).map(|error| error.error_code.as_str());

@@ -14,7 +14,7 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use pg_model::{
-    AuthCardKey, AuthSessionKey, Currency, Encoding, EnterpriseTransactionLookup, Initiate, Item, METHODS, Method,
+    ApiRequest, AuthCardKey, AuthSessionKey, Currency, Encoding, EnterpriseTransactionLookup, Initiate, Item, METHODS,
     Order, Outcome, RetrieveAccountUpdater, TokenLookup,
 };
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
@@ -181,7 +181,7 @@ fn a_client_of_the_service_is_a_client_of_the_mock() {
     let Some(program) = prism() else { return };
     let mock = Mock::start(program);
     let account = mock.account();
-    fn call<M: Method>(mock: &Mock, account: &Account, method: &M) -> Result<M::Output, String> {
+    fn call<M: ApiRequest>(mock: &Mock, account: &Account, method: &M) -> Result<M::Output, String> {
         let request = account.request(method).expect("the request is valid");
         account.reply::<M>(mock.send(as_documented(request))).map_err(|error| error.to_string())
     }

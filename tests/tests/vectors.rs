@@ -9,7 +9,7 @@ use pg_crypto::{
     ArrayMember, Diagnosis, KeyDerivation, OrderedSigner, Padding, SessionCipher, ShaKey, TextEncoding, array_value,
     diagnose, explain, form_arrays, sign, verify,
 };
-use pg_proto::{Account, BaseUrl, Credentials, Raw};
+use pg_proto::{Account, BaseUrl, Credentials, RawRequest};
 use serde_json::Value;
 
 fn vectors() -> PathBuf {
@@ -130,7 +130,7 @@ fn the_client_writes_arrays_of_forms_so() {
     let case = forms.iter().find(|case| text(case, "name") == "one name for all members").unwrap();
     let credentials = Credentials::new(case["sent"][0][1].as_str().unwrap(), "", text(case, "shaKey"));
     let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials);
-    let request = account.request_raw(&Raw::gateway("some").array("tag", ["red", "5"])).unwrap();
+    let request = account.request_raw(&RawRequest::gateway("some").array("tag", ["red", "5"])).unwrap();
     let body = std::str::from_utf8(request.body()).unwrap().replace("&apiPassword=", "");
     assert_eq!(body, format!("{}&shaSignature={}", text(case, "body"), text(case, "signature")));
 }

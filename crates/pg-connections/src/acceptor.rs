@@ -9,8 +9,8 @@ use std::{
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::{
-    Limits, Place, Stream,
-    places::{Admission, Places},
+    ConnectionLimits, ConnectionSlot, Stream,
+    places::{Admission, ConnectionSlots},
 };
 
 /// The pause after a failed accept. The pending connection stays pending and would fail again at once.
@@ -41,8 +41,8 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 #[derive(Debug)]
 pub struct Acceptor {
     listener: TcpListener,
-    places: Places,
-    limits: Limits,
+    places: ConnectionSlots,
+    limits: ConnectionLimits,
     /// Accepted, and waiting for a place: kept here so that [`Acceptor::next`] can be cancelled.
     waiting: Option<(TcpStream, IpAddr)>,
     /// Accepted in a row.
@@ -57,14 +57,14 @@ pub struct Accepted {
     /// The address of the peer; an IPv4 address mapped into IPv6 is given as the IPv4 address.
     pub address: IpAddr,
     /// Its place among the connections. Dropping it frees the place.
-    pub place: Place,
+    pub place: ConnectionSlot,
 }
 
 impl Acceptor {
     /// Accepts from this listener.
     #[must_use]
-    pub fn new(listener: TcpListener, limits: Limits) -> Self {
-        Self { listener, places: Places::new(limits), limits, waiting: None, row: 0 }
+    pub fn new(listener: TcpListener, limits: ConnectionLimits) -> Self {
+        Self { listener, places: ConnectionSlots::new(limits), limits, waiting: None, row: 0 }
     }
 
     /// The next connection. Cancelling the future loses no connection.

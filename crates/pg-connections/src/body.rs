@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use http_body_util::BodyExt as _;
 
-use crate::{Hold, Place};
+use crate::{BodyPermit, ConnectionSlot};
 
 /// A complete body.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub struct HeldBody {
     /// The body.
     pub bytes: Bytes,
     /// Its share of the bytes that all bodies may have: drop it once the request is answered.
-    pub held: Option<Hold>,
+    pub held: Option<BodyPermit>,
 }
 
 /// Why a body was not read.
@@ -29,10 +29,15 @@ pub enum BodyError {
 ///
 /// # Errors
 /// [`BodyError`] says which limit the body breaks.
-pub async fn read_body<B: Body>(place: &Place, body: B, limit: usize, drained: usize) -> Result<HeldBody, BodyError> {
+pub async fn read_body<B: Body>(
+    place: &ConnectionSlot,
+    body: B,
+    limit: usize,
+    drained: usize,
+) -> Result<HeldBody, BodyError> {
     let mut body = std::pin::pin!(body);
     let mut read = BytesMut::new();
-    let mut held: Option<Hold> = None;
+    let mut held: Option<BodyPermit> = None;
     let mut length = 0_usize;
     while let Some(frame) = body.frame().await {
         let Ok(mut data) = frame.map_err(|_| BodyError::Incomplete)?.into_data() else { continue };

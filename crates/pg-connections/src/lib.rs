@@ -5,20 +5,20 @@
 //! that does not read its response. When a bound is reached, the connection that has been silent for longest is closed in favour
 //! of the new one; a connection whose request is being answered is never closed.
 //!
-//! **What it is not:** an HTTP server. The server tells it what a connection does, through its [`Place`].
+//! **What it is not:** an HTTP server. The server tells it what a connection does, through its [`ConnectionSlot`].
 //!
 //! A connection is *idle* while the server waits for its peer: for a first byte, the rest of a head or a body, the next
-//! request, or until the peer reads. It is *working* from [`Place::working`] to [`Place::idle`]. Among idle connections, the oldest
+//! request, or until the peer reads. It is *working* from [`ConnectionSlot::working`] to [`ConnectionSlot::idle`]. Among idle connections, the oldest
 //! that has not completed a request is closed first, unless it was accepted just now; otherwise the one that is idle for longest. Single
 //! bytes that drip in do not make a connection younger.
 //!
 //! ```
-//! use pg_connections::{Acceptor, Limits};
+//! use pg_connections::{Acceptor, ConnectionLimits};
 //! use tokio::net::TcpListener;
 //!
 //! # async fn serve() -> std::io::Result<()> {
 //! let listener = TcpListener::bind("127.0.0.1:0").await?;
-//! let mut acceptor = Acceptor::new(listener, Limits::default());
+//! let mut acceptor = Acceptor::new(listener, ConnectionLimits::default());
 //! loop {
 //!     let accepted = acceptor.next().await;
 //!     tokio::spawn(async move {
@@ -43,7 +43,7 @@ mod turns;
 
 pub use acceptor::{Accepted, Acceptor, listen};
 pub use body::{BodyError, HeldBody, read_body};
-pub use limits::Limits;
-pub use places::{Hold, Place, Places, Reply};
+pub use limits::ConnectionLimits;
+pub use places::{BodyPermit, ConnectionSlot, ConnectionSlots, ResponsePermit};
 pub use stream::Stream;
-pub use turns::{Turn, Turns};
+pub use turns::{RequestQueue, RequestTurn};

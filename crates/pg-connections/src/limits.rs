@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// What a server grants its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// Connections at the same time. Default: 1,024.
     pub connections: usize,
     /// Connections of one address at the same time; an IPv6 network of 64 bits counts as one address, since whoever has one of its
@@ -25,7 +25,7 @@ pub struct Limits {
     pub write: Duration,
 }
 
-impl Default for Limits {
+impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
             connections: 1024,

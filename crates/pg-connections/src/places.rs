@@ -9,14 +9,14 @@ use std::{
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use crate::Limits;
+use crate::ConnectionLimits;
 
 /// The places of one listener, or of requests that another server accepts. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Places(Arc<Shared>);
+pub struct ConnectionSlots(Arc<Shared>);
 
 struct Shared {
-    limits: Limits,
+    limits: ConnectionLimits,
     state: Mutex<State>,
     freed: Notify,
     body_bytes: Arc<Semaphore>,
@@ -76,17 +76,17 @@ const SPARE: usize = 16;
 
 /// What becomes of a new connection.
 pub(crate) enum Admission {
-    Admitted(Place),
-    /// Every connection is working: wait for [`Places::freed`].
+    Admitted(ConnectionSlot),
+    /// Every connection is working: wait for [`ConnectionSlots::freed`].
     Full,
     /// Every connection of this address is working, and there are as many as one address may have.
     Refused,
 }
 
-impl Places {
+impl ConnectionSlots {
     /// As many as the limits allow.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: ConnectionLimits) -> Self {
         Self(Arc::new(Shared {
             limits,
             state: Mutex::default(),
@@ -100,7 +100,7 @@ impl Places {
     ///
     /// [`Acceptor`](crate::Acceptor) does this for connections. A server that has accepted its connections already gives places to
     /// requests.
-    pub async fn enter(&self, address: IpAddr) -> Option<Place> {
+    pub async fn enter(&self, address: IpAddr) -> Option<ConnectionSlot> {
         loop {
             let mut freed = std::pin::pin!(self.0.freed.notified());
             // From here on: several may wait, and a place that comes free before the wait begins must not be missed.
@@ -132,7 +132,7 @@ impl Places {
             }
         }
         let (id, close) = state.add(address, limits.free_body_bytes);
-        Admission::Admitted(Place { id, close, places: self.clone() })
+        Admission::Admitted(ConnectionSlot { id, close, places: self.clone() })
     }
 
     /// Allows fewer connections than there are, and closes idle ones accordingly, in the order in which they make room.
@@ -147,7 +147,7 @@ impl Places {
         }
     }
 
-    /// Returns when a place may have become free since the last [`Places::admit`].
+    /// Returns when a place may have become free since the last [`ConnectionSlots::admit`].
     pub(crate) async fn freed(&self) {
         self.0.freed.notified().await;
     }
@@ -170,7 +170,7 @@ impl Shared {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Places").field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("ConnectionSlots").field("limits", &self.limits).finish_non_exhaustive()
     }
 }
 
@@ -285,25 +285,25 @@ impl State {
 
 /// The place of one connection. Dropping it frees the place.
 #[derive(Debug)]
-pub struct Place {
+pub struct ConnectionSlot {
     id: u64,
     close: Arc<Notify>,
-    places: Places,
+    places: ConnectionSlots,
 }
 
 /// Bytes of a body that are held. Dropping it frees them.
 #[derive(Debug)]
-pub struct Hold(OwnedSemaphorePermit);
+pub struct BodyPermit(OwnedSemaphorePermit);
 
 /// Bytes of a reply that wait for the peer. Dropping it says that they were read, or never will be.
 #[derive(Debug)]
-pub struct Reply {
+pub struct ResponsePermit {
     id: u64,
     bytes: usize,
-    places: Places,
+    places: ConnectionSlots,
 }
 
-impl Drop for Reply {
+impl Drop for ResponsePermit {
     fn drop(&mut self) {
         let mut state = self.places.0.lock();
         // A connection that was closed takes its bytes along.
@@ -314,20 +314,20 @@ impl Drop for Reply {
     }
 }
 
-impl Hold {
+impl BodyPermit {
     /// Takes over what another one of the same listener holds.
     pub fn join(&mut self, other: Self) {
         self.0.merge(other.0);
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Returns when this connection has to be closed in favour of another one.
     pub async fn closed(&self) {
         self.close.notified().await;
     }
 
-    /// The request has arrived completely and is being answered: the connection is not closed until [`Place::idle`].
+    /// The request has arrived completely and is being answered: the connection is not closed until [`ConnectionSlot::idle`].
     pub fn working(&self) {
         self.places.0.lock().set_idle(self.id, false);
     }
@@ -348,7 +348,7 @@ impl Place {
     /// their connections, the oldest first. Bound the wait: complete bodies are freed only once they have been answered.
     ///
     /// Returns nothing if a single body asks for more than all bodies together may have.
-    pub async fn hold(&self, bytes: usize) -> Option<Hold> {
+    pub async fn hold(&self, bytes: usize) -> Option<BodyPermit> {
         let shared = &self.places.0;
         let mut wanted = u32::try_from(bytes).ok()?;
         if let Some(connection) = shared.lock().connections.get_mut(&self.id) {
@@ -361,29 +361,29 @@ impl Place {
             return None;
         }
         if let Ok(permit) = Arc::clone(&shared.body_bytes).try_acquire_many_owned(wanted) {
-            return Some(Hold(permit));
+            return Some(BodyPermit(permit));
         }
         shared.lock().close_holders(self.id, wanted);
-        Arc::clone(&shared.body_bytes).acquire_many_owned(wanted).await.ok().map(Hold)
+        Arc::clone(&shared.body_bytes).acquire_many_owned(wanted).await.ok().map(BodyPermit)
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Counts a reply of so many bytes until the returned value is dropped, which has to be when it was written. When too many bytes
     /// wait, the connections whose peers have not read for longest are closed.
     #[must_use]
-    pub fn reply(&self, bytes: usize) -> Reply {
+    pub fn reply(&self, bytes: usize) -> ResponsePermit {
         let mut state = self.places.0.lock();
         if let Some(connection) = state.connections.get_mut(&self.id) {
             connection.replies += bytes;
             state.replies += bytes;
         }
         state.close_unread(self.id, self.places.0.limits.reply_bytes);
-        Reply { id: self.id, bytes, places: self.places.clone() }
+        ResponsePermit { id: self.id, bytes, places: self.places.clone() }
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.places.0.lock().remove(self.id);
         self.places.0.freed.notify_one();

@@ -12,7 +12,7 @@ use tokio::{
     time::Sleep,
 };
 
-use crate::Limits;
+use crate::ConnectionLimits;
 
 /// A stream whose peer has to send a first byte and to read what was written, each within a limit.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Stream<S> {
 }
 
 impl<S> Stream<S> {
-    pub(crate) const fn new(inner: S, limits: Limits) -> Self {
+    pub(crate) const fn new(inner: S, limits: ConnectionLimits) -> Self {
         Self { inner, first_byte: Deadline::new(limits.first_byte), write: Deadline::new(limits.write), begun: false }
     }
 }
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits {
+    const LIMITS: ConnectionLimits = ConnectionLimits {
         connections: 1,
         per_address: 1,
         per_loopback_address: 1,

@@ -13,22 +13,22 @@ use tokio::sync::oneshot;
 /// With the number of requests of a connection that were refused as its rank, a connection that sends thousands of them waits behind
 /// every other one, and an honest request waits for no more than those that are being answered.
 #[derive(Clone, Debug)]
-pub struct Turns(Arc<Shared>);
+pub struct RequestQueue(Arc<Shared>);
 
 struct Shared(Mutex<State>);
 
 struct State {
     free: usize,
     /// Waiting requests, by rank and arrival.
-    waiting: BTreeMap<(u64, u64), oneshot::Sender<Turn>>,
+    waiting: BTreeMap<(u64, u64), oneshot::Sender<RequestTurn>>,
     arrived: u64,
 }
 
 /// A turn. Dropping it gives the turn to the next request.
 #[derive(Debug)]
-pub struct Turn(Option<Turns>);
+pub struct RequestTurn(Option<RequestQueue>);
 
-impl Turns {
+impl RequestQueue {
     /// So many requests at the same time, one at least.
     #[must_use]
     pub fn new(at_once: usize) -> Self {
@@ -36,7 +36,7 @@ impl Turns {
     }
 
     /// Waits for a turn. Dropping the future gives up the place in the queue.
-    pub async fn take(&self, rank: u64) -> Turn {
+    pub async fn take(&self, rank: u64) -> RequestTurn {
         let turn = {
             let mut state = self.0.lock();
             if let Some(free) = state.free.checked_sub(1) {
@@ -50,15 +50,15 @@ impl Turns {
             given
         };
         // A sender is dropped with the queue alone, and this value holds the queue.
-        turn.await.unwrap_or_else(|_| Turn(None))
+        turn.await.unwrap_or_else(|_| RequestTurn(None))
     }
 
-    fn turn(&self) -> Turn {
-        Turn(Some(self.clone()))
+    fn turn(&self) -> RequestTurn {
+        RequestTurn(Some(self.clone()))
     }
 }
 
-impl Drop for Turn {
+impl Drop for RequestTurn {
     fn drop(&mut self) {
         let Some(turns) = self.0.take() else { return };
         loop {
@@ -90,7 +90,7 @@ impl Shared {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Turns").finish_non_exhaustive()
+        f.debug_struct("RequestQueue").finish_non_exhaustive()
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_lowest_rank_comes_first_then_the_first_to_come() {
-        let turns = Turns::new(1);
+        let turns = RequestQueue::new(1);
         let first = poll(pin!(turns.take(0))).expect("nobody is before it");
         let (mut flood, mut later, mut honest) = (pin!(turns.take(9)), pin!(turns.take(9)), pin!(turns.take(0)));
         assert!(poll(flood.as_mut()).is_none() && poll(later.as_mut()).is_none() && poll(honest.as_mut()).is_none());
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_turn_that_nobody_waits_for_any_more_is_not_lost() {
-        let turns = Turns::new(1);
+        let turns = RequestQueue::new(1);
         let first = poll(pin!(turns.take(0))).expect("nobody is before it");
         let mut gone = Box::pin(turns.take(0));
         assert!(poll(gone.as_mut()).is_none());
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn so_many_at_once() {
-        let turns = Turns::new(3);
-        let held: Vec<Turn> = (0..3).map(|_| poll(pin!(turns.take(0))).expect("free")).collect();
+        let turns = RequestQueue::new(3);
+        let held: Vec<RequestTurn> = (0..3).map(|_| poll(pin!(turns.take(0))).expect("free")).collect();
         assert!(poll(pin!(turns.take(0))).is_none());
         drop(held);
         let again: Vec<_> = (0..3).map(|_| poll(pin!(turns.take(0)))).collect();

@@ -15,7 +15,7 @@
 //!     blocking::Client,
 //!     proto::{
 //!         Account, BaseUrl, Credentials,
-//!         machine::charge::Charged,
+//!         machine::charge::ChargeOutcome,
 //!         model::{AuthSessionKey, Currency, Initiate, Item, Order},
 //!     },
 //! };
@@ -28,8 +28,8 @@
 //! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
 //! let auth = AuthSessionKey::new(session.session_key, order);
 //! match client.charge(auth)?.store_in(DurableFile::new("order-7.json")).run() {
-//!     Charged::Approved(paid) => println!("paid: {}", paid.transaction_key),
-//!     Charged::Unknown { reconcile, .. } => println!("park the order: {reconcile:?}"),
+//!     ChargeOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
+//!     ChargeOutcome::Unknown { reconcile, .. } => println!("park the order: {reconcile:?}"),
 //!     other => println!("not paid: {other:?}"),
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -37,13 +37,13 @@
 
 use std::{fmt, io, sync::Arc, time::Duration};
 
-use pg_model::{Method, Outcome, Transaction};
+use pg_model::{ApiRequest, Outcome, Transaction};
 use pg_proto::{
     Account, Misuse,
-    machine::{Machine, ResumeError, Saved, charge::Charge},
+    machine::{Machine, ResumeError, SavedState, charge::Charge},
 };
 
-use crate::{Error, Hyper, InsecureAddress, Transport};
+use crate::{Error, HyperTransport, InsecureAddress, Transport};
 
 mod background;
 mod drive;
@@ -54,7 +54,7 @@ use background::Background;
 
 /// Calls the service on behalf of one account, and waits. Clones share the account, the pool and the thread; any number
 /// of threads may call at once.
-pub struct Client<T = Hyper> {
+pub struct Client<T = HyperTransport> {
     inner: crate::Client<T>,
     background: Arc<Background>,
 }
@@ -72,7 +72,7 @@ pub enum StartError {
 }
 
 impl Client {
-    /// A client over [`Hyper`] with its usual limits.
+    /// A client over [`HyperTransport`] with its usual limits.
     ///
     /// # Errors
     /// When an address of the account is neither https nor on this machine, or the system gives no thread.
@@ -106,9 +106,9 @@ impl<T: Transport> Client<T> {
     /// Waits for anything that the [async client](Self::inner) does.
     ///
     /// ```no_run
-    /// # use pg_hyper::{blocking::Client, proto::{Raw, model::Token}};
+    /// # use pg_hyper::{blocking::Client, proto::{RawRequest, model::Token}};
     /// # fn find(client: Client) -> Result<(), Box<dyn std::error::Error>> {
-    /// let token: Token = client.wait(client.inner().call_raw(&Raw::token("lookup").parameter("cardKey", "4F2C-91")))?;
+    /// let token: Token = client.wait(client.inner().call_raw(&RawRequest::token("lookup").parameter("cardKey", "4F2C-91")))?;
     /// # Ok(())
     /// # }
     /// ```
@@ -120,7 +120,7 @@ impl<T: Transport> Client<T> {
     ///
     /// # Errors
     /// As [`crate::Client::call`]: sorted by fault.
-    pub fn call<M: Method>(&self, method: &M) -> Result<M::Output, Error> {
+    pub fn call<M: ApiRequest>(&self, method: &M) -> Result<M::Output, Error> {
         self.wait(self.inner.call(method))
     }
 }
@@ -133,7 +133,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// When the payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that can't be looked up.
     pub fn charge<P>(&self, payment: P) -> Result<Drive<Charge<P>, T>, Misuse>
     where
-        P: Method<Output = Outcome<Transaction>>,
+        P: ApiRequest<Output = Outcome<Transaction>>,
     {
         self.inner.charge(payment).map(|charge| self.drive(charge))
     }
@@ -142,9 +142,9 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// # Errors
     /// When that is no charge's state, or `payment` is another payment.
-    pub fn resume_charge<P>(&self, saved: &Saved, payment: Option<P>) -> Result<Drive<Charge<P>, T>, ResumeError>
+    pub fn resume_charge<P>(&self, saved: &SavedState, payment: Option<P>) -> Result<Drive<Charge<P>, T>, ResumeError>
     where
-        P: Method<Output = Outcome<Transaction>>,
+        P: ApiRequest<Output = Outcome<Transaction>>,
     {
         self.inner.resume_charge(saved, payment).map(|charge| self.drive(charge))
     }

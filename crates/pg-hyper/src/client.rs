@@ -5,46 +5,46 @@ use std::{borrow::Cow, pin::pin, sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_model::{
-    Method, Parameters, Record,
-    method::{MethodInfo, Retry, ServiceInfo},
+    ApiRequest, Parameters, Record,
+    method::{MethodInfo, RetrySafety, ServiceInfo},
 };
 use pg_proto::{
-    Account, Misuse, Raw, ReplyError,
+    Account, Misuse, RawRequest, ReplyError,
     machine::{
-        Machine, Moment, ResumeError, Saved,
-        throttle::{Limits, Stop},
+        Machine, Moment, ResumeError, SavedState,
+        throttle::{StopReason, ThrottleLimits},
     },
 };
 use tracing::Instrument;
 
 use crate::{
-    Clock, Drive, Error, Hyper, InsecureAddress, StoreError, Transport,
-    drive::{Dice, Pace, Store},
+    Clock, Drive, Error, HyperTransport, InsecureAddress, StoreError, Transport,
+    drive::{Dice, RequestScheduler, Store},
     insecure,
     observation::Observation,
     reference,
 };
 
-/// Calls the service on behalf of one account. Clones share the account and, with [`Hyper`], the pool.
+/// Calls the service on behalf of one account. Clones share the account and, with [`HyperTransport`], the pool.
 ///
 /// A [call](Self::call) is sent at most once; whether to send it again is for the caller to say. A
 /// [charge](Self::charge) finds out by itself whether it may.
 #[derive(Clone, Debug)]
-pub struct Client<T = Hyper> {
+pub struct Client<T = HyperTransport> {
     account: Arc<Account>,
     transport: T,
     /// What the machines share that this client and its clones drive.
-    pace: Arc<Pace>,
+    scheduler: Arc<RequestScheduler>,
 }
 
 impl Client {
-    /// A client over [`Hyper`] with its usual limits. Needs a tokio runtime once it is called.
+    /// A client over [`HyperTransport`] with its usual limits. Needs a tokio runtime once it is called.
     ///
     /// # Errors
     /// When an address of the account is neither https nor on this machine.
     pub fn new(account: Account) -> Result<Self, InsecureAddress> {
         insecure::check_account(&account)?;
-        Ok(Self::with_transport(account, Hyper::new()))
+        Ok(Self::with_transport(account, HyperTransport::new()))
     }
 
     /// The time for connecting, sending and receiving together, instead of 60 seconds.
@@ -70,17 +70,17 @@ impl Client {
 }
 
 impl<T: Transport> Client<T> {
-    /// A client over any transport. Addresses are the transport's to judge: [`Hyper`] refuses insecure ones here too.
+    /// A client over any transport. Addresses are the transport's to judge: [`HyperTransport`] refuses insecure ones here too.
     pub fn with_transport(account: Account, transport: T) -> Self {
-        let pace = Arc::new(Pace::new(&account));
-        Self { account: Arc::new(account), transport, pace }
+        let scheduler = Arc::new(RequestScheduler::new(&account));
+        Self { account: Arc::new(account), transport, scheduler }
     }
 
     /// The clock that its machines go by, instead of the [`SystemClock`](crate::SystemClock). Its throttle goes on apart from
     /// that of clones that were made before.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.pace = Arc::new(self.pace.clock(Arc::new(clock)));
+        self.scheduler = Arc::new(self.scheduler.clock(Arc::new(clock)));
         self
     }
 
@@ -89,17 +89,17 @@ impl<T: Transport> Client<T> {
     /// that were made before.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.pace = Arc::new(self.pace.dice(Dice::seeded(seed)));
+        self.scheduler = Arc::new(self.scheduler.dice(Dice::seeded(seed)));
         self
     }
 
     /// What the service allows this account, instead of 100 requests a minute and the other
-    /// [usual limits](Limits::default). Its machines keep to it, together with those of its clones. Calls do not
+    /// [usual limits](ThrottleLimits::default). Its machines keep to it, together with those of its clones. Calls do not
     /// ask, but a call that is refused for its credentials stops the machines as well. The throttle goes on apart from that
     /// of clones that were made before.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.pace = Arc::new(self.pace.limits(limits));
+    pub fn limits(mut self, limits: ThrottleLimits) -> Self {
+        self.scheduler = Arc::new(self.scheduler.limits(limits));
         self
     }
 
@@ -133,11 +133,11 @@ impl<T: Transport> Client<T> {
     #[must_use]
     pub fn store_throttle<F, Stored, E>(mut self, store: F) -> Self
     where
-        F: Fn(Saved) -> Stored + Send + Sync + 'static,
+        F: Fn(SavedState) -> Stored + Send + Sync + 'static,
         Stored: Future<Output = Result<(), E>> + Send + 'static,
         E: Into<StoreError>,
     {
-        self.pace = Arc::new(self.pace.store(Store::new(store)));
+        self.scheduler = Arc::new(self.scheduler.store(Store::new(store)));
         self
     }
 
@@ -146,26 +146,26 @@ impl<T: Transport> Client<T> {
     ///
     /// # Errors
     /// When that is no throttle's state.
-    pub fn resume_throttle(mut self, saved: &Saved) -> Result<Self, ResumeError> {
-        self.pace = Arc::new(self.pace.resume(saved, &self.account)?);
+    pub fn resume_throttle(mut self, saved: &SavedState) -> Result<Self, ResumeError> {
+        self.scheduler = Arc::new(self.scheduler.resume(saved, &self.account)?);
         Ok(self)
     }
 
     /// Why its machines may send nothing at present, if that is so. Calls are sent all the same: look here before the first
     /// one of a program that is started again and again.
     #[must_use]
-    pub fn stopped(&self) -> Option<Stop> {
-        self.pace.stopped()
+    pub fn stopped(&self) -> Option<StopReason> {
+        self.scheduler.stopped()
     }
 
     /// Somebody has looked at the credentials, and its machines may send again. That is stored with the next request.
     pub fn resume_sending(&self) {
-        self.pace.resume_sending();
+        self.scheduler.resume_sending();
     }
 
     /// Waits until that time, by the clock that its machines go by.
-    pub fn until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<T> {
-        self.pace.until(moment)
+    pub fn sleep_until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<T> {
+        self.scheduler.sleep_until(moment)
     }
 
     /// Drives a machine. Those of this crate's own have methods that make them too: [`charge`](Self::charge), for example.
@@ -176,8 +176,8 @@ impl<T: Transport> Client<T> {
         Drive::new(self.clone(), machine)
     }
 
-    pub(crate) const fn pace(&self) -> &Arc<Pace> {
-        &self.pace
+    pub(crate) const fn scheduler(&self) -> &Arc<RequestScheduler> {
+        &self.scheduler
     }
 
     pub(crate) const fn shared_account(&self) -> &Arc<Account> {
@@ -201,14 +201,14 @@ impl<T: Transport> Client<T> {
     /// # Errors
     /// Sorted by fault, see [`Error`]. A payment of which nobody knows whether it was made is an [`Error::Unknown`]
     /// with the lookup to make next.
-    pub async fn call<M: Method>(&self, method: &M) -> Result<M::Output, Error> {
+    pub async fn call<M: ApiRequest>(&self, method: &M) -> Result<M::Output, Error> {
         let observation = Observation::begin(M::INFO.service.name, M::INFO.name);
         let result = self
             .exchange(&observation, M::INFO.service, self.account.request(method), |response| {
                 self.account.reply::<M>(response)
             })
             .await
-            .map_err(|error| error.settled(M::INFO.retry == Retry::Safe, || reference::of(method)));
+            .map_err(|error| error.settled(M::INFO.retry == RetrySafety::Safe, || reference::of(method)));
         observation.end(&result);
         result
     }
@@ -217,7 +217,7 @@ impl<T: Transport> Client<T> {
     ///
     /// # Errors
     /// As [`call`](Self::call). A method that no table knows counts as one that must not be executed twice.
-    pub async fn call_raw<R: Record + Default>(&self, raw: &Raw) -> Result<R, Error> {
+    pub async fn call_raw<R: Record + Default>(&self, raw: &RawRequest) -> Result<R, Error> {
         self.raw_exchange(Cow::Borrowed(raw), |response| self.account.reply_as(&response)).await
     }
 
@@ -231,17 +231,17 @@ impl<T: Transport> Client<T> {
         info: &'static MethodInfo,
         parameters: Parameters,
     ) -> Result<Box<dyn Record>, Error> {
-        let raw = Raw::of(info, parameters);
+        let raw = RawRequest::of(info, parameters);
         self.raw_exchange(Cow::Owned(raw), |response| self.account.reply_of(info, &response)).await
     }
 
     async fn raw_exchange<R>(
         &self,
-        raw: Cow<'_, Raw>,
+        raw: Cow<'_, RawRequest>,
         read: impl FnOnce(Response<Bytes>) -> Result<R, ReplyError>,
     ) -> Result<R, Error> {
         let (service, request) = (raw.service(), self.account.request_raw(&raw));
-        let may_repeat = raw.info().is_some_and(|info| info.retry == Retry::Safe);
+        let may_repeat = raw.info().is_some_and(|info| info.retry == RetrySafety::Safe);
         let reference = raw.parameters().get(reference::NAME).filter(|text| !text.is_empty()).map(str::to_owned);
         let observation = Observation::begin(service.name, raw.method());
         // It may hold a card number, which nobody needs while the reply is awaited.
@@ -269,7 +269,7 @@ impl<T: Transport> Client<T> {
             Ok(read) => return Ok(read),
             Err(error) => Error::from(error),
         };
-        self.pace.overhear(service, &error).await;
+        self.scheduler.overhear(service, &error).await;
         Err(error)
     }
 }

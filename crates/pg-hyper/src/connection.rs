@@ -18,7 +18,7 @@ use hyper::{
 };
 use tokio::time::Instant;
 
-use crate::{Fault, alarm::Alarm, connector::Stream, held_body::HeldBody, turn::Turns};
+use crate::{TransportErrorKind, alarm::Alarm, connector::Stream, held_body::HeldBody, turn::Turns};
 
 /// An open connection that speaks HTTP/1.1.
 pub(crate) struct Connection {
@@ -35,7 +35,7 @@ pub(crate) enum NoReply {
     Unsent(Box<Request<HeldBody>>, hyper::Error),
     /// The deadline passed.
     TimeUp,
-    Broken(Fault),
+    Broken(TransportErrorKind),
 }
 
 /// The deadline passed.
@@ -60,7 +60,7 @@ impl Connection {
         let reply = self.sender.try_send_request(request);
         let response = self.driving(reply).await?.map_err(|mut error| match error.take_message() {
             Some(unsent) => NoReply::Unsent(Box::new(unsent), error.into_error()),
-            None => NoReply::Broken(Fault::Connection(error.into_error().into())),
+            None => NoReply::Broken(TransportErrorKind::Connection(error.into_error().into())),
         })?;
         let (head, body) = response.into_parts();
         Ok(Response::from_parts(head, self.collect(body, limit).await?))
@@ -84,7 +84,7 @@ impl Connection {
     /// Reads the whole body of a reply, as long as it keeps to the limit. Most bodies come in one piece, which is not
     /// copied.
     async fn collect(&mut self, mut body: Incoming, limit: usize) -> Result<Bytes, NoReply> {
-        let too_large = || NoReply::Broken(Fault::ReplyTooLarge(limit));
+        let too_large = || NoReply::Broken(TransportErrorKind::ReplyTooLarge(limit));
         if body.size_hint().lower() > limit as u64 {
             return Err(too_large());
         }
@@ -93,7 +93,7 @@ impl Connection {
         while !body.is_end_stream()
             && let Some(frame) = self.driving(body.frame()).await?
         {
-            let frame = frame.map_err(|error| NoReply::Broken(Fault::Connection(error.into())))?;
+            let frame = frame.map_err(|error| NoReply::Broken(TransportErrorKind::Connection(error.into())))?;
             let Ok(piece) = frame.into_data() else { continue };
             if first.len() + whole.len() + piece.len() > limit {
                 return Err(too_large());

@@ -9,42 +9,42 @@ use std::{
 };
 
 use pg_model::mask;
-use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Nothing, Saved};
+use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Never, SavedState};
 use tracing::{Instrument, Span, field::Empty};
 
-use crate::{Client, DurableFile, Hyper, Receipt, Transport};
+use crate::{Client, DurableFile, HyperTransport, ReceiptHandle, Transport};
 
 mod account_update;
 mod charge;
 mod checkout;
 mod clock;
+mod drive_error;
 mod exchange;
 mod keeper;
-mod pace;
 mod random;
 mod receipts;
 mod retry;
+mod scheduler;
 mod store;
 mod three_d_secure;
-mod trouble;
 mod virtual_clock;
 
-pub use account_update::{KeySource, Update, Updating};
-pub use charge::Charging;
-pub use checkout::CheckingOut;
+pub use account_update::{AccountUpdateDrive, KeySource, UpdateEvent};
+pub use charge::ChargeDrive;
+pub use checkout::CheckoutDrive;
 pub use clock::{Clock, SystemClock};
-pub use retry::Retrying;
+pub use drive_error::DriveError;
+pub use retry::RetryDrive;
 pub use store::StoreError;
-pub use three_d_secure::Securing;
-pub use trouble::Trouble;
+pub use three_d_secure::ThreeDSecureDrive;
 pub use virtual_clock::VirtualClock;
 
-pub(crate) use pace::Pace;
 pub(crate) use random::Dice;
+pub(crate) use scheduler::RequestScheduler;
 pub(crate) use store::Store;
 
 use exchange::{Exchanged, exchange};
-use receipts::{Held, Receipts};
+use receipts::{Held, ReceiptHandles};
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -61,24 +61,24 @@ pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 ///
 /// All that it sends and says is in one span, `pg.drive`, a child of the span in which it was made: `machine` says what it is,
 /// `reference` what it works on, and `outcome` how it ended.
-pub struct Drive<M: Machine, T = Hyper> {
+pub struct Drive<M: Machine, T = HyperTransport> {
     machine: M,
     client: Client<T>,
     store: Option<Store>,
     /// Whether the machine is stored after each reply and input, not only before requests and waits.
     eager: bool,
     inputs: VecDeque<(M::Input, Option<Held>)>,
-    receipts: Receipts,
+    receipts: ReceiptHandles,
     position: Position<M::Demand, M::Outcome>,
-    trouble: Option<Trouble>,
+    trouble: Option<DriveError>,
     span: Span,
 }
 
 /// What a machine wants of its owner.
 #[derive(Debug)]
 #[must_use]
-pub enum Next<D, O> {
-    /// Answer this with [`Drive::tell`], then ask again for what is next.
+pub enum DriveStep<D, O> {
+    /// Answer this with [`Drive::handle_input`], then ask again for what is next.
     Ask(D),
     /// It is over.
     Done(O),
@@ -97,7 +97,7 @@ enum Position<D, O> {
 
 enum Decided<D, O> {
     Wait(Moment),
-    Tell(Next<D, O>),
+    Tell(DriveStep<D, O>),
 }
 
 impl<M, T> Drive<M, T>
@@ -115,7 +115,7 @@ where
             store: None,
             eager: false,
             inputs: VecDeque::new(),
-            receipts: Receipts::default(),
+            receipts: ReceiptHandles::default(),
             position: Position::Begin,
             trouble: None,
         }
@@ -136,7 +136,7 @@ where
     #[must_use]
     pub fn store<F, Stored, E>(mut self, store: F) -> Self
     where
-        F: Fn(Saved) -> Stored + Send + Sync + 'static,
+        F: Fn(SavedState) -> Stored + Send + Sync + 'static,
         Stored: Future<Output = Result<(), E>> + Send + 'static,
         E: Into<StoreError>,
     {
@@ -159,7 +159,7 @@ where
 
     /// What would be stored now.
     #[must_use]
-    pub fn saved(&self) -> Saved {
+    pub fn saved(&self) -> SavedState {
         self.machine.save()
     }
 
@@ -172,7 +172,7 @@ where
     ///
     /// It is for people. What follows from it the machine says.
     #[must_use]
-    pub const fn trouble(&self) -> Option<&Trouble> {
+    pub const fn error(&self) -> Option<&DriveError> {
         self.trouble.as_ref()
     }
 
@@ -184,13 +184,13 @@ where
 
     /// Tells the machine what its owner knows. It hears of it once it waits neither for a reply nor for being stored, and
     /// before it asks anything.
-    pub fn tell(&mut self, input: M::Input) {
+    pub fn handle_input(&mut self, input: M::Input) {
         self.inputs.push_back((input, None));
     }
 
     /// The same, of something that came in. Whoever brought it is answered once the machine was stored with it, or has
     /// heard of it if there is no [`store`](Self::store); when this is dropped before, they are told to come again.
-    pub fn tell_received(&mut self, input: M::Input, receipt: Receipt) {
+    pub fn handle_received_input(&mut self, input: M::Input, receipt: ReceiptHandle) {
         self.inputs.push_back((input, Some(Held::new(receipt))));
     }
 
@@ -199,7 +199,7 @@ where
     ///
     /// The future may be dropped at any time, and nothing is lost: to wait for other things too, `select!` between this
     /// and them, and call it again.
-    pub async fn next(&mut self) -> Next<M::Demand, M::Outcome> {
+    pub async fn next(&mut self) -> DriveStep<M::Demand, M::Outcome> {
         loop {
             if let Some(next) = self.turn().await {
                 return next;
@@ -208,7 +208,7 @@ where
     }
 
     /// One step of the machine, and the wait before it.
-    pub(crate) async fn turn(&mut self) -> Option<Next<M::Demand, M::Outcome>> {
+    pub(crate) async fn turn(&mut self) -> Option<DriveStep<M::Demand, M::Outcome>> {
         if let Position::Keeping(keeping, _) = &mut self.position {
             let kept = keeping.as_mut().await;
             let Position::Keeping(_, decided) = std::mem::replace(&mut self.position, Position::Idle) else {
@@ -218,8 +218,8 @@ where
                 self.receipts.give();
                 return self.decided(decided);
             };
-            self.note(Trouble::Store(error));
-            if let Decided::Tell(Next::Ask(_)) = decided {
+            self.note(DriveError::Store(error));
+            if let Decided::Tell(DriveStep::Ask(_)) = decided {
                 // Whether that matters is for the machine to say: it asks again, or ends.
                 return self.step(Event::Failed(Failure::HeldBack), false);
             }
@@ -260,8 +260,8 @@ where
     }
 
     /// `news`: worth storing.
-    fn step(&mut self, event: Event<M::Input>, news: bool) -> Option<Next<M::Demand, M::Outcome>> {
-        let decided = match self.machine.step(event, self.client.pace().now(), self.client.pace().random()) {
+    fn step(&mut self, event: Event<M::Input>, news: bool) -> Option<DriveStep<M::Demand, M::Outcome>> {
+        let decided = match self.machine.step(event, self.client.scheduler().now(), self.client.scheduler().random()) {
             Action::Send(request) => {
                 let store = self.store.clone().map(|store| (store, self.machine.save()));
                 let exchange = exchange(self.client.clone(), store, self.receipts.clone(), request);
@@ -269,10 +269,10 @@ where
                 return None;
             }
             Action::WaitUntil(moment) => Decided::Wait(moment),
-            Action::Ask(demand) => Decided::Tell(Next::Ask(demand)),
+            Action::Ask(demand) => Decided::Tell(DriveStep::Ask(demand)),
             Action::Done(outcome) => {
-                self.span.record("outcome", M::word(&outcome));
-                Decided::Tell(Next::Done(outcome))
+                self.span.record("outcome", M::label(&outcome));
+                Decided::Tell(DriveStep::Done(outcome))
             }
         };
         let worth_it = news && (self.eager || matches!(decided, Decided::Wait(_)));
@@ -286,21 +286,21 @@ where
         None
     }
 
-    fn decided(&mut self, decided: Decided<M::Demand, M::Outcome>) -> Option<Next<M::Demand, M::Outcome>> {
+    fn decided(&mut self, decided: Decided<M::Demand, M::Outcome>) -> Option<DriveStep<M::Demand, M::Outcome>> {
         match decided {
             Decided::Wait(moment) => {
-                self.position = Position::Waiting(Box::pin(self.client.pace().until(moment)));
+                self.position = Position::Waiting(Box::pin(self.client.scheduler().sleep_until(moment)));
                 None
             }
             Decided::Tell(next) => {
                 self.position = Position::Idle;
                 // A question to which an answer waits may be answered by it. If not, the machine asks again.
-                Some(next).filter(|next| matches!(next, Next::Done(_)) || self.inputs.is_empty())
+                Some(next).filter(|next| matches!(next, DriveStep::Done(_)) || self.inputs.is_empty())
             }
         }
     }
 
-    fn note(&mut self, trouble: Trouble) {
+    fn note(&mut self, trouble: DriveError) {
         self.span.in_scope(|| tracing::warn!(target: "pg.drive", %trouble));
         self.trouble = Some(trouble);
     }
@@ -308,15 +308,15 @@ where
 
 impl<M, T> Drive<M, T>
 where
-    M: Machine<Demand = Nothing>,
+    M: Machine<Demand = Never>,
     T: Transport + Clone + 'static,
 {
     /// Goes on to the end. The future may be dropped at any time, and this called again; after the end the machine says
     /// again how it ended.
     pub async fn run(&mut self) -> M::Outcome {
         match self.next().await {
-            Next::Done(outcome) => outcome,
-            Next::Ask(never) => match never {},
+            DriveStep::Done(outcome) => outcome,
+            DriveStep::Ask(never) => match never {},
         }
     }
 }
@@ -327,10 +327,10 @@ impl<M: Machine, T> Unpin for Drive<M, T> {}
 /// Goes on to the end. When it is dropped, what was stored last is what is left; a reference to it may be awaited as well.
 ///
 /// ```
-/// use pg_hyper::{Charging, Client, proto::model::AuthCardKey};
+/// use pg_hyper::{ChargeDrive, Client, proto::model::AuthCardKey};
 ///
 /// # fn pay(client: &Client, auth: AuthCardKey) -> Result<(), pg_hyper::proto::Misuse> {
-/// let charging: Charging<AuthCardKey> = client.charge(auth)?;
+/// let charging: ChargeDrive<AuthCardKey> = client.charge(auth)?;
 /// let task = tokio::spawn(charging);
 /// # drop(task);
 /// # Ok(())
@@ -338,7 +338,7 @@ impl<M: Machine, T> Unpin for Drive<M, T> {}
 /// ```
 impl<M, T> Future for Drive<M, T>
 where
-    M: Machine<Demand = Nothing>,
+    M: Machine<Demand = Never>,
     T: Transport + Clone + 'static,
 {
     type Output = M::Outcome;

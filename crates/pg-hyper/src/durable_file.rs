@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pg_proto::machine::Saved;
+use pg_proto::machine::SavedState;
 
 /// A file with one text, for what has to survive a crash: a machine, an order.
 ///
@@ -15,9 +15,9 @@ use pg_proto::machine::Saved;
 /// the text before or the text after, whole, whenever the process or the machine stops. One writer at a time.
 ///
 /// ```no_run
-/// use pg_hyper::{Client, DurableFile, proto::{machine::charge::Charged, model::AuthCardKey}};
+/// use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::AuthCardKey}};
 ///
-/// # async fn pay(client: Client, payment: AuthCardKey) -> Result<Charged, Box<dyn std::error::Error>> {
+/// # async fn pay(client: Client, payment: AuthCardKey) -> Result<ChargeOutcome, Box<dyn std::error::Error>> {
 /// let file = DurableFile::new("order-7.json");
 /// let charging = match file.saved()? {
 ///     Some(saved) => client.resume_charge(&saved, Some(payment))?,
@@ -60,8 +60,8 @@ impl DurableFile {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn saved(&self) -> io::Result<Option<Saved>> {
-        Ok(self.read()?.map(Saved::from_text))
+    pub fn saved(&self) -> io::Result<Option<SavedState>> {
+        Ok(self.read()?.map(SavedState::from_text))
     }
 
     /// Replaces the text. Returns when the new text is on the disk.

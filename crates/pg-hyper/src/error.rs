@@ -5,7 +5,7 @@ use std::fmt;
 use pg_model::{Remedy, TransactionLookup, mask};
 use pg_proto::{Misuse, Refused, ReplyError, Unreadable};
 
-use crate::{Fault, TransportError};
+use crate::{TransportError, TransportErrorKind};
 
 /// Why a call has no result.
 ///
@@ -27,7 +27,7 @@ pub enum Error {
     #[error(transparent)]
     Transport(TransportError),
     /// Nobody knows whether it was executed, and sending it again could execute it twice.
-    #[error("outcome unknown, {next}: {cause}", next = Next(.reconcile.as_ref()))]
+    #[error("outcome unknown, {next}: {cause}", next = ReconcileHint(.reconcile.as_ref()))]
     Unknown {
         /// The call to make next: it finds the payment, if there is one. `None` when the request carried no
         /// `uniqueMerchantReference`, without which no lookup finds out for certain; then the operator has to be asked.
@@ -44,7 +44,9 @@ impl Error {
     #[must_use]
     pub fn remedy(&self) -> Remedy {
         match self {
-            Self::Misuse(_) | Self::Transport(TransportError::NotSent(Fault::Insecure(_))) => Remedy::FixRequest,
+            Self::Misuse(_) | Self::Transport(TransportError::NotSent(TransportErrorKind::Insecure(_))) => {
+                Remedy::FixRequest
+            }
             Self::Refused(refused) => refused.remedy(),
             Self::Unreadable(_) | Self::Transport(_) => Remedy::Retry,
             Self::Unknown { reconcile: Some(_), .. } => Remedy::LookUp,
@@ -95,9 +97,9 @@ impl From<ReplyError> for Error {
 }
 
 /// What to do next when the outcome is unknown.
-struct Next<'a>(Option<&'a TransactionLookup>);
+struct ReconcileHint<'a>(Option<&'a TransactionLookup>);
 
-impl fmt::Display for Next<'_> {
+impl fmt::Display for ReconcileHint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.and_then(|lookup| lookup.unique_merchant_reference.as_ref()) {
             Some(reference) => {

@@ -7,7 +7,7 @@ use http::{HeaderValue, Request, Response, Uri, header::HOST};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    Fault, Transport, TransportError, alarm,
+    Transport, TransportError, TransportErrorKind, alarm,
     connection::{Connection, NoReply},
     connector::Connector,
     held_body::{HeldBody, Hold},
@@ -32,14 +32,14 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 /// Requests to addresses that are neither https nor on this machine are refused, whoever builds them; without the feature
 /// `tls`, those to https addresses too.
 #[derive(Clone)]
-pub struct Hyper {
+pub struct HyperTransport {
     connector: Connector,
     pool: Arc<Pool>,
     deadline: Duration,
     reply_limit: usize,
 }
 
-impl Hyper {
+impl HyperTransport {
     /// Trusts the certificate authorities that Mozilla trusts; deadline 60 seconds, replies up to 16 MiB, up to 32 idle
     /// connections a host for 15 seconds.
     #[must_use]
@@ -85,7 +85,7 @@ impl Hyper {
         self
     }
 
-    async fn exchange(&self, uri: Uri, mut request: Request<HeldBody>) -> Result<Response<Bytes>, Fault> {
+    async fn exchange(&self, uri: Uri, mut request: Request<HeldBody>) -> Result<Response<Bytes>, TransportErrorKind> {
         let start = now();
         let deadline = alarm::after(start, self.deadline);
         loop {
@@ -94,7 +94,7 @@ impl Hyper {
                 None => {
                     // Rare and large: in a box, so that every other request does not carry the room for it around.
                     let connected = timeout_at(deadline, Box::pin(self.connect(uri.clone(), deadline))).await;
-                    (connected.map_err(|_| Fault::Deadline(self.deadline))??, true)
+                    (connected.map_err(|_| TransportErrorKind::Deadline(self.deadline))??, true)
                 }
             };
             match connection.exchange(request, self.reply_limit, deadline).await {
@@ -106,39 +106,42 @@ impl Hyper {
                 }
                 // The server closed it while it was in the pool.
                 Err(NoReply::Unsent(unsent, _)) if !fresh => request = *unsent,
-                Err(NoReply::Unsent(_, error)) => return Err(Fault::Connection(error.into())),
-                Err(NoReply::TimeUp) => return Err(Fault::Deadline(self.deadline)),
+                Err(NoReply::Unsent(_, error)) => return Err(TransportErrorKind::Connection(error.into())),
+                Err(NoReply::TimeUp) => return Err(TransportErrorKind::Deadline(self.deadline)),
                 Err(NoReply::Broken(fault)) => return Err(fault),
             }
         }
     }
 
-    async fn connect(&self, uri: Uri, deadline: Instant) -> Result<Connection, Fault> {
+    async fn connect(&self, uri: Uri, deadline: Instant) -> Result<Connection, TransportErrorKind> {
         let authority = uri.authority().map_or_else(String::new, ToString::to_string);
         match self.connector.open(uri).await {
-            Ok(stream) => Connection::over(stream, deadline).await.map_err(|error| Fault::Connection(error.into())),
-            Err(source) => Err(Fault::Connect { authority, source }),
+            Ok(stream) => {
+                Connection::over(stream, deadline).await.map_err(|error| TransportErrorKind::Connection(error.into()))
+            }
+            Err(source) => Err(TransportErrorKind::Connect { authority, source }),
         }
     }
 }
 
-impl Default for Hyper {
+impl Default for HyperTransport {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Transport for Hyper {
+impl Transport for HyperTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
-        insecure::check(request.uri()).map_err(|address| TransportError::NotSent(Fault::Insecure(address)))?;
+        insecure::check(request.uri())
+            .map_err(|address| TransportError::NotSent(TransportErrorKind::Insecure(address)))?;
         let (uri, request, hold) = prepare(request);
         self.exchange(uri, request).await.map_err(|fault| judge(fault, &hold))
     }
 }
 
-impl fmt::Debug for Hyper {
+impl fmt::Debug for HyperTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hyper")
+        f.debug_struct("HyperTransport")
             .field("deadline", &self.deadline)
             .field("reply_limit", &self.reply_limit)
             .finish_non_exhaustive()
@@ -159,6 +162,6 @@ fn prepare(request: Request<Bytes>) -> (Uri, Request<HeldBody>, Hold) {
 }
 
 /// Whatever went wrong: a body that the connection never had was not sent.
-fn judge(fault: Fault, hold: &Hold) -> TransportError {
+fn judge(fault: TransportErrorKind, hold: &Hold) -> TransportError {
     if hold.withdraw() { TransportError::NotSent(fault) } else { TransportError::MaybeSent(fault) }
 }

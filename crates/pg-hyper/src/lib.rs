@@ -12,7 +12,7 @@
 //! `uniqueMerchantReference`, which the service takes once, and only after it has looked.
 //!
 //! Limits: HTTP/1.1 only. Addresses have to be https, except for this machine's own. By default a call ends after 60
-//! seconds, and a reply may have 16 MiB; machines send 100 requests a minute, 5 at a time. [`Hyper`] and the [`Receiver`]
+//! seconds, and a reply may have 16 MiB; machines send 100 requests a minute, 5 at a time. [`HyperTransport`] and the [`Receiver`]
 //! need a tokio runtime with its I/O and timers on; a client over another transport needs none, and its machines only
 //! one for the [`SystemClock`].
 //!
@@ -25,7 +25,7 @@
 //!     Client, DurableFile,
 //!     proto::{
 //!         Account, BaseUrl, Credentials,
-//!         machine::charge::Charged,
+//!         machine::charge::ChargeOutcome,
 //!         model::{AuthSessionKey, Currency, Initiate, Item, Order},
 //!     },
 //! };
@@ -40,9 +40,9 @@
 //! let auth = AuthSessionKey::new(session.session_key, order);
 //! // Whatever the network does and whenever the process ends, it is charged once at most.
 //! match client.charge(auth)?.store_in(DurableFile::new("order-7.json")).await {
-//!     Charged::Approved(paid) => println!("paid: {}", paid.transaction_key),
+//!     ChargeOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
 //!     // It may have been paid: this lookup, made later, tells.
-//!     Charged::Unknown { reconcile, why } => println!("park the order: {why}, {reconcile:?}"),
+//!     ChargeOutcome::Unknown { reconcile, why } => println!("park the order: {why}, {reconcile:?}"),
 //!     other => println!("not paid: {other:?}"),
 //! }
 //! # Ok(())
@@ -53,15 +53,15 @@
 //!
 //! | | ends as | asks |
 //! |---|---|---|
-//! | [`client.charge(payment)?`](Client::charge) | [`Charged`](proto::machine::charge::Charged) | nothing |
-//! | [`client.retry(request, bounds)?`](Client::retry) | [`Tried`](proto::machine::retry::Tried) | nothing |
-//! | [`client.three_d_secure(initiation, plan)?`](Client::three_d_secure) | [`ThreeDSecured`](proto::machine::three_d_secure::ThreeDSecured) | to lead the customer to the challenge; whether to pay without liability shift |
-//! | [`client.checkout(request, plan)?`](Client::checkout) | [`CheckedOut`](proto::machine::checkout::CheckedOut) | to lead the customer to the hosted page |
-//! | [`client.update_accounts(plan, keys)?`](Client::update_accounts) | [`Update::Ended`] | to take its results |
+//! | [`client.charge(payment)?`](Client::charge) | [`ChargeOutcome`](proto::machine::charge::ChargeOutcome) | nothing |
+//! | [`client.retry(request, bounds)?`](Client::retry) | [`RetryOutcome`](proto::machine::retry::RetryOutcome) | nothing |
+//! | [`client.three_d_secure(initiation, plan)?`](Client::three_d_secure) | [`ThreeDSecureOutcome`](proto::machine::three_d_secure::ThreeDSecureOutcome) | to lead the customer to the challenge; whether to pay without liability shift |
+//! | [`client.checkout(request, plan)?`](Client::checkout) | [`CheckoutOutcome`](proto::machine::checkout::CheckoutOutcome) | to lead the customer to the hosted page |
+//! | [`client.update_accounts(plan, keys)?`](Client::update_accounts) | [`UpdateEvent::Ended`] | to take its results |
 //!
 //! All are a [`Drive`], the last one with more around it. Nothing is sent before a drive is awaited. What asks nothing is
 //! awaited, or [run](Drive::run); what asks is taken from one [question](Drive::next) to the next, and
-//! [told](Drive::tell) the answers. Each future may be dropped and asked for again. With [`store`](Drive::store) a
+//! [told](Drive::handle_input) the answers. Each future may be dropped and asked for again. With [`store`](Drive::store) a
 //! machine is stored before each request, and each has a method that resumes it: what was stored knows whether a request
 //! may have left, so that a process can be killed at any moment.
 //!
@@ -126,16 +126,18 @@ mod turn;
 
 pub use client::Client;
 pub use drive::{
-    Charging, CheckingOut, Clock, Drive, KeySource, Next, Retrying, Securing, StoreError, SystemClock, Trouble, Update,
-    Updating, VirtualClock,
+    AccountUpdateDrive, ChargeDrive, CheckoutDrive, Clock, Drive, DriveError, DriveStep, KeySource, RetryDrive,
+    StoreError, SystemClock, ThreeDSecureDrive, UpdateEvent, VirtualClock,
 };
 pub use durable_file::DurableFile;
 pub use error::Error;
-pub use hyper_transport::Hyper;
+pub use hyper_transport::HyperTransport;
 pub use insecure::InsecureAddress;
 pub use pg_proto as proto;
-pub use receiver::{Door, News, Purpose, Receipt, Received, Receiver, ReceiverLimits, ReceiverService};
+pub use receiver::{
+    Endpoint, EndpointPurpose, Notification, ReceiptHandle, Received, Receiver, ReceiverLimits, ReceiverService,
+};
 #[cfg(feature = "tls")]
 pub use rustls;
 pub use transport::{TowerTransport, Transport};
-pub use transport_error::{Fault, TransportError};
+pub use transport_error::{TransportError, TransportErrorKind};

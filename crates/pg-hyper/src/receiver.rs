@@ -10,15 +10,15 @@ use pg_proto::BaseUrl;
 use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle};
 
 mod answer;
-mod door;
-mod news;
+mod endpoint;
+mod notification;
 mod receipt;
 mod serve;
 mod service;
 
-pub use door::{Door, Purpose};
-pub use news::{News, Received};
-pub use receipt::Receipt;
+pub use endpoint::{Endpoint, EndpointPurpose};
+pub use notification::{Notification, Received};
+pub use receipt::ReceiptHandle;
 pub use service::ReceiverService;
 
 /// Takes callbacks and returns over HTTP, and hands out what they say.
@@ -30,22 +30,22 @@ pub use service::ReceiverService;
 /// [`public_url`](Self::public_url) says what its addresses begin with there. It answers with a few fixed words and never
 /// with anything that it was sent. Dropped, it stops.
 ///
-/// A browser is answered at once. A callback is answered with 200 when its [`Receipt`] is dropped, since the service calls
+/// A browser is answered at once. A callback is answered with 200 when its [`ReceiptHandle`] is dropped, since the service calls
 /// back once (spec 1 §6) and has to learn when that was in vain: when nobody takes it in time it is told to come again,
 /// with 503, and when the process is killed it hears nothing.
 ///
 /// ```no_run
-/// use pg_hyper::{Client, Purpose, Receiver, Update, proto::machine::account_update::UpdatePlan};
+/// use pg_hyper::{Client, EndpointPurpose, Receiver, UpdateEvent, proto::machine::account_update::UpdatePlan};
 ///
 /// # async fn refresh(client: Client, keys: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
 /// let mut receiver = Receiver::bind("127.0.0.1:0".parse()?).await?;
-/// let door = receiver.open(Purpose::UpdaterCallback)?;
-/// let plan = UpdatePlan::new("updater key").callback_url(door.url());
+/// let endpoint = receiver.open(EndpointPurpose::UpdaterCallback)?;
+/// let plan = UpdatePlan::new("updater key").callback_url(endpoint.url());
 /// let mut updating = client.update_accounts(plan, keys.into_iter())?;
 /// loop {
 ///     tokio::select! {
 ///         update = updating.next() => match update? {
-///             Some(Update::Ended(summary)) => break println!("{:?}", summary.progress),
+///             Some(UpdateEvent::Ended(summary)) => break println!("{:?}", summary.progress),
 ///             _ => {}
 ///         },
 ///         Some(received) = receiver.next() => updating.receive(received),
@@ -55,7 +55,7 @@ pub use service::ReceiverService;
 /// # }
 /// ```
 pub struct Receiver {
-    news: mpsc::Receiver<Received>,
+    notification: mpsc::Receiver<Received>,
     service: ReceiverService,
     /// The port of its own.
     listening: Option<(SocketAddr, JoinHandle<()>)>,
@@ -95,15 +95,15 @@ impl Default for ReceiverLimits {
 const LARGEST_BODIES: usize = 4;
 
 impl ReceiverLimits {
-    fn of_connections(&self) -> pg_connections::Limits {
+    fn of_connections(&self) -> pg_connections::ConnectionLimits {
         let bodies = self.body_bytes.saturating_mul(LARGEST_BODIES);
-        pg_connections::Limits {
+        pg_connections::ConnectionLimits {
             connections: self.connections.max(1),
             // A proxy with a certificate stands before it, so that all connections have its address. Whoever comes while all of
             // them are working waits: a callback that were refused would be lost.
             per_address: usize::MAX,
             body_bytes: u32::try_from(bodies).unwrap_or(u32::MAX),
-            ..pg_connections::Limits::default()
+            ..pg_connections::ConnectionLimits::default()
         }
     }
 }
@@ -137,9 +137,9 @@ impl Receiver {
     }
 
     fn make(base: &str, limits: ReceiverLimits) -> Self {
-        let (sender, news) = mpsc::channel(limits.waiting.max(1));
+        let (sender, notification) = mpsc::channel(limits.waiting.max(1));
         let service = ReceiverService::new(base, limits, sender);
-        Self { news, service, listening: None }
+        Self { notification, service, listening: None }
     }
 
     /// The service that takes its requests, to be nested in another server, and that opens its addresses while somebody else
@@ -166,27 +166,27 @@ impl Receiver {
     ///
     /// # Errors
     /// When the system has no random bytes.
-    pub fn open(&self, purpose: Purpose) -> io::Result<Door> {
+    pub fn open(&self, purpose: EndpointPurpose) -> io::Result<Endpoint> {
         self.service.open(purpose)
     }
 
     /// An address that was opened before, perhaps by another process: callbacks may come a day later. `token` is
-    /// [`Door::token`].
+    /// [`Endpoint::token`].
     ///
     /// # Errors
     /// When that is no token.
-    pub fn reopen(&self, purpose: Purpose, token: &str) -> io::Result<Door> {
+    pub fn reopen(&self, purpose: EndpointPurpose, token: &str) -> io::Result<Endpoint> {
         self.service.reopen(purpose, token)
     }
 
     /// Nothing is taken at this address from now on.
-    pub fn close(&self, door: &Door) {
-        self.service.close(door);
+    pub fn close(&self, endpoint: &Endpoint) {
+        self.service.close(endpoint);
     }
 
     /// Waits for what comes in. Nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Option<Received> {
-        self.news.recv().await
+        self.notification.recv().await
     }
 }
 

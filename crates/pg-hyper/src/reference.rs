@@ -1,12 +1,12 @@
 //! The reference that a payment can be looked up by.
 
-use pg_model::{Method, ParameterSink, field::Field};
+use pg_model::{ApiRequest, ParameterSink, field::Field};
 
 /// Its name on the wire, the same in every method that has it (spec 2 §4.3).
 pub(crate) const NAME: &str = "uniqueMerchantReference";
 
 /// The `uniqueMerchantReference` of a request. Nothing else of it is copied.
-pub(crate) fn of<M: Method>(method: &M) -> Option<String> {
+pub(crate) fn of<M: ApiRequest>(method: &M) -> Option<String> {
     let mut found = Found(None);
     method.visit(&mut found);
     found.0

@@ -8,12 +8,12 @@ use tower_service::Service;
 
 use crate::TransportError;
 
-/// Carries requests: [`Hyper`](crate::Hyper), a closure, or a [`TowerTransport`].
+/// Carries requests: [`HyperTransport`](crate::HyperTransport), a closure, or a [`TowerTransport`].
 ///
 /// What a client relies on:
 /// - a request is sent at most once, and redirects are not followed;
 /// - [`TransportError::NotSent`] means that it *certainly* did not reach the service; in doubt it is `MaybeSent`;
-/// - it comes to an end: [`Hyper`](crate::Hyper) has a deadline and a limit for replies, any other transport has to
+/// - it comes to an end: [`HyperTransport`](crate::HyperTransport) has a deadline and a limit for replies, any other transport has to
 ///   bring its own, since a client adds none. Such a client needs no runtime of its own either.
 ///
 /// Machines are driven over transports that can be cloned, and forget a request only when they are dropped.

@@ -14,15 +14,15 @@ type Source = Box<dyn Error + Send + Sync>;
 #[derive(Debug)]
 pub enum TransportError {
     /// Nothing of the request's body reached the service, so that it can't have been executed: it may be sent again.
-    NotSent(Fault),
+    NotSent(TransportErrorKind),
     /// The request, or a part of it, left. Nobody here knows whether it was executed.
-    MaybeSent(Fault),
+    MaybeSent(TransportErrorKind),
 }
 
 /// What went wrong on the way.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum TransportErrorKind {
     /// The address is neither https nor on this machine.
     Insecure(InsecureAddress),
     /// No connection: the name is not known, nobody listens there, or TLS could not be agreed on.
@@ -45,17 +45,17 @@ pub enum Fault {
 impl TransportError {
     /// An error of a transport which knows that nothing was sent.
     pub fn not_sent(source: impl Into<Source>) -> Self {
-        Self::NotSent(Fault::Other(source.into()))
+        Self::NotSent(TransportErrorKind::Other(source.into()))
     }
 
     /// An error of a transport after which the request may have been sent.
     pub fn maybe_sent(source: impl Into<Source>) -> Self {
-        Self::MaybeSent(Fault::Other(source.into()))
+        Self::MaybeSent(TransportErrorKind::Other(source.into()))
     }
 
     /// What went wrong.
     #[must_use]
-    pub const fn fault(&self) -> &Fault {
+    pub const fn kind(&self) -> &TransportErrorKind {
         match self {
             Self::NotSent(fault) | Self::MaybeSent(fault) => fault,
         }
@@ -91,17 +91,19 @@ impl fmt::Display for TransportError {
 }
 
 impl Error for TransportError {
-    /// What the [`Fault`] rests on; the fault itself is part of this error's text.
+    /// What the [`TransportErrorKind`] rests on; the fault itself is part of this error's text.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self.fault() {
-            Fault::Insecure(source) => Some(source),
-            Fault::Connect { source, .. } | Fault::Connection(source) | Fault::Other(source) => Some(&**source),
-            Fault::Deadline(_) | Fault::ReplyTooLarge(_) => None,
+        match self.kind() {
+            TransportErrorKind::Insecure(source) => Some(source),
+            TransportErrorKind::Connect { source, .. }
+            | TransportErrorKind::Connection(source)
+            | TransportErrorKind::Other(source) => Some(&**source),
+            TransportErrorKind::Deadline(_) | TransportErrorKind::ReplyTooLarge(_) => None,
         }
     }
 }
 
-impl Fault {
+impl TransportErrorKind {
     fn advice(&self) -> &'static str {
         match self {
             Self::Insecure(_) => "use an https address",
@@ -113,7 +115,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for TransportErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Insecure(address) => address.fmt(f),

@@ -21,7 +21,7 @@ mod written;
 
 #[cfg(feature = "dialect-file")]
 pub use file::{DialectError, DialectMistake};
-pub use reading::Reading;
+pub use reading::ErrorMeaning;
 
 /// The decisions of one service about what the documents leave open; see [the module](self).
 ///
@@ -50,10 +50,10 @@ pub struct Dialect {
     /// How a lookup says that it found nothing, and what that proves.
     pub lookup: Lookup,
     /// What version 5 says of checkouts.
-    pub checkout: CheckoutWords,
+    pub checkout: CheckoutStatuses,
     /// Whether a payment that was refused uses its `uniqueMerchantReference` up (assumption A92). Without it, it does: the
     /// documents reject every request after the first one with a value (spec 2 §4.3).
-    pub refused_reference: Option<RefusedReference>,
+    pub refused_reference: Option<ReferenceAfterRefusal>,
     /// How the data of a redirect is encrypted and written (spec 2 §4.2).
     pub session_data: SessionData,
 }
@@ -119,7 +119,7 @@ pub struct ErrorEntry {
     /// What to do about it. Without it, what the documents' message asks for, or a lookup.
     pub remedy: Option<Remedy>,
     /// What it says about other copies of the same request. Without it, nothing.
-    pub standing: Option<Standing>,
+    pub scope: Option<RefusalScope>,
     /// The assumption that this decides.
     pub assumption: u16,
 }
@@ -128,7 +128,7 @@ pub struct ErrorEntry {
 /// be, since a network may deliver a request late, or twice (assumption A141).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Standing {
+pub enum RefusalScope {
     /// The reason lies in the request itself: every copy is refused, whenever it is executed.
     Always,
     /// Time brought the reason and never takes it back: copies that are executed later are refused, earlier ones need not
@@ -143,7 +143,7 @@ pub enum Standing {
 #[non_exhaustive]
 pub struct Lookup {
     /// The form of the reply (assumption A43).
-    pub nothing: Option<NothingFound>,
+    pub nothing: Option<EmptyLookup>,
     /// Whether a lookup finds every payment that was executed before the service received it (assumption A140). Without it
     /// nothing found proves nothing.
     pub immediate: bool,
@@ -152,7 +152,7 @@ pub struct Lookup {
 /// The reply to a lookup that finds nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum NothingFound {
+pub enum EmptyLookup {
     /// Success, with an empty list.
     EmptyList,
     /// An error code whose entry names the situation `unknown-transaction-key`.
@@ -164,7 +164,7 @@ pub enum NothingFound {
 /// What version 5 says of checkouts.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct CheckoutWords {
+pub struct CheckoutStatuses {
     /// Values of `status` in the reply of `transaction_lookup` that mean that the payment was declined (assumption A125).
     pub failed: Vec<String>,
     /// Whether `canceltoken` answers 0 for a token past its expiry only when it can no longer be paid (assumption A126).
@@ -174,7 +174,7 @@ pub struct CheckoutWords {
 /// Whether a payment that was refused uses its `uniqueMerchantReference` up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum RefusedReference {
+pub enum ReferenceAfterRefusal {
     /// It does: a corrected payment takes a new one.
     UsedUp,
     /// It does not: a corrected payment may keep it.
@@ -321,7 +321,7 @@ impl Dialect {
     /// Whether a lookup that finds nothing in that form proves that there is no payment: the service is known to say so, and
     /// to see every payment at once.
     #[must_use]
-    pub fn proves_nothing_there(&self, form: NothingFound) -> bool {
+    pub fn proves_nothing_there(&self, form: EmptyLookup) -> bool {
         self.lookup.immediate && self.lookup.nothing == Some(form)
     }
 }
@@ -349,7 +349,7 @@ impl ErrorEntry {
             http: None,
             message: String::new(),
             remedy: None,
-            standing: None,
+            scope: None,
             assumption,
         }
     }

@@ -12,7 +12,7 @@
 //! `serde` lets records and outcomes be serialised, with card numbers masked.
 //!
 //! ```
-//! use pg_model::{AuthSessionKey, Currency, Item, Method, Order};
+//! use pg_model::{AuthSessionKey, Currency, Item, ApiRequest, Order};
 //!
 //! let order = Order::new(Currency::GBP)
 //!     .item(Item::new("Tea", 499).quantity(2))
@@ -64,8 +64,8 @@ pub use decode::{DecodeError, Encoding, EncodingError, decode, decode_as, decode
 pub use dialect::Dialect;
 pub use emit::order_of_names;
 pub use generated::{codes::*, groups::*, methods::*, records::*, situations::SITUATIONS, types::*};
-pub use method::Method;
-pub use outcome::{Interpret, Outcome, Settled, Verdict};
+pub use method::ApiRequest;
+pub use outcome::{FromReply, Outcome, StatusMeaning, StatusRecord};
 pub use parameters::{Named, NamedIter, ParameterSink, Parameters};
 pub use record::{Keyed, ListShape, Record, RecordList, RecordMap, RecordWriter, Reply, Slot};
 pub use remedy::Remedy;

@@ -4,14 +4,14 @@ use alloc::{boxed::Box, string::ToString as _};
 
 use crate::{
     field::Field,
-    outcome::Interpret,
+    outcome::FromReply,
     parameters::{ParameterSink, Parameters},
     record::Record,
     violation::{Characters, Rule, Violation, Violations},
 };
 
 /// A typed request of one method. Implemented by the generated request types.
-pub trait Method: Sized {
+pub trait ApiRequest: Sized {
     /// What the tables know of the method.
     const INFO: &'static MethodInfo;
 
@@ -19,7 +19,7 @@ pub trait Method: Sized {
     type Reply: Record + Default;
 
     /// What a caller gets: the reply itself, or the outcome of a payment.
-    type Output: Interpret<Self::Reply>;
+    type Output: FromReply<Self::Reply>;
 
     /// Hands every parameter to `sink` in signing order (spec 1 §5).
     fn visit(&self, sink: &mut dyn ParameterSink);
@@ -50,9 +50,9 @@ pub struct MethodInfo {
     /// Document and section.
     pub source: &'static str,
     /// How a request is authenticated.
-    pub credentials: Credentials,
+    pub credentials: AuthScheme,
     /// Whether it may be sent again when nobody knows whether it was executed.
-    pub retry: Retry,
+    pub retry: RetrySafety,
     /// Why it has that retry class.
     pub retry_why: &'static str,
     /// Its own parameters, those of its groups included, credentials left out.
@@ -84,7 +84,7 @@ pub struct ServiceInfo {
 
 /// How a request is authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Credentials {
+pub enum AuthScheme {
     /// `apiKey`, `apiPassword` and `shaSignature` (spec 1 §5).
     Signed,
     /// Only the session key: the request comes from the customer's browser (spec 2 §4.2).
@@ -95,7 +95,7 @@ pub enum Credentials {
 
 /// Whether a request may be sent again when nobody knows whether it was executed (assumption 22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
+pub enum RetrySafety {
     /// Sending it twice does what sending it once does.
     Safe,
     /// Only after a lookup of its `uniqueMerchantReference`, and under the same reference.
@@ -134,12 +134,12 @@ impl core::fmt::Debug for MethodInfo {
 }
 
 /// The check of a typed request, as a function of parameters.
-pub(crate) fn check_as<M: Method>(parameters: &Parameters) -> Violations {
+pub(crate) fn check_as<M: ApiRequest>(parameters: &Parameters) -> Violations {
     M::from_parameters(parameters).map_or_else(|violations| violations, |request| request.check())
 }
 
 /// An empty reply record of a method.
-pub(crate) fn new_reply<M: Method<Reply: 'static>>() -> Box<dyn Record> {
+pub(crate) fn new_reply<M: ApiRequest<Reply: 'static>>() -> Box<dyn Record> {
     Box::new(M::Reply::default())
 }
 

@@ -28,7 +28,7 @@ pub enum Outcome<T> {
 
 /// How a record's status is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum StatusMeaning {
     /// The status means success.
     Approved,
     /// The status means failure.
@@ -38,25 +38,25 @@ pub enum Verdict {
 }
 
 /// A record whose status tells what became of a payment.
-pub trait Settled {
+pub trait StatusRecord {
     /// How its status is to be read, by the documents and the dialect.
-    fn verdict(&self, dialect: &Dialect) -> Verdict;
+    fn status_meaning(&self, dialect: &Dialect) -> StatusMeaning;
 }
 
 /// What a caller gets for a reply: the reply itself, or its outcome.
-pub trait Interpret<R> {
+pub trait FromReply<R> {
     /// Reads a reply under a dialect.
-    fn interpret(reply: R, dialect: &Dialect) -> Self;
+    fn from_reply(reply: R, dialect: &Dialect) -> Self;
 }
 
-impl<R> Interpret<R> for R {
-    fn interpret(reply: R, _: &Dialect) -> Self {
+impl<R> FromReply<R> for R {
+    fn from_reply(reply: R, _: &Dialect) -> Self {
         reply
     }
 }
 
-impl<R: Settled> Interpret<R> for Outcome<R> {
-    fn interpret(reply: R, dialect: &Dialect) -> Self {
+impl<R: StatusRecord> FromReply<R> for Outcome<R> {
+    fn from_reply(reply: R, dialect: &Dialect) -> Self {
         Self::read(reply, dialect)
     }
 }
@@ -86,7 +86,7 @@ impl<T> Outcome<T> {
 impl<T> Outcome<T> {
     /// One word for it, for logs.
     #[must_use]
-    pub const fn word(&self) -> &'static str {
+    pub const fn label(&self) -> &'static str {
         match self {
             Self::Approved(_) => "approved",
             Self::Declined(_) => "declined",
@@ -98,55 +98,55 @@ impl<T> Outcome<T> {
 /// One word: what the record says stays in the record.
 impl<T> core::fmt::Display for Outcome<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.label())
     }
 }
 
-impl<T: Settled> Outcome<T> {
+impl<T: StatusRecord> Outcome<T> {
     /// Reads a record under a dialect.
     pub fn read(record: T, dialect: &Dialect) -> Self {
-        match record.verdict(dialect) {
-            Verdict::Approved => Self::Approved(record),
-            Verdict::Declined => Self::Declined(record),
-            Verdict::Other => Self::Other(record),
+        match record.status_meaning(dialect) {
+            StatusMeaning::Approved => Self::Approved(record),
+            StatusMeaning::Declined => Self::Declined(record),
+            StatusMeaning::Other => Self::Other(record),
         }
     }
 }
 
-impl Settled for Transaction {
+impl StatusRecord for Transaction {
     /// Approved is 600 (spec 2 §2.3). The documents list no status of a declined payment: these are the dialect's (assumption
     /// A11).
-    fn verdict(&self, dialect: &Dialect) -> Verdict {
+    fn status_meaning(&self, dialect: &Dialect) -> StatusMeaning {
         if self.transaction_status_code == StatusCode::APPROVED {
-            Verdict::Approved
+            StatusMeaning::Approved
         } else if dialect.is_declined(&self.transaction_status_code) {
-            Verdict::Declined
+            StatusMeaning::Declined
         } else {
-            Verdict::Other
+            StatusMeaning::Other
         }
     }
 }
 
-impl Settled for ThreeDSecureInitiation {
-    fn verdict(&self, _: &Dialect) -> Verdict {
+impl StatusRecord for ThreeDSecureInitiation {
+    fn status_meaning(&self, _: &Dialect) -> StatusMeaning {
         if self.transaction_status_code == StatusCode::THREE_D_SECURE_SUCCESS {
-            Verdict::Approved
+            StatusMeaning::Approved
         } else if self.transaction_status_code == StatusCode::THREE_D_SECURE_FAILED {
-            Verdict::Declined
+            StatusMeaning::Declined
         } else {
-            Verdict::Other
+            StatusMeaning::Other
         }
     }
 }
 
-impl Settled for EnterpriseResult {
-    fn verdict(&self, _: &Dialect) -> Verdict {
+impl StatusRecord for EnterpriseResult {
+    fn status_meaning(&self, _: &Dialect) -> StatusMeaning {
         if self.status == Flag::YES {
-            Verdict::Approved
+            StatusMeaning::Approved
         } else if self.status == Flag::NO {
-            Verdict::Declined
+            StatusMeaning::Declined
         } else {
-            Verdict::Other
+            StatusMeaning::Other
         }
     }
 }

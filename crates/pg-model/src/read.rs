@@ -9,7 +9,7 @@ use alloc::{
 
 use crate::{
     field::{Field, around_number, initial},
-    method::Method,
+    method::ApiRequest,
     parameters::Parameters,
     text::Text,
     violation::{Rule, Violation, Violations},
@@ -34,7 +34,7 @@ fn bit(name: &str) -> u64 {
 
 impl<'a> Reader<'a> {
     /// Reads a whole request with `read`.
-    pub(crate) fn request<M: Method>(
+    pub(crate) fn request<M: ApiRequest>(
         parameters: &'a Parameters,
         read: impl FnOnce(&mut Self) -> M,
     ) -> Result<M, Violations> {
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
 
     /// The request, unless something was wrong. Then everything that could be read is checked too, so that one round
     /// shows all there is to mend.
-    fn finish<M: Method>(self, request: M) -> Result<M, Violations> {
+    fn finish<M: ApiRequest>(self, request: M) -> Result<M, Violations> {
         let items: Vec<&'static Field> = M::INFO.fields.iter().copied().filter(|field| field.is_numbered()).collect();
         let numbers = self.parameters.item_numbers(&items);
         // Version 5 gives no base, so 1 is as good as 0 (assumption A14).

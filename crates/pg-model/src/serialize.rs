@@ -35,7 +35,7 @@ pub(crate) fn record<S: Serializer>(record: &dyn Record, serializer: S) -> Resul
 impl<T: Record> Serialize for Outcome<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut outcome = serializer.serialize_struct("Outcome", 2)?;
-        outcome.serialize_field("outcome", self.word())?;
+        outcome.serialize_field("outcome", self.label())?;
         outcome.serialize_field("record", &Tree::of(self.record()))?;
         outcome.end()
     }

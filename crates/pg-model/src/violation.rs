@@ -18,7 +18,7 @@ use crate::{
 /// `Display` names them all in one line; what a sensitive parameter held is never shown.
 ///
 /// ```
-/// use pg_model::{Auth, CardDetails, Currency, Item, Method, Order};
+/// use pg_model::{Auth, CardDetails, Currency, Item, ApiRequest, Order};
 ///
 /// let order = Order::new(Currency::GBP).item(Item::new("", 499));
 /// let wrong = Auth::new(CardDetails::new("4000000000001000", "13", "49"), order).check();

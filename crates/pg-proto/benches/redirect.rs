@@ -9,7 +9,7 @@ use aes::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use pg_measure::Bounds;
-use pg_proto::{Account, BaseUrl, Credentials, Redirect, Returned};
+use pg_proto::{Account, BaseUrl, CardFormResult, Credentials, Redirect};
 use serde::Deserialize;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
@@ -76,11 +76,11 @@ struct PlainAccepted {
 
 fn main() {
     let redirect = encrypted(ACCEPTED);
-    assert!(matches!(open(&redirect), Returned::Accepted(_)));
+    assert!(matches!(open(&redirect), CardFormResult::Accepted(_)));
     compare::<PlainAccepted>("open a redirect, card accepted, 0.6 KB", ACCEPTED);
 
     let redirect = encrypted(INVALID);
-    assert!(matches!(open(&redirect), Returned::Invalid(_)));
+    assert!(matches!(open(&redirect), CardFormResult::Invalid(_)));
     compare::<PlainInvalid>("open a redirect, three errors, 0.6 KB", INVALID);
 }
 
@@ -107,7 +107,7 @@ fn bare<P: for<'de> Deserialize<'de>>(aes: &Aes256, data: &str, iv: &str) -> Opt
     serde_json::from_str(std::str::from_utf8(&bytes).ok()?).ok()
 }
 
-fn open(redirect: &Redirect) -> Returned {
+fn open(redirect: &Redirect) -> CardFormResult {
     redirect.open(&account().session_cipher().expect("a key of 32 characters")).expect("its own data")
 }
 

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use pg_measure::Bounds;
 use pg_proto::{
     Account, BaseUrl, Credentials,
-    model::{Auth, CardDetails, Currency, Item, Mcc, Method, Order, RequestAccountUpdater},
+    model::{ApiRequest, Auth, CardDetails, Currency, Item, Mcc, Order, RequestAccountUpdater},
 };
 use sha2::{Digest, Sha512};
 
@@ -34,7 +34,7 @@ fn main() {
     compare("request of 5,000 card keys", Bounds::at_most(1.60, 1.30), &account, &update);
 }
 
-fn compare<M: Method>(name: &str, bounds: Bounds, account: &Account, method: &M) {
+fn compare<M: ApiRequest>(name: &str, bounds: Bounds, account: &Account, method: &M) {
     let request = account.request(method).expect("a valid request");
     let signed = signed_bytes(request.body());
     println!("{name}: {} bytes of body, {} bytes hashed", request.body().len(), signed.len());

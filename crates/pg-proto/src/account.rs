@@ -73,7 +73,7 @@ impl EnterpriseCredentials {
 
 impl Account {
     /// An account of the version 3 services whose replies come in XML, as the service does when nothing is asked for. It reads
-    /// them by the documents alone until [`speaking`](Self::speaking) names a dialect.
+    /// them by the documents alone until [`speaking`](Self::with_dialect) names a dialect.
     #[must_use]
     pub fn new(base: BaseUrl, credentials: Credentials) -> Self {
         let dialect = Arc::new(Dialect::documented());
@@ -106,12 +106,12 @@ impl Account {
     /// let mut dialect = Dialect::documented();
     /// dialect.declined.push(StatusEntry::new("651", 11));
     /// # let base = BaseUrl::parse("https://gateway.example")?;
-    /// let account = Account::new(base, Credentials::new("key", "password", "sha key")).speaking(dialect);
+    /// let account = Account::new(base, Credentials::new("key", "password", "sha key")).with_dialect(dialect);
     /// assert!(account.dialect().is_declined(&"651".into()));
     /// # Ok::<(), pg_proto::BaseUrlError>(())
     /// ```
     #[must_use]
-    pub fn speaking(mut self, dialect: impl Into<Arc<Dialect>>) -> Self {
+    pub fn with_dialect(mut self, dialect: impl Into<Arc<Dialect>>) -> Self {
         self.dialect = dialect.into();
         self
     }

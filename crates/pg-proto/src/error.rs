@@ -5,7 +5,7 @@ use std::fmt;
 use http::StatusCode;
 use pg_model::{
     DecodeError, Dialect, ErrorCode, Remedy, ServiceError,
-    dialect::{ErrorEntry, Reading, Standing},
+    dialect::{ErrorEntry, ErrorMeaning, RefusalScope},
     mask,
 };
 
@@ -48,7 +48,7 @@ pub struct Refused {
     /// Code, trace code and message.
     pub error: ServiceError,
     /// What the code says, by the documents and the account's dialect.
-    reading: Reading,
+    reading: ErrorMeaning,
     /// What the dialect has about the code.
     entry: Option<Box<ErrorEntry>>,
 }
@@ -90,7 +90,7 @@ impl Refused {
     /// An error code that came with an HTTP status, read by a dialect.
     #[must_use]
     pub fn new(http_status: StatusCode, error: ServiceError, dialect: &Dialect) -> Self {
-        let reading = dialect.reading(&error.error_code, http_status.as_u16());
+        let reading = dialect.error_meaning(&error.error_code, http_status.as_u16());
         let entry = dialect.error(&error.error_code).cloned().map(Box::new);
         Self { http_status, error, reading, entry }
     }
@@ -154,8 +154,8 @@ impl Refused {
 
     /// What the refusal of a payment says about other copies of the same request.
     #[must_use]
-    pub const fn standing(&self) -> Standing {
-        self.reading.standing
+    pub const fn scope(&self) -> RefusalScope {
+        self.reading.scope
     }
 
     /// Whether a payment that was refused so has used its `uniqueMerchantReference` up. The documents let the first request

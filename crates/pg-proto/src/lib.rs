@@ -9,7 +9,7 @@
 //! What it is not: it opens no connection, reads no clock, throws no dice and starts no thread.
 //!
 //! Limits: one account is one environment; version 5 replies are always XML. A request is checked as a whole before it
-//! is built, and every broken rule is reported at once; [`Account::request_unchecked`] and [`Raw`] are the ways round.
+//! is built, and every broken rule is reported at once; [`Account::request_unchecked`] and [`RawRequest`] are the ways round.
 //!
 //! No other crate is needed: the types of [`http`], [`bytes`], [`model`] and [`crypto`] are re-exported.
 //!
@@ -70,5 +70,5 @@ pub use card_form::CardForm;
 pub use error::{Refused, ReplyError, Unreadable};
 pub use misuse::Misuse;
 pub use preview::{Preview, shown};
-pub use raw::{Raw, parameters_of};
-pub use redirect::{Redirect, RedirectError, RedirectProblem, Returned, Unauthenticated};
+pub use raw::{RawRequest, parameters_of};
+pub use redirect::{CardFormResult, Redirect, RedirectError, RedirectProblem, Unauthenticated};

@@ -49,8 +49,8 @@ pub mod three_d_secure;
 pub mod throttle;
 mod words;
 
-pub use pauses::Pauses;
-pub use saved::{ResumeError, Saved};
+pub use pauses::Backoff;
+pub use saved::{ResumeError, SavedState};
 
 /// A protocol of more than one request.
 ///
@@ -59,11 +59,11 @@ pub use saved::{ResumeError, Saved};
 /// ```
 /// use std::time::Duration;
 /// use pg_proto::{bytes::Bytes, http};
-/// use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Nothing, Saved};
+/// use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Never, SavedState};
 ///
-/// fn drive<M: Machine<Demand = Nothing>>(
+/// fn drive<M: Machine<Demand = Never>>(
 ///     machine: &mut M,
-///     mut store: impl FnMut(Saved),
+///     mut store: impl FnMut(SavedState),
 ///     mut send: impl FnMut(http::Request<Bytes>) -> Result<http::Response<Bytes>, Failure>,
 ///     mut now: impl FnMut() -> Moment,
 ///     mut wait: impl FnMut(Duration),
@@ -86,7 +86,7 @@ pub use saved::{ResumeError, Saved};
 /// }
 /// ```
 pub trait Machine {
-    /// What its owner may tell it, such as a callback that came in. Machines that need nothing have [`Nothing`].
+    /// What its owner may tell it, such as a callback that came in. Machines that need nothing have [`Never`].
     type Input;
     /// What it may ask of its owner, such as to lead the customer to an address.
     type Demand;
@@ -98,7 +98,7 @@ pub trait Machine {
     fn step(&mut self, event: Event<Self::Input>, now: Moment, random: u64) -> Action<Self::Demand, Self::Outcome>;
 
     /// Everything that has to survive a crash, without card data, keys and passwords.
-    fn save(&self) -> Saved;
+    fn save(&self) -> SavedState;
 
     /// What it is, for logs: `charge`, for example.
     fn name(&self) -> &'static str {
@@ -111,14 +111,14 @@ pub trait Machine {
     }
 
     /// One word for an outcome, for logs: `approved`, for example.
-    fn word(_outcome: &Self::Outcome) -> &'static str {
+    fn label(_outcome: &Self::Outcome) -> &'static str {
         "done"
     }
 }
 
 /// What happened. `Debug` shows nothing of what a reply says.
 #[derive(Clone)]
-pub enum Event<I = Nothing> {
+pub enum Event<I = Never> {
     /// It begins, or goes on after it was resumed.
     Begin,
     /// The reply to the request that was sent last.
@@ -165,7 +165,7 @@ pub enum Action<D, O> {
 
 /// No value: what a machine takes or asks that takes or asks nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nothing {}
+pub enum Never {}
 
 /// A moment: milliseconds since the beginning of 1970, UTC.
 ///
@@ -245,7 +245,7 @@ mod tests {
     fn no_body_is_shown() {
         let request =
             http::Request::post("https://gateway.example/v3/transaction/auth").body(Bytes::from("secret")).unwrap();
-        let action: Action<Nothing, ()> = Action::Send(request);
+        let action: Action<Never, ()> = Action::Send(request);
         assert_eq!(format!("{action:?}"), "Send(POST, https://gateway.example/v3/transaction/auth)");
         let event: Event = Event::Reply(http::Response::new(Bytes::from("secret")));
         assert_eq!(format!("{event:?}"), "Reply(200)");

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use pg_crypto::{form_arrays, sign};
 use pg_model::{
-    Auth, GetToken, Initiate, METHODS, Method, ParameterSink, Parameters, TokenLookup,
+    ApiRequest, Auth, GetToken, Initiate, METHODS, ParameterSink, Parameters, TokenLookup,
     field::Field,
-    method::{Credentials as CredentialKind, MethodInfo, ServiceInfo},
+    method::{AuthScheme as CredentialKind, MethodInfo, ServiceInfo},
 };
 
 use crate::{Account, Misuse, form::Form, request};
@@ -14,23 +14,23 @@ use crate::{Account, Misuse, form::Form, request};
 ///
 /// ```
 /// # use pg_proto::{Account, BaseUrl, Credentials};
-/// use pg_proto::Raw;
+/// use pg_proto::RawRequest;
 /// # let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("k", "p", "s"));
 /// // The path and the parameters of a preauth by card key are not shown (spec 2 §4.4).
-/// let preauth = Raw::gateway("preauthCardKey").parameter("cardKey", "4F2C-91").parameter("currency", "GBP");
+/// let preauth = RawRequest::gateway("preauthCardKey").parameter("cardKey", "4F2C-91").parameter("currency", "GBP");
 /// let request = account.request_raw(&preauth)?;
 /// assert_eq!(request.uri().path(), "/v3/transaction/preauthCardKey/xml");
 /// # Ok::<(), pg_proto::Misuse>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Raw {
+pub struct RawRequest {
     service: &'static ServiceInfo,
     method: String,
     credentials: CredentialKind,
     parameters: Parameters,
 }
 
-impl Raw {
+impl RawRequest {
     /// A method of the token service.
     #[must_use]
     pub fn token(method: impl Into<String>) -> Self {
@@ -76,9 +76,9 @@ impl Raw {
     /// assumption 26). An array without a member is not sent.
     ///
     /// ```
-    /// use pg_proto::Raw;
+    /// use pg_proto::RawRequest;
     ///
-    /// let raw = Raw::gateway("someMethod").array("tag", ["red", "5"]);
+    /// let raw = RawRequest::gateway("someMethod").array("tag", ["red", "5"]);
     /// assert_eq!(raw.parameters().iter().collect::<Vec<_>>(), [("tag[]", "red"), ("tag[]", "5")]);
     /// ```
     #[must_use]
@@ -120,7 +120,7 @@ impl Account {
     /// # Errors
     /// When the method's name can't stand in a path, or it is a version 5 request and the account has no credentials
     /// for that.
-    pub fn request_raw(&self, raw: &Raw) -> Result<http::Request<Bytes>, Misuse> {
+    pub fn request_raw(&self, raw: &RawRequest) -> Result<http::Request<Bytes>, Misuse> {
         let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if raw.method.is_empty() || !raw.method.bytes().all(fits) {
             return Err(Misuse::MethodName(raw.method.clone()));
@@ -136,16 +136,20 @@ impl Account {
     ///
     /// # Errors
     /// As [`request`](Self::request).
-    pub fn request_with<M: Method>(&self, method: &M, further: &Parameters) -> Result<http::Request<Bytes>, Misuse> {
+    pub fn request_with<M: ApiRequest>(
+        &self,
+        method: &M,
+        further: &Parameters,
+    ) -> Result<http::Request<Bytes>, Misuse> {
         method.check().into_result().map_err(Misuse::Invalid)?;
         let mut parameters = parameters_of(method);
         for (name, value) in further.iter() {
             parameters.push(name, value);
         }
-        self.request_raw(&Raw::of(M::INFO, parameters))
+        self.request_raw(&RawRequest::of(M::INFO, parameters))
     }
 
-    fn raw_body(&self, raw: &Raw) -> Result<Bytes, Misuse> {
+    fn raw_body(&self, raw: &RawRequest) -> Result<Bytes, Misuse> {
         let own = &self.credentials;
         let mut pairs: Vec<(&str, &str)> = match raw.credentials {
             CredentialKind::Signed => {
@@ -177,7 +181,7 @@ impl Account {
 
 /// The parameters of a typed request in signing order, credentials left out.
 #[must_use]
-pub fn parameters_of<M: Method>(method: &M) -> Parameters {
+pub fn parameters_of<M: ApiRequest>(method: &M) -> Parameters {
     let mut collected = Collected(Parameters::new());
     method.visit(&mut collected);
     collected.0

@@ -39,7 +39,7 @@ pub struct Unauthenticated<T>(T);
 
 /// What a redirect says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Returned {
+pub enum CardFormResult {
     /// Everything was valid; the data is for a review page.
     Accepted(Unauthenticated<RedirectData>),
     /// Some fields are invalid: `errors` of the data names them. The form has to be shown again.
@@ -129,22 +129,22 @@ impl Redirect {
     ///
     /// # Errors
     /// When it can't be decrypted with this key, or what comes out can't be read: one error for both.
-    pub fn open(&self, cipher: &SessionCipher) -> Result<Returned, RedirectError> {
+    pub fn open(&self, cipher: &SessionCipher) -> Result<CardFormResult, RedirectError> {
         let data = cipher.decrypt_and_read(&self.data, &self.iv, |text| {
             let mut data = RedirectData::default();
             decode_into(text, &mut data).is_ok().then_some(data)
         })?;
         Ok(if !data.errors.is_empty() {
-            Returned::Invalid(Unauthenticated(data))
+            CardFormResult::Invalid(Unauthenticated(data))
         } else if !data.error_code.is_empty() {
-            Returned::Failed(Unauthenticated(ServiceError {
+            CardFormResult::Failed(Unauthenticated(ServiceError {
                 error_code: data.error_code,
                 trace_code: data.trace_code,
                 error_message: data.error_message,
                 extra: data.extra,
             }))
         } else {
-            Returned::Accepted(Unauthenticated(data))
+            CardFormResult::Accepted(Unauthenticated(data))
         })
     }
 }
@@ -169,7 +169,7 @@ impl Account {
     ///
     /// # Errors
     /// When it is no such address, or was not encrypted with this account's key.
-    pub fn redirect(&self, address: &str) -> Result<Returned, RedirectError> {
+    pub fn redirect(&self, address: &str) -> Result<CardFormResult, RedirectError> {
         Redirect::parse(address)?.open(&self.session_cipher()?)
     }
 }

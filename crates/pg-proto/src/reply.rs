@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use pg_model::{DecodeError, Interpret as _, Method, Record, Reply, decode, decode_as, method::MethodInfo};
+use pg_model::{ApiRequest, DecodeError, FromReply as _, Record, Reply, decode, decode_as, method::MethodInfo};
 
 use crate::{
     Account,
@@ -16,8 +16,8 @@ impl Account {
     /// # Errors
     /// [`ReplyError::Refused`] when the service answered with an error code, whatever the HTTP status;
     /// [`ReplyError::Unreadable`] when what came can't be read, in which case the operation may have been executed.
-    pub fn reply<M: Method>(&self, response: http::Response<Bytes>) -> Result<M::Output, ReplyError> {
-        self.reply_as::<M::Reply>(&response).map(|reply| M::Output::interpret(reply, self.dialect()))
+    pub fn reply<M: ApiRequest>(&self, response: http::Response<Bytes>) -> Result<M::Output, ReplyError> {
+        self.reply_as::<M::Reply>(&response).map(|reply| M::Output::from_reply(reply, self.dialect()))
     }
 
     /// Reads a reply as a record, for raw requests.

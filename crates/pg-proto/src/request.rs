@@ -7,9 +7,9 @@ use http::{
 };
 use pg_crypto::OrderedSigner;
 use pg_model::{
-    Method, ParameterSink,
+    ApiRequest, ParameterSink,
     field::Field,
-    method::{Credentials as CredentialKind, MethodInfo},
+    method::{AuthScheme as CredentialKind, MethodInfo},
 };
 
 use crate::{Account, BaseUrl, Misuse, form::Form};
@@ -27,7 +27,7 @@ impl Account {
     ///
     /// # Errors
     /// [`Misuse`] with every broken rule at once; nothing was sent.
-    pub fn request<M: Method>(&self, method: &M) -> Result<http::Request<Bytes>, Misuse> {
+    pub fn request<M: ApiRequest>(&self, method: &M) -> Result<http::Request<Bytes>, Misuse> {
         method.check().into_result().map_err(Misuse::Invalid)?;
         self.request_unchecked(method)
     }
@@ -36,7 +36,7 @@ impl Account {
     ///
     /// # Errors
     /// When it is a version 5 request and the account has no credentials for that.
-    pub fn request_unchecked<M: Method>(&self, method: &M) -> Result<http::Request<Bytes>, Misuse> {
+    pub fn request_unchecked<M: ApiRequest>(&self, method: &M) -> Result<http::Request<Bytes>, Misuse> {
         let own = &self.credentials;
         let form = match M::INFO.credentials {
             CredentialKind::Signed => {
@@ -104,7 +104,7 @@ pub(crate) fn join(base: &BaseUrl, prefix: &str, name: &str, encoding: Option<&s
 }
 
 /// The form of a request, which the signer sees as it is made.
-fn encoded<M: Method>(method: &M, credentials: &[(&str, &str)], signer: Option<&mut OrderedSigner<'_>>) -> Form {
+fn encoded<M: ApiRequest>(method: &M, credentials: &[(&str, &str)], signer: Option<&mut OrderedSigner<'_>>) -> Form {
     let mut body = Body { form: Form::new(ROOM), signer, credentials };
     method.visit(&mut body);
     body.form

@@ -5,8 +5,8 @@
 use bytes::Bytes;
 use pg_model::ErrorCode;
 use pg_proto::{
-    Account, BaseUrl, CallbackError, Credentials, Redirect, RedirectError, RedirectProblem, Returned, UpdaterHint,
-    crypto::DecryptProblem,
+    Account, BaseUrl, CallbackError, CardFormResult, Credentials, Redirect, RedirectError, RedirectProblem,
+    UpdaterHint, crypto::DecryptProblem,
 };
 
 const API_KEY: &str = "0123456789abcdef0123456789abcdef";
@@ -30,7 +30,7 @@ fn address(plaintext: &str) -> String {
 fn valid_input_comes_back_masked() {
     let json = r#"{"cardholderName":"A Holder","cardNumber":"411111******1111","cardExpiryMonth":"12","cardExpiryYear":"2030","cardCV2":"","collectNote":"gift"}"#;
     assert_eq!(Redirect::parse(&address(json)).unwrap().form_id, "card");
-    let Returned::Accepted(data) = account().redirect(&address(json)).unwrap() else { panic!("not accepted") };
+    let CardFormResult::Accepted(data) = account().redirect(&address(json)).unwrap() else { panic!("not accepted") };
     assert_eq!(data.get().card_number.expose(), "411111******1111");
     assert_eq!(data.get().collect.get("collectNote"), Some("gift"));
 }
@@ -39,7 +39,7 @@ fn valid_input_comes_back_masked() {
 fn invalid_fields_are_named() {
     let xml = "<serviceResponse><cardNumber>411111******1112</cardNumber><errors><cardNumber><errorCode>108</errorCode>\
                <traceCode>1</traceCode><errorMessage>Invalid card number</errorMessage></cardNumber></errors></serviceResponse>";
-    let Returned::Invalid(data) = account().redirect(&address(xml)).unwrap() else { panic!("not invalid") };
+    let CardFormResult::Invalid(data) = account().redirect(&address(xml)).unwrap() else { panic!("not invalid") };
     let errors = &data.get().errors;
     assert_eq!(errors.get("cardNumber").map(|error| &error.error_code), Some(&ErrorCode::INVALID_CARD_NUMBER));
 }
@@ -47,7 +47,7 @@ fn invalid_fields_are_named() {
 #[test]
 fn a_form_that_could_not_be_processed_is_an_error() {
     let json = r#"{"errorCode":"134","traceCode":"123456789","errorMessage":"Next page URL not supplied"}"#;
-    let Returned::Failed(error) = account().redirect(&address(json)).unwrap() else { panic!("no error") };
+    let CardFormResult::Failed(error) = account().redirect(&address(json)).unwrap() else { panic!("no error") };
     assert_eq!(error.get().error_code, ErrorCode::NEXT_PAGE_URL_NOT_SUPPLIED);
 }
 

@@ -8,7 +8,7 @@ use pg_proto::{Account, BaseUrl, Credentials, Refused, ReplyError};
 
 fn account() -> Account {
     Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "password", "sha"))
-        .speaking(sandbox())
+        .with_dialect(sandbox())
 }
 
 fn sandbox() -> Dialect {

@@ -8,7 +8,7 @@ use pg_model::{
     Auth, AuthSessionKey, CardDetails, Currency, Encoding, GetToken, Item, Order, Parameters, RequestAccountUpdater,
     TransactionLookup,
 };
-use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, Misuse, Preview, Raw, parameters_of};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, Misuse, Preview, RawRequest, parameters_of};
 use proptest::prelude::*;
 
 const SESSION: &str = "0123456789abcdef0123456789abcdef";
@@ -137,7 +137,7 @@ fn a_typed_request_can_carry_what_its_type_lacks() {
 #[test]
 fn a_raw_method_cannot_leave_its_path() {
     for name in ["", "../x", "a/b", "a?b", "a b", "é"] {
-        assert!(matches!(account().request_raw(&Raw::gateway(name)), Err(Misuse::MethodName(_))), "{name}");
+        assert!(matches!(account().request_raw(&RawRequest::gateway(name)), Err(Misuse::MethodName(_))), "{name}");
     }
 }
 
@@ -158,7 +158,7 @@ proptest! {
         }
         let auth = AuthSessionKey::new(SESSION, order);
         let typed = account().request_unchecked(&auth).unwrap();
-        let raw = account().request_raw(&Raw::of(<AuthSessionKey as pg_model::Method>::INFO, parameters_of(&auth))).unwrap();
+        let raw = account().request_raw(&RawRequest::of(<AuthSessionKey as pg_model::ApiRequest>::INFO, parameters_of(&auth))).unwrap();
         prop_assert_eq!(signature(&typed), signature(&raw));
         prop_assert_eq!(pairs(&typed), pairs(&raw));
     }

@@ -15,14 +15,14 @@ use pg_model::Parameters;
 
 /// What a form may measure.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct FormLimits {
     /// The most bytes of a body. 5,000 card keys need about 210 KB (spec 1 §8).
     pub body_bytes: usize,
     /// The most parameters.
     pub parameters: usize,
 }
 
-impl Default for Limits {
+impl Default for FormLimits {
     /// 1 MiB and 2,000 parameters.
     fn default() -> Self {
         Self { body_bytes: 1 << 20, parameters: 2_000 }
@@ -41,7 +41,7 @@ impl Form {
     ///
     /// # Errors
     /// [`FormError`] says what is wrong and where.
-    pub fn read(headers: &HeaderMap, body: &[u8], limits: &Limits) -> Result<Self, FormError> {
+    pub fn read(headers: &HeaderMap, body: &[u8], limits: &FormLimits) -> Result<Self, FormError> {
         if body.is_empty() {
             return Ok(Self::default());
         }
@@ -57,7 +57,7 @@ impl Form {
     pub(crate) fn read_card_form(
         headers: &HeaderMap,
         body: &[u8],
-        limits: &Limits,
+        limits: &FormLimits,
         joins: impl Fn(&str) -> bool,
     ) -> Result<Self, FormError> {
         let content_type = headers.get(CONTENT_TYPE).map(|value| value.as_bytes().to_ascii_lowercase());
@@ -74,11 +74,11 @@ impl Form {
     ///
     /// # Errors
     /// As [`Form::read`].
-    pub fn parse(body: &[u8], limits: &Limits) -> Result<Self, FormError> {
+    pub fn parse(body: &[u8], limits: &FormLimits) -> Result<Self, FormError> {
         Self::parse_with(body, limits, Repeated::of)
     }
 
-    fn parse_with(body: &[u8], limits: &Limits, repeated: impl Fn(&str) -> Repeated) -> Result<Self, FormError> {
+    fn parse_with(body: &[u8], limits: &FormLimits, repeated: impl Fn(&str) -> Repeated) -> Result<Self, FormError> {
         if body.len() > limits.body_bytes {
             return Err(FormError::TooLarge { limit: limits.body_bytes });
         }
@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     fn form(body: &[u8]) -> Result<Form, FormError> {
-        Form::parse(body, &Limits::default())
+        Form::parse(body, &FormLimits::default())
     }
 
     fn error(body: &[u8]) -> FormError {
@@ -334,7 +334,7 @@ mod tests {
     fn with_type(content_type: &'static str) -> Result<Form, FormError> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        Form::read(&headers, b"a=1", &Limits::default())
+        Form::read(&headers, b"a=1", &FormLimits::default())
     }
 
     #[test]
@@ -371,7 +371,7 @@ mod tests {
             if let Some(content_type) = content_type {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
             }
-            Form::read_card_form(&headers, body, &Limits::default(), |name| name.starts_with("collect"))
+            Form::read_card_form(&headers, body, &FormLimits::default(), |name| name.starts_with("collect"))
         };
         let boxes = read(None, b"collectA=1&x=2&collectA=3&collectB=&collectA=").unwrap();
         assert_eq!(boxes.iter().collect::<Vec<_>>(), [("collectA", "1,3,"), ("x", "2"), ("collectB", "")]);
@@ -399,9 +399,9 @@ mod tests {
         assert_eq!(with_type("multipart/form-data; boundary=x").err(), Some(FormError::ContentType));
         let latin = with_type("application/x-www-form-urlencoded; charset=iso-8859-1");
         assert_eq!(latin.err(), Some(FormError::Charset));
-        let none = Form::read(&HeaderMap::new(), b"a=1", &Limits::default());
+        let none = Form::read(&HeaderMap::new(), b"a=1", &FormLimits::default());
         assert_eq!(none.err(), Some(FormError::ContentType));
-        assert!(Form::read(&HeaderMap::new(), b"", &Limits::default()).unwrap().is_empty());
+        assert!(Form::read(&HeaderMap::new(), b"", &FormLimits::default()).unwrap().is_empty());
     }
 
     #[test]

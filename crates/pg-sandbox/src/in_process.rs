@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
 use tower_service::Service;
 
-use crate::{Disposition, Sandbox, Timestamp, merchants::Merchant};
+use crate::{ResponseDelivery, Sandbox, Timestamp, merchants::Merchant};
 
 /// A sandbox that is held in the process of its caller. Clones share it, and its clock.
 ///
@@ -138,10 +138,10 @@ impl InProcess {
         }
         let now = held.now;
         let response = held.sandbox.handle(now, as_received(request));
-        match Disposition::of(&response) {
-            Disposition::Send => Ok(response),
-            Disposition::Close => Err(NoReply::Closed),
-            Disposition::SendAfter(delay) => {
+        match ResponseDelivery::of(&response) {
+            ResponseDelivery::Send => Ok(response),
+            ResponseDelivery::Close => Err(NoReply::Closed),
+            ResponseDelivery::SendAfter(delay) => {
                 let deadline = held.deadline;
                 held.pass(delay.min(deadline));
                 if delay > deadline { Err(NoReply::Late(deadline)) } else { Ok(response) }

@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use http::Request;
-use pg_model::method::{Credentials, MethodInfo};
+use pg_model::method::{AuthScheme, MethodInfo};
 
 use crate::{
     card_numbers, form,
@@ -25,11 +25,11 @@ pub(crate) struct Inbound {
     /// The call of a method that it makes, until it is carried out.
     pub(crate) call: Option<Call>,
     /// What the journal will say of it; nothing of the control interface and the inspector, which only look on.
-    pub(crate) noted: Option<Noted>,
+    pub(crate) journaled: Option<JournaledRequest>,
 }
 
 /// A request as the journal may hold it.
-pub(crate) struct Noted {
+pub(crate) struct JournaledRequest {
     /// The method that it calls.
     pub(crate) info: Option<&'static MethodInfo>,
     /// Its path, masked.
@@ -59,15 +59,15 @@ impl Inbound {
             Route::Method(info, _) => catch_unwind(AssertUnwindSafe(|| Call::new(settings, info, &request))).ok(),
             _ => None,
         };
-        let noted = match route {
+        let journaled = match route {
             Route::Control(_) | Route::Inspector(_) => None,
-            _ => Some(Noted::new(settings, route, &request, call.as_ref())),
+            _ => Some(JournaledRequest::new(settings, route, &request, call.as_ref())),
         };
-        Self { request, call, noted }
+        Self { request, call, journaled }
     }
 }
 
-impl Noted {
+impl JournaledRequest {
     fn new(settings: &Settings, route: Route<'_>, request: &Request<Bytes>, call: Option<&Call>) -> Self {
         let info = match route {
             Route::Method(info, _) => Some(info),
@@ -75,7 +75,7 @@ impl Noted {
         };
         let path = Parameters::masked(request.uri().path());
         let credentials = info.map(|info| info.credentials);
-        let is_entered = matches!(route, Route::Pay(_)) || credentials == Some(Credentials::Session);
+        let is_entered = matches!(route, Route::Pay(_)) || credentials == Some(AuthScheme::Session);
         if let Some(Ok(form)) = call.map(Call::form)
             && !form.is_empty()
             && !is_entered
@@ -103,13 +103,13 @@ impl Noted {
 }
 
 impl Caller {
-    fn of<'a>(settings: &Settings, credentials: Option<Credentials>, given: impl Fn(&str) -> Option<&'a str>) -> Self {
+    fn of<'a>(settings: &Settings, credentials: Option<AuthScheme>, given: impl Fn(&str) -> Option<&'a str>) -> Self {
         let merchants = &settings.merchants;
         let merchant = match credentials {
             None => None,
-            Some(Credentials::Signed) => given("apiKey").and_then(|key| merchants.by_api_key(key)),
-            Some(Credentials::Enterprise) => given("api_key").and_then(|key| merchants.by_enterprise_key(key)),
-            Some(Credentials::Session) => {
+            Some(AuthScheme::Signed) => given("apiKey").and_then(|key| merchants.by_api_key(key)),
+            Some(AuthScheme::Enterprise) => given("api_key").and_then(|key| merchants.by_enterprise_key(key)),
+            Some(AuthScheme::Session) => {
                 return given("sessionKey").map_or(Self::Unknown, |key| Self::Session(key.to_owned()));
             }
         };

@@ -14,15 +14,15 @@ use chacha20::{
 use crate::timestamp::Timestamp;
 
 /// A source of unpredictable bytes, handed to the core so that a seed replays a whole run.
-pub trait Dice: Send {
+pub trait RandomSource: Send {
     /// Fills the slice with random bytes.
     fn fill(&mut self, bytes: &mut [u8]);
 }
 
 /// The ChaCha20 generator: seeded by a test with a constant, by the server from the system.
-pub struct SeededDice(ChaCha20Rng);
+pub struct SeededRandom(ChaCha20Rng);
 
-impl SeededDice {
+impl SeededRandom {
     /// A generator that always gives the same bytes for the same seed.
     #[must_use]
     pub fn new(seed: [u8; 32]) -> Self {
@@ -30,7 +30,7 @@ impl SeededDice {
     }
 }
 
-impl Dice for SeededDice {
+impl RandomSource for SeededRandom {
     fn fill(&mut self, bytes: &mut [u8]) {
         self.0.fill_bytes(bytes);
     }
@@ -45,7 +45,7 @@ const COUNT_LIMIT: u64 = 36 * 36;
 
 /// Makes the keys of one sandbox, each greater than the one before.
 pub struct Keys {
-    dice: Box<dyn Dice>,
+    dice: Box<dyn RandomSource>,
     last: u64,
     count: u64,
 }
@@ -53,7 +53,7 @@ pub struct Keys {
 impl Keys {
     /// Keys whose random part comes from the given dice.
     #[must_use]
-    pub fn new(dice: Box<dyn Dice>) -> Self {
+    pub fn new(dice: Box<dyn RandomSource>) -> Self {
         Self { dice, last: 0, count: 0 }
     }
 
@@ -106,7 +106,7 @@ impl Keys {
     }
 
     /// The dice themselves, for initialisation vectors and nonces.
-    pub fn dice(&mut self) -> &mut dyn Dice {
+    pub fn dice(&mut self) -> &mut dyn RandomSource {
         &mut *self.dice
     }
 
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn keys() -> Keys {
-        Keys::new(Box::new(SeededDice::new([7; 32])))
+        Keys::new(Box::new(SeededRandom::new([7; 32])))
     }
 
     #[test]

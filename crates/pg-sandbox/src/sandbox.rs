@@ -15,16 +15,16 @@ use zeroize::Zeroizing;
 
 use crate::codes::SandboxErrorCode;
 use crate::{
-    agenda::Agenda,
     clock::Clock,
     faults::Faults,
     inbound::Inbound,
     journal::Journal,
-    key::{Dice as _, Keys, SeededDice},
+    key::{Keys, RandomSource as _, SeededRandom},
     records::{Meta, Silence},
+    schedule::Schedule,
     service::{self, Basis, Context, Refusal, Route, Throttle, WARNING_HEADER, Warnings},
     settings::Settings,
-    store::{Record as _, Sqlite, Store, StoreError, Syncer, Transaction, Unopened},
+    store::{Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFile, KeyFileError, Sealed, Stage, Vault},
 };
@@ -58,7 +58,7 @@ pub struct Sandbox {
     throttle: Throttle,
     faults: Faults,
     journal: Journal,
-    agenda: Agenda,
+    schedule: Schedule,
     /// The real time before which a store that has failed is not asked what is due.
     not_before: Timestamp,
     last_sweep: Timestamp,
@@ -85,7 +85,7 @@ impl Sandbox {
     /// # Errors
     /// When SQLite cannot make a store in memory.
     pub fn in_memory_with(settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
-        let mut dice = SeededDice::new(seed);
+        let mut dice = SeededRandom::new(seed);
         let mut key = [0; 32];
         dice.fill(&mut key);
         Self::assemble(Box::new(Sqlite::in_memory()?), settings, &key, dice)
@@ -97,7 +97,7 @@ impl Sandbox {
     /// # Errors
     /// [`OpenError`] says what is wrong with which file.
     pub fn open(path: &Path, settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
-        let mut dice = SeededDice::new(seed);
+        let mut dice = SeededRandom::new(seed);
         let unopened = Unopened::at(path)?;
         let key_path = vault::key_path(path);
         let KeyFile { key, stage } = match vault::load_key(&key_path)? {
@@ -132,14 +132,14 @@ impl Sandbox {
     /// # Errors
     /// When the store fails, or was begun with another key.
     pub fn over(store: Box<dyn Store>, settings: Settings, key: &[u8; 32], seed: [u8; 32]) -> Result<Self, OpenError> {
-        Self::assemble(store, settings, key, SeededDice::new(seed))
+        Self::assemble(store, settings, key, SeededRandom::new(seed))
     }
 
     fn assemble(
         store: Box<dyn Store>,
         settings: Settings,
         key: &[u8; 32],
-        dice: SeededDice,
+        dice: SeededRandom,
     ) -> Result<Self, OpenError> {
         settings.check_keys()?;
         let mut sandbox = Self {
@@ -152,7 +152,7 @@ impl Sandbox {
             throttle: Throttle::default(),
             faults: Faults::default(),
             journal: Journal::default(),
-            agenda: Agenda::default(),
+            schedule: Schedule::default(),
             not_before: Timestamp::MIN,
             last_sweep: Timestamp::MIN,
             broken: None,
@@ -212,7 +212,7 @@ impl Sandbox {
             Ok(responses) => responses,
             Err(error) => {
                 self.store.rollback();
-                self.agenda.look_again();
+                self.schedule.look_again();
                 // A clock that was turned in this group was turned in vain, and faults were not met.
                 if let Ok(clock) = self.stored_clock() {
                     self.clock = clock;
@@ -287,7 +287,7 @@ impl Sandbox {
             *request.method_mut() = Method::GET;
         }
         let route = Route::of(request.uri().path());
-        let voice = route.voice();
+        let response_format = route.response_format();
         let peer = Peer::of(request);
         let host = request.headers().get(header::HOST);
         let mut context = Context { host, silence, ..self.context(real_now, peer) };
@@ -311,8 +311,12 @@ impl Sandbox {
         }
         let reply = match answer? {
             Some(Ok(reply)) => reply,
-            Some(Err(refusal)) => refusal.joining(&basis).reply(voice, trace_code, &self.settings.spoken()),
-            None => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(voice, trace_code, &self.settings.spoken()),
+            Some(Err(refusal)) => refusal.joining(&basis).reply(response_format, trace_code, &self.settings.spoken()),
+            None => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(
+                response_format,
+                trace_code,
+                &self.settings.spoken(),
+            ),
         };
         let mut response = reply.into_response();
         if let Some(warnings) = warnings {
@@ -336,7 +340,7 @@ impl Sandbox {
             throttle: &mut self.throttle,
             faults: &mut self.faults,
             journal: &self.journal,
-            agenda: &mut self.agenda,
+            schedule: &mut self.schedule,
             unique_reference: None,
             stray_currency: None,
             silence: None,
@@ -351,7 +355,7 @@ impl Sandbox {
         let route = Route::of(inbound.request.uri().path());
         let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
         let (trace_code, dialect) = (self.keys.digits(9), self.settings.spoken());
-        let response = refusal.reply(route.voice(), trace_code, &dialect).into_response();
+        let response = refusal.reply(route.response_format(), trace_code, &dialect).into_response();
         self.note(real_now, inbound, None, Some(&response));
         response
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use pg_connections::Limits as ConnectionLimits;
+use pg_connections::ConnectionLimits;
 use pg_model::Dialect;
 
 use crate::{
-    decoder_package::DecoderPackage, dialect::cipher, form::Limits, merchants::Merchants, sandbox::OpenError,
+    decoder_package::DecoderPackage, dialect::cipher, form::FormLimits, merchants::Merchants, sandbox::OpenError,
     secret::Secret,
 };
 
@@ -19,7 +19,7 @@ pub struct Settings {
     /// a dialect does not say is as in the sandbox's own. A sandbox always sees at once what it has executed.
     pub dialect: Option<Arc<Dialect>>,
     /// What a request may measure.
-    pub limits: Limits,
+    pub limits: FormLimits,
     /// Who may use the control interface below `/_sandbox/`.
     pub control: ControlAccess,
     /// The address by which browsers reach the sandbox, such as `https://sandbox.example`, when it is

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use crate::{key::Dice, secret::Secret, timestamp::Timestamp};
+use crate::{key::RandomSource, secret::Secret, timestamp::Timestamp};
 
 mod key_file;
 
@@ -67,7 +67,7 @@ impl Vault {
     }
 
     /// Seals a text for the record with the key `owner`.
-    pub fn seal(&self, dice: &mut dyn Dice, owner: &str, text: &str) -> Sealed {
+    pub fn seal(&self, dice: &mut dyn RandomSource, owner: &str, text: &str) -> Sealed {
         let mut nonce = [0_u8; NONCE_LENGTH];
         dice.fill(&mut nonce);
         let payload = Payload { msg: text.as_bytes(), aad: owner.as_bytes() };
@@ -132,12 +132,12 @@ impl Cv2Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::SeededDice;
+    use crate::key::SeededRandom;
 
     const PAN: &str = "4111111111111111";
 
-    fn dice() -> SeededDice {
-        SeededDice::new([1; 32])
+    fn dice() -> SeededRandom {
+        SeededRandom::new([1; 32])
     }
 
     #[test]

@@ -9,7 +9,7 @@ use pg_model::{
     METHODS, ServiceError, decode_into,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, MethodInfo},
+    method::{AuthScheme, MethodInfo},
 };
 use pg_sandbox::{Sandbox, Settings, Timestamp};
 
@@ -108,7 +108,7 @@ fn call(sandbox: &mut Sandbox, method: &MethodInfo, parameters: &[(String, Strin
     let merchant = settings.merchants.by_name("main").unwrap();
     let mut pairs: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let (path, signature);
-    if method.credentials == Credentials::Enterprise {
+    if method.credentials == AuthScheme::Enterprise {
         let own = merchant.enterprise.as_ref().unwrap();
         pairs.extend([
             ("api_key", own.api_key.expose()),
@@ -148,7 +148,7 @@ fn parameters(method: &MethodInfo, changed: &Field, value: &str) -> Vec<(String,
 fn every_rule_of_every_parameter_is_kept() {
     let mut sandbox = Sandbox::in_memory();
     let mut rules = 0;
-    for &method in METHODS.iter().filter(|method| method.credentials != Credentials::Session) {
+    for &method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         for &field in method.fields {
             let name = field.wire.replace("{n}", "0");
             for (value, missing) in bad(field) {
@@ -160,7 +160,7 @@ fn every_rule_of_every_parameter_is_kept() {
                     matches!(basis.as_bytes(), [b'1'..=b'3', b' ', ..]) && basis.contains(", A"),
                     "{place}: {basis}"
                 );
-                if code.starts_with('9') && method.credentials == Credentials::Signed {
+                if code.starts_with('9') && method.credentials == AuthScheme::Signed {
                     assert!(error.error_message.ends_with(&name), "{place}: {}", error.error_message);
                 }
                 assert!(value.len() < 4 || !error.error_message.contains(&value), "{place}: {}", error.error_message);
@@ -174,7 +174,7 @@ fn every_rule_of_every_parameter_is_kept() {
 #[test]
 fn a_right_value_of_every_parameter_is_not_refused_for_its_form() {
     let mut sandbox = Sandbox::in_memory();
-    for &method in METHODS.iter().filter(|method| method.credentials != Credentials::Session) {
+    for &method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         for &field in method.fields {
             let all = parameters(method, field, &good(field));
             let (_, error, _) = call(&mut sandbox, method, &all);
@@ -190,7 +190,7 @@ fn a_right_value_of_every_parameter_is_not_refused_for_its_form() {
 fn a_text_may_have_as_many_characters_as_its_table_says() {
     let mut sandbox = Sandbox::in_memory();
     let mut lengths = 0;
-    for &method in METHODS.iter().filter(|method| method.credentials != Credentials::Session) {
+    for &method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         for &field in method.fields.iter().filter(|field| matches!(field.format, Format::Text | Format::Lines)) {
             let Length::Between(_, most) = field.length else { continue };
             let mut told = |value: &str| call(&mut sandbox, method, &parameters(method, field, value)).1;

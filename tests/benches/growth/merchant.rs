@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pg_measure::Growth;
 use pg_model::Auth;
 use pg_proto::machine::{
-    Action, Event, Machine as _, Moment, Saved,
-    charge::{Bounds, Charge},
+    Action, Event, Machine as _, Moment, SavedState,
+    charge::{Charge, ChargeBounds},
 };
 use pg_tests::shop::account_at;
 
@@ -22,14 +22,14 @@ pub(crate) fn measure() {
             .map(|number| {
                 let request = payment(3, &format!("order-{number}"));
                 let mut charge =
-                    Charge::new(Arc::clone(&account), request.clone(), Bounds::default()).expect("a charge");
+                    Charge::new(Arc::clone(&account), request.clone(), ChargeBounds::default()).expect("a charge");
                 assert!(matches!(charge.step(Event::Begin, now, 4), Action::Send(_)));
                 (request, charge.save().text().to_owned())
             })
             .collect();
         let microseconds = pg_measure::microseconds(|| {
             let resumed = saved.iter().map(|(request, text)| {
-                let saved = Saved::from_text(text.as_str());
+                let saved = SavedState::from_text(text.as_str());
                 let mut charge =
                     Charge::resume(&saved, Arc::clone(&account), Some(request.clone())).expect("it was stored");
                 assert!(matches!(charge.step(Event::Begin, now, 4), Action::Send(_)));

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use pg_measure::{Growth, microseconds, quick};
-use pg_model::{Method, RequestAccountUpdater, TokeniseTransactionKey};
+use pg_model::{ApiRequest, RequestAccountUpdater, TokeniseTransactionKey};
 use pg_proto::Account;
 use pg_sandbox::{Sandbox, Settings, Timestamp};
 use pg_tests::shop::account_at;
@@ -111,7 +111,7 @@ impl World {
         assert!(responses.iter().all(|response| response.status().is_success()), "{responses:?}");
     }
 
-    fn call<M: Method>(&mut self, method: &M) -> M::Output {
+    fn call<M: ApiRequest>(&mut self, method: &M) -> M::Output {
         let request = with_host(self.account.request(method).expect("a request"));
         let response = self.sandbox.handle(self.now, request);
         self.account.reply::<M>(response).unwrap_or_else(|error| panic!("{error}"))

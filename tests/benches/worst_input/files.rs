@@ -3,7 +3,7 @@
 use pg_measure::Worst;
 use pg_proto::{
     Account, BaseUrl, Credentials,
-    machine::{Saved, charge::Charge, throttle::Throttle},
+    machine::{SavedState, charge::Charge, throttle::Throttle},
     model::AuthSessionKey,
 };
 use pg_sandbox::config_file::{merchants_from_json, merchants_from_toml};
@@ -18,7 +18,7 @@ pub(crate) fn measure() {
     let account =
         std::sync::Arc::new(Account::new(BaseUrl::parse("https://gateway.example").expect("an address"), credentials));
     let resume = |text: &String| {
-        let saved = Saved::from_text(text.as_str());
+        let saved = SavedState::from_text(text.as_str());
         let charge = Charge::<AuthSessionKey>::resume(&saved, account.clone(), None).map(drop);
         (charge.map_err(|error| error.to_string()), Throttle::resume(&saved).map(drop))
     };

@@ -5,10 +5,10 @@ use std::cell::RefCell;
 
 use bytes::Bytes;
 use pg_measure::{Input, Worst};
-use pg_model::{Auth, Method as _, Parameters, PostForm};
+use pg_model::{ApiRequest as _, Auth, Parameters, PostForm};
 use pg_sandbox::{
     Sandbox, Settings, Timestamp,
-    form::{Form, Limits},
+    form::{Form, FormLimits},
 };
 
 use crate::{
@@ -52,7 +52,7 @@ pub(crate) fn measure() {
 const PATH_OF_FORM: &str = "/v3/session/postform/json";
 
 fn form_reader() {
-    bodies("read a form", |body| Form::parse(body.as_bytes(), &Limits::default())).report(LIMITS);
+    bodies("read a form", |body| Form::parse(body.as_bytes(), &FormLimits::default())).report(LIMITS);
 }
 
 fn bodies<T>(name: &str, read: impl Fn(&String) -> T) -> Worst {

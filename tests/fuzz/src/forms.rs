@@ -1,8 +1,8 @@
 //! Forms: the sandbox's reader beside the one of the URL standard, and the client's writer beside both.
 
 use form_urlencoded::parse;
-use pg_proto::{Preview, Raw};
-use pg_sandbox::form::{Form, Limits};
+use pg_proto::{Preview, RawRequest};
+use pg_sandbox::form::{Form, FormLimits};
 
 use crate::{bounded::bounded, replies::account, secrets::no_credentials};
 
@@ -16,7 +16,7 @@ pub fn form(input: &[u8]) {
 }
 
 fn read(body: &[u8]) {
-    let limits = Limits::default();
+    let limits = FormLimits::default();
     let first = bounded(body.len(), BYTES_FOR_A_BYTE, || Form::parse(body, &limits));
     let again = Form::parse(body, &limits);
     assert_eq!(format!("{first:?}"), format!("{again:?}"));
@@ -35,7 +35,7 @@ fn read(body: &[u8]) {
 fn write(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let pairs = text.split('\n').map(|line| line.split_once('\t').unwrap_or((line, "")));
-    let raw = pairs.fold(Raw::gateway("auth"), |raw, (name, value)| raw.parameter(name, value));
+    let raw = pairs.fold(RawRequest::gateway("auth"), |raw, (name, value)| raw.parameter(name, value));
     let request = account().request_raw(&raw).unwrap();
     let body = request.body();
     let theirs: Vec<_> = parse(body).collect();
@@ -43,7 +43,7 @@ fn write(input: &[u8]) {
     let own = theirs.iter().map(|(name, value)| (&**name, &**value)).filter(|pair| given.contains(pair));
     assert!(own.eq(given.iter().copied()), "{theirs:?} is not {given:?}");
     assert!(body.iter().all(|byte| byte.is_ascii_graphic()), "{body:?}");
-    if let Ok(form) = Form::parse(body, &Limits::default())
+    if let Ok(form) = Form::parse(body, &FormLimits::default())
         && !given.iter().any(|(name, _)| name.ends_with("[]"))
     {
         assert!(form.iter().eq(theirs.iter().map(|(name, value)| (&**name, &**value))), "{form:?} is not {theirs:?}");

@@ -6,13 +6,13 @@ use pg_model::{
     AuthSessionKey, CheckoutItem, Currency, GetToken, InitiateThreeDSecureSessionKey, Item, Order, TransactionLookup,
 };
 use pg_proto::machine::{
-    Action, Event, Failure, Machine, Moment, Saved,
+    Action, Event, Failure, Machine, Moment, SavedState,
     account_update::{AccountUpdate, UpdateInput, UpdatePlan},
-    charge::{Bounds, Charge},
+    charge::{Charge, ChargeBounds},
     checkout::{Checkout, CheckoutInput, CheckoutPlan},
     retry::{Retry, RetryBounds},
     three_d_secure::{ThreeDSecure, ThreeDSecureInput, ThreeDSecurePlan},
-    throttle::{AccountThrottle, Limits, Permit, Throttle},
+    throttle::{AccountThrottle, Permit, Throttle, ThrottleLimits},
 };
 
 use crate::replies::account;
@@ -55,7 +55,7 @@ pub const KINDS: [Kind; 7] = [
     Kind {
         name: "throttle",
         stored: throttles,
-        live: |text| Throttle::resume(&Saved::from_text(text)).is_ok_and(throttled),
+        live: |text| Throttle::resume(&SavedState::from_text(text)).is_ok_and(throttled),
     },
     Kind { name: "account throttle", stored: account_throttles, live: both_throttled },
 ];
@@ -73,7 +73,7 @@ fn search() -> TransactionLookup {
 }
 
 pub(crate) fn new_charge() -> Charge<AuthSessionKey> {
-    Charge::new(account(), auth(), Bounds::default()).unwrap()
+    Charge::new(account(), auth(), ChargeBounds::default()).unwrap()
 }
 
 pub(crate) fn new_three_d_secure() -> ThreeDSecure {
@@ -125,7 +125,7 @@ fn retries() -> Vec<String> {
 }
 
 fn throttles() -> Vec<String> {
-    let mut throttle = Throttle::new(Limits::default());
+    let mut throttle = Throttle::new(ThrottleLimits::default());
     let mut stored = Vec::new();
     for second in 0..4 {
         let now = Moment::from_millis(1_700_000_000_000 + second * 1_000);
@@ -143,7 +143,7 @@ fn throttles() -> Vec<String> {
 
 fn account_throttles() -> Vec<String> {
     let now = Moment::from_millis(1_700_000_000_000);
-    let mut throttle = AccountThrottle::new(&account(), Limits::default(), 7);
+    let mut throttle = AccountThrottle::new(&account(), ThrottleLimits::default(), 7);
     let mut stored = vec![throttle.save()];
     for lane in [AccountThrottle::gateway, AccountThrottle::enterprise] {
         let Permit::Go(ticket) = lane(&mut throttle).ask(now) else { break };
@@ -187,19 +187,19 @@ fn told_by<M: Machine>(mut machine: M, replies: &[&str], input: impl Fn(usize) -
 }
 
 pub(crate) fn charge(text: &str) -> Option<Charge<AuthSessionKey>> {
-    Charge::resume(&Saved::from_text(text), account(), Some(auth())).ok()
+    Charge::resume(&SavedState::from_text(text), account(), Some(auth())).ok()
 }
 
 pub(crate) fn three_d_secure(text: &str) -> Option<ThreeDSecure> {
-    ThreeDSecure::resume(&Saved::from_text(text), account()).ok()
+    ThreeDSecure::resume(&SavedState::from_text(text), account()).ok()
 }
 
 pub(crate) fn checkout(text: &str) -> Option<Checkout> {
-    Checkout::resume(&Saved::from_text(text), account(), CheckoutPlan::default()).ok()
+    Checkout::resume(&SavedState::from_text(text), account(), CheckoutPlan::default()).ok()
 }
 
 pub(crate) fn update(text: &str) -> Option<AccountUpdate> {
-    AccountUpdate::resume(&Saved::from_text(text), account(), UpdatePlan::new("0123456789abcdef")).ok()
+    AccountUpdate::resume(&SavedState::from_text(text), account(), UpdatePlan::new("0123456789abcdef")).ok()
 }
 
 fn updated(text: &str) -> bool {
@@ -207,7 +207,7 @@ fn updated(text: &str) -> bool {
 }
 
 pub(crate) fn retry(text: &str) -> Option<Retry<TransactionLookup>> {
-    Retry::resume(&Saved::from_text(text), account(), search()).ok()
+    Retry::resume(&SavedState::from_text(text), account(), search()).ok()
 }
 
 fn customer(count: usize) -> Option<ThreeDSecureInput> {
@@ -216,7 +216,10 @@ fn customer(count: usize) -> Option<ThreeDSecureInput> {
 }
 
 fn told(count: usize) -> Option<CheckoutInput> {
-    [None, Some(CheckoutInput::Told("k1".to_owned())), Some(CheckoutInput::Cancel)].into_iter().cycle().nth(count)?
+    [None, Some(CheckoutInput::Reported("k1".to_owned())), Some(CheckoutInput::Cancel)]
+        .into_iter()
+        .cycle()
+        .nth(count)?
 }
 
 fn keys(count: usize) -> Option<UpdateInput> {
@@ -233,7 +236,7 @@ fn lived<M: Machine>(machine: Option<M>, input: impl Fn(usize) -> Option<M::Inpu
     let (mut now, mut event) = (Moment::from_millis(1_700_000_000_000), Event::Begin);
     for count in 0..12 {
         let action = machine.step(event, now, u64::MAX - 7);
-        Saved::from_text(machine.save().text()).machine().unwrap();
+        SavedState::from_text(machine.save().text()).machine().unwrap();
         event = match action {
             Action::Send(_) => answer(count),
             Action::WaitUntil(until) => {
@@ -255,10 +258,11 @@ fn answer<I>(count: usize) -> Event<I> {
 }
 
 fn both_throttled(text: &str) -> bool {
-    let Ok(mut both) = AccountThrottle::resume(&Saved::from_text(text), &account(), Limits::default()) else {
+    let Ok(mut both) = AccountThrottle::resume(&SavedState::from_text(text), &account(), ThrottleLimits::default())
+    else {
         return false;
     };
-    Saved::from_text(both.save().text()).machine().unwrap();
+    SavedState::from_text(both.save().text()).machine().unwrap();
     throttled(both.gateway().clone()) && throttled(both.enterprise().clone())
 }
 
@@ -274,7 +278,7 @@ fn throttled(mut throttle: Throttle) -> bool {
         } else {
             throttle.resume_sending(now);
         }
-        Saved::from_text(throttle.save().text()).machine().unwrap();
+        SavedState::from_text(throttle.save().text()).machine().unwrap();
     }
     true
 }

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use http::Response;
 use pg_model::CardKey;
 use pg_proto::machine::{
-    Action, Event, Failure, Machine, Moment, account_update::UpdateInput, charge::Bounds, checkout::CheckoutInput,
-    three_d_secure::ThreeDSecureInput,
+    Action, Event, Failure, Machine, Moment, account_update::UpdateInput, charge::ChargeBounds,
+    checkout::CheckoutInput, three_d_secure::ThreeDSecureInput,
 };
 
 use crate::{
@@ -37,7 +37,7 @@ pub fn machines(input: &[u8]) {
             Some(dice.one_of(&[Returned, Closed, Proceed, Stop]))
         }),
         2 => live(&mut dice, kinds::new_checkout(), kinds::checkout, |dice| {
-            Some(if dice.flag() { CheckoutInput::Cancel } else { CheckoutInput::Told(dice.text(8)) })
+            Some(if dice.flag() { CheckoutInput::Cancel } else { CheckoutInput::Reported(dice.text(8)) })
         }),
         3 => live(&mut dice, kinds::new_update(), kinds::update, |dice| {
             let keys = |dice: &mut Dice<'_>| (0..dice.below(4)).map(|_| CardKey::from(dice.text(3))).collect();
@@ -72,7 +72,7 @@ fn live<M: Machine>(
                 let pays = pays(request.uri().path());
                 assert!(!(pays && charged), "a payment after an approved one: {}", request.uri());
                 payments += u32::from(pays);
-                assert!(payments <= Bounds::default().attempts.max(1) * 2, "{payments} payments were sent");
+                assert!(payments <= ChargeBounds::default().attempts.max(1) * 2, "{payments} payments were sent");
                 answer(dice)
             }
             Action::WaitUntil(until) => {
@@ -88,7 +88,7 @@ fn live<M: Machine>(
                 _ => Event::Woken,
             },
             Action::Done(outcome) => {
-                charged |= M::word(&outcome) == "approved";
+                charged |= M::label(&outcome) == "approved";
                 if dice.is_used_up() {
                     return;
                 }

@@ -3,20 +3,20 @@
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
-use pg_hyper::{News, Purpose, Receiver, ReceiverLimits};
+use pg_hyper::{EndpointPurpose, Notification, Receiver, ReceiverLimits};
 use pg_proto::BaseUrl;
 use tokio::runtime::Runtime;
 use tower_service::Service;
 
 use crate::dice::Dice;
 
-const DOORS: [(Purpose, &str); 6] = [
-    (Purpose::UpdaterCallback, "00000000000000000000000000000001"),
-    (Purpose::CheckoutCallback, "00000000000000000000000000000002"),
-    (Purpose::CheckoutReturn, "00000000000000000000000000000003"),
-    (Purpose::CheckoutCancel, "00000000000000000000000000000004"),
-    (Purpose::CardForm, "00000000000000000000000000000005"),
-    (Purpose::Challenge, "00000000000000000000000000000006"),
+const DOORS: [(EndpointPurpose, &str); 6] = [
+    (EndpointPurpose::UpdaterCallback, "00000000000000000000000000000001"),
+    (EndpointPurpose::CheckoutCallback, "00000000000000000000000000000002"),
+    (EndpointPurpose::CheckoutReturn, "00000000000000000000000000000003"),
+    (EndpointPurpose::CheckoutCancel, "00000000000000000000000000000004"),
+    (EndpointPurpose::CardForm, "00000000000000000000000000000005"),
+    (EndpointPurpose::Challenge, "00000000000000000000000000000006"),
 ];
 
 /// So many bytes are a body that is too long.
@@ -60,11 +60,11 @@ pub fn receiver(input: &[u8]) {
         assert!(opened == token, "{said:?}");
         let fits = matches!(
             (purpose, &said),
-            (Purpose::UpdaterCallback, News::Updater(_))
-                | (Purpose::CheckoutCallback | Purpose::CheckoutReturn, News::Paid(_))
-                | (Purpose::CheckoutCancel, News::CheckoutLeft)
-                | (Purpose::CardForm, News::CardForm(_))
-                | (Purpose::Challenge, News::Challenged)
+            (EndpointPurpose::UpdaterCallback, Notification::Updater(_))
+                | (EndpointPurpose::CheckoutCallback | EndpointPurpose::CheckoutReturn, Notification::Paid(_))
+                | (EndpointPurpose::CheckoutCancel, Notification::CheckoutLeft)
+                | (EndpointPurpose::CardForm, Notification::CardForm(_))
+                | (EndpointPurpose::Challenge, Notification::Challenged)
         );
         assert!(fits, "{said:?} through a door for {purpose:?}");
     }
@@ -72,7 +72,7 @@ pub fn receiver(input: &[u8]) {
 
 type Answered = (StatusCode, Bytes);
 
-fn answered(request: Request<Full<Bytes>>) -> (Answered, Vec<(String, News)>) {
+fn answered(request: Request<Full<Bytes>>) -> (Answered, Vec<(String, Notification)>) {
     let limits = ReceiverLimits { body_bytes: BODY_BYTES, ..ReceiverLimits::default() };
     let mut receiver = Receiver::nested(&BaseUrl::parse("https://shop.example/pg").unwrap(), limits);
     for (purpose, token) in DOORS {
@@ -87,7 +87,7 @@ fn answered(request: Request<Full<Bytes>>) -> (Answered, Vec<(String, News)>) {
                 tokio::select! {
                     biased;
                     response = &mut call => break response.unwrap(),
-                    Some(received) = receiver.next() => news.push((received.token, received.news)),
+                    Some(received) = receiver.next() => news.push((received.token, received.notification)),
                 }
             }
         })
@@ -97,7 +97,7 @@ fn answered(request: Request<Full<Bytes>>) -> (Answered, Vec<(String, News)>) {
         runtime.block_on(async {
             tokio::select! {
                 biased;
-                Some(received) = receiver.next() => news.push((received.token, received.news)),
+                Some(received) = receiver.next() => news.push((received.token, received.notification)),
                 () = std::future::ready(()) => {}
             }
             let (parts, body) = response.into_parts();

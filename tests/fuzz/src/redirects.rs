@@ -2,7 +2,7 @@
 
 use pg_crypto::{IvFormat, KeyDerivation, Padding, SessionCipher, TextEncoding};
 use pg_model::RedirectData;
-use pg_proto::{Redirect, Returned};
+use pg_proto::{CardFormResult, Redirect};
 
 use crate::{
     dice::Dice,
@@ -79,8 +79,8 @@ fn carried(plain: &str, order: usize, hex: bool) {
         let read = pg_model::decode_into(plain.as_bytes(), &mut expected);
         assert_eq!(opened.is_ok(), read.is_ok(), "{opened:?} is not {expected:?}");
         match opened {
-            Ok(Returned::Accepted(data) | Returned::Invalid(data)) => assert_eq!(*data.get(), expected),
-            Ok(Returned::Failed(error)) => assert_eq!(error.get().error_code, expected.error_code),
+            Ok(CardFormResult::Accepted(data) | CardFormResult::Invalid(data)) => assert_eq!(*data.get(), expected),
+            Ok(CardFormResult::Failed(error)) => assert_eq!(error.get().error_code, expected.error_code),
             Err(_) => {}
         }
     }

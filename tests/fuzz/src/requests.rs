@@ -4,18 +4,18 @@ use std::fmt::Debug;
 
 use pg_crypto::{ShaKey, form_arrays, verify};
 use pg_model::{
-    AddressLookup, Auth, AuthCardKey, AuthSessionKey, AuthThreeDSecure, CancelPreauth, CancelToken, CapturePreauth,
-    DeleteToken, DisableToken, EnableToken, EnterpriseCancel, EnterpriseCapture, EnterpriseRefund,
+    AddressLookup, ApiRequest, Auth, AuthCardKey, AuthSessionKey, AuthThreeDSecure, CancelPreauth, CancelToken,
+    CapturePreauth, DeleteToken, DisableToken, EnableToken, EnterpriseCancel, EnterpriseCapture, EnterpriseRefund,
     EnterpriseTransactionLookup, GetAuthenticationStatus, GetToken, Initiate, InitiateThreeDSecureCardKey,
-    InitiateThreeDSecureSessionKey, Method, Parameters, PostForm, Preauth, PreauthThreeDSecure, Refund, Repeat,
+    InitiateThreeDSecureSessionKey, Parameters, PostForm, Preauth, PreauthThreeDSecure, Refund, Repeat,
     RequestAccountUpdater, RetrieveAccountUpdater, Sms, TokenLookup, TokeniseTransactionKey, TransactionLookup,
     UpdateCardKeyDetails, UpdateTransaction,
     field::Field,
     format::Format,
-    method::{Credentials, MethodInfo},
+    method::{AuthScheme, MethodInfo},
 };
 use pg_proto::{Preview, parameters_of};
-use pg_sandbox::form::{Form, Limits};
+use pg_sandbox::form::{Form, FormLimits};
 
 use crate::{
     dice::Dice,
@@ -110,7 +110,7 @@ fn usual(field: &Field) -> String {
     .to_owned()
 }
 
-fn there_and_back<M: Method + PartialEq + Debug>(parameters: &Parameters) {
+fn there_and_back<M: ApiRequest + PartialEq + Debug>(parameters: &Parameters) {
     let listed = (M::INFO.check)(parameters);
     masked::<M>(parameters, &format!("{listed} {listed:?}"));
     let method = match M::from_parameters(parameters) {
@@ -134,22 +134,22 @@ fn there_and_back<M: Method + PartialEq + Debug>(parameters: &Parameters) {
 }
 
 /// What the sandbox reads is what was sent, with a signature that is right.
-fn arrived<M: Method + PartialEq + Debug>(method: &M, body: &[u8]) {
+fn arrived<M: ApiRequest + PartialEq + Debug>(method: &M, body: &[u8]) {
     let theirs: Vec<_> = form_urlencoded::parse(body).collect();
     let pairs: Vec<(&str, &str)> = theirs.iter().map(|(name, value)| (&**name, &**value)).collect();
-    if M::INFO.credentials == Credentials::Signed {
+    if M::INFO.credentials == AuthScheme::Signed {
         let given = pairs.iter().find(|(name, _)| *name == "shaSignature").unwrap().1;
         let signed = form_arrays(&pairs);
         let signed: Vec<(&str, &str)> = signed.iter().map(|(name, value)| (&**name, &**value)).collect();
         assert!(verify(&signed, &ShaKey::new(SHA_KEY), given).is_ok(), "a wrong signature: {pairs:?}");
     }
-    let Ok(form) = Form::parse(body, &Limits::default()) else { return };
+    let Ok(form) = Form::parse(body, &FormLimits::default()) else { return };
     let read = M::from_parameters(form.parameters());
     assert_eq!(read.as_ref().ok(), Some(method), "the sandbox reads another request: {pairs:?}");
 }
 
 /// Checks that an output shows no card number, unless it was given where none belongs.
-fn masked<M: Method>(parameters: &Parameters, output: &str) {
+fn masked<M: ApiRequest>(parameters: &Parameters, output: &str) {
     let elsewhere = parameters.iter().any(|(name, value)| {
         let own = M::INFO.field(name).is_some_and(|field| field.format == Format::CardNumber);
         name.contains(CARD_NUMBER) || (!own && value.contains(CARD_NUMBER))

@@ -4,7 +4,7 @@ use std::{collections::HashMap, hash::BuildHasher};
 
 use bytes::Bytes;
 use http::Response;
-use pg_model::method::{Credentials, MethodInfo};
+use pg_model::method::{AuthScheme, MethodInfo};
 use pg_sandbox::merchants::Merchant;
 use serde_json::Value;
 
@@ -65,11 +65,11 @@ pub fn value<S: BuildHasher>(
 pub fn credentials(method: &MethodInfo, merchant: &Merchant) -> Vec<(String, String)> {
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     match method.credentials {
-        Credentials::Session => Vec::new(),
-        Credentials::Signed => {
+        AuthScheme::Session => Vec::new(),
+        AuthScheme::Signed => {
             vec![pair("apiKey", merchant.api_key.expose()), pair("apiPassword", merchant.api_password.expose())]
         }
-        Credentials::Enterprise => {
+        AuthScheme::Enterprise => {
             let own = merchant.enterprise.as_ref().unwrap();
             vec![
                 pair("api_key", own.api_key.expose()),

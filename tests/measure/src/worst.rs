@@ -31,10 +31,10 @@ impl Input for Vec<(String, String)> {
 /// A reader, masker or explainer with the inputs that were thought of.
 pub struct Worst {
     reader: String,
-    tried: Vec<Tried>,
+    tried: Vec<RetryOutcome>,
 }
 
-struct Tried {
+struct RetryOutcome {
     input: String,
     bytes: usize,
     milliseconds_a_mib: f64,
@@ -78,7 +78,7 @@ impl Worst {
         }
         let [half, whole] = seconds.map(median);
         let slope = (whole / half).ln() / (bytes[1] as f64 / bytes[0] as f64).ln();
-        let tried = Tried {
+        let tried = RetryOutcome {
             input: name.to_owned(),
             bytes: bytes[1],
             milliseconds_a_mib: whole * 1e3 / (bytes[1] as f64 / MIB),

@@ -7,12 +7,12 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Nothing};
+use pg_proto::machine::{Action, Event, Failure, Machine, Moment, Never};
 
 /// Drives a machine to its end without async.
 ///
 /// It stores nothing, so a crash loses what the machine knew; `kept_in_a_file` shows the other way.
-pub fn drive<M: Machine<Demand = Nothing>>(
+pub fn drive<M: Machine<Demand = Never>>(
     mut machine: M,
     mut send: impl FnMut(Request<Bytes>) -> Result<Response<Bytes>, Failure>,
 ) -> M::Outcome {
@@ -31,7 +31,7 @@ pub fn drive<M: Machine<Demand = Nothing>>(
 }
 
 /// The same in any runtime, whose timer is `sleep`.
-pub async fn drive_async<M: Machine<Demand = Nothing>>(
+pub async fn drive_async<M: Machine<Demand = Never>>(
     mut machine: M,
     mut send: impl AsyncFnMut(Request<Bytes>) -> Result<Response<Bytes>, Failure>,
     mut sleep: impl AsyncFnMut(Duration),

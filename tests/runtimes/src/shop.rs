@@ -5,8 +5,8 @@ use std::{env, error::Error, time::Duration};
 use pg_proto::{
     Account, BaseUrl, Credentials,
     machine::{
-        Pauses,
-        charge::{Bounds, Charge, Charged},
+        Backoff,
+        charge::{Charge, ChargeBounds, ChargeOutcome},
     },
     model::{Auth, CardDetails, Currency, Item, Order},
 };
@@ -44,18 +44,18 @@ pub fn charge() -> Result<Charge<Auth>, Box<dyn Error>> {
 
 /// The usual bounds, with short pauses, since the sandbox is near and nobody wants to wait for an example.
 #[must_use]
-pub fn bounds() -> Bounds {
-    let pauses = Pauses { first: Duration::from_millis(40), longest: Duration::from_secs(1) };
-    Bounds { pauses, ..Bounds::default() }
+pub fn bounds() -> ChargeBounds {
+    let pauses = Backoff { first: Duration::from_millis(40), longest: Duration::from_secs(1) };
+    ChargeBounds { pauses, ..ChargeBounds::default() }
 }
 
 /// Prints how it ended, in one line.
-pub fn report(charged: &Charged) {
+pub fn report(charged: &ChargeOutcome) {
     match charged {
-        Charged::Approved(paid) => println!("paid: {}", paid.transaction_key),
-        Charged::Declined(not) => println!("declined: {}", not.transaction_status),
-        Charged::Refused(refused) => println!("refused: {refused}"),
-        Charged::NotSent => println!("not sent"),
-        Charged::Unknown { why, .. } => println!("unknown: {why}"),
+        ChargeOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
+        ChargeOutcome::Declined(not) => println!("declined: {}", not.transaction_status),
+        ChargeOutcome::Refused(refused) => println!("refused: {refused}"),
+        ChargeOutcome::NotSent => println!("not sent"),
+        ChargeOutcome::Unknown { why, .. } => println!("unknown: {why}"),
     }
 }

@@ -15,7 +15,7 @@ pub(crate) enum CardKeyChange {
 
 /// Something that will happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Happening {
+pub(crate) enum SimulatedEvent {
     /// A copy of a call's request reaches the service; the number tells the copies apart.
     Arrive {
         call: usize,
@@ -121,18 +121,18 @@ pub(crate) enum Happening {
 }
 
 #[derive(Default)]
-pub(crate) struct Agenda {
-    queue: BinaryHeap<Reverse<(Millis, u64, Happening)>>,
+pub(crate) struct EventQueue {
+    queue: BinaryHeap<Reverse<(Millis, u64, SimulatedEvent)>>,
     planned: u64,
 }
 
-impl Agenda {
-    pub(crate) fn plan(&mut self, at: Millis, what: Happening) {
+impl EventQueue {
+    pub(crate) fn plan(&mut self, at: Millis, what: SimulatedEvent) {
         self.planned += 1;
         self.queue.push(Reverse((at, self.planned, what)));
     }
 
-    pub(crate) fn next(&mut self) -> Option<(Millis, Happening)> {
+    pub(crate) fn next(&mut self) -> Option<(Millis, SimulatedEvent)> {
         self.queue.pop().map(|Reverse((at, _, what))| (at, what))
     }
 }

@@ -6,8 +6,8 @@ use pg_model::{Dialect, Encoding};
 use pg_proto::{
     Account, BaseUrl, Credentials, EnterpriseCredentials,
     machine::{
-        Moment, Saved,
-        throttle::{AccountThrottle, Limits, Throttle},
+        Moment, SavedState,
+        throttle::{AccountThrottle, Throttle, ThrottleLimits},
     },
 };
 
@@ -24,7 +24,7 @@ pub(crate) struct Client {
     pub(crate) misconfigured: bool,
     /// Both services in one lane: what holds for all requests holds for each.
     throttle: AccountThrottle,
-    limits: Limits,
+    limits: ThrottleLimits,
     /// The throttle as it is stored.
     disk: String,
     pub(crate) up: bool,
@@ -56,13 +56,14 @@ impl Client {
         let encoding = if number == 0 { Encoding::Json } else { Encoding::Xml };
         let account = |password: &str, hosted_password: &str| {
             let account = Account::new(base.clone(), Credentials::new(key, password, sha))
-                .speaking(Arc::clone(dialect))
+                .with_dialect(Arc::clone(dialect))
                 .encoding(encoding);
             let hosted = EnterpriseCredentials::new(hosted_key, hosted_password);
             Arc::new(account.enterprise(hosted_base.clone(), hosted))
         };
         let limit = merchant.requests_per_minute;
-        let limits = Limits { per_minute: if limit.is_some() { PER_MINUTE } else { 100 }, ..Limits::default() };
+        let limits =
+            ThrottleLimits { per_minute: if limit.is_some() { PER_MINUTE } else { 100 }, ..ThrottleLimits::default() };
         let right = account(password, hosted_password);
         let throttle = AccountThrottle::new(&right, limits, u64::try_from(number).unwrap_or_default());
         Self {
@@ -110,7 +111,7 @@ impl Client {
     /// It comes back with what was stored.
     pub(crate) fn start(&mut self) {
         self.up = true;
-        let saved = Saved::from_text(self.disk.as_str());
+        let saved = SavedState::from_text(self.disk.as_str());
         self.throttle =
             AccountThrottle::resume(&saved, &self.account(), self.limits).expect("what was stored can be read");
     }

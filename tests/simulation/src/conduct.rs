@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use pg_proto::{Account, machine::Saved};
+use pg_proto::{Account, machine::SavedState};
 use pg_sandbox::store::Store;
 
 use crate::{job::Job, run::Run};
 
 /// Everything that a planted bug can get wrong. What stands here is right.
-pub(crate) trait Conduct: Sync {
+pub(crate) trait ClientBehaviour: Sync {
     /// The machine for a job.
     fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
         self.drive(job, job.begin(account))
@@ -28,7 +28,7 @@ pub(crate) trait Conduct: Sync {
         other: Arc<Account>,
         with_request: bool,
     ) -> Option<Box<dyn Run>> {
-        job.try_resume(&Saved::from_text(saved), other, with_request).ok().map(|run| self.drive(job, run))
+        job.try_resume(&SavedState::from_text(saved), other, with_request).ok().map(|run| self.drive(job, run))
     }
 
     /// What is driven in a machine's place, new or resumed.
@@ -70,4 +70,4 @@ pub(crate) trait Conduct: Sync {
 /// Everything as it should be.
 pub(crate) struct Right;
 
-impl Conduct for Right {}
+impl ClientBehaviour for Right {}

@@ -5,13 +5,13 @@ use std::time::Duration;
 use pg_model::{CheckoutItem, Currency, EnterpriseTransactionType, Flag, GetToken};
 use pg_proto::machine::{
     Action, Event, Machine, Moment,
-    charge::Bounds,
-    checkout::{CheckedOut, Checkout, CheckoutDemand, CheckoutInput, CheckoutPlan},
+    charge::ChargeBounds,
+    checkout::{Checkout, CheckoutDemand, CheckoutInput, CheckoutOutcome, CheckoutPlan},
 };
 
 use crate::{
     job::Job,
-    run::{Claim, Run, Step, Told, variant, without_input},
+    run::{Claim, OwnerEvent, Run, Step, variant, without_input},
 };
 
 /// Where customers come back to who have paid.
@@ -61,7 +61,7 @@ pub(crate) fn plan(job: &Job) -> CheckoutPlan {
         1 => 90 * minute,
         _ => 7 * 24 * 60 * minute,
     };
-    let Bounds { attempts, lookups, pauses, .. } = job.bounds;
+    let ChargeBounds { attempts, lookups, pauses, .. } = job.bounds;
     CheckoutPlan { wait, linger: 20 * minute, attempts: attempts + lookups / 2, pauses }
 }
 
@@ -70,10 +70,10 @@ impl Run for Checkout {
         next(Machine::step(self, without_input(event), now, random))
     }
 
-    fn told(&mut self, what: &Told, now: Moment, random: u64) -> Option<Step> {
+    fn told(&mut self, what: &OwnerEvent, now: Moment, random: u64) -> Option<Step> {
         let input = match what {
-            Told::Paid(key) => CheckoutInput::Told(key.clone()),
-            Told::Withdrawn => CheckoutInput::Cancel,
+            OwnerEvent::Paid(key) => CheckoutInput::Reported(key.clone()),
+            OwnerEvent::Withdrawn => CheckoutInput::Cancel,
             _ => return None,
         };
         Some(next(Machine::step(self, Event::Input(input), now, random)))
@@ -88,7 +88,7 @@ impl Run for Checkout {
     }
 }
 
-fn next(action: Action<CheckoutDemand, CheckedOut>) -> Step {
+fn next(action: Action<CheckoutDemand, CheckoutOutcome>) -> Step {
     let outcome = match action {
         Action::Send(request) => return Step::Send(request),
         Action::WaitUntil(until) => return Step::WaitUntil(until),
@@ -96,10 +96,10 @@ fn next(action: Action<CheckoutDemand, CheckedOut>) -> Step {
         Action::Done(outcome) => outcome,
     };
     Step::Ended(match outcome {
-        CheckedOut::Paid { trans_key } => Claim::Approved { key: trans_key },
-        CheckedOut::Lapsed { .. } => Claim::Lapsed,
-        CheckedOut::NotOpened(why) => Claim::NotOpened { why: variant(&why) },
-        CheckedOut::Unknown { why, .. } => Claim::Unknown { reconcile: None, why: variant(&why) },
+        CheckoutOutcome::Paid { trans_key } => Claim::Approved { key: trans_key },
+        CheckoutOutcome::Lapsed { .. } => Claim::Lapsed,
+        CheckoutOutcome::NotOpened(why) => Claim::NotOpened { why: variant(&why) },
+        CheckoutOutcome::Unknown { why, .. } => Claim::Unknown { reconcile: None, why: variant(&why) },
         // The type may grow; what it grows by has to be sorted here.
         other => Claim::Unknown { reconcile: None, why: variant(&other) },
     })

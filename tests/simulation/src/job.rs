@@ -9,12 +9,12 @@ use pg_model::{
 use pg_proto::{
     Account,
     machine::{
-        ResumeError, Saved,
-        account_update::{AccountUpdate, Doubtful, UpdatePlan},
-        charge::{Bounds, Charge},
+        ResumeError, SavedState,
+        account_update::{AccountUpdate, DoubtfulPolicy, UpdatePlan},
+        charge::{Charge, ChargeBounds},
         checkout::Checkout,
         retry::{Retry, RetryBounds},
-        three_d_secure::{ThreeDSecure, ThreeDSecurePlan, WithoutShift},
+        three_d_secure::{NoLiabilityShift, ThreeDSecure, ThreeDSecurePlan},
     },
 };
 
@@ -80,7 +80,7 @@ pub(crate) struct Job {
     pub(crate) card: Card,
     /// The session, the card key, or the payment that it is about; of an account update, the first card key.
     pub(crate) key: String,
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: ChargeBounds,
     /// The stored cards that are to be refreshed, some of them named twice.
     pub(crate) source: Vec<CardKey>,
     /// Card keys of one batch.
@@ -149,14 +149,14 @@ impl Job {
 
     /// The same machine from what was stored; a payment may come without the request that it was made from.
     pub(crate) fn resume(&self, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
-        let resumed = self.try_resume(&Saved::from_text(saved), account, with_request);
+        let resumed = self.try_resume(&SavedState::from_text(saved), account, with_request);
         resumed.expect("what was stored of a machine can be read")
     }
 
     /// The same, when it was stored for this account.
     pub(crate) fn try_resume(
         &self,
-        saved: &Saved,
+        saved: &SavedState,
         account: Arc<Account>,
         with_request: bool,
     ) -> Result<Box<dyn Run>, ResumeError> {
@@ -180,12 +180,12 @@ impl Job {
 
     fn charging<M>(
         &self,
-        saved: &Saved,
+        saved: &SavedState,
         account: &Arc<Account>,
         request: Option<M>,
     ) -> Result<Box<dyn Run>, ResumeError>
     where
-        M: pg_model::Method<Output = Outcome<Transaction>> + 'static,
+        M: pg_model::ApiRequest<Output = Outcome<Transaction>> + 'static,
     {
         Ok(Box::new(Charge::resume(saved, Arc::clone(account), request)?))
     }
@@ -199,11 +199,11 @@ impl Job {
 
     fn three_d_secure(&self) -> ThreeDSecurePlan {
         let without_shift = match self.pence % 3 {
-            0 => WithoutShift::Ask,
-            1 => WithoutShift::Proceed,
-            _ => WithoutShift::End,
+            0 => NoLiabilityShift::Ask,
+            1 => NoLiabilityShift::Proceed,
+            _ => NoLiabilityShift::End,
         };
-        let Bounds { attempts, lookups, pauses, .. } = self.bounds;
+        let ChargeBounds { attempts, lookups, pauses, .. } = self.bounds;
         ThreeDSecurePlan { without_shift, attempts, lookups, pauses, ..ThreeDSecurePlan::default() }
     }
 
@@ -213,7 +213,10 @@ impl Job {
             .callback_url(CALLBACK_PAGE)
             .batch_size(self.batch_size)
             .outstanding(2)
-            .doubtful(if self.pence.is_multiple_of(2) { Doubtful::Report } else { Doubtful::SubmitAgain }, 20 * minute)
+            .doubtful(
+                if self.pence.is_multiple_of(2) { DoubtfulPolicy::Report } else { DoubtfulPolicy::SubmitAgain },
+                20 * minute,
+            )
             .polls(2 * minute, 10 * minute)
             .patience(240 * minute)
     }
@@ -231,7 +234,7 @@ impl Job {
     }
 }
 
-fn once<M: pg_model::Method<Output = Outcome<Transaction>> + 'static>(retry: Retry<M>) -> Box<dyn Run> {
+fn once<M: pg_model::ApiRequest<Output = Outcome<Transaction>> + 'static>(retry: Retry<M>) -> Box<dyn Run> {
     Box::new(Once {
         retry,
         brought: |outcome: Outcome<Transaction>| outcome.record().transaction_key.as_str().to_owned(),

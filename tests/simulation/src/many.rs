@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     Played, Scenario, Tally,
-    conduct::{Conduct, Right},
+    conduct::{ClientBehaviour, Right},
     shrink::shrink,
     world,
 };
@@ -35,7 +35,7 @@ pub fn many(first: u64, count: u64, progress: &(dyn Fn(u64) + Sync)) -> Many {
 }
 
 /// The same with planted conduct, and without making the failing world small.
-pub(crate) fn run(first: u64, count: u64, conduct: &dyn Conduct, progress: &(dyn Fn(u64) + Sync)) -> Many {
+pub(crate) fn run(first: u64, count: u64, conduct: &dyn ClientBehaviour, progress: &(dyn Fn(u64) + Sync)) -> Many {
     let (next, stop, sum) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(Many::default()));
     let work = || {
         while !stop.load(Ordering::Relaxed) {

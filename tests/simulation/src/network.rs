@@ -7,9 +7,9 @@ use http::{Request, Response, StatusCode};
 use pg_proto::machine::throttle::Ticket;
 
 use crate::{
-    agenda::{Agenda, Happening, Millis},
+    agenda::{EventQueue, Millis, SimulatedEvent},
     dice::Dice,
-    weather::Weather,
+    weather::NetworkConditions,
 };
 
 /// A request on its way, and whoever waits for the reply.
@@ -74,25 +74,25 @@ pub(crate) struct Fate {
 }
 
 pub(crate) struct Network {
-    pub(crate) weather: Weather,
+    pub(crate) weather: NetworkConditions,
     dice: Dice,
 }
 
 impl Network {
-    pub(crate) fn new(seed: u64, weather: Weather) -> Self {
+    pub(crate) fn new(seed: u64, weather: NetworkConditions) -> Self {
         Self { weather, dice: Dice::new(seed, "network") }
     }
 
     /// Decides what becomes of a request.
-    pub(crate) fn carry(&mut self, now: Millis, call: usize, service_is_up: bool, agenda: &mut Agenda) -> Fate {
+    pub(crate) fn carry(&mut self, now: Millis, call: usize, service_is_up: bool, agenda: &mut EventQueue) -> Fate {
         let (weather, dice) = (self.weather, &mut self.dice);
         if !service_is_up || dice.per_mille(weather.refused) {
-            agenda.plan(now + dice.between(1, 50), Happening::NoReply { call, sent: false });
+            agenda.plan(now + dice.between(1, 50), SimulatedEvent::NoReply { call, sent: false });
             return Fate { copies: 0, told: "connection refused".to_owned() };
         }
-        agenda.plan(now + DEADLINE, Happening::NoReply { call, sent: true });
+        agenda.plan(now + DEADLINE, SimulatedEvent::NoReply { call, sent: true });
         if dice.per_mille(weather.cut) {
-            agenda.plan(now + dice.between(1, 3_000), Happening::NoReply { call, sent: true });
+            agenda.plan(now + dice.between(1, 3_000), SimulatedEvent::NoReply { call, sent: true });
         }
         let copies = if dice.per_mille(weather.duplicate) { dice.between(2, 3) } else { 1 };
         let mut told = String::new();
@@ -106,7 +106,7 @@ impl Network {
                 continue;
             }
             told.push_str(&format!("arrives in {delay} ms"));
-            agenda.plan(now + delay, Happening::Arrive { call, copy: u32::try_from(copy).unwrap_or_default() });
+            agenda.plan(now + delay, SimulatedEvent::Arrive { call, copy: u32::try_from(copy).unwrap_or_default() });
         }
         Fate { copies, told }
     }
@@ -136,7 +136,7 @@ impl Network {
     }
 }
 
-fn delay(dice: &mut Dice, weather: Weather) -> Millis {
+fn delay(dice: &mut Dice, weather: NetworkConditions) -> Millis {
     let short = dice.between(5, 400);
     let (long, scale) = (dice.per_mille(weather.long_delay), dice.below(3));
     let long_one = match scale {

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
-use pg_model::{CardKey, Method, TokeniseTransactionKey};
-use pg_proto::machine::{Pauses, charge::Bounds};
+use pg_model::{ApiRequest, CardKey, TokeniseTransactionKey};
+use pg_proto::machine::{Backoff, charge::ChargeBounds};
 
 use crate::{
-    agenda::{CardKeyChange, Happening, Millis},
+    agenda::{CardKeyChange, Millis, SimulatedEvent},
     dice::Dice,
     job::{CV2, Card, Job, Kind},
-    scenario::{Scenario, Trouble},
+    scenario::{Disturbance, Scenario},
     secrets::Secrets,
     task::Task,
     world::{BEGIN, OTHER_CARDS, TROUBLED, World},
@@ -75,11 +75,11 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
             Kind::Checkout,
         ]);
         let card = if dice.per_mille(40) { MISTYPED } else { dice.pick(&CARDS) };
-        let bounds = Bounds {
+        let bounds = ChargeBounds {
             attempts: u32::try_from(dice.between(1, 5)).unwrap_or_default(),
             lookups: u32::try_from(dice.between(4, 10)).unwrap_or_default(),
             within: Duration::from_secs(dice.pick(&[600, 600, 1_200, 3_600])),
-            pauses: Pauses::default(),
+            pauses: Backoff::default(),
         };
         let job = Job {
             kind,
@@ -128,7 +128,7 @@ pub(crate) fn place(world: &mut World<'_>, orders: Vec<Order>) {
             // The one that something may be done to.
             job.key = job.source[0].as_str().to_owned();
         }
-        world.agenda.plan(at, Happening::Begin { task: world.tasks.len() });
+        world.agenda.plan(at, SimulatedEvent::Begin { task: world.tasks.len() });
         world.tasks.push(Task::new(client, number, job));
     }
 }
@@ -163,7 +163,7 @@ fn stored_card(world: &mut World<'_>, client: usize, job: &Job) -> String {
     details.first().map(|detail| detail.card_key.as_str().to_owned()).expect("the card was stored")
 }
 
-fn read<M: Method>(account: &pg_proto::Account, reply: Response<Bytes>) -> M::Output {
+fn read<M: ApiRequest>(account: &pg_proto::Account, reply: Response<Bytes>) -> M::Output {
     account.reply::<M>(reply).expect("the service answers what is asked of it before anything fails")
 }
 
@@ -171,36 +171,37 @@ fn read<M: Method>(account: &pg_proto::Account, reply: Response<Bytes>) -> M::Ou
 pub(crate) fn plan_troubles(world: &mut World<'_>) {
     let scenario = world.scenario;
     let mut dice = Dice::new(scenario.seed, "troubles");
-    let mut plan = |world: &mut World<'_>, trouble, present: u64, most: u64, what: &dyn Fn(&mut Dice) -> Happening| {
-        let times = if dice.per_mille(present) { dice.between(1, most) } else { 0 };
-        for _ in 0..times {
-            // Most orders are placed early; troubles are where they are.
-            let span = dice.pick(&[60_000, 600_000, TROUBLED]);
-            let (at, what) = (BEGIN + dice.below(span), what(&mut dice));
-            if scenario.has(trouble) {
-                world.agenda.plan(at, what);
+    let mut plan =
+        |world: &mut World<'_>, trouble, present: u64, most: u64, what: &dyn Fn(&mut Dice) -> SimulatedEvent| {
+            let times = if dice.per_mille(present) { dice.between(1, most) } else { 0 };
+            for _ in 0..times {
+                // Most orders are placed early; troubles are where they are.
+                let span = dice.pick(&[60_000, 600_000, TROUBLED]);
+                let (at, what) = (BEGIN + dice.below(span), what(&mut dice));
+                if scenario.has(trouble) {
+                    world.agenda.plan(at, what);
+                }
             }
-        }
-    };
-    plan(world, Trouble::ServerCrashes, 500, 8, &|dice| Happening::ServerCrash {
+        };
+    plan(world, Disturbance::ServerCrashes, 500, 8, &|dice| SimulatedEvent::ServerCrash {
         operations: if dice.per_mille(300) { 0 } else { 1 + u32::try_from(dice.below(30)).unwrap_or_default() },
     });
     for client in 0..world.clients.len() {
-        plan(world, Trouble::ClientCrashes, 400, 4, &|_| Happening::ClientCrash { client });
-        plan(world, Trouble::ClockJumps, 300, 3, &|dice| Happening::ClockJump {
+        plan(world, Disturbance::ClientCrashes, 400, 4, &|_| SimulatedEvent::ClientCrash { client });
+        plan(world, Disturbance::ClockJumps, 300, 3, &|dice| SimulatedEvent::ClockJump {
             client,
             forwards: dice.per_mille(500),
             by: dice.pick(&[700, 30_000, 3_600_000]),
         });
-        plan(world, Trouble::WrongCredentials, 200, 1, &|_| Happening::CredentialsBreak { client });
-        plan(world, Trouble::Strangers, 150, 12, &|_| Happening::Stranger { client });
-        plan(world, Trouble::Forgeries, 300, 4, &|_| Happening::Forge { client });
+        plan(world, Disturbance::WrongCredentials, 200, 1, &|_| SimulatedEvent::CredentialsBreak { client });
+        plan(world, Disturbance::Strangers, 150, 12, &|_| SimulatedEvent::Stranger { client });
+        plan(world, Disturbance::Forgeries, 300, 4, &|_| SimulatedEvent::Forge { client });
         for minutes in [10, 30, 60, 90] {
-            world.agenda.plan(BEGIN + minutes * 60_000, Happening::CredentialsMend { client });
+            world.agenda.plan(BEGIN + minutes * 60_000, SimulatedEvent::CredentialsMend { client });
         }
     }
     change_card_keys(world);
-    world.agenda.plan(BEGIN + TROUBLED, Happening::Heal);
+    world.agenda.plan(BEGIN + TROUBLED, SimulatedEvent::Heal);
 }
 
 /// Some stored cards are disabled or deleted about when they are paid with or refreshed; most of the disabled ones are enabled
@@ -212,13 +213,13 @@ fn change_card_keys(world: &mut World<'_>) {
         let within = dice.pick(&[3_000, 180_000, 1_500_000]);
         let (at, pause) = (BEGIN + 1_000 + dice.below(within), dice.between(500, 600_000));
         let stored = matches!(world.tasks[task].job.kind, Kind::CardKey | Kind::ThreeDSecure | Kind::Update);
-        if !present || !stored || !world.scenario.has(Trouble::CardKeys) {
+        if !present || !stored || !world.scenario.has(Disturbance::CardKeys) {
             continue;
         }
         let what = if deleted { CardKeyChange::Delete } else { CardKeyChange::Disable };
-        world.agenda.plan(at, Happening::CardKey { task, what });
+        world.agenda.plan(at, SimulatedEvent::CardKey { task, what });
         if again {
-            world.agenda.plan(at + pause, Happening::CardKey { task, what: CardKeyChange::Enable });
+            world.agenda.plan(at + pause, SimulatedEvent::CardKey { task, what: CardKeyChange::Enable });
         }
     }
 }

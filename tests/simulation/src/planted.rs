@@ -1,6 +1,6 @@
 //! Bugs that are planted to see whether the checks find them. Each stands in a file of its own, in this crate alone.
 
-use crate::{Played, Scenario, conduct::Conduct, scenario::Trouble, shrink::shrink, world};
+use crate::{Played, Scenario, conduct::ClientBehaviour, scenario::Disturbance, shrink::shrink, world};
 
 mod assumes_nothing_was_sent;
 mod believes_a_callback;
@@ -54,10 +54,10 @@ pub struct Planted {
     /// Within so many seeds, counted from 1.
     pub within: u64,
     /// The trouble without which nothing shows it, if there is one.
-    needs: Option<Trouble>,
+    needs: Option<Disturbance>,
     /// Whether it takes a service that does not speak the sandbox's dialect to show it.
     differs: bool,
-    conduct: &'static dyn Conduct,
+    conduct: &'static dyn ClientBehaviour,
 }
 
 /// All of them.

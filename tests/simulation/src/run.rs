@@ -4,15 +4,15 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 use http::Request;
-use pg_model::{CardKey, Method, Outcome, Transaction, TransactionLookup};
+use pg_model::{ApiRequest, CardKey, Outcome, Transaction, TransactionLookup};
 use pg_proto::{
     UpdaterHint,
     machine::{
-        Action, Event, Machine, Moment, Nothing,
+        Action, Event, Machine, Moment, Never,
         account_update::{AccountUpdate, BatchResult, UpdateDemand, UpdateEnd, UpdateInput},
-        charge::{Charge, Charged, Standing},
-        retry::{Retry, Tried},
-        three_d_secure::{ThreeDSecure, ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecured},
+        charge::{Charge, ChargeOutcome, RefusalScope},
+        retry::{Retry, RetryOutcome},
+        three_d_secure::{ThreeDSecure, ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecureOutcome},
     },
 };
 
@@ -20,7 +20,7 @@ use pg_proto::{
 pub(crate) trait Run {
     fn step(&mut self, event: Event, now: Moment, random: u64) -> Step;
     /// Tells it what its owner knows; nothing when that is none of its business.
-    fn told(&mut self, _: &Told, _: Moment, _: u64) -> Option<Step> {
+    fn told(&mut self, _: &OwnerEvent, _: Moment, _: u64) -> Option<Step> {
         None
     }
     /// What is stored of it.
@@ -31,7 +31,7 @@ pub(crate) trait Run {
 
 /// What the owner of a machine may know.
 #[derive(Clone, Debug)]
-pub(crate) enum Told {
+pub(crate) enum OwnerEvent {
     /// A callback of the account updater came in.
     Hint(UpdaterHint),
     /// The result with this number was stored.
@@ -90,7 +90,7 @@ pub(crate) enum Claim {
 
 /// One word for logs and counts.
 impl Claim {
-    pub(crate) const fn word(&self) -> &'static str {
+    pub(crate) const fn label(&self) -> &'static str {
         match self {
             Self::Approved { .. } => "approved",
             Self::Declined => "declined",
@@ -105,7 +105,7 @@ impl Claim {
     }
 }
 
-impl<M: Method<Output = Outcome<Transaction>>> Run for Charge<M> {
+impl<M: ApiRequest<Output = Outcome<Transaction>>> Run for Charge<M> {
     fn step(&mut self, event: Event, now: Moment, random: u64) -> Step {
         match Machine::step(self, event, now, random) {
             Action::Send(request) => Step::Send(request),
@@ -124,13 +124,15 @@ impl<M: Method<Output = Outcome<Transaction>>> Run for Charge<M> {
     }
 }
 
-fn claim(outcome: Charged) -> Claim {
+fn claim(outcome: ChargeOutcome) -> Claim {
     match outcome {
-        Charged::Approved(transaction) => Claim::Approved { key: transaction.transaction_key.as_str().to_owned() },
-        Charged::Declined(_) => Claim::Declined,
-        Charged::Refused(refused) => Claim::Refused { for_good: refused.standing() != Standing::WhileItLasts },
-        Charged::NotSent => Claim::NotSent,
-        Charged::Unknown { reconcile, why } => Claim::Unknown { reconcile: Some(reconcile), why: variant(&why) },
+        ChargeOutcome::Approved(transaction) => {
+            Claim::Approved { key: transaction.transaction_key.as_str().to_owned() }
+        }
+        ChargeOutcome::Declined(_) => Claim::Declined,
+        ChargeOutcome::Refused(refused) => Claim::Refused { for_good: refused.scope() != RefusalScope::WhileItLasts },
+        ChargeOutcome::NotSent => Claim::NotSent,
+        ChargeOutcome::Unknown { reconcile, why } => Claim::Unknown { reconcile: Some(reconcile), why: variant(&why) },
     }
 }
 
@@ -141,22 +143,22 @@ pub(crate) fn variant(value: &impl fmt::Debug) -> String {
 }
 
 /// A request of another class than payments, and what to take from its reply.
-pub(crate) struct Once<M: Method> {
+pub(crate) struct Once<M: ApiRequest> {
     pub(crate) retry: Retry<M>,
     pub(crate) brought: fn(M::Output) -> String,
 }
 
-impl<M: Method<Output: Clone>> Run for Once<M> {
+impl<M: ApiRequest<Output: Clone>> Run for Once<M> {
     fn step(&mut self, event: Event, now: Moment, random: u64) -> Step {
         match self.retry.step(event, now, random) {
             Action::Send(request) => Step::Send(request),
             Action::WaitUntil(until) => Step::WaitUntil(until),
             Action::Ask(never) => match never {},
             Action::Done(outcome) => Step::Ended(match outcome {
-                Tried::Answered(reply) => Claim::Done { brought: (self.brought)(reply) },
-                Tried::Refused(_) => Claim::Refused { for_good: false },
-                Tried::NotSent => Claim::NotSent,
-                Tried::Unknown { why, .. } => Claim::Unknown { reconcile: None, why: variant(&why) },
+                RetryOutcome::Answered(reply) => Claim::Done { brought: (self.brought)(reply) },
+                RetryOutcome::Refused(_) => Claim::Refused { for_good: false },
+                RetryOutcome::NotSent => Claim::NotSent,
+                RetryOutcome::Unknown { why, .. } => Claim::Unknown { reconcile: None, why: variant(&why) },
             }),
         }
     }
@@ -205,10 +207,10 @@ impl Run for Updating {
         self.with(without_input(event), now, random)
     }
 
-    fn told(&mut self, what: &Told, now: Moment, random: u64) -> Option<Step> {
+    fn told(&mut self, what: &OwnerEvent, now: Moment, random: u64) -> Option<Step> {
         let input = match what {
-            Told::Hint(hint) => UpdateInput::Hint(hint.clone()),
-            Told::Taken(number) => UpdateInput::Taken(*number),
+            OwnerEvent::Hint(hint) => UpdateInput::Hint(hint.clone()),
+            OwnerEvent::Taken(number) => UpdateInput::Taken(*number),
             _ => return None,
         };
         Some(self.with(Event::Input(input), now, random))
@@ -224,7 +226,7 @@ impl Run for Updating {
 }
 
 /// The same event for a machine that takes inputs.
-pub(crate) fn without_input<I>(event: Event<Nothing>) -> Event<I> {
+pub(crate) fn without_input<I>(event: Event<Never>) -> Event<I> {
     match event {
         Event::Begin => Event::Begin,
         Event::Reply(reply) => Event::Reply(reply),
@@ -239,12 +241,12 @@ impl Run for ThreeDSecure {
         secured(Machine::step(self, without_input(event), now, random))
     }
 
-    fn told(&mut self, what: &Told, now: Moment, random: u64) -> Option<Step> {
+    fn told(&mut self, what: &OwnerEvent, now: Moment, random: u64) -> Option<Step> {
         let input = match what {
-            Told::Returned => ThreeDSecureInput::Returned,
-            Told::Closed => ThreeDSecureInput::Closed,
-            Told::Proceed => ThreeDSecureInput::Proceed,
-            Told::Stop => ThreeDSecureInput::Stop,
+            OwnerEvent::Returned => ThreeDSecureInput::Returned,
+            OwnerEvent::Closed => ThreeDSecureInput::Closed,
+            OwnerEvent::Proceed => ThreeDSecureInput::Proceed,
+            OwnerEvent::Stop => ThreeDSecureInput::Stop,
             _ => return None,
         };
         Some(secured(Machine::step(self, Event::Input(input), now, random)))
@@ -259,7 +261,7 @@ impl Run for ThreeDSecure {
     }
 }
 
-fn secured(action: Action<ThreeDSecureDemand, ThreeDSecured>) -> Step {
+fn secured(action: Action<ThreeDSecureDemand, ThreeDSecureOutcome>) -> Step {
     let outcome = match action {
         Action::Send(request) => return Step::Send(request),
         Action::WaitUntil(until) => return Step::WaitUntil(until),
@@ -270,12 +272,16 @@ fn secured(action: Action<ThreeDSecureDemand, ThreeDSecured>) -> Step {
         Action::Done(outcome) => outcome,
     };
     Step::Ended(match outcome {
-        ThreeDSecured::Approved(transaction) => {
+        ThreeDSecureOutcome::Approved(transaction) => {
             Claim::Approved { key: transaction.transaction_key.as_str().to_owned() }
         }
-        ThreeDSecured::Declined(_) => Claim::Declined,
-        ThreeDSecured::Refused(refused) => Claim::Refused { for_good: refused.standing() != Standing::WhileItLasts },
-        ThreeDSecured::Unknown { reconcile, why } => Claim::Unknown { reconcile: Some(reconcile), why: variant(&why) },
+        ThreeDSecureOutcome::Declined(_) => Claim::Declined,
+        ThreeDSecureOutcome::Refused(refused) => {
+            Claim::Refused { for_good: refused.scope() != RefusalScope::WhileItLasts }
+        }
+        ThreeDSecureOutcome::Unknown { reconcile, why } => {
+            Claim::Unknown { reconcile: Some(reconcile), why: variant(&why) }
+        }
         // Whatever else there is: the payment was never asked for.
         _ => Claim::NotSent,
     })

@@ -5,7 +5,7 @@ use std::fmt;
 /// What may go wrong in a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Trouble {
+pub(crate) enum Disturbance {
     /// Requests get lost on the way to the service.
     LostRequests,
     /// Replies get lost on the way back.
@@ -40,7 +40,7 @@ pub(crate) enum Trouble {
     OtherAccounts,
 }
 
-impl Trouble {
+impl Disturbance {
     pub(crate) const ALL: [Self; 16] = [
         Self::LostRequests,
         Self::LostReplies,
@@ -91,11 +91,11 @@ impl Scenario {
         self.differs
     }
 
-    pub(crate) const fn has(self, trouble: Trouble) -> bool {
+    pub(crate) const fn has(self, trouble: Disturbance) -> bool {
         self.troubles & (1 << trouble as u32) != 0
     }
 
-    pub(crate) const fn without(self, trouble: Trouble) -> Self {
+    pub(crate) const fn without(self, trouble: Disturbance) -> Self {
         Self { troubles: self.troubles & !(1 << trouble as u32), ..self }
     }
 
@@ -106,7 +106,7 @@ impl Scenario {
     /// The same world with one thing less, in every way.
     pub(crate) fn smaller(self) -> impl Iterator<Item = Self> {
         let orders = (0..8).map(move |order| Self { orders: self.orders & !(1 << order), ..self });
-        let troubles = Trouble::ALL.into_iter().map(move |one| self.without(one));
+        let troubles = Disturbance::ALL.into_iter().map(move |one| self.without(one));
         orders.chain(troubles).filter(move |smaller| *smaller != self)
     }
 }
@@ -122,7 +122,7 @@ impl fmt::Display for Scenario {
         }
         if self.troubles != u32::MAX {
             let left: Vec<String> =
-                Trouble::ALL.iter().filter(|one| self.has(**one)).map(|one| format!("{one:?}")).collect();
+                Disturbance::ALL.iter().filter(|one| self.has(**one)).map(|one| format!("{one:?}")).collect();
             write!(f, ", with {}", if left.is_empty() { "no troubles".to_owned() } else { left.join(" ") })?;
         }
         Ok(())

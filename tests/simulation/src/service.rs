@@ -15,7 +15,8 @@ use pg_sandbox::{
 };
 
 use crate::{
-    agenda::Millis, conduct::Conduct, dice, job::UPDATER_KEY, secrets::Secrets, spoken::Spoken, store::CrashingStore,
+    agenda::Millis, conduct::ClientBehaviour, dice, job::UPDATER_KEY, secrets::Secrets, spoken::DialectPair,
+    store::CrashingStore,
 };
 
 /// Requests a minute of the first merchant.
@@ -29,11 +30,11 @@ pub(crate) struct Service {
     pub(crate) store: CrashingStore,
     seed: u64,
     starts: u64,
-    spoken: Spoken,
+    spoken: DialectPair,
 }
 
 impl Service {
-    pub(crate) fn new(seed: u64, conduct: &dyn Conduct, secrets: Secrets, spoken: Spoken) -> Self {
+    pub(crate) fn new(seed: u64, conduct: &dyn ClientBehaviour, secrets: Secrets, spoken: DialectPair) -> Self {
         let sqlite = Sqlite::in_memory().expect("an empty store in memory opens");
         let store = CrashingStore::new(conduct.engine(Box::new(sqlite)), secrets);
         let mut service = Self { sandbox: None, store, seed, starts: 0, spoken };

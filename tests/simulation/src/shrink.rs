@@ -1,9 +1,9 @@
 //! Makes a failing world smaller: orders and troubles are left out one after the other, as long as the same check fails.
 
-use crate::{conduct::Conduct, world, world::Played};
+use crate::{conduct::ClientBehaviour, world, world::Played};
 
 /// The smallest world found that violates the same check; the given one if it violates none.
-pub(crate) fn shrink(failing: Played, conduct: &dyn Conduct) -> Played {
+pub(crate) fn shrink(failing: Played, conduct: &dyn ClientBehaviour) -> Played {
     let Some(check) = failing.violation.as_ref().map(|violation| violation.check) else { return failing };
     let mut smallest = failing;
     loop {

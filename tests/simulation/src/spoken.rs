@@ -6,14 +6,14 @@ use bytes::Bytes;
 use http::Response;
 use pg_model::{
     Dialect, ErrorCode, Remedy, ServiceError, decode_into,
-    dialect::{IvForm, KeyForm, NothingFound, PaddingForm, RefusedReference, TextForm},
+    dialect::{EmptyLookup, IvForm, KeyForm, PaddingForm, ReferenceAfterRefusal, TextForm},
 };
 
 use crate::{dice::Dice, scenario::Scenario};
 
 /// The dialects of a world.
 #[derive(Clone, Debug)]
-pub(crate) struct Spoken {
+pub(crate) struct DialectPair {
     /// What the service speaks.
     pub(crate) service: Arc<Dialect>,
     /// What its clients read it by: the same, or what the documents say and no more.
@@ -25,7 +25,7 @@ pub(crate) struct Spoken {
 /// HTTP statuses of errors: those of the documents more often, others because nobody knows.
 const STATUSES: [u16; 10] = [400, 400, 400, 400, 401, 403, 403, 404, 409, 422];
 
-impl Spoken {
+impl DialectPair {
     /// Half of the worlds are the sandbox's own. In the others the service decides at random, and half of their clients
     /// assume nothing.
     pub(crate) fn of(scenario: Scenario) -> Self {
@@ -59,12 +59,12 @@ impl Spoken {
         let mut error = ServiceError::default();
         let readable = !reply.status().is_success() && decode_into(reply.body(), &mut error).is_ok();
         let status = reply.status().as_u16();
-        readable && self.service.reading(&error.error_code, status).remedy == Remedy::FixCredentials
+        readable && self.service.error_meaning(&error.error_code, status).remedy == Remedy::FixCredentials
     }
 
     /// Whether a lookup that finds nothing is answered with something else than an empty list.
     pub(crate) fn nothing_is_an_error(&self) -> bool {
-        self.service.lookup.nothing != Some(NothingFound::EmptyList)
+        self.service.lookup.nothing != Some(EmptyLookup::EmptyList)
     }
 }
 
@@ -72,8 +72,8 @@ impl Spoken {
 fn random(dice: &mut Dice) -> Dialect {
     let mut dialect = (*pg_sandbox::dialect()).clone();
     "random".clone_into(&mut dialect.name);
-    dialect.lookup.nothing = Some(dice.pick(&[NothingFound::EmptyList, NothingFound::Error, NothingFound::NotFound]));
-    dialect.refused_reference = Some(dice.pick(&[RefusedReference::UsedUp, RefusedReference::Free]));
+    dialect.lookup.nothing = Some(dice.pick(&[EmptyLookup::EmptyList, EmptyLookup::Error, EmptyLookup::NotFound]));
+    dialect.refused_reference = Some(dice.pick(&[ReferenceAfterRefusal::UsedUp, ReferenceAfterRefusal::Free]));
     let data = &mut dialect.session_data;
     data.key = Some(dice.pick(&[KeyForm::Verbatim, KeyForm::Sha256]));
     data.iv = Some(dice.pick(&[IvForm::Text, IvForm::Hex]));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pg_sandbox::{
     records::{BatchCards, CardToken, FailedAttempts, Payment, Session},
-    store::{Kind, Query, Record as _, Row, Store, StoreError, Transaction},
+    store::{Kind, Query, Row, Store, StoreError, StoredRecord as _, Transaction},
 };
 
 use crate::{ledger::Ledger, secrets::Secrets};

@@ -8,7 +8,7 @@ use pg_proto::machine::account_update::BatchResult;
 
 use crate::{
     job::Job,
-    run::{Claim, Run, Told},
+    run::{Claim, OwnerEvent, Run},
 };
 
 /// How far a task is; the merchant's own records say so.
@@ -46,7 +46,7 @@ pub(crate) struct Task {
     /// A request of it is on its way, or waits for the throttle.
     pub(crate) busy: bool,
     /// What it is to be told when it is busy no more.
-    pub(crate) inbox: VecDeque<Told>,
+    pub(crate) inbox: VecDeque<OwnerEvent>,
     /// The results that it has delivered, as its owner stored them.
     pub(crate) results: Vec<Arc<BatchResult>>,
     /// The network has doubled one of its requests.

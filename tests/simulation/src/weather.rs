@@ -2,12 +2,12 @@
 
 use crate::{
     dice::Dice,
-    scenario::{Scenario, Trouble},
+    scenario::{Disturbance, Scenario},
 };
 
 /// Chances in a thousand; 0 for what this world is spared.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Weather {
+pub(crate) struct NetworkConditions {
     pub(crate) lost_request: u64,
     pub(crate) lost_reply: u64,
     pub(crate) long_delay: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Weather {
     pub(crate) garbled: u64,
 }
 
-impl Weather {
+impl NetworkConditions {
     /// Each world has about half of the troubles, each lightly or heavily, so that they meet in all combinations.
     pub(crate) fn of(scenario: Scenario) -> Self {
         let mut dice = Dice::new(scenario.seed, "weather");
@@ -26,13 +26,13 @@ impl Weather {
             if present && scenario.has(trouble) { heavy } else { 0 }
         };
         Self {
-            lost_request: chance(Trouble::LostRequests),
-            lost_reply: chance(Trouble::LostReplies),
-            long_delay: chance(Trouble::LongDelays),
-            duplicate: chance(Trouble::Duplicates),
-            refused: chance(Trouble::Refusals),
-            cut: chance(Trouble::Cuts),
-            garbled: chance(Trouble::Garbling),
+            lost_request: chance(Disturbance::LostRequests),
+            lost_reply: chance(Disturbance::LostReplies),
+            long_delay: chance(Disturbance::LongDelays),
+            duplicate: chance(Disturbance::Duplicates),
+            refused: chance(Disturbance::Refusals),
+            cut: chance(Disturbance::Cuts),
+            garbled: chance(Disturbance::Garbling),
         }
     }
 }

@@ -5,21 +5,21 @@ use std::{collections::BTreeMap, fmt};
 use pg_sandbox::store::Kind;
 
 use crate::{
-    agenda::{Agenda, Happening, Millis},
+    agenda::{EventQueue, Millis, SimulatedEvent},
     checks,
     client::Client,
-    conduct::Conduct,
+    conduct::ClientBehaviour,
     dice::Dice,
     log::Log,
     network::{Call, Network},
     opening,
-    run::Told,
-    scenario::{Scenario, Trouble},
+    run::OwnerEvent,
+    scenario::{Disturbance, Scenario},
     secrets::Secrets,
     service::Service,
-    spoken::Spoken,
+    spoken::DialectPair,
     task::Task,
-    weather::Weather,
+    weather::NetworkConditions,
 };
 
 mod browsing;
@@ -97,13 +97,13 @@ impl Tally {
 
 pub(crate) struct World<'a> {
     pub(crate) scenario: Scenario,
-    pub(crate) conduct: &'a dyn Conduct,
+    pub(crate) conduct: &'a dyn ClientBehaviour,
     pub(crate) now: Millis,
-    pub(crate) agenda: Agenda,
+    pub(crate) agenda: EventQueue,
     pub(crate) log: Log,
     pub(crate) secrets: Secrets,
     pub(crate) service: Service,
-    pub(crate) spoken: Spoken,
+    pub(crate) spoken: DialectPair,
     pub(crate) network: Network,
     pub(crate) clients: Vec<Client>,
     pub(crate) tasks: Vec<Task>,
@@ -115,7 +115,7 @@ pub(crate) struct World<'a> {
     /// Tabs of customers on the payment page.
     tabs: Vec<Tab>,
     /// What will reach merchants of their checkouts.
-    news: Vec<(usize, Told)>,
+    news: Vec<(usize, OwnerEvent)>,
     /// When the service looks after callbacks next.
     looks_at: Option<Millis>,
     /// Cards that were stored before the world began.
@@ -149,7 +149,7 @@ pub(crate) struct World<'a> {
 }
 
 /// Lives a world to its end, or to its first violation.
-pub(crate) fn play(scenario: Scenario, conduct: &dyn Conduct) -> Played {
+pub(crate) fn play(scenario: Scenario, conduct: &dyn ClientBehaviour) -> Played {
     let mut world = World::new(scenario, conduct);
     world.live();
     let World { log, violation, tally, .. } = world;
@@ -157,24 +157,24 @@ pub(crate) fn play(scenario: Scenario, conduct: &dyn Conduct) -> Played {
 }
 
 impl<'a> World<'a> {
-    fn new(scenario: Scenario, conduct: &'a dyn Conduct) -> Self {
+    fn new(scenario: Scenario, conduct: &'a dyn ClientBehaviour) -> Self {
         let mut secrets = Secrets::default();
-        let spoken = Spoken::of(scenario);
+        let spoken = DialectPair::of(scenario);
         let clients: Vec<Client> = (0..2).map(|number| Client::new(number, &mut secrets, &spoken.client)).collect();
         let orders = opening::orders(scenario);
         opening::hide(&orders, &mut secrets);
         let mut chance = Dice::new(scenario.seed, "chance");
-        let crashes_at_sends = chance.per_mille(500) && scenario.has(Trouble::ClientCrashes);
+        let crashes_at_sends = chance.per_mille(500) && scenario.has(Disturbance::ClientCrashes);
         let mut world = Self {
             scenario,
             conduct,
             now: BEGIN,
-            agenda: Agenda::default(),
+            agenda: EventQueue::default(),
             log: Log::new(BEGIN),
             service: Service::new(scenario.seed, conduct, secrets.clone(), spoken.clone()),
             spoken,
             secrets,
-            network: Network::new(scenario.seed, Weather::of(scenario)),
+            network: Network::new(scenario.seed, NetworkConditions::of(scenario)),
             executed: vec![Vec::new(); clients.len()],
             refused: vec![Vec::new(); clients.len()],
             clients,
@@ -232,34 +232,34 @@ impl<'a> World<'a> {
         }
     }
 
-    fn happen(&mut self, happening: Happening) {
+    fn happen(&mut self, happening: SimulatedEvent) {
         match happening {
-            Happening::Arrive { call, copy } => self.arrive(call, copy),
-            Happening::Serve => self.serve(),
-            Happening::Reply { call, reply } => self.reply(call, reply),
-            Happening::NoReply { call, sent } => self.no_reply(call, sent),
-            Happening::Wake { task, turn } => self.wake(task, turn),
-            Happening::AskAgain { task, turn } => self.ask_again(task, turn),
-            Happening::Begin { task } => self.begin(task),
-            Happening::Post { task, attempt } => self.post(task, attempt),
-            Happening::ServerCrash { operations } => self.plan_crash(operations),
-            Happening::ServerStart => self.start_service(),
-            Happening::ClientCrash { client } => self.crash_client(client),
-            Happening::ClientStart { client } => self.start_client(client),
-            Happening::ClockJump { client, forwards, by } => self.jump(client, forwards, by),
-            Happening::CredentialsBreak { client } => self.break_credentials(client),
-            Happening::CredentialsMend { client } => self.mend_credentials(client),
-            Happening::Stranger { client } => self.stranger(client),
-            Happening::GoOn { task, turn } => self.go_on(task, turn),
-            Happening::CardKey { task, what } => self.change_card_key(task, what),
-            Happening::Visit { task } => self.visit(task),
-            Happening::Decide { task, turn } => self.decide(task, turn),
-            Happening::Browse { tab } => self.browse(tab),
-            Happening::News { news } => self.news(news),
-            Happening::Due => self.due(),
-            Happening::Callback { callback } => self.callback(callback),
-            Happening::Forge { client } => self.forge(client),
-            Happening::Heal => self.heal(),
+            SimulatedEvent::Arrive { call, copy } => self.arrive(call, copy),
+            SimulatedEvent::Serve => self.serve(),
+            SimulatedEvent::Reply { call, reply } => self.reply(call, reply),
+            SimulatedEvent::NoReply { call, sent } => self.no_reply(call, sent),
+            SimulatedEvent::Wake { task, turn } => self.wake(task, turn),
+            SimulatedEvent::AskAgain { task, turn } => self.ask_again(task, turn),
+            SimulatedEvent::Begin { task } => self.begin(task),
+            SimulatedEvent::Post { task, attempt } => self.post(task, attempt),
+            SimulatedEvent::ServerCrash { operations } => self.plan_crash(operations),
+            SimulatedEvent::ServerStart => self.start_service(),
+            SimulatedEvent::ClientCrash { client } => self.crash_client(client),
+            SimulatedEvent::ClientStart { client } => self.start_client(client),
+            SimulatedEvent::ClockJump { client, forwards, by } => self.jump(client, forwards, by),
+            SimulatedEvent::CredentialsBreak { client } => self.break_credentials(client),
+            SimulatedEvent::CredentialsMend { client } => self.mend_credentials(client),
+            SimulatedEvent::Stranger { client } => self.stranger(client),
+            SimulatedEvent::GoOn { task, turn } => self.go_on(task, turn),
+            SimulatedEvent::CardKey { task, what } => self.change_card_key(task, what),
+            SimulatedEvent::Visit { task } => self.visit(task),
+            SimulatedEvent::Decide { task, turn } => self.decide(task, turn),
+            SimulatedEvent::Browse { tab } => self.browse(tab),
+            SimulatedEvent::News { news } => self.news(news),
+            SimulatedEvent::Due => self.due(),
+            SimulatedEvent::Callback { callback } => self.callback(callback),
+            SimulatedEvent::Forge { client } => self.forge(client),
+            SimulatedEvent::Heal => self.heal(),
         }
     }
 

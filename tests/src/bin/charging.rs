@@ -23,9 +23,9 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_hyper::{Client, Hyper, Transport, TransportError};
+use pg_hyper::{Client, HyperTransport, Transport, TransportError};
 use pg_model::{Auth, CardDetails};
-use pg_proto::machine::{Saved, charge::Charged};
+use pg_proto::machine::{SavedState, charge::ChargeOutcome};
 use pg_tests::{
     clocks,
     shop::{account_at, order},
@@ -36,11 +36,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [base_url, file, reference, place] = &arguments[..] else { return Err("wrong arguments".into()) };
     let places = Places { last: place.parse()?, passed: Arc::default() };
-    let transport = Stopping { hyper: Hyper::new(), places: places.clone() };
+    let transport = Stopping { hyper: HyperTransport::new(), places: places.clone() };
     let client = Client::with_transport(account_at(base_url, "main"), transport).clock(clocks::leaping());
     let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49").cv2("123"), order(reference, 499));
     let charging = match fs::read_to_string(file) {
-        Ok(saved) => client.resume_charge(&Saved::from_text(saved), Some(payment))?,
+        Ok(saved) => client.resume_charge(&SavedState::from_text(saved), Some(payment))?,
         Err(_) => client.charge(payment)?,
     };
     let file = file.clone();
@@ -54,14 +54,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     });
     say(&match charging.await {
-        Charged::Approved(paid) => format!("approved {}", paid.transaction_key),
+        ChargeOutcome::Approved(paid) => format!("approved {}", paid.transaction_key),
         other => format!("{other:?}"),
     });
     Ok(())
 }
 
 /// Whole or not at all, and on the disk.
-fn store(file: &Path, saved: &Saved) -> std::io::Result<()> {
+fn store(file: &Path, saved: &SavedState) -> std::io::Result<()> {
     let fresh = file.with_extension("new");
     let mut written = fs::File::create(&fresh)?;
     written.write_all(saved.text().as_bytes())?;
@@ -93,7 +93,7 @@ impl Places {
 /// Stops before each request, and when its reply is there.
 #[derive(Clone)]
 struct Stopping {
-    hyper: Hyper,
+    hyper: HyperTransport,
     places: Places,
 }
 

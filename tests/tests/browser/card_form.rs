@@ -1,7 +1,7 @@
 //! A session, from the merchant's own card form to the payment (spec 2 §4.2).
 
 use pg_model::{AuthSessionKey, Encoding, ErrorCode, Initiate, SessionKey};
-use pg_proto::{Account, CardForm, Returned};
+use pg_proto::{Account, CardForm, CardFormResult};
 use pg_tests::{
     browser::VISA,
     shop::{Shop, order},
@@ -58,7 +58,7 @@ impl CardPage {
     /// With what was wrong beside each input, once the service has sent the browser back.
     fn html(&self, account: &Account, address: &str) -> String {
         let faults = match account.redirect(address) {
-            Ok(Returned::Invalid(data)) => data.into_inner().errors,
+            Ok(CardFormResult::Invalid(data)) => data.into_inner().errors,
             _ => Default::default(),
         };
         let input = |name: &&str| {
@@ -77,8 +77,8 @@ impl CardPage {
 /// Any other page: what the service has sent with the browser.
 fn landing(account: &Account, address: &str) -> String {
     match account.redirect(address) {
-        Ok(Returned::Accepted(data)) => format!("<h1>Review {}</h1>", data.get().card_number.expose()),
-        Ok(Returned::Failed(error)) => format!("<h1>Error {}</h1>", error.get().error_code.as_str()),
+        Ok(CardFormResult::Accepted(data)) => format!("<h1>Review {}</h1>", data.get().card_number.expose()),
+        Ok(CardFormResult::Failed(error)) => format!("<h1>Error {}</h1>", error.get().error_code.as_str()),
         Ok(other) => format!("<h1>Unexpected {other:?}</h1>"),
         Err(error) => format!("<h1>{error}</h1>"),
     }
@@ -105,7 +105,7 @@ async fn a_card_is_entered_and_paid(encoding: Encoding, scripts: Scripts) {
     let address = browser.address().await;
     assert!(address.starts_with(&merchant.site.page("/review?order=7&formId=card&data=")), "{address}");
     assert!(address.ends_with("#card"), "{address}");
-    let Returned::Accepted(data) = merchant.account().redirect(&address).unwrap() else { panic!("not accepted") };
+    let CardFormResult::Accepted(data) = merchant.account().redirect(&address).unwrap() else { panic!("not accepted") };
     assert_eq!(data.get().cardholder_name, "A Holder");
     assert!(data.get().card_cv2.is_empty());
     let secrets = ["4111111111111111", "cardCV2"];

@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use http::Request;
 use pg_hyper::{Client, Transport, TransportError};
-use pg_proto::machine::{Saved, charge::Charged};
+use pg_proto::machine::{SavedState, charge::ChargeOutcome};
 use pg_sandbox::InProcess;
 
 use crate::drive::world::{APPROVED, World, payment};
@@ -57,11 +57,11 @@ impl Transport for Waits {
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct Shelf(Arc<Mutex<Option<Saved>>>);
+pub(crate) struct Shelf(Arc<Mutex<Option<SavedState>>>);
 
 impl Shelf {
     /// Waits before it has stored, and after.
-    pub(crate) fn put(&self, saved: Saved) -> impl Future<Output = Result<(), String>> + Send + use<> {
+    pub(crate) fn put(&self, saved: SavedState) -> impl Future<Output = Result<(), String>> + Send + use<> {
         let shelf = self.clone();
         async move {
             slow(async {}).await;
@@ -71,7 +71,7 @@ impl Shelf {
         }
     }
 
-    pub(crate) fn last(&self) -> Option<Saved> {
+    pub(crate) fn last(&self) -> Option<SavedState> {
         self.0.lock().unwrap().clone()
     }
 }
@@ -116,7 +116,7 @@ async fn run_may_be_dropped_at_every_point_and_called_again() {
                 }
             };
             assert!(drops > 0 || pace > 4, "it waits several times");
-            assert!(matches!(charged, Charged::Approved(_)), "{fault} {pace} {charged:?}");
+            assert!(matches!(charged, ChargeOutcome::Approved(_)), "{fault} {pace} {charged:?}");
             world.check("order-1", &charged, fault).await;
         }
     }
@@ -151,8 +151,8 @@ async fn dropped_at_every_point_it_goes_on_from_what_was_stored() {
                 let what = format!("{fault}, dropped after {polls} polls, with the request: {with_request}");
                 world.check("order-1", &charged, &what).await;
                 assert!(
-                    matches!(charged, Charged::Approved(_))
-                        || (!with_request && matches!(charged, Charged::Unknown { .. })),
+                    matches!(charged, ChargeOutcome::Approved(_))
+                        || (!with_request && matches!(charged, ChargeOutcome::Unknown { .. })),
                     "{what}: {charged:?}"
                 );
                 if ended {

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_hyper::{CheckingOut, Hyper, News, Next, Purpose, Receiver, ReceiverLimits, Transport};
+use pg_hyper::{
+    CheckoutDrive, DriveStep, EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits, Transport,
+};
 use pg_model::{CheckoutItem, Encoding, Flag, GetToken};
-use pg_proto::machine::checkout::{CheckedOut, CheckoutDemand, CheckoutInput, CheckoutPlan, NotKnown};
+use pg_proto::machine::checkout::{CheckoutDemand, CheckoutInput, CheckoutOutcome, CheckoutPlan, NotKnown};
 use pg_tests::{browser, shop::Shop};
 
 use crate::drive::{
@@ -15,7 +17,7 @@ use crate::drive::{
 };
 
 async fn get(url: &str) -> Response<Bytes> {
-    Hyper::new().send(Request::get(url).body(Bytes::new()).unwrap()).await.unwrap()
+    HyperTransport::new().send(Request::get(url).body(Bytes::new()).unwrap()).await.unwrap()
 }
 
 /// Fills the page in and gives back where the browser is led.
@@ -26,7 +28,7 @@ async fn pay(url: &str) -> String {
         .extend_pairs([("cardCV2", "987"), ("cardholderName", "A Holder")])
         .finish();
     let form = Request::post(url).header("content-type", "application/x-www-form-urlencoded");
-    let reply = Hyper::new().send(form.body(body.into()).unwrap()).await.unwrap();
+    let reply = HyperTransport::new().send(form.body(body.into()).unwrap()).await.unwrap();
     browser::location(&reply).to_owned()
 }
 
@@ -34,8 +36,8 @@ async fn pay(url: &str) -> String {
 async fn news_from_callback_and_browser_are_looked_up() {
     let shop = Shop::open(Encoding::Json).await;
     let mut receiver = Receiver::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
-    let callback = receiver.open(Purpose::CheckoutCallback).unwrap();
-    let success = receiver.open(Purpose::CheckoutReturn).unwrap();
+    let callback = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
+    let success = receiver.open(EndpointPurpose::CheckoutReturn).unwrap();
     let request = GetToken::new()
         .item(CheckoutItem::new("Tea", "4.99"))
         .currency("GBP")
@@ -46,29 +48,29 @@ async fn news_from_callback_and_browser_are_looked_up() {
     let mut told = 0;
     let outcome = loop {
         match checkout.next().await {
-            Next::Ask(CheckoutDemand::Redirect { url, .. }) => {
+            DriveStep::Ask(CheckoutDemand::Redirect { url, .. }) => {
                 if told == 0 {
                     // Somebody makes a payment up.
-                    checkout.tell(CheckoutInput::Told("0123456789abcdef0123456789abcdef".to_owned()));
+                    checkout.handle_input(CheckoutInput::Reported("0123456789abcdef0123456789abcdef".to_owned()));
                     assert_eq!(get(&pay(url.as_str()).await).await.status(), 200);
                 }
                 let received = receiver.next().await.unwrap();
-                let News::Paid(hint) = received.news else { panic!("{received:?}") };
+                let Notification::Paid(hint) = received.notification else { panic!("{received:?}") };
                 assert!([callback.token(), success.token()].contains(&&*received.token));
-                checkout.tell(CheckoutInput::Told(hint.trans_key().to_owned()));
+                checkout.handle_input(CheckoutInput::Reported(hint.trans_key().to_owned()));
                 told += 1;
             }
-            Next::Done(outcome) => break outcome,
+            DriveStep::Done(outcome) => break outcome,
         }
     };
-    assert!(matches!(&outcome, CheckedOut::Paid { trans_key } if trans_key.len() == 32), "{outcome:?}");
+    assert!(matches!(&outcome, CheckoutOutcome::Paid { trans_key } if trans_key.len() == 32), "{outcome:?}");
     assert!(told > 0);
 }
 
 /// Posts a callback, and says how it was answered.
 fn callback(url: &str, trans_key: &str) -> tokio::task::JoinHandle<u16> {
     let request = Request::post(url).body(format!("trans_key={trans_key}").into()).unwrap();
-    tokio::spawn(async move { Hyper::new().send(request).await.unwrap().status().as_u16() })
+    tokio::spawn(async move { HyperTransport::new().send(request).await.unwrap().status().as_u16() })
 }
 
 /// The service calls back once: a process that is killed before it has stored the news must not have taken them.
@@ -78,28 +80,28 @@ async fn a_callback_is_answered_when_the_checkout_is_stored_with_it() {
     let limits = ReceiverLimits { receipt: Duration::from_secs(3_600), ..ReceiverLimits::default() };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut receiver = Receiver::on(listener, limits).unwrap();
-    let door = receiver.open(Purpose::CheckoutCallback).unwrap();
-    let told = async |receiver: &mut Receiver, checkout: &mut CheckingOut<Wire>| {
+    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
+    let told = async |receiver: &mut Receiver, checkout: &mut CheckoutDrive<Wire>| {
         let received = receiver.next().await.unwrap();
-        let News::Paid(hint) = received.news else { panic!("a payment") };
-        checkout.tell_received(CheckoutInput::Told(hint.trans_key().to_owned()), received.receipt);
+        let Notification::Paid(hint) = received.notification else { panic!("a payment") };
+        checkout.handle_received_input(CheckoutInput::Reported(hint.trans_key().to_owned()), received.receipt);
     };
     let shelf = Shelf::default();
     let keep = shelf.clone();
     let request = GetToken::new().item(CheckoutItem::new("Tea", "4.99")).currency("GBP");
     let checkout = world.client.checkout(request, CheckoutPlan::default()).unwrap();
     let mut checkout = checkout.store(move |saved| keep.put(saved));
-    let Next::Ask(_) = checkout.next().await else { panic!("a customer is wanted") };
+    let DriveStep::Ask(_) = checkout.next().await else { panic!("a customer is wanted") };
 
-    let answer = callback(door.url(), "made-up-1");
+    let answer = callback(endpoint.url(), "made-up-1");
     told(&mut receiver, &mut checkout).await;
     assert!(!answer.is_finished() && !shelf.last().unwrap().text().contains("made-up-1"));
     // It was heard of, stored, and looked up.
-    let Next::Ask(_) = checkout.next().await else { panic!("it is made up") };
+    let DriveStep::Ask(_) = checkout.next().await else { panic!("it is made up") };
     assert_eq!(answer.await.unwrap(), 200);
 
     // Told, and not heard of when all is over.
-    let answer = callback(door.url(), "made-up-2");
+    let answer = callback(endpoint.url(), "made-up-2");
     told(&mut receiver, &mut checkout).await;
     drop(checkout);
     assert_eq!(answer.await.unwrap(), 503);
@@ -107,9 +109,11 @@ async fn a_callback_is_answered_when_the_checkout_is_stored_with_it() {
     // Heard of, and it can't be stored.
     let mut checkout = world.client.resume_checkout(&shelf.last().unwrap(), CheckoutPlan::default()).unwrap();
     checkout = checkout.store(|_| async { Err("the disk is full") });
-    let answer = callback(door.url(), "made-up-3");
+    let answer = callback(endpoint.url(), "made-up-3");
     told(&mut receiver, &mut checkout).await;
-    let Next::Done(CheckedOut::Unknown { why: NotKnown::HeldBack, .. }) = checkout.next().await else { panic!() };
+    let DriveStep::Done(CheckoutOutcome::Unknown { why: NotKnown::HeldBack, .. }) = checkout.next().await else {
+        panic!()
+    };
     assert!(!answer.is_finished());
     drop(checkout);
     assert_eq!(answer.await.unwrap(), 503);

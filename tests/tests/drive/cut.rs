@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use pg_hyper::{Client, Hyper};
+use pg_hyper::{Client, HyperTransport};
 use pg_model::{AuthCardKey, CardKey, Encoding, TokeniseTransactionKey};
-use pg_proto::machine::{charge::Charged, throttle::Limits};
+use pg_proto::machine::{charge::ChargeOutcome, throttle::ThrottleLimits};
 use pg_tests::{
     clocks,
     cutting_proxy::{Cut, CuttingProxy},
@@ -15,8 +15,8 @@ use pg_tests::{
 use crate::drive::world::{APPROVED, payment};
 
 /// No connection is used twice, so that each begins with the request that is to be cut.
-fn without_pool() -> Hyper {
-    Hyper::new().pool(0, Duration::from_secs(1))
+fn without_pool() -> HyperTransport {
+    HyperTransport::new().pool(0, Duration::from_secs(1))
 }
 
 async fn card_key(shop: &Shop) -> CardKey {
@@ -32,7 +32,7 @@ async fn at_every_byte_of_request_and_reply_there_is_one_payment() {
     let server = shop.server.base_url().trim_start_matches("http://").parse().unwrap();
     let proxy = CuttingProxy::before(server).await;
     let account = account_at(&format!("http://{}", proxy.address()), "main").encoding(Encoding::Json);
-    let limits = Limits { per_minute: 1_000_000, ..Limits::default() };
+    let limits = ThrottleLimits { per_minute: 1_000_000, ..ThrottleLimits::default() };
     let client = Client::with_transport(account, without_pool()).clock(clocks::leaping()).limits(limits);
     // Pays once, and says whether something went wrong on the way.
     let pay = async |at: usize| {
@@ -41,8 +41,8 @@ async fn at_every_byte_of_request_and_reply_there_is_one_payment() {
         let charged = charging.run().await;
         let ledger = ledger::under(&shop.client, &reference).await;
         ledger::contradiction(&charged, &ledger).unwrap_or_else(|wrong| panic!("{at}: {wrong}"));
-        assert!(matches!(charged, Charged::Approved(_)), "{at}: {charged:?}");
-        charging.trouble().is_some()
+        assert!(matches!(charged, ChargeOutcome::Approved(_)), "{at}: {charged:?}");
+        charging.error().is_some()
     };
 
     assert!(!pay(0).await);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use pg_hyper::{Client, Hyper};
+use pg_hyper::{Client, HyperTransport};
 use pg_model::Encoding;
-use pg_proto::machine::charge::Charged;
+use pg_proto::machine::charge::ChargeOutcome;
 use pg_tests::{clocks, ledger, shop::Shop};
 
 use crate::drive::world::{APPROVED, DECLINED, World, payment};
@@ -35,7 +35,10 @@ async fn without_a_socket_every_fault_leaves_one_payment() {
                 let charged = world.client.charge(payment(card, &reference)).unwrap().await;
                 world.check(&reference, &charged, fault).await;
                 assert!(
-                    matches!((&charged, approved), (Charged::Approved(_), true) | (Charged::Declined(_), false)),
+                    matches!(
+                        (&charged, approved),
+                        (ChargeOutcome::Approved(_), true) | (ChargeOutcome::Declined(_), false)
+                    ),
                     "{fault} {charged:?}"
                 );
             }
@@ -47,15 +50,17 @@ async fn without_a_socket_every_fault_leaves_one_payment() {
 async fn over_a_socket_every_fault_leaves_one_payment() {
     let shop = Shop::open(Encoding::Json).await;
     // Real time for sockets, and a clock for the machine that waits for nobody.
-    let client =
-        Client::with_transport(shop.client.account().clone(), Hyper::new().deadline(Duration::from_millis(250)))
-            .clock(clocks::leaping());
+    let client = Client::with_transport(
+        shop.client.account().clone(),
+        HyperTransport::new().deadline(Duration::from_millis(250)),
+    )
+    .clock(clocks::leaping());
     for (at, fault) in FAULTS.iter().enumerate() {
         shop.control("faults", &format!(r#"{{"method": "transaction/auth", {fault}}}"#)).await;
         let reference = format!("order-{at}");
         let charged = client.charge(payment(APPROVED, &reference)).unwrap().await;
         let ledger = ledger::under(&shop.client, &reference).await;
         ledger::contradiction(&charged, &ledger).unwrap_or_else(|wrong| panic!("{fault}: {wrong}"));
-        assert!(matches!(charged, Charged::Approved(_)), "{fault} {charged:?}");
+        assert!(matches!(charged, ChargeOutcome::Approved(_)), "{fault} {charged:?}");
     }
 }

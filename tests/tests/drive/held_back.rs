@@ -11,15 +11,15 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_hyper::{Client, Clock, Next, TowerTransport, Transport, Trouble, VirtualClock};
+use pg_hyper::{Client, Clock, DriveError, DriveStep, TowerTransport, Transport, VirtualClock};
 use pg_model::{CheckoutItem, GetToken};
 use pg_proto::{
     Account, BaseUrl, Credentials,
     machine::{
         Moment,
-        charge::{Charged, Doubt},
-        checkout::{CheckedOut, CheckoutDemand, CheckoutInput, CheckoutPlan, NotOpened},
-        throttle::{Limits, Stop},
+        charge::{ChargeOutcome, UnknownReason},
+        checkout::{CheckoutDemand, CheckoutInput, CheckoutOutcome, CheckoutPlan, NotOpenedReason},
+        throttle::{StopReason, ThrottleLimits},
     },
 };
 use pg_sandbox::InProcess;
@@ -38,13 +38,13 @@ async fn nothing_is_sent_when_the_machine_cannot_be_stored() {
         .charge(payment(APPROVED, "order-1"))
         .unwrap()
         .store(|_| async { Err::<(), _>("the disk is full") });
-    assert!(charging.trouble().is_none());
+    assert!(charging.error().is_none());
     let charged = charging.run().await;
-    assert_eq!(charged, Charged::NotSent);
-    let trouble = charging.trouble().unwrap();
-    assert!(matches!(trouble, Trouble::Store(_)));
+    assert_eq!(charged, ChargeOutcome::NotSent);
+    let trouble = charging.error().unwrap();
+    assert!(matches!(trouble, DriveError::Store(_)));
     assert_eq!(trouble.to_string(), "held back, the machine could not be stored: the disk is full");
-    assert_eq!(charging.run().await, Charged::NotSent, "it says so again");
+    assert_eq!(charging.run().await, ChargeOutcome::NotSent, "it says so again");
     world.check("order-1", &charged, "not stored").await;
 }
 
@@ -58,7 +58,7 @@ async fn a_store_that_fails_after_the_payment_was_sent_leaves_it_unknown() {
         async move { if first { Ok(()) } else { Err("the disk is full") } }
     });
     let charged = charging.run().await;
-    assert!(matches!(charged, Charged::Unknown { why: Doubt::HeldBack, .. }), "{charged:?}");
+    assert!(matches!(charged, ChargeOutcome::Unknown { why: UnknownReason::HeldBack, .. }), "{charged:?}");
     world.check("order-1", &charged, "not stored").await;
 }
 
@@ -73,9 +73,9 @@ async fn no_customer_is_led_to_a_checkout_that_cannot_be_stored() {
         let before_the_request = counted.fetch_add(1, Ordering::SeqCst) == 0;
         async move { if before_the_request { Ok(()) } else { Err("the disk is full") } }
     });
-    let Next::Done(outcome) = checkout.next().await else { panic!("an address was handed out") };
-    assert_eq!(outcome, CheckedOut::NotOpened(NotOpened::HeldBack));
-    assert!(matches!(checkout.trouble(), Some(Trouble::Store(_))));
+    let DriveStep::Done(outcome) = checkout.next().await else { panic!("an address was handed out") };
+    assert_eq!(outcome, CheckoutOutcome::NotOpened(NotOpenedReason::HeldBack));
+    assert!(matches!(checkout.error(), Some(DriveError::Store(_))));
     assert!(stored.load(Ordering::SeqCst) >= 2);
 
     // Once it is stored with its address, later troubles take nothing back.
@@ -85,8 +85,8 @@ async fn no_customer_is_led_to_a_checkout_that_cannot_be_stored() {
         async move { if well { Ok(()) } else { Err("the disk is full") } }
     });
     for _ in 0..3 {
-        let Next::Ask(CheckoutDemand::Redirect { .. }) = checkout.next().await else { panic!("it was stored") };
-        checkout.tell(CheckoutInput::Told("no key".to_owned()));
+        let DriveStep::Ask(CheckoutDemand::Redirect { .. }) = checkout.next().await else { panic!("it was stored") };
+        checkout.handle_input(CheckoutInput::Reported("no key".to_owned()));
     }
 }
 
@@ -135,13 +135,13 @@ async fn a_charge_that_crashes_while_the_address_is_locked_out_still_waits() {
 #[tokio::test]
 async fn charges_of_one_client_keep_to_its_throttle_together() {
     let world = World::of("strict");
-    let limits = Limits { per_minute: 3, ..Limits::default() };
+    let limits = ThrottleLimits { per_minute: 3, ..ThrottleLimits::default() };
     let client = world.client.clone().limits(limits);
     let start = world.sandbox.now();
     for at in 0..7 {
         // Raw cards are not enabled there, which is a reply like any other.
         let charged = client.clone().charge(payment(APPROVED, &format!("order-{at}"))).unwrap().await;
-        assert!(matches!(charged, Charged::Refused(_)), "{charged:?}");
+        assert!(matches!(charged, ChargeOutcome::Refused(_)), "{charged:?}");
     }
     let minutes = world.sandbox.now().since(start).as_secs() / 60;
     assert!((2..5).contains(&minutes), "{minutes} minutes");
@@ -155,21 +155,21 @@ async fn one_credential_error_stops_every_machine_of_the_client() {
     let wrong = Client::with_transport(account, TowerTransport::new(world.sandbox.clone()))
         .clock(clocks::shared(&world.sandbox));
     let charged = wrong.charge(payment(APPROVED, "order-1")).unwrap().await;
-    assert!(matches!(&charged, Charged::Refused(refused) if refused.code().as_str() == "102"), "{charged:?}");
+    assert!(matches!(&charged, ChargeOutcome::Refused(refused) if refused.code().as_str() == "102"), "{charged:?}");
     world.check("order-1", &charged, "refused").await;
 
-    assert!(matches!(wrong.stopped(), Some(Stop::Credentials(code)) if code == "102"));
+    assert!(matches!(wrong.stopped(), Some(StopReason::Credentials(code)) if code == "102"));
     for _ in 0..20 {
         let mut charging = wrong.clone().charge(payment(APPROVED, "order-2")).unwrap();
-        assert_eq!(charging.run().await, Charged::NotSent);
-        assert!(matches!(charging.trouble(), Some(Trouble::Stopped(Stop::Credentials(_)))));
+        assert_eq!(charging.run().await, ChargeOutcome::NotSent);
+        assert!(matches!(charging.error(), Some(DriveError::Stopped(StopReason::Credentials(_)))));
     }
     // Whoever says that the credentials are right gets one more attempt.
     wrong.resume_sending();
     assert!(wrong.stopped().is_none());
     let charged = wrong.charge(payment(APPROVED, "order-3")).unwrap().await;
-    assert!(matches!(charged, Charged::Refused(_)), "{charged:?}");
+    assert!(matches!(charged, ChargeOutcome::Refused(_)), "{charged:?}");
     // Nobody was locked out meanwhile.
     let charged = world.client.charge(payment(APPROVED, "order-4")).unwrap().await;
-    assert!(matches!(charged, Charged::Approved(_)), "{charged:?}");
+    assert!(matches!(charged, ChargeOutcome::Approved(_)), "{charged:?}");
 }

@@ -2,9 +2,9 @@
 
 use std::{fs, path::Path};
 
-use pg_hyper::{Client, Error, Trouble};
+use pg_hyper::{Client, DriveError, Error};
 use pg_model::{Encoding, TransactionLookup};
-use pg_proto::{Account, BaseUrl, Credentials, machine::Saved, machine::charge::Charged};
+use pg_proto::{Account, BaseUrl, Credentials, machine::SavedState, machine::charge::ChargeOutcome};
 use pg_tests::shop::Shop;
 
 use crate::drive::world::{APPROVED, payment};
@@ -14,11 +14,11 @@ fn start(shop: &Shop, password: &str, file: Option<&Path>) -> Client {
     let [key, _, sha_key] = shop.credentials();
     let base = BaseUrl::parse(&shop.server.base_url()).unwrap();
     let client =
-        Client::new(Account::new(base, Credentials::new(key, password, sha_key)).speaking(pg_sandbox::dialect()))
+        Client::new(Account::new(base, Credentials::new(key, password, sha_key)).with_dialect(pg_sandbox::dialect()))
             .unwrap();
     let Some(file) = file.map(Path::to_owned) else { return client };
     let client = match fs::read_to_string(&file) {
-        Ok(text) => client.resume_throttle(&Saved::from_text(text)).unwrap(),
+        Ok(text) => client.resume_throttle(&SavedState::from_text(text)).unwrap(),
         Err(_) => client,
     };
     client.store_throttle(move |saved| std::future::ready(fs::write(&file, saved.text())))
@@ -33,8 +33,8 @@ async fn after_five_starts(file: Option<&Path>) -> (Shop, u32, Result<(), Error>
         let client = start(&shop, "wrong", file);
         let mut charging = client.charge(payment(APPROVED, &format!("order-{at}"))).unwrap();
         match charging.run().await {
-            Charged::Refused(_) => sent += 1,
-            Charged::NotSent => assert!(matches!(charging.trouble(), Some(Trouble::Stopped(_)))),
+            ChargeOutcome::Refused(_) => sent += 1,
+            ChargeOutcome::NotSent => assert!(matches!(charging.error(), Some(DriveError::Stopped(_)))),
             other => panic!("{other:?}"),
         }
     }
@@ -58,7 +58,7 @@ async fn five_starts_with_a_wrong_password_are_one_failed_request() {
     // Mended in the configuration, and started once more.
     let mended = start(&shop, &password, Some(&file));
     let charged = mended.charge(payment(APPROVED, "order-0")).unwrap().await;
-    assert!(matches!(charged, Charged::Approved(_)), "{charged:?}");
+    assert!(matches!(charged, ChargeOutcome::Approved(_)), "{charged:?}");
 }
 
 /// What the file is good for.

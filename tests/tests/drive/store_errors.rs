@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 use http::Request;
-use pg_hyper::{Client, Error, Hyper, TowerTransport, Transport, Update};
+use pg_hyper::{Client, Error, HyperTransport, TowerTransport, Transport, UpdateEvent};
 use pg_model::{CardKey, Encoding, Refund, TokeniseTransactionKey};
 use pg_proto::machine::{
     account_update::{BatchEnd, UpdateEnd, UpdatePlan},
-    charge::Charged,
-    throttle::Limits,
+    charge::ChargeOutcome,
+    throttle::ThrottleLimits,
 };
 use pg_sandbox::{InProcess, Sandbox, Server, Settings, Timestamp};
 use pg_tests::{
@@ -28,8 +28,8 @@ async fn open() -> (FailingStore, Server, Client) {
     let sandbox = Sandbox::over(Box::new(store.clone()), Settings::default(), &[3; 32], [1; 32]).unwrap();
     let server = Server::serve(sandbox, ([127, 0, 0, 1], 0).into()).await.unwrap();
     let account = account_at(&server.base_url(), "main").encoding(Encoding::Json);
-    let limits = Limits { per_minute: 1_000_000, ..Limits::default() };
-    let client = Client::with_transport(account, Hyper::new()).clock(clocks::leaping()).limits(limits);
+    let limits = ThrottleLimits { per_minute: 1_000_000, ..ThrottleLimits::default() };
+    let client = Client::with_transport(account, HyperTransport::new()).clock(clocks::leaping()).limits(limits);
     (store, server, client)
 }
 
@@ -48,13 +48,13 @@ async fn a_charge_is_one_payment_wherever_the_store_fails() {
                 ledger::contradiction(&charged, &held).unwrap_or_else(|wrong| panic!("{at}: {wrong}"));
                 assert!(!format!("{charged:?}").contains(APPROVED), "{at}");
                 if times == 1 {
-                    assert!(matches!(charged, Charged::Approved(_)), "{at}: {charged:?}");
-                } else if !matches!(charged, Charged::Approved(_)) {
+                    assert!(matches!(charged, ChargeOutcome::Approved(_)), "{at}: {charged:?}");
+                } else if !matches!(charged, ChargeOutcome::Approved(_)) {
                     // The store is well again, and so is the same reference.
                     let again = client.charge(payment(APPROVED, &reference)).unwrap().await;
                     let held = ledger::under(&client, &reference).await;
                     ledger::contradiction(&again, &held).unwrap_or_else(|wrong| panic!("{at}: {wrong}"));
-                    assert!(held.len() == 1 && matches!(again, Charged::Approved(_)), "{at}: {again:?}");
+                    assert!(held.len() == 1 && matches!(again, ChargeOutcome::Approved(_)), "{at}: {again:?}");
                 }
                 if !failed {
                     assert!(after > 5, "{after}");
@@ -126,9 +126,9 @@ async fn an_update_of_cards_is_complete_wherever_the_store_fails() {
         let mut found = Vec::new();
         let end = loop {
             match updating.next().await.unwrap() {
-                Some(Update::Result(batch)) => found.push((batch.how.clone(), batch.entries.len())),
-                Some(Update::Progress(_)) => {}
-                Some(Update::Ended(summary)) => break summary.end,
+                Some(UpdateEvent::Result(batch)) => found.push((batch.how.clone(), batch.entries.len())),
+                Some(UpdateEvent::Progress(_)) => {}
+                Some(UpdateEvent::Ended(summary)) => break summary.end,
                 None => panic!("it said how it ended"),
             }
         };

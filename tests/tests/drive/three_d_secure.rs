@@ -1,13 +1,15 @@
 //! 3-D Secure payments over sockets: the customer answers the challenge and comes back to a receiver.
 
 use bytes::Bytes;
-use pg_hyper::{Client, Hyper, News, Next, Purpose, Receiver, Securing, Transport};
+use pg_hyper::{
+    Client, DriveStep, EndpointPurpose, HyperTransport, Notification, Receiver, ThreeDSecureDrive, Transport,
+};
 use pg_model::{
     CardKey, Encoding, InitiateThreeDSecureCardKey, InitiateThreeDSecureSessionKey, TokeniseTransactionKey,
     TransactionType, Url,
 };
 use pg_proto::machine::three_d_secure::{
-    ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecurePlan, ThreeDSecured, WithoutShift,
+    NoLiabilityShift, ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecureOutcome, ThreeDSecurePlan,
 };
 use pg_tests::{
     browser::{self, VISA},
@@ -28,9 +30,9 @@ async fn customer(url: &Url, button: &str) {
         .header("content-type", "application/x-www-form-urlencoded")
         .body(format!("outcome={button}").into())
         .unwrap();
-    let reply = Hyper::new().send(challenge).await.unwrap();
+    let reply = HyperTransport::new().send(challenge).await.unwrap();
     let back = http::Request::get(browser::location(&reply)).body(Bytes::new()).unwrap();
-    let page = Hyper::new().send(back).await.unwrap();
+    let page = HyperTransport::new().send(back).await.unwrap();
     assert_eq!(page.status(), 200);
 }
 
@@ -47,8 +49,8 @@ impl Payment {
         entered[0].1 = ASKS;
         let session = shop.session_with_card(&entered).await;
         let receiver = Receiver::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
-        let door = receiver.open(Purpose::Challenge).unwrap();
-        let initiation = InitiateThreeDSecureSessionKey::new(session, order("order-1", 998), door.url());
+        let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
+        let initiation = InitiateThreeDSecureSessionKey::new(session, order("order-1", 998), endpoint.url());
         Self { shop, receiver, initiation }
     }
 
@@ -67,26 +69,26 @@ impl Payment {
 async fn each_answer_of_the_customer_leads_to_its_end() {
     for (button, paid) in [("authenticate", 1), ("fail", 0), ("abandon", 0)] {
         let mut payment = Payment::begin().await;
-        let plan = ThreeDSecurePlan { without_shift: WithoutShift::End, ..Default::default() };
+        let plan = ThreeDSecurePlan { without_shift: NoLiabilityShift::End, ..Default::default() };
         let mut secure = payment.client().three_d_secure(payment.initiation.clone(), plan).unwrap();
         let outcome = loop {
             match secure.next().await {
-                Next::Ask(ThreeDSecureDemand::Challenge { url, .. }) => {
+                DriveStep::Ask(ThreeDSecureDemand::Challenge { url, .. }) => {
                     customer(&url, button).await;
                     let received = payment.receiver.next().await.unwrap();
-                    assert!(matches!(received.news, News::Challenged));
+                    assert!(matches!(received.notification, Notification::Challenged));
                     // Another tab comes back as well.
-                    secure.tell(ThreeDSecureInput::Returned);
-                    secure.tell(ThreeDSecureInput::Returned);
+                    secure.handle_input(ThreeDSecureInput::Returned);
+                    secure.handle_input(ThreeDSecureInput::Returned);
                 }
-                Next::Ask(other) => panic!("{other:?}"),
-                Next::Done(outcome) => break outcome,
+                DriveStep::Ask(other) => panic!("{other:?}"),
+                DriveStep::Done(outcome) => break outcome,
             }
         };
         match (&outcome, button) {
-            (ThreeDSecured::Approved(_), "authenticate")
-            | (ThreeDSecured::Failed, "fail")
-            | (ThreeDSecured::Abandoned, "abandon") => {}
+            (ThreeDSecureOutcome::Approved(_), "authenticate")
+            | (ThreeDSecureOutcome::Failed, "fail")
+            | (ThreeDSecureOutcome::Abandoned, "abandon") => {}
             _ => panic!("{button}: {outcome:?}"),
         }
         assert_eq!(payment.paid().await, paid, "{button}");
@@ -103,13 +105,13 @@ async fn another_process_goes_on_when_the_customer_comes_back() {
         .three_d_secure(payment.initiation.clone(), ThreeDSecurePlan::default())
         .unwrap()
         .store(move |saved| keep.put(saved));
-    let Next::Ask(ThreeDSecureDemand::Challenge { url, .. }) = secure.next().await else { panic!("no challenge") };
+    let DriveStep::Ask(ThreeDSecureDemand::Challenge { url, .. }) = secure.next().await else { panic!("no challenge") };
     drop(secure);
     customer(&url, "authenticate").await;
     let mut secure = payment.client().resume_three_d_secure(&shelf.last().unwrap()).unwrap();
-    secure.tell(ThreeDSecureInput::Returned);
+    secure.handle_input(ThreeDSecureInput::Returned);
     match secure.next().await {
-        Next::Done(ThreeDSecured::Approved(_)) => {}
+        DriveStep::Done(ThreeDSecureOutcome::Approved(_)) => {}
         other => panic!("{other:?}"),
     }
     assert_eq!(payment.paid().await, 1);
@@ -122,19 +124,19 @@ async fn stored_card(world: &World) -> CardKey {
 }
 
 /// To the end, with a customer who proves who they are each time that they are asked.
-async fn paid_by(world: &World, secure: &mut Securing<Waits>) -> ThreeDSecured {
+async fn paid_by(world: &World, secure: &mut ThreeDSecureDrive<Waits>) -> ThreeDSecureOutcome {
     loop {
         match secure.next().await {
-            Next::Ask(ThreeDSecureDemand::Challenge { url, .. }) => {
+            DriveStep::Ask(ThreeDSecureDemand::Challenge { url, .. }) => {
                 let challenge = http::Request::post(url.as_str())
                     .header("content-type", "application/x-www-form-urlencoded")
                     .body(Bytes::from_static(b"outcome=authenticate"))
                     .unwrap();
                 world.sandbox.send(challenge).unwrap();
-                secure.tell(ThreeDSecureInput::Returned);
+                secure.handle_input(ThreeDSecureInput::Returned);
             }
-            Next::Ask(ThreeDSecureDemand::Decide { .. }) => secure.tell(ThreeDSecureInput::Proceed),
-            Next::Done(outcome) => return outcome,
+            DriveStep::Ask(ThreeDSecureDemand::Decide { .. }) => secure.handle_input(ThreeDSecureInput::Proceed),
+            DriveStep::Done(outcome) => return outcome,
         }
     }
 }
@@ -172,8 +174,8 @@ async fn dropped_at_every_point_it_goes_on_from_what_was_stored() {
             let held = world.ledger("order-1").await;
             let payments: Vec<_> = held.iter().filter(|held| held.transaction_type == TransactionType::AUTH).collect();
             let fits = match (&outcome, &payments[..]) {
-                (ThreeDSecured::Approved(claimed), [held]) => claimed.transaction_key == held.transaction_key,
-                (ThreeDSecured::NotSent(_), []) | (ThreeDSecured::Unknown { .. }, [] | [_]) => true,
+                (ThreeDSecureOutcome::Approved(claimed), [held]) => claimed.transaction_key == held.transaction_key,
+                (ThreeDSecureOutcome::NotSent(_), []) | (ThreeDSecureOutcome::Unknown { .. }, [] | [_]) => true,
                 _ => false,
             };
             assert!(fits, "{fault}, dropped after {polls} polls: {} payments, {outcome:?}", payments.len());

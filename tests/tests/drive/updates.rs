@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use pg_hyper::{Client, News, Purpose, Receiver, Transport, Update, Updating};
+use pg_hyper::{AccountUpdateDrive, Client, EndpointPurpose, Notification, Receiver, Transport, UpdateEvent};
 use pg_model::{CardKey, Encoding, TokeniseTransactionKey};
 use pg_proto::{
     UpdaterHint,
@@ -51,21 +51,24 @@ fn updater_key() -> String {
 }
 
 /// The results by number, until it ends.
-async fn results<S, T>(updating: &mut Updating<S, T>, into: &mut BTreeMap<u64, (BatchEnd, Vec<CardKey>)>) -> UpdateEnd
+async fn results<S, T>(
+    updating: &mut AccountUpdateDrive<S, T>,
+    into: &mut BTreeMap<u64, (BatchEnd, Vec<CardKey>)>,
+) -> UpdateEnd
 where
     S: pg_hyper::KeySource<Error = Infallible>,
     T: Transport + Clone + 'static,
 {
     loop {
         match updating.next().await.unwrap() {
-            Some(Update::Result(batch)) => {
+            Some(UpdateEvent::Result(batch)) => {
                 let answered = batch.entries.iter().map(|entry| entry.old_card_key.clone());
                 let keys: Vec<_> = answered.chain(batch.unanswered.iter().cloned()).collect();
                 let known = into.insert(batch.number, (batch.how.clone(), keys.clone()));
                 assert!(known.is_none_or(|known| known.1 == keys), "a repeat says the same");
             }
-            Some(Update::Progress(_)) => {}
-            Some(Update::Ended(summary)) => return summary.end,
+            Some(UpdateEvent::Progress(_)) => {}
+            Some(UpdateEvent::Ended(summary)) => return summary.end,
             None => panic!("it said how it ended"),
         }
     }
@@ -141,8 +144,8 @@ async fn callbacks_that_come_in_crowds_repeat_no_result() {
     loop {
         (0..20).for_each(|_| updating.hint(forged.clone()));
         match updating.next().await.unwrap() {
-            Some(Update::Result(batch)) => taken.push(batch.number),
-            Some(Update::Ended(summary)) => break assert_eq!(summary.end, UpdateEnd::Complete),
+            Some(UpdateEvent::Result(batch)) => taken.push(batch.number),
+            Some(UpdateEvent::Ended(summary)) => break assert_eq!(summary.end, UpdateEnd::Complete),
             _ => {}
         }
     }
@@ -154,30 +157,31 @@ async fn a_callback_brings_the_result_without_a_poll() {
     let shop = Shop::open(Encoding::Json).await;
     let keys = cards(&shop.client, 3).await;
     let mut receiver = Receiver::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
-    let door = receiver.open(Purpose::UpdaterCallback).unwrap();
+    let endpoint = receiver.open(EndpointPurpose::UpdaterCallback).unwrap();
     // The next look of its own would be a year from now.
-    let plan =
-        UpdatePlan::new(updater_key()).callback_url(door.url()).polls(Duration::from_secs(31_536_000), Duration::MAX);
+    let plan = UpdatePlan::new(updater_key())
+        .callback_url(endpoint.url())
+        .polls(Duration::from_secs(31_536_000), Duration::MAX);
     let mut updating = shop.client.update_accounts(plan, keys.clone().into_iter()).unwrap();
     let mut answered = Vec::new();
     let summary = loop {
         tokio::select! {
             update = updating.next() => match update.unwrap() {
-                Some(Update::Progress(progress)) if progress.submitted == 3 && answered.is_empty() => {
+                Some(UpdateEvent::Progress(progress)) if progress.submitted == 3 && answered.is_empty() => {
                     shop.advance(121).await;
                 }
-                Some(Update::Progress(_)) => {}
-                Some(Update::Result(batch)) => {
+                Some(UpdateEvent::Progress(_)) => {}
+                Some(UpdateEvent::Result(batch)) => {
                     assert_eq!(batch.how, BatchEnd::Finished);
                     answered.extend(batch.entries.iter().map(|entry| entry.old_card_key.clone()));
                 }
-                Some(Update::Ended(summary)) => break summary,
+                Some(UpdateEvent::Ended(summary)) => break summary,
                 None => panic!("it said how it ended"),
             },
             received = receiver.next() => {
                 let received = received.unwrap();
-                assert_eq!(received.token, door.token());
-                let News::Updater(hint) = received.news else { panic!("{received:?}") };
+                assert_eq!(received.token, endpoint.token());
+                let Notification::Updater(hint) = received.notification else { panic!("{received:?}") };
                 updating.hint(hint);
             }
         }

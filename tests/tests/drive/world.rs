@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::Request;
 use pg_hyper::{Client, TowerTransport, Transport};
 use pg_model::{Auth, CardDetails, Encoding, Transaction};
-use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::charge::Charged};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::charge::ChargeOutcome};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 use pg_tests::{clocks, ledger, shop::order};
 use serde_json::Value;
@@ -59,7 +59,7 @@ impl World {
     }
 
     /// Fails unless the claim is what the ledger holds.
-    pub(crate) async fn check(&self, reference: &str, charged: &Charged, what: &str) {
+    pub(crate) async fn check(&self, reference: &str, charged: &ChargeOutcome, what: &str) {
         let ledger = self.ledger(reference).await;
         ledger::contradiction(charged, &ledger).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
     }
@@ -74,8 +74,9 @@ fn account(sandbox: &InProcess, merchant: &str) -> Account {
     let base = |address| BaseUrl::parse(address).unwrap();
     let credentials =
         Credentials::new(merchant.api_key.expose(), merchant.api_password.expose(), merchant.sha_key.expose());
-    let account =
-        Account::new(base(InProcess::BASE_URL), credentials).encoding(Encoding::Json).speaking(pg_sandbox::dialect());
+    let account = Account::new(base(InProcess::BASE_URL), credentials)
+        .encoding(Encoding::Json)
+        .with_dialect(pg_sandbox::dialect());
     match merchant.enterprise {
         None => account,
         Some(own) => account.enterprise(

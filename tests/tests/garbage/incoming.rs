@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use pg_crypto::{KeyDerivation, Padding, SessionCipher};
 use pg_model::{AuthSessionKey, GetToken, RetrieveAccountUpdater, TransactionLookup};
-use pg_proto::{Account, BaseUrl, Credentials, Redirect, Returned, UpdaterHint};
+use pg_proto::{Account, BaseUrl, CardFormResult, Credentials, Redirect, UpdaterHint};
 use proptest::prelude::*;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
@@ -27,7 +27,7 @@ fn address(said: &str) -> String {
 #[test]
 fn a_redirect_that_was_cut_or_damaged_at_any_byte_is_read_or_refused() {
     let whole = address(SAID);
-    assert!(matches!(account().redirect(&whole), Ok(Returned::Invalid(_))));
+    assert!(matches!(account().redirect(&whole), Ok(CardFormResult::Invalid(_))));
     for at in 0..whole.len() {
         assert!(account().redirect(&whole[..at]).is_err(), "cut at {at}");
         for other in ["%", "&", "=", "#", "?", "+", "é", "%FF", "%00", ""] {

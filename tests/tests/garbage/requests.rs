@@ -8,7 +8,7 @@ use pg_crypto::{ShaKey, sign};
 use pg_fuzz::usual::{self, VALUES, found_in};
 use pg_model::{
     METHODS,
-    method::{Credentials, MethodInfo},
+    method::{AuthScheme, MethodInfo},
 };
 use pg_sandbox::{Peer, Sandbox, Timestamp, merchants::Merchant};
 
@@ -59,14 +59,14 @@ impl Shop {
             }
         }
         pairs.extend(usual::credentials(method, &self.merchant));
-        if method.credentials == Credentials::Signed {
+        if method.credentials == AuthScheme::Signed {
             let borrowed: Vec<(&str, &str)> = pairs.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
             let signature = sign(&borrowed, &ShaKey::new(self.merchant.sha_key.expose())).to_string();
             pairs.push(("shaSignature".to_owned(), signature));
         }
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(&pairs).finish();
         let path = match method.credentials {
-            Credentials::Enterprise => format!("/enterprise/{}", method.name),
+            AuthScheme::Enterprise => format!("/enterprise/{}", method.name),
             _ => format!("{}{}/json", method.service.prefix, method.name),
         };
         self.send(&path, "application/x-www-form-urlencoded", body)

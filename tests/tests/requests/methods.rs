@@ -2,11 +2,11 @@
 
 use std::fmt::Debug;
 
-use pg_model::{METHODS, Method, field::Field, method::MethodInfo};
+use pg_model::{ApiRequest, METHODS, field::Field, method::MethodInfo};
 
 /// What a test does with one method.
 pub(crate) trait EachMethod {
-    fn run<M: Method + PartialEq + Debug>(&mut self);
+    fn run<M: ApiRequest + PartialEq + Debug>(&mut self);
 }
 
 /// The types of all 33 methods, in the order of the documents.

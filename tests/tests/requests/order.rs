@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use pg_model::{CheckoutItem, Currency, GetToken, Item, Method, Order, Parameters, method::Credentials};
+use pg_model::{ApiRequest, CheckoutItem, Currency, GetToken, Item, Order, Parameters, method::AuthScheme};
 use proptest::{prelude::*, test_runner::TestRunner};
 
 use crate::requests::{
@@ -24,16 +24,16 @@ fn runner() -> TestRunner {
 struct SigningOrder;
 
 impl EachMethod for SigningOrder {
-    fn run<M: Method + PartialEq + Debug>(&mut self) {
+    fn run<M: ApiRequest + PartialEq + Debug>(&mut self) {
         runner()
             .run(&valid(M::INFO), |parameters| {
                 let request = M::from_parameters(&parameters).expect("a valid request");
                 let visited = Visited::of(&request);
                 let mut names: Vec<String> = visited.pairs.iter().map(|(name, _)| name.clone()).collect();
                 let credentials: &[&str] = match M::INFO.credentials {
-                    Credentials::Signed => &["apiKey", "apiPassword"],
-                    Credentials::Enterprise => &["api_key", "api_password"],
-                    Credentials::Session => &[],
+                    AuthScheme::Signed => &["apiKey", "apiPassword"],
+                    AuthScheme::Enterprise => &["api_key", "api_password"],
+                    AuthScheme::Session => &[],
                 };
                 prop_assert_eq!(visited.credentials.len(), usize::from(!credentials.is_empty()));
                 for at in visited.credentials {
@@ -68,7 +68,7 @@ fn items_come_in_the_order_of_their_names_not_of_their_numbers() {
 struct ThereAndBack;
 
 impl EachMethod for ThereAndBack {
-    fn run<M: Method + PartialEq + Debug>(&mut self) {
+    fn run<M: ApiRequest + PartialEq + Debug>(&mut self) {
         runner()
             .run(&valid(M::INFO), |parameters| {
                 let request = M::from_parameters(&parameters).expect("a valid request");
@@ -85,7 +85,7 @@ impl EachMethod for ThereAndBack {
     }
 }
 
-fn comes_back<M: Method + PartialEq + Debug>(request: &M) -> Result<(), TestCaseError> {
+fn comes_back<M: ApiRequest + PartialEq + Debug>(request: &M) -> Result<(), TestCaseError> {
     let visited = Visited::of(request).parameters();
     let again = M::from_parameters(&visited).expect("the same request");
     prop_assert_eq!(Visited::of(&again).parameters(), visited);

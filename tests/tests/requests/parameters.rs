@@ -1,7 +1,7 @@
 //! Parameters of methods, made up from what the tables say of each field.
 
 use pg_model::{
-    Method, ParameterSink, Parameters,
+    ApiRequest, ParameterSink, Parameters,
     field::{Field, Length},
     format::Format,
     method::MethodInfo,
@@ -18,7 +18,7 @@ pub(crate) struct Visited {
 }
 
 impl Visited {
-    pub(crate) fn of(request: &impl Method) -> Self {
+    pub(crate) fn of(request: &impl ApiRequest) -> Self {
         let mut visited = Self::default();
         request.visit(&mut visited);
         visited

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt::Debug};
 
 use pg_model::{
-    Item, Method, Order, Parameters, PostForm, Rule, UpdateTransaction, Violations, field::Field, format::Format,
+    ApiRequest, Item, Order, Parameters, PostForm, Rule, UpdateTransaction, Violations, field::Field, format::Format,
 };
 use proptest::{prelude::*, test_runner::TestRunner};
 
@@ -30,7 +30,7 @@ fn wrong_names(violations: &Violations) -> Vec<String> {
 struct BothChecksAgree;
 
 impl EachMethod for BothChecksAgree {
-    fn run<M: Method + PartialEq + Debug>(&mut self) {
+    fn run<M: ApiRequest + PartialEq + Debug>(&mut self) {
         runner()
             .run(&any_values(M::INFO), |parameters| {
                 if let Ok(request) = M::from_parameters(&parameters) {
@@ -52,7 +52,7 @@ fn a_typed_request_breaks_the_same_rules_as_its_parameters() {
 struct ValidIsValid;
 
 impl EachMethod for ValidIsValid {
-    fn run<M: Method + PartialEq + Debug>(&mut self) {
+    fn run<M: ApiRequest + PartialEq + Debug>(&mut self) {
         runner()
             .run(&valid(M::INFO), |parameters| {
                 let found = M::INFO.check_parameters(&parameters);

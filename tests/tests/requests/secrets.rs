@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use pg_model::{METHODS, Method, Parameters, Rule, field::Field, format::Format};
+use pg_model::{ApiRequest, METHODS, Parameters, Rule, field::Field, format::Format};
 
 use crate::requests::methods::{EachMethod, for_each_method, names};
 
@@ -22,7 +22,7 @@ fn secret(field: &Field) -> (&'static str, &'static str) {
 struct DebugHides;
 
 impl EachMethod for DebugHides {
-    fn run<M: Method + PartialEq + Debug>(&mut self) {
+    fn run<M: ApiRequest + PartialEq + Debug>(&mut self) {
         let mut parameters = Parameters::new();
         let mut hidden = Vec::new();
         for field in M::INFO.fields {

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{Method, Request, Response, header};
 use pg_crypto::{SessionCipher, ShaKey, sign};
 use pg_model::{
-    Encoding, EnterpriseError, METHODS, Record, RedirectData, ServiceError, decode_into, encode, method::Credentials,
+    Encoding, EnterpriseError, METHODS, Record, RedirectData, ServiceError, decode_into, encode, method::AuthScheme,
 };
 use pg_sandbox::{Sandbox, Settings, Timestamp};
 use serde_json::Value;
@@ -63,7 +63,7 @@ impl Shop {
         let merchant = settings.merchants.by_name("main").unwrap();
         let mut all = pairs.to_vec();
         let (path, signature);
-        if method.credentials == Credentials::Enterprise {
+        if method.credentials == AuthScheme::Enterprise {
             let own = merchant.enterprise.as_ref().unwrap();
             all.extend([("api_key", own.api_key.expose()), ("api_password", own.api_password.expose())]);
             all.push(("version", "5"));
@@ -77,7 +77,7 @@ impl Shop {
         let response = self.send(Method::POST, &path, form(&all));
         if response.status() != 200 {
             let (record, mut error): (_, Box<dyn Record>) = match method.credentials {
-                Credentials::Enterprise => ("EnterpriseError", Box::new(EnterpriseError::default())),
+                AuthScheme::Enterprise => ("EnterpriseError", Box::new(EnterpriseError::default())),
                 _ => ("ServiceError", Box::new(ServiceError::default())),
             };
             decode_into(response.body(), &mut *error).unwrap();
@@ -261,7 +261,7 @@ fn only_batches_and_hosted_payments_are_told_of() {
 #[test]
 fn a_parameter_that_nobody_knows_is_signed_and_ignored() {
     let mut shop = Shop::open();
-    for method in METHODS.iter().filter(|method| method.credentials != Credentials::Session) {
+    for method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         let name = format!("{}/{}", method.service.name, method.name);
         let known = shop.call(&name, &[("merchantReference", "m-1")]);
         let more = shop.call(&name, &[("merchantReference", "m-1"), ("recordedToo", "x"), ("aaa", "é&=")]);

@@ -7,8 +7,8 @@ use http::{Request, Response};
 use pg_proto::{
     Account, BaseUrl, Credentials,
     machine::{
-        Action, Event as MachineEvent, Failure, Machine, Moment, Saved,
-        charge::{Bounds, Charge, Charged},
+        Action, Event as MachineEvent, Failure, Machine, Moment, SavedState,
+        charge::{Charge, ChargeBounds, ChargeOutcome},
     },
     model::{Auth, CardDetails, Currency, Encoding, Item, Order},
 };
@@ -57,8 +57,8 @@ impl Charging {
         let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference(text("order")?);
         let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49"), order);
         Ok(Self(match start["saved"].as_str() {
-            None => Charge::new(account, payment, Bounds::default())?,
-            Some(saved) => Charge::resume(&Saved::from_text(saved), account, Some(payment))?,
+            None => Charge::new(account, payment, ChargeBounds::default())?,
+            Some(saved) => Charge::resume(&SavedState::from_text(saved), account, Some(payment))?,
         }))
     }
 
@@ -100,13 +100,13 @@ fn shown(bytes: &[u8]) -> Value {
     String::from_utf8_lossy(bytes).into()
 }
 
-fn ended(charged: &Charged) -> Value {
+fn ended(charged: &ChargeOutcome) -> Value {
     let (outcome, detail) = match charged {
-        Charged::Approved(paid) => ("approved", paid.transaction_key.to_string()),
-        Charged::Declined(not) => ("declined", not.transaction_status.clone()),
-        Charged::Refused(refused) => ("refused", refused.to_string()),
-        Charged::NotSent => ("not sent", String::new()),
-        Charged::Unknown { why, .. } => ("unknown", why.to_string()),
+        ChargeOutcome::Approved(paid) => ("approved", paid.transaction_key.to_string()),
+        ChargeOutcome::Declined(not) => ("declined", not.transaction_status.clone()),
+        ChargeOutcome::Refused(refused) => ("refused", refused.to_string()),
+        ChargeOutcome::NotSent => ("not sent", String::new()),
+        ChargeOutcome::Unknown { why, .. } => ("unknown", why.to_string()),
     };
     json!({ "outcome": outcome, "detail": detail })
 }

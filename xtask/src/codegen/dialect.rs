@@ -48,7 +48,7 @@ pub(super) fn generate(tables: &Tables) -> String {
         let means = name.strip_prefix("authentication-").unwrap_or(&name);
         text += &entry("authentication", code, &format!("means = {}\n", literal(means)), None);
     }
-    for code in codes("ErrorCode").iter().filter(|code| code.standing.is_some()) {
+    for code in codes("ErrorCode").iter().filter(|code| code.scope.is_some()) {
         text += &entry("error", code, "", Some(141));
     }
     for code in codes("SandboxErrorCode") {
@@ -64,7 +64,7 @@ fn entry(table: &str, code: &Code, what: &str, assumption: Option<u16>) -> Strin
         text += &format!("http = {http}\n");
     }
     text += &format!("message = {}\n", literal(&code.message));
-    for (key, value) in [("remedy", &code.remedy), ("standing", &code.standing)] {
+    for (key, value) in [("remedy", &code.remedy), ("scope", &code.scope)] {
         if let Some(value) = value {
             text += &format!("{key} = {}\n", literal(value));
         }

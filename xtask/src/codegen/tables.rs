@@ -168,7 +168,7 @@ pub(super) struct Code {
     pub(super) http: Option<u16>,
     pub(super) assumption: Option<u16>,
     /// What the code says about other copies of the same request, for the sandbox's dialect.
-    pub(super) standing: Option<String>,
+    pub(super) scope: Option<String>,
     pub(super) source: String,
     pub(super) doc: String,
 }

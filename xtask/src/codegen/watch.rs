@@ -145,7 +145,7 @@ mod tests {
         let said = seen(&mut watch);
         assert!(said.contains("- retry = \"save\"\n+ retry = \"never\"\n"), "{said}");
         assert!(said.contains(&format!("  {}\n", model.display())), "{said}");
-        assert!(fs::read_to_string(copy.path().join(&model)).unwrap().contains("retry: Retry::Never,"));
+        assert!(fs::read_to_string(copy.path().join(&model)).unwrap().contains("retry: RetrySafety::Never,"));
     }
 
     #[test]

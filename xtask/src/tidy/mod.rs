@@ -5,6 +5,7 @@ mod exceptions;
 mod files;
 mod invented;
 mod manifests;
+mod names;
 mod purity;
 mod unsafety;
 mod untested;
@@ -59,6 +60,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     violations.extend(exceptions::check(&sources));
     violations.extend(untested::check(&sources)?);
     violations.extend(invented::check(&sources)?);
+    violations.extend(names::check(&sources));
 
     for violation in &violations {
         println!("{violation}");

@@ -2,7 +2,7 @@
 
 use std::{env::VarError, path::PathBuf, sync::Arc};
 
-use pg_model::{Dialect, Encoding, Secret, method::Credentials as Kind};
+use pg_model::{Dialect, Encoding, Secret, method::AuthScheme as Kind};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 
 use super::{
@@ -115,12 +115,12 @@ impl Details {
         if kind != Kind::Enterprise {
             let base = self.base(Setting::BaseUrl)?;
             let dialect = self.dialect(&base)?;
-            return Ok(Account::new(base, credentials).encoding(encoding).speaking(dialect));
+            return Ok(Account::new(base, credentials).encoding(encoding).with_dialect(dialect));
         }
         let base = self.base(Setting::EnterpriseBaseUrl)?;
         let enterprise =
             EnterpriseCredentials::new(secret(Setting::EnterpriseApiKey), secret(Setting::EnterpriseApiPassword));
-        let account = Account::new(base.clone(), credentials).encoding(encoding).speaking(self.dialect(&base)?);
+        let account = Account::new(base.clone(), credentials).encoding(encoding).with_dialect(self.dialect(&base)?);
         Ok(account.enterprise(base, enterprise))
     }
 

@@ -92,7 +92,7 @@ async fn listen(
     json: bool,
 ) -> Result<(), Failure> {
     while let Some(received) = receiver.next().await {
-        let event = confirming.find_out(addresses.name(&received.token), received.news).await;
+        let event = confirming.find_out(addresses.name(&received.token), received.notification).await;
         let text = if json {
             output::to_json(&event)?
         } else {

@@ -3,7 +3,7 @@
 use pg_model::{
     METHODS,
     field::{Field, Length},
-    method::{Credentials, MethodInfo, Retry, ServiceInfo},
+    method::{AuthScheme, MethodInfo, RetrySafety, ServiceInfo},
 };
 use serde::Serialize;
 
@@ -117,19 +117,19 @@ fn length(length: Length) -> String {
     }
 }
 
-const fn retry(retry: Retry) -> &'static str {
+const fn retry(retry: RetrySafety) -> &'static str {
     match retry {
-        Retry::Safe => "safe",
-        Retry::LookupFirst => "lookup-first",
-        Retry::Never => "never",
+        RetrySafety::Safe => "safe",
+        RetrySafety::LookupFirst => "lookup-first",
+        RetrySafety::Never => "never",
     }
 }
 
-const fn credentials(credentials: Credentials) -> &'static str {
+const fn credentials(credentials: AuthScheme) -> &'static str {
     match credentials {
-        Credentials::Signed => "apiKey, apiPassword and shaSignature",
-        Credentials::Session => "only the session key: the customer's browser sends it",
-        Credentials::Enterprise => "api_key, api_password and version",
+        AuthScheme::Signed => "apiKey, apiPassword and shaSignature",
+        AuthScheme::Session => "only the session key: the customer's browser sends it",
+        AuthScheme::Enterprise => "api_key, api_password and version",
     }
 }
 
@@ -183,9 +183,9 @@ impl Entry {
             doc: info.doc,
             http_path: format!("{}{}", info.service.prefix, info.name),
             credentials: match info.credentials {
-                Credentials::Signed => "signed",
-                Credentials::Session => "session",
-                Credentials::Enterprise => "enterprise",
+                AuthScheme::Signed => "signed",
+                AuthScheme::Session => "session",
+                AuthScheme::Enterprise => "enterprise",
             },
             retry: retry(info.retry),
             retry_why: info.retry_why,

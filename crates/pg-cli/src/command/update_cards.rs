@@ -15,16 +15,16 @@ mod state;
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use pg_hyper::{
-    Client, Hyper,
+    Client, HyperTransport,
     proto::{
         Account, BaseUrl,
         machine::{
-            account_update::{Doubtful, UpdatePlan},
-            throttle::Limits,
+            account_update::{DoubtfulPolicy, UpdatePlan},
+            throttle::ThrottleLimits,
         },
     },
 };
-use pg_model::{Encoding, format::MAX_CARD_KEYS, method::Credentials};
+use pg_model::{Encoding, format::MAX_CARD_KEYS, method::AuthScheme};
 
 use self::{
     callbacks::Callbacks,
@@ -134,7 +134,7 @@ struct Ready {
 pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let flags = std::mem::take(&mut arguments.account);
     let details = Details::gather(flags)?;
-    let account = details.account(Credentials::Signed, Encoding::Json)?;
+    let account = details.account(AuthScheme::Signed, Encoding::Json)?;
     let updater_key = details.require(Setting::AccountUpdaterKey)?;
     // Whether its addresses are safe to send credentials to.
     Client::new(account.clone()).map_err(|error| Failure::misuse(format!("{error}: use an https address")))?;
@@ -145,7 +145,7 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
         let (mut state, is_old) = arguments.state(&input, api_key, json)?;
         let callbacks = arguments.callbacks(&mut state).await?;
         let plan = arguments.plan(updater_key, &callbacks);
-        let gate = Gate::new(Hyper::new().deadline(Duration::from_secs(arguments.timeout)));
+        let gate = Gate::new(HyperTransport::new().deadline(Duration::from_secs(arguments.timeout)));
         let client = arguments.client(account, gate.clone());
         let ready = arguments.ready(input, state, is_old)?;
         run::run(ready, client, plan, callbacks, gate, interrupted, json).await
@@ -199,7 +199,7 @@ impl Arguments {
     }
 
     fn plan(&self, updater_key: &str, callbacks: &Callbacks) -> UpdatePlan {
-        let policy = if self.submit_again { Doubtful::SubmitAgain } else { Doubtful::Report };
+        let policy = if self.submit_again { DoubtfulPolicy::SubmitAgain } else { DoubtfulPolicy::Report };
         // Callbacks that go elsewhere settle nothing here.
         let doubt = if callbacks.come_here() { HOUR * self.doubt } else { Duration::ZERO };
         let first = Duration::from_secs(self.poll);
@@ -217,7 +217,8 @@ impl Arguments {
     }
 
     fn client(&self, account: Account, gate: Gate) -> Client<Gate> {
-        Client::with_transport(account, gate).limits(Limits { per_minute: self.per_minute, ..Limits::default() })
+        Client::with_transport(account, gate)
+            .limits(ThrottleLimits { per_minute: self.per_minute, ..ThrottleLimits::default() })
     }
 }
 

@@ -4,7 +4,7 @@ use pg_model::{
     METHODS,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, MethodInfo},
+    method::{AuthScheme, MethodInfo},
 };
 
 use crate::command::pg::{CANARIES, pg, words};
@@ -62,7 +62,7 @@ fn every_method_can_be_rehearsed_without_an_account() {
     for info in METHODS {
         let ended = pg(arguments(info, &["--dry-run"])).run().ends(0).hides(&HIDDEN).says("placeholders stand in");
         let (host, encoding) = match info.credentials {
-            Credentials::Enterprise => ("https://enterprise.invalid", ""),
+            AuthScheme::Enterprise => ("https://enterprise.invalid", ""),
             _ => ("https://gateway.invalid", "/json"),
         };
         let target = format!("POST {host}{}{}{encoding}\n", info.service.prefix, info.name);
@@ -72,9 +72,9 @@ fn every_method_can_be_rehearsed_without_an_account() {
             assert!(ended.out.lines().any(|line| line.trim_start().starts_with(&format!("{name} "))), "{name}");
         }
         let credential = match info.credentials {
-            Credentials::Signed => "shaSignature",
-            Credentials::Session => continue,
-            Credentials::Enterprise => "api_password",
+            AuthScheme::Signed => "shaSignature",
+            AuthScheme::Session => continue,
+            AuthScheme::Enterprise => "api_password",
         };
         assert!(ended.out.lines().any(|line| line.contains(credential) && line.ends_with("(placeholder)")));
     }

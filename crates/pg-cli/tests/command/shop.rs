@@ -26,7 +26,7 @@ impl Shop {
         let credentials = Credentials::new(text("apiKey"), text("apiPassword"), text("shaKey"));
         let account = Account::new(BaseUrl::parse(&base).unwrap(), credentials)
             .encoding(Encoding::Json)
-            .speaking(pg_sandbox::dialect())
+            .with_dialect(pg_sandbox::dialect())
             .enterprise(
                 BaseUrl::parse(enterprise).unwrap(),
                 EnterpriseCredentials::new(text("enterpriseApiKey"), text("enterpriseApiPassword")),

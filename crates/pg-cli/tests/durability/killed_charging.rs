@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use pg_hyper::{Client, Clock, Hyper};
+use pg_hyper::{Client, Clock, HyperTransport};
 use pg_model::{Auth, CardDetails, Currency, Encoding, Item, Order};
 use pg_proto::{
     Account, BaseUrl, Credentials,
-    machine::{Moment, charge::Charged, throttle::Limits},
+    machine::{Moment, charge::ChargeOutcome, throttle::ThrottleLimits},
 };
 
 use crate::durability::{
@@ -85,7 +85,7 @@ fn charge(runtime: &tokio::runtime::Runtime, client: &Client, round: u64) -> Str
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference(reference(round));
     let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49").cv2("123"), order);
     match runtime.block_on(client.charge(payment).unwrap().into_future()) {
-        Charged::Approved(paid) => paid.transaction_key.as_str().to_owned(),
+        ChargeOutcome::Approved(paid) => paid.transaction_key.as_str().to_owned(),
         other => panic!("round {round}: {other:?}"),
     }
 }
@@ -109,10 +109,10 @@ fn client(proxy: &KillingProxy) -> Client {
     let main = settings.merchants.by_name("main").unwrap();
     let credentials = Credentials::new(main.api_key.expose(), main.api_password.expose(), main.sha_key.expose());
     let base = BaseUrl::parse(&format!("http://{}", proxy.address)).unwrap();
-    let account = Account::new(base, credentials).encoding(Encoding::Json).speaking(pg_sandbox::dialect());
+    let account = Account::new(base, credentials).encoding(Encoding::Json).with_dialect(pg_sandbox::dialect());
     // No connection is used twice, so that each is one request.
-    let transport = Hyper::new().pool(0, Duration::from_secs(1));
-    let limits = Limits { per_minute: 1_000_000, ..Limits::default() };
+    let transport = HyperTransport::new().pool(0, Duration::from_secs(1));
+    let limits = ThrottleLimits { per_minute: 1_000_000, ..ThrottleLimits::default() };
     Client::with_transport(account, transport).clock(Leaping(AtomicU64::new(1_777_888_800_000))).limits(limits)
 }
 
@@ -124,7 +124,7 @@ impl Clock for Leaping {
         Moment::from_millis(self.0.load(Ordering::SeqCst))
     }
 
-    fn until(&self, moment: Moment) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn sleep_until(&self, moment: Moment) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         self.0.fetch_max(moment.millis(), Ordering::SeqCst);
         Box::pin(std::future::ready(()))
     }

@@ -6,11 +6,17 @@ fn address(last: u8) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(192, 0, 2, last))
 }
 
-fn places(connections: usize, per_address: usize) -> Places {
-    Places::new(Limits { connections, per_address, body_bytes: 100, free_body_bytes: 0, ..Limits::default() })
+fn places(connections: usize, per_address: usize) -> ConnectionSlots {
+    ConnectionSlots::new(ConnectionLimits {
+        connections,
+        per_address,
+        body_bytes: 100,
+        free_body_bytes: 0,
+        ..ConnectionLimits::default()
+    })
 }
 
-fn admitted(places: &Places, from: u8) -> Place {
+fn admitted(places: &ConnectionSlots, from: u8) -> ConnectionSlot {
     match places.admit(address(from)) {
         Admission::Admitted(place) => place,
         Admission::Full => panic!("full"),
@@ -27,7 +33,7 @@ fn now<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-fn is_closed(place: &Place) -> bool {
+fn is_closed(place: &ConnectionSlot) -> bool {
     now(place.closed()).is_some()
 }
 
@@ -154,7 +160,8 @@ fn a_complete_body_is_waited_for() {
 
 #[test]
 fn a_small_body_never_waits_for_large_ones() {
-    let places = Places::new(Limits { body_bytes: 100, free_body_bytes: 8, ..Limits::default() });
+    let places =
+        ConnectionSlots::new(ConnectionLimits { body_bytes: 100, free_body_bytes: 8, ..ConnectionLimits::default() });
     let [large, small] = [1, 2].map(|from| admitted(&places, from));
     let _all = now(large.hold(108)).flatten().expect("eight bytes are not counted, and as many as all bodies may have");
     large.working();
@@ -165,7 +172,7 @@ fn a_small_body_never_waits_for_large_ones() {
 
 #[test]
 fn the_longest_unread_reply_makes_room() {
-    let places = Places::new(Limits { reply_bytes: 100, ..Limits::default() });
+    let places = ConnectionSlots::new(ConnectionLimits { reply_bytes: 100, ..ConnectionLimits::default() });
     let [first, second, third] = [1, 2, 3].map(|from| admitted(&places, from));
     for place in [&first, &second, &third] {
         place.working();
@@ -184,7 +191,7 @@ fn the_longest_unread_reply_makes_room() {
 #[test]
 fn fewer_are_admitted_when_the_process_has_no_more_files() {
     let places = places(100, 100);
-    let admitted: Vec<Place> = (0..40).map(|_| admitted(&places, 1)).collect();
+    let admitted: Vec<ConnectionSlot> = (0..40).map(|_| admitted(&places, 1)).collect();
     places.shrink();
     assert_eq!(admitted.iter().filter(|place| is_closed(place)).count(), SPARE);
     let count = || places.0.lock().connections.len();
@@ -209,8 +216,8 @@ fn a_network_counts_as_one_address() {
 
 #[test]
 fn a_loopback_address_has_a_bound_when_it_is_given_one() {
-    let admit = |limits: Limits| {
-        let places = Places::new(Limits { per_address: 1, ..limits });
+    let admit = |limits: ConnectionLimits| {
+        let places = ConnectionSlots::new(ConnectionLimits { per_address: 1, ..limits });
         let from = || match places.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)) {
             Admission::Admitted(place) => place,
             _ => panic!("not admitted"),
@@ -218,6 +225,6 @@ fn a_loopback_address_has_a_bound_when_it_is_given_one() {
         let (first, _second) = (from(), from());
         is_closed(&first)
     };
-    assert!(!admit(Limits::default()));
-    assert!(admit(Limits { per_loopback_address: 1, ..Limits::default() }));
+    assert!(!admit(ConnectionLimits::default()));
+    assert!(admit(ConnectionLimits { per_loopback_address: 1, ..ConnectionLimits::default() }));
 }

@@ -2,17 +2,17 @@
 
 use std::{fmt, future::ready, sync::Arc};
 
-use pg_model::{Method, Outcome, Transaction};
+use pg_model::{ApiRequest, Outcome, Transaction};
 use pg_proto::machine::{
-    Machine, Nothing, Saved,
-    charge::{Bounds, Charge},
+    Machine, Never, SavedState,
+    charge::{Charge, ChargeBounds},
 };
 
 use super::Background;
-use crate::{DurableFile, Hyper, Next, StoreError, Transport, Trouble};
+use crate::{DriveError, DriveStep, DurableFile, HyperTransport, StoreError, Transport};
 
 /// A machine in the hands of a client; whoever calls waits. See [`crate::Drive`].
-pub struct Drive<M: Machine, T = Hyper> {
+pub struct Drive<M: Machine, T = HyperTransport> {
     inner: crate::Drive<M, T>,
     background: Arc<Background>,
 }
@@ -29,7 +29,10 @@ where
     /// Stores the machine before each request and each wait, durably: the request leaves only when `store` has returned.
     /// When it fails, nothing is sent; see [`crate::Drive::store`].
     #[must_use]
-    pub fn store<E: Into<StoreError>>(self, store: impl Fn(Saved) -> Result<(), E> + Send + Sync + 'static) -> Self {
+    pub fn store<E: Into<StoreError>>(
+        self,
+        store: impl Fn(SavedState) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
         Self { inner: self.inner.store(move |saved| ready(store(saved).map_err(Into::into))), ..self }
     }
 
@@ -41,7 +44,7 @@ where
 
     /// What would be stored now.
     #[must_use]
-    pub fn saved(&self) -> Saved {
+    pub fn saved(&self) -> SavedState {
         self.inner.saved()
     }
 
@@ -52,25 +55,25 @@ where
 
     /// What went wrong last, for people; see [`crate::Drive::trouble`].
     #[must_use]
-    pub const fn trouble(&self) -> Option<&Trouble> {
-        self.inner.trouble()
+    pub const fn error(&self) -> Option<&DriveError> {
+        self.inner.error()
     }
 
     /// Tells the machine what its owner knows.
-    pub fn tell(&mut self, input: M::Input) {
-        self.inner.tell(input);
+    pub fn handle_input(&mut self, input: M::Input) {
+        self.inner.handle_input(input);
     }
 
     /// Goes on until the machine asks something or is over. It waits for nothing else meanwhile; to hear of a return or
     /// a callback at the same time takes the async client.
-    pub fn go_on(&mut self) -> Next<M::Demand, M::Outcome> {
+    pub fn advance(&mut self) -> DriveStep<M::Demand, M::Outcome> {
         self.background.wait(self.inner.next())
     }
 }
 
 impl<M, T> Drive<M, T>
 where
-    M: Machine<Demand = Nothing>,
+    M: Machine<Demand = Never>,
     T: Transport + Clone + 'static,
 {
     /// Goes on to the end.
@@ -79,10 +82,10 @@ where
     }
 }
 
-impl<P: Method<Output = Outcome<Transaction>>, T: Transport + Clone + 'static> Drive<Charge<P>, T> {
-    /// How far it goes before it ends as unknown, instead of [the usual](Bounds::default).
+impl<P: ApiRequest<Output = Outcome<Transaction>>, T: Transport + Clone + 'static> Drive<Charge<P>, T> {
+    /// How far it goes before it ends as unknown, instead of [the usual](ChargeBounds::default).
     #[must_use]
-    pub fn bounds(self, bounds: Bounds) -> Self {
+    pub fn bounds(self, bounds: ChargeBounds) -> Self {
         Self { inner: self.inner.bounds(bounds), ..self }
     }
 }

@@ -6,13 +6,13 @@ use pg_model::CardKey;
 use pg_proto::{
     Misuse, UpdaterHint,
     machine::{
-        ResumeError, Saved,
+        ResumeError, SavedState,
         account_update::{AccountUpdate, BatchResult, Progress, Summary, UpdateDemand, UpdateInput, UpdatePlan},
     },
 };
 
-use super::{Drive, Next, StoreError, Trouble};
-use crate::{Client, DurableFile, Hyper, News, Received, Transport};
+use super::{Drive, DriveError, DriveStep, StoreError};
+use crate::{Client, DurableFile, HyperTransport, Notification, Received, Transport};
 
 /// Where the card keys of an account update come from. Every iterator of card keys is one.
 ///
@@ -36,9 +36,9 @@ where
     }
 }
 
-/// An account update on its way: a stream of [`Update`]s, to be taken with [`next`](Self::next).
+/// An account update on its way: a stream of [`UpdateEvent`]s, to be taken with [`next`](Self::next).
 #[must_use = "it does nothing until it is asked for what is next"]
-pub struct Updating<S, T = Hyper> {
+pub struct AccountUpdateDrive<S, T = HyperTransport> {
     drive: Drive<AccountUpdate, T>,
     source: S,
     /// The keys that were read last, and their place: the machine may ask for them once more.
@@ -53,7 +53,7 @@ pub struct Updating<S, T = Hyper> {
 
 /// What an account update tells.
 #[derive(Clone, Debug)]
-pub enum Update {
+pub enum UpdateEvent {
     /// How far it is.
     Progress(Progress),
     /// The result of a batch. To ask for what is next says that it is in good hands, so store it durably before.
@@ -67,7 +67,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// [`machine::account_update`](pg_proto::machine::account_update) for what it promises.
     ///
     /// ```no_run
-    /// use pg_hyper::{Client, DurableFile, Update, proto::machine::account_update::UpdatePlan};
+    /// use pg_hyper::{Client, DurableFile, UpdateEvent, proto::machine::account_update::UpdatePlan};
     ///
     /// # async fn refresh(client: Client, keys: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
     /// let plan = UpdatePlan::new("updater key");
@@ -76,9 +76,9 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///     .store_in(DurableFile::new("update.json"));
     /// while let Some(update) = updating.next().await? {
     ///     match update {
-    ///         Update::Progress(progress) => println!("{} of {}", progress.finished, progress.read),
-    ///         Update::Result(batch) => println!("batch {}: {} cards", batch.number, batch.entries.len()),
-    ///         Update::Ended(summary) => println!("{:?}", summary.end),
+    ///         UpdateEvent::Progress(progress) => println!("{} of {}", progress.finished, progress.read),
+    ///         UpdateEvent::Result(batch) => println!("batch {}: {} cards", batch.number, batch.entries.len()),
+    ///         UpdateEvent::Ended(summary) => println!("{:?}", summary.end),
     ///     }
     /// }
     /// # Ok(())
@@ -87,8 +87,9 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// # Errors
     /// When the plan's updater key or callback address breaks a rule.
-    pub fn update_accounts<S: KeySource>(&self, plan: UpdatePlan, keys: S) -> Result<Updating<S, T>, Misuse> {
-        AccountUpdate::new(self.account().clone(), plan).map(|machine| Updating::new(self.drive(machine), keys))
+    pub fn update_accounts<S: KeySource>(&self, plan: UpdatePlan, keys: S) -> Result<AccountUpdateDrive<S, T>, Misuse> {
+        AccountUpdate::new(self.account().clone(), plan)
+            .map(|machine| AccountUpdateDrive::new(self.drive(machine), keys))
     }
 
     /// Goes on with an account update from what was stored last. `keys` begin at their beginning again.
@@ -97,16 +98,16 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// When that is no account update's state, was saved for another account, or the plan is wrong.
     pub fn resume_update<S: KeySource>(
         &self,
-        saved: &Saved,
+        saved: &SavedState,
         plan: UpdatePlan,
         keys: S,
-    ) -> Result<Updating<S, T>, ResumeError> {
+    ) -> Result<AccountUpdateDrive<S, T>, ResumeError> {
         AccountUpdate::resume(saved, self.account().clone(), plan)
-            .map(|machine| Updating::new(self.drive(machine), keys))
+            .map(|machine| AccountUpdateDrive::new(self.drive(machine), keys))
     }
 }
 
-impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
+impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
     fn new(drive: Drive<AccountUpdate, T>, source: S) -> Self {
         Self {
             drive: drive.eager(),
@@ -123,7 +124,7 @@ impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
     /// about a batch whose submission was answered.
     pub fn store<F, Stored, E>(mut self, store: F) -> Self
     where
-        F: Fn(Saved) -> Stored + Send + Sync + 'static,
+        F: Fn(SavedState) -> Stored + Send + Sync + 'static,
         Stored: Future<Output = Result<(), E>> + Send + 'static,
         E: Into<StoreError>,
     {
@@ -140,14 +141,14 @@ impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
     /// Something came in at a [`Receiver`](crate::Receiver): a callback is a [hint](Self::hint), whatever else is no news.
     /// The service is answered once the hint is stored.
     pub fn receive(&mut self, received: Received) {
-        if let News::Updater(hint) = received.news {
-            self.drive.tell_received(UpdateInput::Hint(hint), received.receipt);
+        if let Notification::Updater(hint) = received.notification {
+            self.drive.handle_received_input(UpdateInput::Hint(hint), received.receipt);
         }
     }
 
     /// A callback came in. Nothing in it is believed: it is a reason to look.
     pub fn hint(&mut self, hint: UpdaterHint) {
-        self.drive.tell(UpdateInput::Hint(hint));
+        self.drive.handle_input(UpdateInput::Hint(hint));
     }
 
     /// How far it is.
@@ -158,13 +159,13 @@ impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
 
     /// What went wrong last, see [`Drive::trouble`].
     #[must_use]
-    pub const fn trouble(&self) -> Option<&Trouble> {
-        self.drive.trouble()
+    pub const fn error(&self) -> Option<&DriveError> {
+        self.drive.error()
     }
 
     /// What would be stored now: worth storing once more when it has ended before its time.
     #[must_use]
-    pub fn saved(&self) -> Saved {
+    pub fn saved(&self) -> SavedState {
         self.drive.saved()
     }
 
@@ -175,32 +176,32 @@ impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
     ///
     /// # Errors
     /// When the source can't be read. It may be called again.
-    pub async fn next(&mut self) -> Result<Option<Update>, S::Error> {
+    pub async fn next(&mut self) -> Result<Option<UpdateEvent>, S::Error> {
         if let Some(number) = self.handed.take() {
-            self.drive.tell(UpdateInput::Taken(number));
+            self.drive.handle_input(UpdateInput::Taken(number));
         }
         while !self.ended {
             if let Some((from, at_most)) = self.wanted {
                 let keys = self.keys(from, at_most).await?;
                 self.wanted = None;
-                self.drive.tell(UpdateInput::Keys { from, keys });
+                self.drive.handle_input(UpdateInput::Keys { from, keys });
             }
             match self.drive.turn().await {
                 None => {}
-                Some(Next::Ask(UpdateDemand::Keys { from, at_most })) => self.wanted = Some((from, at_most)),
-                Some(Next::Ask(UpdateDemand::Take(result))) => {
+                Some(DriveStep::Ask(UpdateDemand::Keys { from, at_most })) => self.wanted = Some((from, at_most)),
+                Some(DriveStep::Ask(UpdateDemand::Take(result))) => {
                     self.handed = Some(result.number);
-                    return Ok(Some(Update::Result(result)));
+                    return Ok(Some(UpdateEvent::Result(result)));
                 }
-                Some(Next::Done(summary)) => {
+                Some(DriveStep::Done(summary)) => {
                     self.ended = true;
-                    return Ok(Some(Update::Ended(summary)));
+                    return Ok(Some(UpdateEvent::Ended(summary)));
                 }
             }
             let progress = self.progress();
             if progress != self.shown {
                 self.shown = progress;
-                return Ok(Some(Update::Progress(progress)));
+                return Ok(Some(UpdateEvent::Progress(progress)));
             }
         }
         Ok(None)
@@ -219,8 +220,8 @@ impl<S: KeySource, T: Transport + Clone + 'static> Updating<S, T> {
     }
 }
 
-impl<S, T> fmt::Debug for Updating<S, T> {
+impl<S, T> fmt::Debug for AccountUpdateDrive<S, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Updating").field("drive", &self.drive).finish_non_exhaustive()
+        f.debug_struct("AccountUpdateDrive").field("drive", &self.drive).finish_non_exhaustive()
     }
 }

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use pg_model::{Method, Outcome, Transaction};
+use pg_model::{ApiRequest, Outcome, Transaction};
 use pg_proto::{
     Misuse,
     machine::{
-        ResumeError, Saved,
-        charge::{Bounds, Charge},
+        ResumeError, SavedState,
+        charge::{Charge, ChargeBounds},
     },
 };
 
 use super::Drive;
-use crate::{Client, Hyper, Transport};
+use crate::{Client, HyperTransport, Transport};
 
 /// A charge on its way; await it, or [run](Drive::run) it.
-pub type Charging<P, T = Hyper> = Drive<Charge<P>, T>;
+pub type ChargeDrive<P, T = HyperTransport> = Drive<Charge<P>, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
     /// Charges once, whatever the network does: after a request that was maybe sent it looks the payment up, and sends it
@@ -25,16 +25,16 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// Nothing is sent before it is awaited.
     ///
     /// ```no_run
-    /// use pg_hyper::{Client, proto::machine::charge::Charged};
+    /// use pg_hyper::{Client, proto::machine::charge::ChargeOutcome};
     /// # use pg_hyper::proto::model::{AuthSessionKey, Currency, Item, Order, SessionKey, TransactionLookup};
-    /// # fn settle(_: Charged) {}
+    /// # fn settle(_: ChargeOutcome) {}
     /// # fn park(_: TransactionLookup) {}
     ///
     /// # async fn pay(client: Client, session_key: SessionKey) -> Result<(), Box<dyn std::error::Error>> {
     /// let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
     /// let auth = AuthSessionKey::new(session_key, order);
     /// match client.charge(auth)?.await {
-    ///     Charged::Unknown { reconcile, .. } => park(reconcile),
+    ///     ChargeOutcome::Unknown { reconcile, .. } => park(reconcile),
     ///     other => settle(other),
     /// }
     /// # Ok(())
@@ -45,8 +45,8 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// [`resume_charge`](Self::resume_charge):
     ///
     /// ```no_run
-    /// # use pg_hyper::{Client, DurableFile, proto::{machine::charge::Charged, model::AuthCardKey}};
-    /// # async fn pay(client: Client, auth: AuthCardKey) -> Result<Charged, Box<dyn std::error::Error>> {
+    /// # use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::AuthCardKey}};
+    /// # async fn pay(client: Client, auth: AuthCardKey) -> Result<ChargeOutcome, Box<dyn std::error::Error>> {
     /// let charging = client.charge(auth)?.store_in(DurableFile::new("order-7.json"));
     /// # Ok(charging.await)
     /// # }
@@ -54,11 +54,12 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// # Errors
     /// When the payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that can't be looked up.
-    pub fn charge<P>(&self, payment: P) -> Result<Charging<P, T>, Misuse>
+    pub fn charge<P>(&self, payment: P) -> Result<ChargeDrive<P, T>, Misuse>
     where
-        P: Method<Output = Outcome<Transaction>>,
+        P: ApiRequest<Output = Outcome<Transaction>>,
     {
-        Charge::new(Arc::clone(self.shared_account()), payment, Bounds::default()).map(|charge| self.drive(charge))
+        Charge::new(Arc::clone(self.shared_account()), payment, ChargeBounds::default())
+            .map(|charge| self.drive(charge))
     }
 
     /// Goes on with a charge from what was stored last. `payment` is what it was made from, if that can be had again:
@@ -66,18 +67,18 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// # Errors
     /// When that is no charge's state, was saved for another account, or `payment` is another payment.
-    pub fn resume_charge<P>(&self, saved: &Saved, payment: Option<P>) -> Result<Charging<P, T>, ResumeError>
+    pub fn resume_charge<P>(&self, saved: &SavedState, payment: Option<P>) -> Result<ChargeDrive<P, T>, ResumeError>
     where
-        P: Method<Output = Outcome<Transaction>>,
+        P: ApiRequest<Output = Outcome<Transaction>>,
     {
         Charge::resume(saved, Arc::clone(self.shared_account()), payment).map(|charge| self.drive(charge))
     }
 }
 
-impl<P: Method<Output = Outcome<Transaction>>, T: Transport + Clone + 'static> Charging<P, T> {
-    /// How far it goes before it ends as unknown, instead of [the usual](Bounds::default).
+impl<P: ApiRequest<Output = Outcome<Transaction>>, T: Transport + Clone + 'static> ChargeDrive<P, T> {
+    /// How far it goes before it ends as unknown, instead of [the usual](ChargeBounds::default).
     #[must_use]
-    pub fn bounds(self, bounds: Bounds) -> Self {
+    pub fn bounds(self, bounds: ChargeBounds) -> Self {
         self.change(|charge| charge.bounds(bounds))
     }
 }

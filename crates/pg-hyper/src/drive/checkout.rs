@@ -2,15 +2,15 @@
 
 use pg_model::GetToken;
 use pg_proto::machine::{
-    ResumeError, Saved,
+    ResumeError, SavedState,
     checkout::{Checkout, CheckoutError, CheckoutPlan},
 };
 
 use super::Drive;
-use crate::{Client, Hyper, Transport};
+use crate::{Client, HyperTransport, Transport};
 
 /// A payment on the hosted pages on its way; it asks its owner to lead the customer there.
-pub type CheckingOut<T = Hyper> = Drive<Checkout, T>;
+pub type CheckoutDrive<T = HyperTransport> = Drive<Checkout, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
     /// Takes a payment on the hosted pages: gets a token, has the customer led there, and finds out whether it was paid.
@@ -20,26 +20,26 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// ```no_run
     /// use pg_hyper::{
-    ///     Client, DurableFile, Next,
+    ///     Client, DurableFile, DriveStep,
     ///     proto::{
-    ///         machine::checkout::{CheckedOut, CheckoutDemand, CheckoutInput},
+    ///         machine::checkout::{CheckoutOutcome, CheckoutDemand, CheckoutInput},
     ///         model::{GetToken, Url},
     ///     },
     /// };
     /// # async fn the_customer_came_back_with_a_trans_key(_: Url) -> String { String::new() }
     ///
-    /// # async fn pay(client: Client, request: GetToken) -> Result<CheckedOut, Box<dyn std::error::Error>> {
+    /// # async fn pay(client: Client, request: GetToken) -> Result<CheckoutOutcome, Box<dyn std::error::Error>> {
     /// let mut checkout = client
     ///     .checkout(request, Default::default())?
     ///     .store_in(DurableFile::new("order-7.json"));
     /// let outcome = loop {
     ///     match checkout.next().await {
-    ///         Next::Ask(CheckoutDemand::Redirect { url, until }) => tokio::select! {
-    ///             key = the_customer_came_back_with_a_trans_key(url) => checkout.tell(CheckoutInput::Told(key)),
+    ///         DriveStep::Ask(CheckoutDemand::Redirect { url, until }) => tokio::select! {
+    ///             key = the_customer_came_back_with_a_trans_key(url) => checkout.handle_input(CheckoutInput::Reported(key)),
     ///             // It sees by itself that the time is over.
-    ///             () = client.until(until) => {}
+    ///             () = client.sleep_until(until) => {}
     ///         },
-    ///         Next::Done(outcome) => break outcome,
+    ///         DriveStep::Done(outcome) => break outcome,
     ///     }
     /// };
     /// # Ok(outcome)
@@ -48,7 +48,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// # Errors
     /// When the request breaks a rule, or does not say what is to be paid.
-    pub fn checkout(&self, request: GetToken, plan: CheckoutPlan) -> Result<CheckingOut<T>, CheckoutError> {
+    pub fn checkout(&self, request: GetToken, plan: CheckoutPlan) -> Result<CheckoutDrive<T>, CheckoutError> {
         Checkout::new(self.account().clone(), request, plan).map(|machine| self.drive(machine).eager())
     }
 
@@ -56,7 +56,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// # Errors
     /// When that is no checkout's state, or was saved for another account.
-    pub fn resume_checkout(&self, saved: &Saved, plan: CheckoutPlan) -> Result<CheckingOut<T>, ResumeError> {
+    pub fn resume_checkout(&self, saved: &SavedState, plan: CheckoutPlan) -> Result<CheckoutDrive<T>, ResumeError> {
         Checkout::resume(saved, self.account().clone(), plan).map(|machine| self.drive(machine).eager())
     }
 }

@@ -19,7 +19,7 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Moment;
 
     /// Ends at that time or later, when [`now`](Self::now) says so too.
-    fn until(&self, moment: Moment) -> Pending<()>;
+    fn sleep_until(&self, moment: Moment) -> Pending<()>;
 }
 
 /// The wall clock when it was asked first, and since then the time that passed for tokio.
@@ -37,7 +37,7 @@ impl Clock for SystemClock {
         wall.after(passed(*start))
     }
 
-    fn until(&self, moment: Moment) -> Pending<()> {
+    fn sleep_until(&self, moment: Moment) -> Pending<()> {
         let left = moment.since(self.now());
         // Rounded up: a timer that counts milliseconds must not be back before its time.
         Box::pin(sleep(left + Duration::from_millis(1)))
@@ -70,8 +70,8 @@ mod tests {
         let start = clock.now();
         assert!(start > Moment::from_millis(1_700_000_000_000), "{start:?}");
         let later = start.after(Duration::from_secs(86_400));
-        clock.until(later).await;
+        clock.sleep_until(later).await;
         assert!(clock.now() >= later && clock.now().since(later) < Duration::from_secs(1));
-        clock.until(start).await;
+        clock.sleep_until(start).await;
     }
 }

@@ -2,48 +2,48 @@
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_proto::machine::Saved;
+use pg_proto::machine::SavedState;
 use tracing::{Instrument, field::Empty};
 
-use super::{Trouble, pace::Lane, receipts::Receipts, store::Store};
+use super::{DriveError, receipts::ReceiptHandles, scheduler::CredentialSet, store::Store};
 use crate::{Client, Transport, TransportError};
 
 /// What came of it.
 pub(super) enum Exchanged {
     Reply(Response<Bytes>),
-    Failed(Trouble),
+    Failed(DriveError),
 }
 
 pub(super) async fn exchange<T: Transport>(
     client: Client<T>,
-    store: Option<(Store, Saved)>,
-    receipts: Receipts,
+    store: Option<(Store, SavedState)>,
+    receipts: ReceiptHandles,
     request: Request<Bytes>,
 ) -> Exchanged {
     let exchanged = permitted(&client, store, receipts, request).await;
-    client.pace().keep().await;
+    client.scheduler().keep().await;
     exchanged
 }
 
 /// In this order: a machine that was stored takes its request for sent, so nothing is waited for after that.
 async fn permitted<T: Transport>(
     client: &Client<T>,
-    store: Option<(Store, Saved)>,
-    receipts: Receipts,
+    store: Option<(Store, SavedState)>,
+    receipts: ReceiptHandles,
     request: Request<Bytes>,
 ) -> Exchanged {
-    let mut admission = match client.pace().admit(Lane::of(&request)).await {
+    let mut admission = match client.scheduler().admit(CredentialSet::of(&request)).await {
         Ok(admission) => admission,
-        Err(stop) => return Exchanged::Failed(Trouble::Stopped(stop)),
+        Err(stop) => return Exchanged::Failed(DriveError::Stopped(stop)),
     };
     if let Some((store, saved)) = store
         && let Err(error) = store.put(saved).await
     {
-        return Exchanged::Failed(Trouble::Store(error));
+        return Exchanged::Failed(DriveError::Store(error));
     }
     receipts.give();
     if let Err(stop) = admission.depart() {
-        return Exchanged::Failed(Trouble::Stopped(stop));
+        return Exchanged::Failed(DriveError::Stopped(stop));
     }
     let span = tracing::info_span!("pg.send", path = request.uri().path(), "http.status" = Empty);
     match client.transport().send(request).instrument(span.clone()).await {
@@ -56,7 +56,7 @@ async fn permitted<T: Transport>(
             if matches!(error, TransportError::NotSent(_)) {
                 admission.unsent();
             }
-            Exchanged::Failed(Trouble::Transport(error))
+            Exchanged::Failed(DriveError::Transport(error))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Stores the throttle, so that a restart does not forget what the service has refused.
 
-use pg_proto::machine::Saved;
+use pg_proto::machine::SavedState;
 use tokio::sync::Mutex;
 
 use super::{Pending, StoreError, store::Store};
@@ -13,8 +13,8 @@ pub(super) struct Keeper {
 
 #[derive(Default)]
 struct Kept {
-    last: Option<Saved>,
-    under_way: Option<(Pending<Result<(), StoreError>>, Saved)>,
+    last: Option<SavedState>,
+    under_way: Option<(Pending<Result<(), StoreError>>, SavedState)>,
 }
 
 impl Keeper {
@@ -29,7 +29,7 @@ impl Keeper {
 
     /// Stores the throttle as it is when all before are done, unless that is stored already. When it can't be stored, nothing
     /// is held back: a lockout is a smaller harm than a shop that takes no money.
-    pub(super) async fn keep(&self, throttle: impl Fn() -> Saved) {
+    pub(super) async fn keep(&self, throttle: impl Fn() -> SavedState) {
         let mut kept = self.kept.lock().await;
         // Whoever waited here and was dropped left this behind. Two at once could end in either order.
         kept.finish().await;

@@ -2,17 +2,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::Receipt;
+use crate::ReceiptHandle;
 
 /// A receipt that is not to be given yet. Dropped, it refuses: what was told is lost with it.
-pub(super) struct Held(Option<Receipt>);
+pub(super) struct Held(Option<ReceiptHandle>);
 
 /// The receipts of what a machine has heard. Clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Receipts(Arc<Mutex<Vec<Held>>>);
+pub(super) struct ReceiptHandles(Arc<Mutex<Vec<Held>>>);
 
 impl Held {
-    pub(super) const fn new(receipt: Receipt) -> Self {
+    pub(super) const fn new(receipt: ReceiptHandle) -> Self {
         Self(Some(receipt))
     }
 
@@ -29,7 +29,7 @@ impl Drop for Held {
     }
 }
 
-impl Receipts {
+impl ReceiptHandles {
     /// The machine has heard.
     pub(super) fn add(&self, held: Held) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(held);

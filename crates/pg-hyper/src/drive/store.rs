@@ -2,7 +2,7 @@
 
 use std::{error::Error, sync::Arc};
 
-use pg_proto::machine::Saved;
+use pg_proto::machine::SavedState;
 
 use super::Pending;
 
@@ -11,12 +11,12 @@ pub type StoreError = Box<dyn Error + Send + Sync>;
 
 /// What its owner stores it with.
 #[derive(Clone)]
-pub(crate) struct Store(Arc<dyn Fn(Saved) -> Pending<Result<(), StoreError>> + Send + Sync>);
+pub(crate) struct Store(Arc<dyn Fn(SavedState) -> Pending<Result<(), StoreError>> + Send + Sync>);
 
 impl Store {
     pub(crate) fn new<F, Stored, E>(store: F) -> Self
     where
-        F: Fn(Saved) -> Stored + Send + Sync + 'static,
+        F: Fn(SavedState) -> Stored + Send + Sync + 'static,
         Stored: Future<Output = Result<(), E>> + Send + 'static,
         E: Into<StoreError>,
     {
@@ -26,7 +26,7 @@ impl Store {
         }))
     }
 
-    pub(super) fn put(&self, saved: Saved) -> Pending<Result<(), StoreError>> {
+    pub(super) fn put(&self, saved: SavedState) -> Pending<Result<(), StoreError>> {
         (self.0)(saved)
     }
 }

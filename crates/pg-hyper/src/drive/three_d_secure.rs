@@ -3,16 +3,16 @@
 use pg_proto::{
     Misuse,
     machine::{
-        ResumeError, Saved,
+        ResumeError, SavedState,
         three_d_secure::{Initiation, ThreeDSecure, ThreeDSecurePlan},
     },
 };
 
 use super::Drive;
-use crate::{Client, Hyper, Transport};
+use crate::{Client, HyperTransport, Transport};
 
 /// A 3-D Secure payment on its way; it asks its owner to lead the customer to the challenge.
-pub type Securing<T = Hyper> = Drive<ThreeDSecure, T>;
+pub type ThreeDSecureDrive<T = HyperTransport> = Drive<ThreeDSecure, T>;
 
 impl<T: Transport + Clone + 'static> Client<T> {
     /// Pays with 3-D Secure: initiates, has the customer led to the challenge, asks how it went, and pays once. See
@@ -22,29 +22,29 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// ```no_run
     /// use pg_hyper::{
-    ///     Client, DurableFile, Next,
+    ///     Client, DurableFile, DriveStep,
     ///     proto::{
-    ///         machine::three_d_secure::{Initiation, ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecured},
+    ///         machine::three_d_secure::{Initiation, ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecureOutcome},
     ///         model::Url,
     ///     },
     /// };
     /// # async fn lead_the_customer_to(_: Url) {}
     ///
-    /// # async fn pay(client: Client, initiation: Initiation) -> Result<ThreeDSecured, Box<dyn std::error::Error>> {
+    /// # async fn pay(client: Client, initiation: Initiation) -> Result<ThreeDSecureOutcome, Box<dyn std::error::Error>> {
     /// let mut payment = client
     ///     .three_d_secure(initiation, Default::default())?
     ///     .store_in(DurableFile::new("order-7.json"));
     /// let outcome = loop {
     ///     match payment.next().await {
-    ///         Next::Ask(ThreeDSecureDemand::Challenge { url, until }) => {
+    ///         DriveStep::Ask(ThreeDSecureDemand::Challenge { url, until }) => {
     ///             // Past `until` there is nothing to be told: it sees that itself.
     ///             tokio::select! {
-    ///                 () = lead_the_customer_to(url) => payment.tell(ThreeDSecureInput::Returned),
-    ///                 () = client.until(until) => {}
+    ///                 () = lead_the_customer_to(url) => payment.handle_input(ThreeDSecureInput::Returned),
+    ///                 () = client.sleep_until(until) => {}
     ///             }
     ///         }
-    ///         Next::Ask(ThreeDSecureDemand::Decide { .. }) => payment.tell(ThreeDSecureInput::Stop),
-    ///         Next::Done(outcome) => break outcome,
+    ///         DriveStep::Ask(ThreeDSecureDemand::Decide { .. }) => payment.handle_input(ThreeDSecureInput::Stop),
+    ///         DriveStep::Done(outcome) => break outcome,
     ///     }
     /// };
     /// # Ok(outcome)
@@ -57,16 +57,16 @@ impl<T: Transport + Clone + 'static> Client<T> {
         &self,
         initiation: impl Into<Initiation>,
         plan: ThreeDSecurePlan,
-    ) -> Result<Securing<T>, Misuse> {
+    ) -> Result<ThreeDSecureDrive<T>, Misuse> {
         ThreeDSecure::new(self.account().clone(), initiation, plan).map(|machine| self.drive(machine).eager())
     }
 
     /// Goes on with a 3-D Secure payment from what was stored last. One that waits for its customer asks for the challenge
-    /// again; when the customer is back already, [tell](Drive::tell) it so before.
+    /// again; when the customer is back already, [tell](Drive::handle_input) it so before.
     ///
     /// # Errors
     /// When that is no 3-D Secure payment's state, or was saved for another account.
-    pub fn resume_three_d_secure(&self, saved: &Saved) -> Result<Securing<T>, ResumeError> {
+    pub fn resume_three_d_secure(&self, saved: &SavedState) -> Result<ThreeDSecureDrive<T>, ResumeError> {
         ThreeDSecure::resume(saved, self.account().clone()).map(|machine| self.drive(machine).eager())
     }
 }

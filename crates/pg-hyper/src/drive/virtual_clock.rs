@@ -22,7 +22,7 @@ use super::{Clock, Pending};
 /// ```
 ///
 /// Every wait ends at once, also that for a person: `select!` between a customer's return and
-/// [`Client::until`](crate::Client::until) lets the time run out. Tell the machine instead that the customer is back.
+/// [`Client::sleep_until`](crate::Client::sleep_until) lets the time run out. Tell the machine instead that the customer is back.
 #[derive(Clone)]
 pub struct VirtualClock(Arc<Time>);
 
@@ -76,7 +76,7 @@ impl Clock for VirtualClock {
         Moment::default().after((self.0.now)())
     }
 
-    fn until(&self, moment: Moment) -> Pending<()> {
+    fn sleep_until(&self, moment: Moment) -> Pending<()> {
         let clock = self.clone();
         // Once it is polled: a wait that is dropped before moves no clock.
         Box::pin(async move { clock.leap(moment) })
@@ -99,11 +99,11 @@ mod tests {
         let clock = VirtualClock::at(start);
         let clone = clock.clone();
         let later = start.after(Duration::from_secs(86_400));
-        let waiting = clone.until(later);
+        let waiting = clone.sleep_until(later);
         assert_eq!(clock.now(), start, "not polled yet");
         waiting.await;
         assert_eq!(clock.now(), later);
-        clone.until(start).await;
+        clone.sleep_until(start).await;
         assert_eq!(clock.now(), later);
     }
 

@@ -14,9 +14,9 @@ use tokio::sync::oneshot;
 /// service has no reason to believe it, and may bring them again.
 ///
 /// Dropped without a thought, it says that the owner has seen the news. To say that they are stored, pass it on:
-/// [`Drive::tell_received`](crate::Drive::tell_received), [`Updating::receive`](crate::Updating::receive).
+/// [`Drive::tell_received`](crate::Drive::tell_received), [`AccountUpdateDrive::receive`](crate::AccountUpdateDrive::receive).
 #[derive(Clone)]
-pub struct Receipt {
+pub struct ReceiptHandle {
     /// Nobody waits for it when it was answered already.
     waiting: Option<Arc<Waiting>>,
 }
@@ -27,7 +27,7 @@ struct Waiting {
     answer: Option<oneshot::Sender<bool>>,
 }
 
-impl Receipt {
+impl ReceiptHandle {
     /// The news were not kept: whoever brought them is told to come again, instead of that they were received.
     pub fn refuse(self) {
         if let Some(waiting) = self.waiting {
@@ -57,8 +57,8 @@ impl Drop for Waiting {
     }
 }
 
-impl fmt::Debug for Receipt {
+impl fmt::Debug for ReceiptHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Receipt")
+        f.write_str("ReceiptHandle")
     }
 }

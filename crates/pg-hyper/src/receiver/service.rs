@@ -15,15 +15,15 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Body;
-use pg_connections::{HeldBody, Place, Places};
+use pg_connections::{ConnectionSlot, ConnectionSlots, HeldBody};
 use tokio::{sync::mpsc::Sender, time::timeout};
 use tower_service::Service;
 
 use super::{
-    Door, Purpose, Receipt, Received, ReceiverLimits,
+    Endpoint, EndpointPurpose, ReceiptHandle, Received, ReceiverLimits,
     answer::Answer,
-    door::{self, Doors},
-    news::NoNews,
+    endpoint::{self, Endpoints},
+    notification::InvalidNotification,
 };
 
 /// The requests of a [`Receiver`](super::Receiver), for a server that you have already. It takes bodies of any kind, is always ready,
@@ -36,16 +36,16 @@ pub struct ReceiverService {
     /// What its addresses begin with.
     base: Arc<str>,
     limits: ReceiverLimits,
-    doors: Arc<Doors>,
-    news: Sender<Received>,
+    endpoints: Arc<Endpoints>,
+    notification: Sender<Received>,
     /// For requests that a server brings which is there already.
-    places: Places,
+    places: ConnectionSlots,
 }
 
 impl ReceiverService {
-    pub(super) fn new(base: &str, limits: ReceiverLimits, news: Sender<Received>) -> Self {
-        let places = Places::new(limits.of_connections());
-        Self { base: Arc::default(), limits, doors: Arc::default(), news, places }.public_url(base)
+    pub(super) fn new(base: &str, limits: ReceiverLimits, notification: Sender<Received>) -> Self {
+        let places = ConnectionSlots::new(limits.of_connections());
+        Self { base: Arc::default(), limits, endpoints: Arc::default(), notification, places }.public_url(base)
     }
 
     pub(super) fn public_url(self, base: &str) -> Self {
@@ -56,25 +56,25 @@ impl ReceiverService {
     ///
     /// # Errors
     /// If the system has no random bytes.
-    pub fn open(&self, purpose: Purpose) -> io::Result<Door> {
-        Ok(self.doors.open(door::token()?, purpose, &self.base))
+    pub fn open(&self, purpose: EndpointPurpose) -> io::Result<Endpoint> {
+        Ok(self.endpoints.open(endpoint::token()?, purpose, &self.base))
     }
 
     /// As [`Receiver::reopen`](super::Receiver::reopen).
     ///
     /// # Errors
     /// If that is no token.
-    pub fn reopen(&self, purpose: Purpose, token: &str) -> io::Result<Door> {
-        if door::is_token(token) {
-            Ok(self.doors.open(token.to_owned(), purpose, &self.base))
+    pub fn reopen(&self, purpose: EndpointPurpose, token: &str) -> io::Result<Endpoint> {
+        if endpoint::is_token(token) {
+            Ok(self.endpoints.open(token.to_owned(), purpose, &self.base))
         } else {
             Err(io::Error::new(io::ErrorKind::InvalidInput, "a token has 32 hexadecimal digits"))
         }
     }
 
     /// As [`Receiver::close`](super::Receiver::close).
-    pub fn close(&self, door: &Door) {
-        self.doors.close(door.token());
+    pub fn close(&self, endpoint: &Endpoint) {
+        self.endpoints.close(endpoint.token());
     }
 
     pub(super) const fn limits(&self) -> &ReceiverLimits {
@@ -83,13 +83,17 @@ impl ReceiverService {
 
     /// Whether nobody will take news any more.
     pub(super) fn is_over(&self) -> bool {
-        self.news.is_closed()
+        self.notification.is_closed()
     }
 
     /// What is answered to a request that has this place. While its body comes in, the place may go to another one.
-    pub(super) async fn answer_at<B: Body>(&self, place: &Place, request: Request<B>) -> Response<Full<Bytes>> {
+    pub(super) async fn answer_at<B: Body>(
+        &self,
+        place: &ConnectionSlot,
+        request: Request<B>,
+    ) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
-        let Some((token, purpose)) = self.doors.at(head.uri.path()) else { return Answer::NotFound.response() };
+        let Some((token, purpose)) = self.endpoints.at(head.uri.path()) else { return Answer::NotFound.response() };
         let limit = self.limits.body_bytes;
         // Why a body ended early does not matter, and the reason may belong to its thread.
         let body = body.map_err(drop);
@@ -104,21 +108,24 @@ impl ReceiverService {
         answer.response()
     }
 
-    async fn answer(&self, token: String, purpose: Purpose, request: Request<Bytes>) -> Answer {
+    async fn answer(&self, token: String, purpose: EndpointPurpose, request: Request<Bytes>) -> Answer {
         match purpose.read(&request) {
-            Err(NoNews::WrongMethod) => Answer::WrongMethod(purpose.methods()),
-            Err(NoNews::Unreadable) => Answer::Unreadable,
+            Err(InvalidNotification::WrongMethod) => Answer::WrongMethod(purpose.methods()),
+            Err(InvalidNotification::Unreadable) => Answer::Unreadable,
             Ok(said) if purpose.waits() => {
-                let (receipt, received) = Receipt::awaited();
-                match self.news.try_send(Received { token, news: said, receipt }) {
+                let (receipt, received) = ReceiptHandle::awaited();
+                match self.notification.try_send(Received { token, notification: said, receipt }) {
                     Ok(()) => in_time(self.limits.receipt, received).await,
                     Err(_) => Answer::Busy,
                 }
             }
-            Ok(said) => match self.news.try_send(Received { token, news: said, receipt: Receipt::none() }) {
-                Ok(()) => Answer::Taken,
-                Err(_) => Answer::Busy,
-            },
+            Ok(said) => {
+                match self.notification.try_send(Received { token, notification: said, receipt: ReceiptHandle::none() })
+                {
+                    Ok(()) => Answer::Taken,
+                    Err(_) => Answer::Busy,
+                }
+            }
         }
     }
 }

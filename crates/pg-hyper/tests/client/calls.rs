@@ -12,7 +12,7 @@ use http::{Request, Response};
 use pg_hyper::{
     Client, Error, TowerTransport, TransportError,
     proto::{
-        Raw,
+        RawRequest,
         model::{self, Encoding, Initiate, Outcome, Parameters, Session, TokenLookup, Transaction, method},
     },
 };
@@ -62,7 +62,7 @@ fn a_client_outlives_the_runtime_of_its_connections() {
 async fn raw_calls_are_read_as_what_the_caller_says() {
     let server = Server::always(Answer::reply("200 OK", PAID)).await;
     let client = Client::new(server.account().encoding(Encoding::Json)).expect("loopback");
-    let raw = Raw::gateway("preauthCardKey").parameter("cardKey", "4F2C-91").parameter("currency", "GBP");
+    let raw = RawRequest::gateway("preauthCardKey").parameter("cardKey", "4F2C-91").parameter("currency", "GBP");
     let outcome =
         Outcome::read(client.call_raw::<Transaction>(&raw).await.expect("a transaction"), client.account().dialect());
     assert!(outcome.is_approved());
@@ -83,7 +83,7 @@ async fn raw_calls_that_no_table_knows_end_unknown_and_known_ones_as_their_retry
     let client = Client::with_transport(account("https://gateway.example"), |_: Request<Bytes>| {
         ready(Err::<Response<Bytes>, _>(TransportError::maybe_sent("cut")))
     });
-    let payment = Raw::gateway("preauthCardKey").parameter("uniqueMerchantReference", "order-7");
+    let payment = RawRequest::gateway("preauthCardKey").parameter("uniqueMerchantReference", "order-7");
     let error = client.call_raw::<Transaction>(&payment).await.unwrap_err();
     assert!(matches!(error, Error::Unknown { reconcile: Some(_), .. }), "{error:?}");
 
@@ -118,7 +118,7 @@ fn calls_can_be_spawned() {
     fn spawnable<F: Future<Output = Result<Session, Error>> + Send>(_: F) {}
     let client = Client::new(account("https://gateway.example")).expect("https");
     spawnable(client.call(&initiate()));
-    spawnable(client.call_raw(&Raw::session("initiate")));
+    spawnable(client.call_raw(&RawRequest::session("initiate")));
 }
 
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::client::server::{Answer, Server, account, nobody};
 use pg_hyper::{
-    Client, Error, Fault, Hyper, TransportError,
+    Client, Error, HyperTransport, TransportError, TransportErrorKind,
     proto::model::{
         Auth, CapturePreauth, CardDetails, Currency, Dialect, Initiate, Item, Order, Remedy, TokenLookup,
         TransactionLookup,
@@ -48,7 +48,10 @@ async fn nobody_listens() {
     let client = Client::new(account(&format!("http://{address}"))).expect("loopback");
 
     let error = client.call(&payment()).await.unwrap_err();
-    assert!(matches!(error, Error::Transport(TransportError::NotSent(Fault::Connect { .. }))), "{error:?}");
+    assert!(
+        matches!(error, Error::Transport(TransportError::NotSent(TransportErrorKind::Connect { .. }))),
+        "{error:?}"
+    );
     assert!(!error.may_be_executed());
     assert_eq!(error.remedy(), Remedy::Retry);
     let line = error.to_string();
@@ -63,7 +66,10 @@ async fn the_connection_is_closed_instead_of_a_reply() {
     let client = client(&server);
 
     let cause = unknown(&client).await;
-    assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::Connection(_)))), "{cause:?}");
+    assert!(
+        matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Connection(_)))),
+        "{cause:?}"
+    );
     assert_eq!(server.requests(), 1, "zero retries means zero");
 
     let error = client.call(&lookup()).await.unwrap_err();
@@ -98,7 +104,10 @@ async fn a_reply_is_cut_off() {
     ] {
         let server = Server::always(Answer::bytes(cut).then_close()).await;
         let cause = unknown(&client(&server)).await;
-        assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::Connection(_)))), "{cause:?}");
+        assert!(
+            matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Connection(_)))),
+            "{cause:?}"
+        );
     }
 }
 
@@ -107,7 +116,10 @@ async fn the_reply_never_comes() {
     for start in ["", "HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\n<serviceResponse>"] {
         let server = Server::always(Answer::bytes(start)).await;
         let cause = unknown(&client(&server).deadline(SOON)).await;
-        assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::Deadline(SOON)))), "{cause:?}");
+        assert!(
+            matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Deadline(SOON)))),
+            "{cause:?}"
+        );
         assert_eq!(cause.to_string(), "maybe sent: the deadline of 200ms passed");
     }
 }
@@ -123,7 +135,10 @@ async fn every_request_over_a_connection_has_its_own_deadline() {
     let patient = client(&server);
     patient.call(&Initiate::new("https://shop.example/error")).await.expect("a session");
     let cause = unknown(&patient.clone().deadline(SOON)).await;
-    assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::Deadline(SOON)))), "{cause:?}");
+    assert!(
+        matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Deadline(SOON)))),
+        "{cause:?}"
+    );
     assert_eq!((server.requests(), server.connections()), (2, 1));
 }
 
@@ -135,7 +150,10 @@ async fn the_deadline_passes_while_connecting() {
     let client = Client::new(account(&format!("https://{address}"))).expect("https").deadline(SOON);
 
     let error = client.call(&payment()).await.unwrap_err();
-    assert!(matches!(error, Error::Transport(TransportError::NotSent(Fault::Deadline(SOON)))), "{error:?}");
+    assert!(
+        matches!(error, Error::Transport(TransportError::NotSent(TransportErrorKind::Deadline(SOON)))),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
@@ -151,7 +169,10 @@ async fn https_to_a_server_that_does_not_speak_tls() {
     let client = Client::new(account(&format!("https://{address}"))).expect("https");
 
     let error = client.call(&payment()).await.unwrap_err();
-    assert!(matches!(error, Error::Transport(TransportError::NotSent(Fault::Connect { .. }))), "{error:?}");
+    assert!(
+        matches!(error, Error::Transport(TransportError::NotSent(TransportErrorKind::Connect { .. }))),
+        "{error:?}"
+    );
     let line = error.to_string();
     assert!(
         line.starts_with(&format!("not sent: no connection to {address} (the server there does not speak TLS)")),
@@ -170,7 +191,10 @@ async fn a_reply_is_too_large() {
     for reply in [announced, chunked] {
         let server = Server::always(Answer::bytes(reply)).await;
         let cause = unknown(&client(&server).body_limit(64)).await;
-        assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::ReplyTooLarge(64)))), "{cause:?}");
+        assert!(
+            matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::ReplyTooLarge(64)))),
+            "{cause:?}"
+        );
     }
 }
 
@@ -193,7 +217,10 @@ async fn a_reply_in_pieces_is_read_whole() {
 async fn what_comes_is_no_http() {
     let server = Server::always(Answer::bytes("SSH-2.0-OpenSSH_9.6\r\n").then_close()).await;
     let cause = unknown(&client(&server)).await;
-    assert!(matches!(cause, Error::Transport(TransportError::MaybeSent(Fault::Connection(_)))), "{cause:?}");
+    assert!(
+        matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Connection(_)))),
+        "{cause:?}"
+    );
 }
 
 #[tokio::test]
@@ -262,7 +289,7 @@ async fn a_reference_that_was_used_and_a_code_that_nobody_knows_leave_a_payment_
     for (code, unknown) in [("952", true), ("777", false)] {
         let server = Server::always(Answer::reply("400 Bad Request", &body(code))).await;
         let capture = CapturePreauth::new("0123456789abcdef0123456789abcdef");
-        let client = Client::new(server.account().speaking(sandbox.clone())).unwrap();
+        let client = Client::new(server.account().with_dialect(sandbox.clone())).unwrap();
         let error = client.call(&capture).await.unwrap_err();
         assert_eq!(matches!(error, Error::Unknown { reconcile: None, .. }), unknown, "{code}: {error:?}");
     }
@@ -299,8 +326,8 @@ async fn insecure_addresses_are_refused_before_anything_is_sent() {
     let insecure = Client::new(account("http://gateway.example")).unwrap_err();
     assert!(insecure.to_string().starts_with("http://gateway.example is neither https nor"), "{insecure}");
 
-    let client = Client::with_transport(account("http://gateway.example"), Hyper::new());
+    let client = Client::with_transport(account("http://gateway.example"), HyperTransport::new());
     let error = client.call(&payment()).await.unwrap_err();
-    assert!(matches!(error, Error::Transport(TransportError::NotSent(Fault::Insecure(_)))), "{error:?}");
+    assert!(matches!(error, Error::Transport(TransportError::NotSent(TransportErrorKind::Insecure(_)))), "{error:?}");
     assert_eq!(error.remedy(), Remedy::FixRequest);
 }

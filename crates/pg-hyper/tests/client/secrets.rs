@@ -15,8 +15,8 @@ use crate::client::server::{Answer, Server, nobody};
 use pg_hyper::{
     Client, Clock, Error,
     proto::{
-        Account, BaseUrl, Credentials, Raw,
-        machine::{Moment, charge::Bounds},
+        Account, BaseUrl, Credentials, RawRequest,
+        machine::{Moment, charge::ChargeBounds},
         model::{Auth, CardDetails, Currency, Item, Order, RequestAccountUpdater, Transaction},
     },
 };
@@ -95,7 +95,7 @@ async fn nothing_secret_is_told() {
             Ok(_) => {}
             Err(error) => told += &words(&error),
         }
-        let raw = Raw::gateway("preauth").parameter("cardNumber", NUMBER).parameter("cardCV2", CV2);
+        let raw = RawRequest::gateway("preauth").parameter("cardNumber", NUMBER).parameter("cardCV2", CV2);
         told += &format!("{raw:?}");
         match client.call_raw::<Transaction>(&raw).await {
             Ok(_) => {}
@@ -141,7 +141,7 @@ impl Clock for Leaping {
         Moment::from_millis(self.0.load(Ordering::SeqCst))
     }
 
-    fn until(&self, moment: Moment) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn sleep_until(&self, moment: Moment) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         self.0.fetch_max(moment.millis(), Ordering::SeqCst);
         Box::pin(ready(()))
     }
@@ -159,7 +159,7 @@ async fn a_charge_tells_nothing_secret_and_stores_nothing_secret() {
         let mut charging = client
             .charge(payment("123"))
             .expect("a payment")
-            .bounds(Bounds { attempts: 2, lookups: 2, ..Bounds::default() })
+            .bounds(ChargeBounds { attempts: 2, lookups: 2, ..ChargeBounds::default() })
             .store(move |saved| {
                 stored.lock().expect("not poisoned").push_str(saved.text());
                 async { Ok::<_, std::io::Error>(()) }
@@ -169,7 +169,7 @@ async fn a_charge_tells_nothing_secret_and_stores_nothing_secret() {
         let _ = charging.run().await;
         let mut told = told.lock().expect("not poisoned");
         *told += &before;
-        if let Some(trouble) = charging.trouble() {
+        if let Some(trouble) = charging.error() {
             *told += &format!("{trouble} {trouble:?}");
         }
     }

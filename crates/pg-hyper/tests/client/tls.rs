@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::client::server::{Answer, account, serve};
 use pg_hyper::{
-    Client, Error, Fault, Hyper, TransportError,
+    Client, Error, HyperTransport, TransportError, TransportErrorKind,
     proto::model::{Initiate, Remedy},
     rustls::{
         ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion,
@@ -47,7 +47,10 @@ async fn a_certificate_that_nobody_vouches_for_is_rejected_before_anything_is_se
     let (base, _) = start(&TLS13).await;
     let client = Client::new(account(&base)).expect("https");
     let error = client.call(&Initiate::new("https://shop.example/error")).await.unwrap_err();
-    assert!(matches!(error, Error::Transport(TransportError::NotSent(Fault::Connect { .. }))), "{error:?}");
+    assert!(
+        matches!(error, Error::Transport(TransportError::NotSent(TransportErrorKind::Connect { .. }))),
+        "{error:?}"
+    );
     assert!(error.to_string().contains("invalid peer certificate"), "{error}");
     assert_eq!(error.remedy(), Remedy::Retry);
 }
@@ -63,7 +66,7 @@ async fn both_versions_of_tls_work_with_roots_of_ones_own() {
             .expect("versions that ring has")
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let client = Client::with_transport(account(&base), Hyper::with_tls(tls));
+        let client = Client::with_transport(account(&base), HyperTransport::with_tls(tls));
         client.call(&Initiate::new("https://shop.example/error")).await.expect("a session");
     }
 }

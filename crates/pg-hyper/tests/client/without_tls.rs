@@ -1,6 +1,6 @@
 //! What is left without the feature `tls`.
 
-use pg_hyper::{Client, Error, Fault, TransportError};
+use pg_hyper::{Client, Error, TransportError, TransportErrorKind};
 use pg_model::Initiate;
 
 use crate::client::server::account;
@@ -9,6 +9,8 @@ use crate::client::server::account;
 async fn an_https_address_is_refused_before_anything_is_sent() {
     let client = Client::new(account("https://127.0.0.1:1")).unwrap();
     let error = client.call(&Initiate::new("https://shop.example/error")).await.unwrap_err();
-    let Error::Transport(TransportError::NotSent(Fault::Connect { .. })) = &error else { panic!("{error}") };
+    let Error::Transport(TransportError::NotSent(TransportErrorKind::Connect { .. })) = &error else {
+        panic!("{error}")
+    };
     assert!(error.to_string().contains("without the feature tls"), "{error}");
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use pg_hyper::{Hyper, News, Purpose, Receiver, ReceiverLimits, Transport, proto::BaseUrl};
+use pg_hyper::{EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits, Transport, proto::BaseUrl};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -16,27 +16,30 @@ async fn receiver(limits: ReceiverLimits) -> Receiver {
 
 async fn send(method: &str, url: &str, body: impl Into<Bytes>) -> Response<Bytes> {
     let request = Request::builder().method(method).uri(url).body(body.into()).unwrap();
-    Hyper::new().send(request).await.unwrap()
+    HyperTransport::new().send(request).await.unwrap()
 }
 
 #[tokio::test]
 async fn only_open_addresses_take_anything() {
     let mut receiver = receiver(ReceiverLimits::default()).await;
-    let door = receiver.open(Purpose::Challenge).unwrap();
+    let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
     let base = format!("http://{}", receiver.local_address().unwrap());
-    for path in ["/", "/challenge", "/00000000000000000000000000000000", &format!("/{}/", door.token())] {
+    for path in ["/", "/challenge", "/00000000000000000000000000000000", &format!("/{}/", endpoint.token())] {
         let reply = send("GET", &format!("{base}{path}"), "").await;
         assert_eq!(reply.status(), StatusCode::NOT_FOUND, "{path}");
     }
-    assert_eq!(send("GET", door.url(), "").await.status(), StatusCode::OK);
+    assert_eq!(send("GET", endpoint.url(), "").await.status(), StatusCode::OK);
     let received = receiver.next().await.unwrap();
-    assert_eq!((received.token.as_str(), matches!(received.news, News::Challenged)), (door.token(), true));
-    receiver.close(&door);
-    assert_eq!(send("GET", door.url(), "").await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(
+        (received.token.as_str(), matches!(received.notification, Notification::Challenged)),
+        (endpoint.token(), true)
+    );
+    receiver.close(&endpoint);
+    assert_eq!(send("GET", endpoint.url(), "").await.status(), StatusCode::NOT_FOUND);
     // Another process opens it again.
-    assert_eq!(receiver.reopen(Purpose::Challenge, door.token()).unwrap(), door);
-    assert_eq!(send("POST", door.url(), "PaRes=x").await.status(), StatusCode::OK);
-    assert!(receiver.reopen(Purpose::Challenge, "../etc").is_err());
+    assert_eq!(receiver.reopen(EndpointPurpose::Challenge, endpoint.token()).unwrap(), endpoint);
+    assert_eq!(send("POST", endpoint.url(), "PaRes=x").await.status(), StatusCode::OK);
+    assert!(receiver.reopen(EndpointPurpose::Challenge, "../etc").is_err());
 }
 
 #[tokio::test]
@@ -44,17 +47,17 @@ async fn nothing_that_was_sent_comes_back() {
     let receiver = receiver(ReceiverLimits { body_bytes: 1000, ..ReceiverLimits::default() }).await;
     let evil = "%3Cscript%3Ealert(1)%3C/script%3E";
     for (purpose, method, query, body, status) in [
-        (Purpose::CheckoutReturn, "GET", format!("?trans_key={evil}%20"), String::new(), 400),
-        (Purpose::CheckoutReturn, "POST", format!("?trans_key={evil}"), evil.to_owned(), 405),
-        (Purpose::CheckoutCallback, "POST", format!("?{evil}"), evil.to_owned(), 400),
-        (Purpose::CheckoutCallback, "POST", String::new(), format!("trans_key=a&x={}", "a".repeat(2000)), 413),
-        (Purpose::UpdaterCallback, "POST", String::new(), format!("<{evil}"), 400),
-        (Purpose::UpdaterCallback, "SCRIPT", String::new(), String::new(), 405),
-        (Purpose::CardForm, "GET", format!("?{evil}"), String::new(), 400),
-        (Purpose::CheckoutCancel, "GET", format!("?{evil}"), String::new(), 200),
+        (EndpointPurpose::CheckoutReturn, "GET", format!("?trans_key={evil}%20"), String::new(), 400),
+        (EndpointPurpose::CheckoutReturn, "POST", format!("?trans_key={evil}"), evil.to_owned(), 405),
+        (EndpointPurpose::CheckoutCallback, "POST", format!("?{evil}"), evil.to_owned(), 400),
+        (EndpointPurpose::CheckoutCallback, "POST", String::new(), format!("trans_key=a&x={}", "a".repeat(2000)), 413),
+        (EndpointPurpose::UpdaterCallback, "POST", String::new(), format!("<{evil}"), 400),
+        (EndpointPurpose::UpdaterCallback, "SCRIPT", String::new(), String::new(), 405),
+        (EndpointPurpose::CardForm, "GET", format!("?{evil}"), String::new(), 400),
+        (EndpointPurpose::CheckoutCancel, "GET", format!("?{evil}"), String::new(), 200),
     ] {
-        let door = receiver.open(purpose).unwrap();
-        let reply = send(method, &format!("{}{query}", door.url()), body).await;
+        let endpoint = receiver.open(purpose).unwrap();
+        let reply = send(method, &format!("{}{query}", endpoint.url()), body).await;
         assert_eq!(reply.status().as_u16(), status, "{purpose:?} {method}");
         let text = String::from_utf8(reply.body().to_vec()).unwrap();
         assert!(!text.contains("script") && text.lines().count() == 1, "{text}");
@@ -70,9 +73,9 @@ async fn nothing_that_was_sent_comes_back() {
 #[tokio::test]
 async fn a_body_that_never_ends_is_cut_off() {
     let receiver = receiver(ReceiverLimits { body_bytes: 1000, ..ReceiverLimits::default() }).await;
-    let door = receiver.open(Purpose::UpdaterCallback).unwrap();
+    let endpoint = receiver.open(EndpointPurpose::UpdaterCallback).unwrap();
     let mut stream = TcpStream::connect(receiver.local_address().unwrap()).await.unwrap();
-    let head = format!("POST /{} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n", door.token());
+    let head = format!("POST /{} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n", endpoint.token());
     stream.write_all(head.as_bytes()).await.unwrap();
     let chunk = format!("{:x}\r\n{}\r\n", 4096, "a".repeat(4096));
     while stream.write_all(chunk.as_bytes()).await.is_ok() {}
@@ -85,12 +88,12 @@ async fn a_body_that_never_ends_is_cut_off() {
 async fn callers_that_say_nothing_make_room_for_others() {
     let limits = ReceiverLimits { connections: 2, time: Duration::from_secs(3_600), ..ReceiverLimits::default() };
     let mut receiver = receiver(limits).await;
-    let door = receiver.open(Purpose::Challenge).unwrap();
+    let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
     let mut silent = Vec::new();
     for _ in 0..5 {
         silent.push(TcpStream::connect(receiver.local_address().unwrap()).await.unwrap());
     }
-    assert_eq!(send("GET", door.url(), "").await.status(), StatusCode::OK);
+    assert_eq!(send("GET", endpoint.url(), "").await.status(), StatusCode::OK);
     assert!(receiver.next().await.is_some());
     // Two of them had to go for the two that came last, and one for the browser.
     for mut stream in silent.drain(..4) {
@@ -101,25 +104,25 @@ async fn callers_that_say_nothing_make_room_for_others() {
 #[tokio::test]
 async fn more_news_than_anybody_takes_are_told_to_come_again() {
     let mut receiver = receiver(ReceiverLimits { waiting: 2, ..ReceiverLimits::default() }).await;
-    let door = receiver.open(Purpose::Challenge).unwrap();
+    let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
     for expected in [200, 200, 503, 503] {
-        assert_eq!(send("GET", door.url(), "").await.status().as_u16(), expected);
+        assert_eq!(send("GET", endpoint.url(), "").await.status().as_u16(), expected);
     }
     assert!(receiver.next().await.is_some());
-    assert_eq!(send("GET", door.url(), "").await.status().as_u16(), 200);
+    assert_eq!(send("GET", endpoint.url(), "").await.status().as_u16(), 200);
 }
 
 #[tokio::test]
 async fn a_callback_is_answered_when_its_owner_has_it() {
     let mut receiver =
         receiver(ReceiverLimits { receipt: Duration::from_secs(3_600), ..ReceiverLimits::default() }).await;
-    let door = receiver.open(Purpose::CheckoutCallback).unwrap();
+    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
     for (refuse, expected) in [(false, 200), (true, 503)] {
-        let url = door.url().to_owned();
+        let url = endpoint.url().to_owned();
         let callback = tokio::spawn(async move { send("POST", &url, "trans_key=abc").await.status().as_u16() });
         let received = receiver.next().await.unwrap();
-        assert!(!callback.is_finished() && !format!("{received:?}").contains(door.token()));
-        let News::Paid(hint) = received.news else { panic!("a payment") };
+        assert!(!callback.is_finished() && !format!("{received:?}").contains(endpoint.token()));
+        let Notification::Paid(hint) = received.notification else { panic!("a payment") };
         let also = received.receipt.clone();
         if refuse {
             received.receipt.refuse();
@@ -131,10 +134,10 @@ async fn a_callback_is_answered_when_its_owner_has_it() {
         assert_eq!(callback.await.unwrap(), expected);
     }
     // Whoever is killed meanwhile has not answered.
-    let url = door.url().to_owned();
+    let url = endpoint.url().to_owned();
     let callback = tokio::spawn(async move {
         let request = Request::post(url).body("trans_key=abc".into()).unwrap();
-        Hyper::new().send(request).await
+        HyperTransport::new().send(request).await
     });
     let received = receiver.next().await.unwrap();
     drop(receiver);
@@ -146,8 +149,8 @@ async fn a_callback_is_answered_when_its_owner_has_it() {
 async fn a_callback_that_nobody_takes_in_time_is_told_to_come_again() {
     let mut receiver =
         receiver(ReceiverLimits { receipt: Duration::from_millis(1), ..ReceiverLimits::default() }).await;
-    let door = receiver.open(Purpose::CheckoutCallback).unwrap();
-    assert_eq!(send("POST", door.url(), "trans_key=abc").await.status().as_u16(), 503);
+    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
+    assert_eq!(send("POST", endpoint.url(), "trans_key=abc").await.status().as_u16(), 503);
     assert!(receiver.next().await.is_some(), "and is handed out all the same");
 }
 
@@ -155,10 +158,10 @@ async fn a_callback_that_nobody_takes_in_time_is_told_to_come_again() {
 async fn behind_a_proxy_its_addresses_begin_as_they_are_known_outside() {
     let base = BaseUrl::parse("https://shop.example/pg/").unwrap();
     let receiver = receiver(ReceiverLimits::default()).await.public_url(&base);
-    let door = receiver.open(Purpose::Challenge).unwrap();
-    assert_eq!(door.url(), format!("https://shop.example/pg/{}", door.token()));
+    let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
+    assert_eq!(endpoint.url(), format!("https://shop.example/pg/{}", endpoint.token()));
     // The proxy passes the whole path on.
-    let inside = format!("http://{}/pg/{}", receiver.local_address().unwrap(), door.token());
+    let inside = format!("http://{}/pg/{}", receiver.local_address().unwrap(), endpoint.token());
     assert_eq!(send("GET", &inside, "").await.status(), StatusCode::OK);
 }
 
@@ -199,17 +202,17 @@ async fn as_a_service_it_gives_up_bodies_that_do_not_end() {
     for (connections, bytes) in [(2, 0), (64, 100_000)] {
         let limits = ReceiverLimits { connections, body_bytes: 100_001, ..ReceiverLimits::default() };
         let mut receiver = Receiver::nested(&base, limits);
-        let door = receiver.open(Purpose::Challenge).unwrap();
+        let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
         let mut service = receiver.service();
         let endless: Vec<_> = (0..5)
             .map(|_| {
                 let body = Endless(Some(Bytes::from(vec![b'a'; bytes])));
-                tokio::spawn(service.call(Request::post(format!("/{}", door.token())).body(body).unwrap()))
+                tokio::spawn(service.call(Request::post(format!("/{}", endpoint.token())).body(body).unwrap()))
             })
             .collect();
         tokio::task::yield_now().await;
         let body = http_body_util::Full::new(Bytes::from(vec![b'a'; 100_000]));
-        let reply = service.call(Request::post(format!("/{}", door.token())).body(body).unwrap());
+        let reply = service.call(Request::post(format!("/{}", endpoint.token())).body(body).unwrap());
         // The clock stands still unless everything waits for it: a reply that needs a body to run out of time comes later.
         let reply = tokio::time::timeout(Duration::from_secs(1), reply).await.expect("it waits for no limit of time");
         assert_eq!(reply.unwrap().status(), StatusCode::OK);
@@ -232,23 +235,23 @@ async fn as_a_service_it_takes_the_same_and_bodies_of_any_kind() {
     let limits = ReceiverLimits { body_bytes: 1000, receipt: Duration::from_secs(3_600), ..ReceiverLimits::default() };
     let mut receiver = Receiver::nested(&base, limits);
     assert_eq!(receiver.local_address(), None);
-    let door = receiver.open(Purpose::CheckoutCallback).unwrap();
-    assert_eq!(door.url(), format!("https://shop.example/pg/{}", door.token()));
+    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
+    assert_eq!(endpoint.url(), format!("https://shop.example/pg/{}", endpoint.token()));
     let mut service = receiver.service();
     let mut post = |path: String, body: &str| {
         service.call(Request::post(path).body(http_body_util::Full::new(Bytes::from(body.to_owned()))).unwrap())
     };
     let status = |reply: Result<Response<_>, std::convert::Infallible>| reply.unwrap().status().as_u16();
     // A server that nests it cuts its prefix off, or not.
-    for path in [format!("/pg/{}", door.token()), format!("/{}", door.token())] {
+    for path in [format!("/pg/{}", endpoint.token()), format!("/{}", endpoint.token())] {
         let answer = tokio::spawn(post(path, "trans_key=abc"));
         let received = receiver.next().await.unwrap();
-        assert!(!answer.is_finished() && received.token == door.token());
+        assert!(!answer.is_finished() && received.token == endpoint.token());
         drop(received);
         assert_eq!(status(answer.await.unwrap()), 200);
     }
     assert_eq!(status(post("/pg/0123".to_owned(), "trans_key=abc").await), 404);
-    assert_eq!(status(post(format!("/{}", door.token()), &"a".repeat(1001)).await), 413);
+    assert_eq!(status(post(format!("/{}", endpoint.token()), &"a".repeat(1001)).await), 413);
     drop(receiver);
-    assert_eq!(status(post(format!("/{}", door.token()), "trans_key=abc").await), 503);
+    assert_eq!(status(post(format!("/{}", endpoint.token()), "trans_key=abc").await), 503);
 }

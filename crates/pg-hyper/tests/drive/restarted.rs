@@ -12,13 +12,13 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_hyper::{
-    Client, Transport, TransportError, Trouble,
+    Client, DriveError, Transport, TransportError,
     proto::{
         Account, BaseUrl, Credentials,
         machine::{
-            Saved,
-            retry::{Retry, RetryBounds, Tried},
-            throttle::Stop,
+            SavedState,
+            retry::{Retry, RetryBounds, RetryOutcome},
+            throttle::StopReason,
         },
         model::TokenLookup,
     },
@@ -30,7 +30,7 @@ const RIGHT: &str = "right";
 /// What survives a process.
 #[derive(Clone, Default)]
 struct Disk {
-    throttle: Arc<Mutex<Option<Saved>>>,
+    throttle: Arc<Mutex<Option<SavedState>>>,
     writes: Arc<AtomicUsize>,
 }
 
@@ -59,7 +59,7 @@ impl Transport for Service {
 }
 
 impl Disk {
-    fn last(&self) -> Option<Saved> {
+    fn last(&self) -> Option<SavedState> {
         self.throttle.lock().unwrap().clone()
     }
 
@@ -101,9 +101,9 @@ async fn a_process_that_is_started_again_and_again_fails_once() {
         let client = disk.start(&service, "wrong");
         let mut tried = lookup(&client);
         let outcome = tried.run().await;
-        assert!(!matches!(outcome, Tried::Answered(_)), "{outcome:?}");
-        assert_eq!(matches!(tried.trouble(), Some(Trouble::Stopped(_))), start > 0);
-        assert!(matches!(client.stopped(), Some(Stop::Credentials(code)) if code == "102"));
+        assert!(!matches!(outcome, RetryOutcome::Answered(_)), "{outcome:?}");
+        assert_eq!(matches!(tried.error(), Some(DriveError::Stopped(_))), start > 0);
+        assert!(matches!(client.stopped(), Some(StopReason::Credentials(code)) if code == "102"));
     }
     assert_eq!(service.seen.load(Ordering::SeqCst), 1);
 
@@ -111,7 +111,7 @@ async fn a_process_that_is_started_again_and_again_fails_once() {
     for _ in 0..10 {
         let client = disk.start(&service, RIGHT);
         assert!(client.stopped().is_none());
-        assert!(matches!(lookup(&client).await, Tried::Answered(_)));
+        assert!(matches!(lookup(&client).await, RetryOutcome::Answered(_)));
     }
     assert_eq!(service.seen.load(Ordering::SeqCst), 11);
 }
@@ -125,7 +125,7 @@ async fn who_says_that_the_same_credentials_are_right_now_is_believed_after_a_re
     let client = disk.start(&service, RIGHT);
     assert!(client.stopped().is_some());
     client.resume_sending();
-    assert!(matches!(lookup(&client).await, Tried::Answered(_)));
+    assert!(matches!(lookup(&client).await, RetryOutcome::Answered(_)));
     assert!(disk.start(&service, RIGHT).stopped().is_none());
 }
 
@@ -135,7 +135,7 @@ async fn a_call_that_is_refused_is_stored() {
     let _ = disk.start(&service, "wrong").call(&TokenLookup::new().card_key("a")).await.unwrap_err();
     let client = disk.start(&service, "wrong");
     assert!(client.stopped().is_some(), "whoever looks here first sends nothing");
-    assert!(!matches!(lookup(&client).await, Tried::Answered(_)));
+    assert!(!matches!(lookup(&client).await, RetryOutcome::Answered(_)));
     assert_eq!(service.seen.load(Ordering::SeqCst), 1);
 }
 
@@ -146,7 +146,7 @@ async fn a_closure_is_waited_out_by_the_process_after() {
     let _ = lookup(&disk.start(&service, RIGHT)).await;
     *service.code.lock().unwrap() = None;
     let start = now();
-    assert!(matches!(lookup(&disk.start(&service, RIGHT)).await, Tried::Answered(_)));
+    assert!(matches!(lookup(&disk.start(&service, RIGHT)).await, RetryOutcome::Answered(_)));
     // The clock of a process begins at the wall clock's milliseconds, which do not pass here.
     assert!((299..=302).contains(&(now() - start).as_secs()), "{:?}", now() - start);
 }
@@ -161,14 +161,14 @@ async fn requests_that_never_left_count_as_nothing() {
     }
     service.unreachable.store(false, Ordering::SeqCst);
     let client = disk.start(&service, RIGHT);
-    assert!(matches!(lookup(&client).await, Tried::Answered(_)));
+    assert!(matches!(lookup(&client).await, RetryOutcome::Answered(_)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_stored_is_sent_all_the_same() {
     let service = Service::default();
     let client = Disk::default().start(&service, RIGHT).store_throttle(|_| async { Err::<(), _>("the disk is full") });
-    assert!(matches!(lookup(&client).await, Tried::Answered(_)));
+    assert!(matches!(lookup(&client).await, RetryOutcome::Answered(_)));
     assert_eq!(service.seen.load(Ordering::SeqCst), 1);
 }
 
@@ -190,7 +190,7 @@ async fn one_state_is_stored_at_a_time_whoever_is_dropped() {
         let both = async { tokio::join!(lookup(&client), lookup(&client)) };
         assert!(tokio::time::timeout(Duration::from_millis(50), both).await.is_err());
     }
-    assert!(matches!(lookup(&client).await, Tried::Answered(_)));
+    assert!(matches!(lookup(&client).await, RetryOutcome::Answered(_)));
 }
 
 #[expect(clippy::disallowed_methods, reason = "tokio's time is paused here")]

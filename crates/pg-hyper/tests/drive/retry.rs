@@ -11,7 +11,7 @@ use pg_hyper::{
     Client, Transport, TransportError,
     proto::{
         Account, BaseUrl, Credentials,
-        machine::retry::{RetryBounds, Tried, Unanswered},
+        machine::retry::{RetryBounds, RetryOutcome, Unanswered},
         model::{Refund, TokenLookup},
     },
 };
@@ -34,21 +34,21 @@ async fn a_refund_that_was_maybe_sent_is_not_sent_again() {
     let (sent, client) = failing(TransportError::maybe_sent);
     let mut refund = client.retry(Refund::new("0123456789abcdef0123456789abcdef"), RetryBounds::default()).unwrap();
     let tried = refund.run().await;
-    assert!(matches!(tried, Tried::Unknown { reconcile: None, why: Unanswered::NoReply }), "{tried:?}");
+    assert!(matches!(tried, RetryOutcome::Unknown { reconcile: None, why: Unanswered::NoReply }), "{tried:?}");
     assert_eq!(sent.load(Ordering::SeqCst), 1);
-    assert_eq!(refund.trouble().unwrap().to_string(), "maybe sent: the cable was cut");
+    assert_eq!(refund.error().unwrap().to_string(), "maybe sent: the cable was cut");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_never_left_and_what_only_reads_is_sent_again() {
     let (sent, client) = failing(TransportError::not_sent);
     let refund = client.retry(Refund::new("0123456789abcdef0123456789abcdef"), RetryBounds::default()).unwrap();
-    assert!(matches!(refund.await, Tried::NotSent));
+    assert!(matches!(refund.await, RetryOutcome::NotSent));
     assert_eq!(sent.load(Ordering::SeqCst), 4);
 
     let (sent, client) = failing(TransportError::maybe_sent);
     let bounds = RetryBounds { again: 2, ..RetryBounds::default() };
     let lookup = client.retry(TokenLookup::new().card_key("a"), bounds).unwrap();
-    assert!(matches!(lookup.await, Tried::Unknown { .. }));
+    assert!(matches!(lookup.await, RetryOutcome::Unknown { .. }));
     assert_eq!(sent.load(Ordering::SeqCst), 3);
 }

@@ -11,7 +11,7 @@ use pg_hyper::{
     Client, Transport, TransportError,
     proto::{
         Account, BaseUrl, Credentials,
-        machine::charge::Charged,
+        machine::charge::ChargeOutcome,
         model::{AuthCardKey, Currency, Item, Order},
     },
 };
@@ -111,7 +111,7 @@ async fn a_drive_is_one_span_with_reference_and_outcome() {
     let story = Story::default();
     let _guard = tracing::subscriber::set_default(story.clone());
     let charged = Client::with_transport(account(), losing_one()).charge(payment()).unwrap().await;
-    assert!(matches!(charged, Charged::Approved(_)), "{charged}");
+    assert!(matches!(charged, ChargeOutcome::Approved(_)), "{charged}");
     let told = story.0.lock().unwrap();
     assert_eq!(
         told.lines,
@@ -133,7 +133,7 @@ async fn a_charge_can_be_spawned() {
     }
     let client = Client::with_transport(account(), losing_one());
     let charged = tokio::spawn(client.charge(payment()).unwrap()).await.unwrap();
-    assert!(matches!(charged, Charged::Approved(_)), "{charged}");
+    assert!(matches!(charged, ChargeOutcome::Approved(_)), "{charged}");
     // Awaited by reference, it is still there to be asked.
     let mut charging = sent(client.charge(payment()).unwrap());
     assert_eq!((&mut charging).await, charged);

@@ -9,13 +9,13 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_hyper::{
-    Client, Error, Transport, Trouble,
+    Client, DriveError, Error, Transport,
     proto::{
         Account, BaseUrl, Credentials,
         machine::{
-            charge::Charged,
-            retry::{RetryBounds, Tried},
-            throttle::{Limits, Stop},
+            charge::ChargeOutcome,
+            retry::{RetryBounds, RetryOutcome},
+            throttle::{StopReason, ThrottleLimits},
         },
         model::{AuthCardKey, Currency, Item, Order, TokenLookup},
     },
@@ -61,7 +61,7 @@ async fn no_minute_sees_more_than_the_limit_however_many_charge_at_once() {
         charges.spawn(charging);
     }
     while let Some(charged) = charges.join_next().await {
-        assert!(matches!(charged.unwrap(), Charged::Approved(_)));
+        assert!(matches!(charged.unwrap(), ChargeOutcome::Approved(_)));
     }
     let times = times.lock().unwrap().clone();
     assert_eq!(times.len(), 250);
@@ -80,12 +80,13 @@ async fn a_reply_lets_the_next_one_go_at_once() {
         tokio::time::sleep(Duration::from_secs(10)).await;
         Ok::<_, Infallible>(Response::new(Bytes::from_static(b"<serviceResponse/>")))
     };
-    let client = Client::with_transport(account(), transport).limits(Limits { in_flight: 1, ..Limits::default() });
+    let client = Client::with_transport(account(), transport)
+        .limits(ThrottleLimits { in_flight: 1, ..ThrottleLimits::default() });
     let start = now();
     let lookup = || client.retry(TokenLookup::new().card_key("a"), RetryBounds::default()).unwrap();
     let (first, second, third) = tokio::join!(lookup(), lookup(), lookup());
     for tried in [first, second, third] {
-        assert!(matches!(tried, Tried::Answered(_)), "{tried:?}");
+        assert!(matches!(tried, RetryOutcome::Answered(_)), "{tried:?}");
     }
     assert_eq!((now() - start).as_secs(), 30);
 }
@@ -103,15 +104,15 @@ async fn a_call_that_is_refused_for_its_credentials_stops_the_machines() {
     let refused = client.call(&TokenLookup::new().card_key("a")).await;
     assert!(matches!(refused, Err(Error::Refused(_))));
     let clone = client.clone();
-    assert!(matches!(clone.stopped(), Some(Stop::Credentials(code)) if code == "102"));
+    assert!(matches!(clone.stopped(), Some(StopReason::Credentials(code)) if code == "102"));
     let mut charging = clone.charge(payment("order-1")).unwrap();
-    assert_eq!(charging.run().await, Charged::NotSent);
-    let trouble = charging.trouble().unwrap();
-    assert!(matches!(trouble, Trouble::Stopped(_)));
+    assert_eq!(charging.run().await, ChargeOutcome::NotSent);
+    let trouble = charging.error().unwrap();
+    assert!(matches!(trouble, DriveError::Stopped(_)));
     assert!(trouble.to_string().starts_with("held back: the service refused the credentials (102)"), "{trouble}");
     assert_eq!(*sent.lock().unwrap(), 1);
     client.resume_sending();
-    assert!(matches!(clone.charge(payment("order-1")).unwrap().await, Charged::Refused(_)));
+    assert!(matches!(clone.charge(payment("order-1")).unwrap().await, ChargeOutcome::Refused(_)));
     assert_eq!(*sent.lock().unwrap(), 2);
 }
 
@@ -126,7 +127,7 @@ async fn charges_that_are_dropped_while_they_wait_free_their_places() {
             transport.send(request).await
         }
     };
-    let limits = Limits { in_flight: 1, ..Limits::default() };
+    let limits = ThrottleLimits { in_flight: 1, ..ThrottleLimits::default() };
     let client = Client::with_transport(account(), slow).limits(limits);
     for at in 0..20 {
         // Stored for ever: it never gets to send.
@@ -137,7 +138,7 @@ async fn charges_that_are_dropped_while_they_wait_free_their_places() {
         assert!(tokio::time::timeout(Duration::from_millis(10), charging).await.is_err());
     }
     let start = now();
-    assert!(matches!(client.charge(payment("order-x")).unwrap().await, Charged::Approved(_)));
+    assert!(matches!(client.charge(payment("order-x")).unwrap().await, ChargeOutcome::Approved(_)));
     assert_eq!((now() - start).as_secs(), 1);
     assert_eq!(times.lock().unwrap().len(), 1);
 }

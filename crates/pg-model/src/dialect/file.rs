@@ -7,8 +7,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    AuthenticationEntry, CheckoutWords, Dialect, ErrorEntry, Lookup, NothingFound, SessionData, Situation, StatusEntry,
-    UNKNOWN_TRANSACTION, words::Word,
+    AuthenticationEntry, CheckoutStatuses, Dialect, EmptyLookup, ErrorEntry, Lookup, SessionData, Situation,
+    StatusEntry, UNKNOWN_TRANSACTION, words::Word,
 };
 use crate::{ErrorCode, Remedy, StatusCode};
 
@@ -118,7 +118,7 @@ struct ErrorRow {
     #[serde(default)]
     message: String,
     remedy: Option<Spanned<String>>,
-    standing: Option<Spanned<String>>,
+    scope: Option<Spanned<String>>,
     assumption: Spanned<u16>,
 }
 
@@ -177,10 +177,10 @@ impl Checker<'_> {
         self.once("code", file.error.iter().map(|row| &row.code));
         self.once("situation", file.declined.iter().flat_map(|row| &row.situations));
         self.once("situation", file.error.iter().flat_map(|row| &row.situations));
-        let nothing = file.lookup.nothing.as_ref().and_then(|word| self.word::<NothingFound>(word));
+        let nothing = file.lookup.nothing.as_ref().and_then(|word| self.word::<EmptyLookup>(word));
         let says = |row: &ErrorRow| row.situations.iter().any(|one| one.get_ref() == UNKNOWN_TRANSACTION);
         if let Some(place) = file.lookup.nothing.as_ref()
-            && nothing == Some(NothingFound::Error)
+            && nothing == Some(EmptyLookup::Error)
             && !file.error.iter().any(says)
         {
             let what = format!("needs an [[error]] with situations = [\"{UNKNOWN_TRANSACTION}\"] that names the code");
@@ -191,7 +191,7 @@ impl Checker<'_> {
             name: file.name,
             refused_reference: file.refused_reference.as_ref().and_then(|word| self.word(word)),
             lookup: Lookup { nothing, immediate: file.lookup.immediate },
-            checkout: CheckoutWords {
+            checkout: CheckoutStatuses {
                 failed: file.checkout.failed,
                 refused_cancel_means_ended: file.checkout.refused_cancel_means_ended,
             },
@@ -242,7 +242,7 @@ impl Checker<'_> {
             http: row.http.map(Spanned::into_inner),
             message: row.message,
             remedy: row.remedy.as_ref().and_then(|word| self.word::<Remedy>(word)),
-            standing: row.standing.as_ref().and_then(|word| self.word(word)),
+            scope: row.scope.as_ref().and_then(|word| self.word(word)),
             ..ErrorEntry::new(row.code.into_inner(), assumption)
         }
     }
@@ -384,12 +384,12 @@ mod tests {
             [[declined]]\ncode = \"651\"\nsituations = [\"insufficient-funds\"]\nmessage = \"no\"\nassumption = 87\n\
             [[authentication]]\ncode = \"70\"\nmeans = \"timed-out\"\nassumption = 106\n\
             [[error]]\ncode = \"404\"\nsituations = [\"unknown-transaction-key\"]\nhttp = 404\nmessage = \"gone\"\n\
-            remedy = \"look-up\"\nstanding = \"while-it-lasts\"\nassumption = 57\n";
+            remedy = \"look-up\"\nscope = \"while-it-lasts\"\nassumption = 57\n";
         let dialect = Dialect::from_toml(text).unwrap();
         assert_eq!(Dialect::from_toml(&dialect.to_toml()).unwrap(), dialect);
         assert_eq!(Dialect::from_toml(&Dialect::documented().to_toml()).unwrap(), Dialect::documented());
         assert!(
-            dialect.proves_nothing_there(NothingFound::Error) && !dialect.proves_nothing_there(NothingFound::EmptyList)
+            dialect.proves_nothing_there(EmptyLookup::Error) && !dialect.proves_nothing_there(EmptyLookup::EmptyList)
         );
     }
 }

@@ -1,19 +1,19 @@
 //! What an error code says, under a dialect and an HTTP status.
 
-use super::{Dialect, RefusedReference, Standing, UNKNOWN_TRANSACTION};
+use super::{Dialect, ReferenceAfterRefusal, RefusalScope, UNKNOWN_TRANSACTION};
 use crate::{ErrorCode, Remedy};
 
 /// What an error code says: what the documents say of it, what the dialect adds, and where both are silent, what is safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Reading {
+pub struct ErrorMeaning {
     /// Whether the documents list the code or the dialect has it. A code that neither knows is never trusted: it may be the
     /// service's word for a reference that was used.
     pub known: bool,
     /// What to do about it.
     pub remedy: Remedy,
     /// What it says about other copies of the same request.
-    pub standing: Standing,
+    pub scope: RefusalScope,
     /// Whether what became of this very request is open.
     pub leaves_it_open: bool,
     /// Whether an earlier request may have done what was asked for.
@@ -43,12 +43,12 @@ impl Dialect {
     /// ```
     /// use pg_model::{Remedy, dialect::Dialect};
     ///
-    /// let reading = Dialect::documented().reading(&"777".into(), 400);
+    /// let reading = Dialect::documented().error_meaning(&"777".into(), 400);
     /// assert!(!reading.known);
     /// assert_eq!(reading.remedy, Remedy::LookUp);
     /// ```
     #[must_use]
-    pub fn reading(&self, code: &ErrorCode, http: u16) -> Reading {
+    pub fn error_meaning(&self, code: &ErrorCode, http: u16) -> ErrorMeaning {
         let entry = self.error(code);
         let told = entry.and_then(|entry| entry.remedy).or_else(|| code.remedy());
         let known = entry.is_some() || code.message().is_some();
@@ -61,13 +61,13 @@ impl Dialect {
         });
         let leaves_it_open = *code == ErrorCode::NO_RESPONSE_FROM_BANK || (500..=599).contains(&http);
         let says_it_was_done = known && remedy == Remedy::LookUp && !leaves_it_open;
-        let standing = entry.and_then(|entry| entry.standing).unwrap_or_else(|| documented_standing(code));
+        let scope = entry.and_then(|entry| entry.scope).unwrap_or_else(|| documented_scope(code));
         let unseen = [Remedy::FixCredentials, Remedy::WaitOneMinute, Remedy::WaitFiveMinutes].contains(&remedy);
-        let free = self.refused_reference == Some(RefusedReference::Free) && !leaves_it_open && !says_it_was_done;
-        Reading {
+        let free = self.refused_reference == Some(ReferenceAfterRefusal::Free) && !leaves_it_open && !says_it_was_done;
+        ErrorMeaning {
             known,
             remedy,
-            standing: if leaves_it_open || says_it_was_done { Standing::WhileItLasts } else { standing },
+            scope: if leaves_it_open || says_it_was_done { RefusalScope::WhileItLasts } else { scope },
             leaves_it_open,
             says_it_was_done,
             unknown_transaction: entry
@@ -77,13 +77,13 @@ impl Dialect {
     }
 }
 
-fn documented_standing(code: &ErrorCode) -> Standing {
+fn documented_scope(code: &ErrorCode) -> RefusalScope {
     if ALWAYS.contains(code) {
-        Standing::Always
+        RefusalScope::Always
     } else if FROM_NOW_ON.contains(code) {
-        Standing::FromNowOn
+        RefusalScope::FromNowOn
     } else {
-        Standing::WhileItLasts
+        RefusalScope::WhileItLasts
     }
 }
 
@@ -94,15 +94,15 @@ mod tests {
 
     #[test]
     fn without_a_dialect_only_what_the_documents_say_of_the_request_holds_for_every_copy() {
-        let copies = |code: &str| Dialect::documented().reading(&code.into(), 400).standing;
+        let copies = |code: &str| Dialect::documented().error_meaning(&code.into(), 400).scope;
         assert_eq!(
             (copies("108"), copies("136"), copies("107")),
-            (Standing::Always, Standing::FromNowOn, Standing::WhileItLasts)
+            (RefusalScope::Always, RefusalScope::FromNowOn, RefusalScope::WhileItLasts)
         );
         for code in ["", "101", "106", "111", "119", "121", "125", "129", "777"] {
-            assert_eq!(copies(code), Standing::WhileItLasts, "{code}");
+            assert_eq!(copies(code), RefusalScope::WhileItLasts, "{code}");
         }
-        assert_eq!(Dialect::documented().reading(&"108".into(), 500).standing, Standing::WhileItLasts);
+        assert_eq!(Dialect::documented().error_meaning(&"108".into(), 500).scope, RefusalScope::WhileItLasts);
     }
 
     #[test]
@@ -111,20 +111,20 @@ mod tests {
         let mut entry = ErrorEntry::new("777", 92);
         entry.remedy = Some(Remedy::LookUp);
         dialect.errors.push(entry);
-        let reading = dialect.reading(&"777".into(), 401);
+        let reading = dialect.error_meaning(&"777".into(), 401);
         assert!(reading.known && reading.says_it_was_done);
         // By its status alone it would have been wrong credentials.
-        assert_eq!(Dialect::documented().reading(&"777".into(), 401).remedy, Remedy::FixCredentials);
-        assert!(!Dialect::documented().reading(&"777".into(), 401).known);
+        assert_eq!(Dialect::documented().error_meaning(&"777".into(), 401).remedy, Remedy::FixCredentials);
+        assert!(!Dialect::documented().error_meaning(&"777".into(), 401).known);
     }
 
     #[test]
     fn a_reference_that_a_refusal_leaves_free_is_free_only_after_a_refusal_that_did_nothing() {
         let mut dialect = Dialect::documented();
-        assert!(dialect.reading(&"108".into(), 400).spends_reference);
-        dialect.refused_reference = Some(RefusedReference::Free);
-        assert!(!dialect.reading(&"108".into(), 400).spends_reference);
-        assert!(dialect.reading(&"119".into(), 400).spends_reference);
-        assert!(dialect.reading(&"125".into(), 400).spends_reference);
+        assert!(dialect.error_meaning(&"108".into(), 400).spends_reference);
+        dialect.refused_reference = Some(ReferenceAfterRefusal::Free);
+        assert!(!dialect.error_meaning(&"108".into(), 400).spends_reference);
+        assert!(dialect.error_meaning(&"119".into(), 400).spends_reference);
+        assert!(dialect.error_meaning(&"125".into(), 400).spends_reference);
     }
 }

@@ -1,6 +1,8 @@
 //! The words of dialect files for values that are one of a few.
 
-use super::{AuthenticationState, IvForm, KeyForm, NothingFound, PaddingForm, RefusedReference, Standing, TextForm};
+use super::{
+    AuthenticationState, EmptyLookup, IvForm, KeyForm, PaddingForm, ReferenceAfterRefusal, RefusalScope, TextForm,
+};
 use crate::Remedy;
 
 /// A value that a dialect file writes as a word.
@@ -26,7 +28,7 @@ impl Word for Remedy {
     ];
 }
 
-impl Word for Standing {
+impl Word for RefusalScope {
     const WORDS: &'static [(&'static str, Self)] =
         &[("always", Self::Always), ("from-now-on", Self::FromNowOn), ("while-it-lasts", Self::WhileItLasts)];
 }
@@ -42,12 +44,12 @@ impl Word for AuthenticationState {
     ];
 }
 
-impl Word for NothingFound {
+impl Word for EmptyLookup {
     const WORDS: &'static [(&'static str, Self)] =
         &[("empty-list", Self::EmptyList), ("error", Self::Error), ("not-found", Self::NotFound)];
 }
 
-impl Word for RefusedReference {
+impl Word for ReferenceAfterRefusal {
     const WORDS: &'static [(&'static str, Self)] = &[("used-up", Self::UsedUp), ("free", Self::Free)];
 }
 

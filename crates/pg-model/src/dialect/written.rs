@@ -27,7 +27,7 @@ impl Dialect {
             text.word("nothing", self.lookup.nothing, 43);
             text.raw("immediate", &self.lookup.immediate.to_string(), Some(140));
         }
-        if self.checkout != super::CheckoutWords::default() {
+        if self.checkout != super::CheckoutStatuses::default() {
             text.head("[checkout]");
             text.list("failed", &self.checkout.failed, Some(125));
             let ended = self.checkout.refused_cancel_means_ended;
@@ -64,7 +64,7 @@ impl Dialect {
             }
             text.given("message", &entry.message);
             text.given("remedy", entry.remedy.map_or("", Word::word));
-            text.given("standing", entry.standing.map_or("", Word::word));
+            text.given("scope", entry.scope.map_or("", Word::word));
             text.raw("assumption", &entry.assumption.to_string(), None);
         }
         text.0

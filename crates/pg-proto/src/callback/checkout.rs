@@ -108,7 +108,7 @@ impl CheckoutHint {
     }
 
     /// The transaction that is claimed to pay, for
-    /// [`CheckoutInput::Told`](crate::machine::checkout::CheckoutInput::Told).
+    /// [`CheckoutInput::Reported`](crate::machine::checkout::CheckoutInput::Reported).
     #[must_use]
     pub fn trans_key(&self) -> &str {
         &self.trans_key
@@ -211,7 +211,7 @@ mod tests {
             assert_eq!(posted(format!("trans_key={key}")), Err(CallbackError::Invalid("trans_key")), "{key}");
         }
         let longest = posted(format!("trans_key={}", "a".repeat(32))).unwrap();
-        assert!(pg_model::Method::check(&longest.confirm()).is_empty(), "what is taken can be looked up");
+        assert!(pg_model::ApiRequest::check(&longest.confirm()).is_empty(), "what is taken can be looked up");
         let get = http::Request::get(format!("/t?trans_key={KEY}")).body(Bytes::new()).unwrap();
         assert_eq!(CheckoutHint::read(&get), Err(CallbackError::NotPost(http::Method::GET)));
     }

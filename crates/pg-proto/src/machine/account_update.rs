@@ -53,10 +53,10 @@ use self::{
     retrieve::Candidate,
 };
 use super::{
-    Action, Event, Machine, Moment, ResumeError, Saved,
+    Action, Event, Machine, Moment, ResumeError, SavedState,
     attempts::Attempts,
     books::Services,
-    exchange::{Heard, UNTIL_THE_REPLY, missed},
+    exchange::{ExchangeResult, UNTIL_THE_REPLY, missed},
 };
 use crate::{Account, Misuse, UpdaterHint};
 
@@ -71,7 +71,7 @@ mod submit;
 mod tests;
 mod waiting;
 
-pub use plan::{Doubtful, UpdatePlan};
+pub use plan::{DoubtfulPolicy, UpdatePlan};
 pub use report::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UpdateEnd};
 
 const NAME: &str = "account update";
@@ -174,7 +174,7 @@ impl AccountUpdate {
     ///
     /// # Errors
     /// When `saved` is not of an account update, or was saved for another account, or the plan is wrong as for [`new`](Self::new).
-    pub fn resume(saved: &Saved, account: Account, plan: UpdatePlan) -> Result<Self, ResumeError> {
+    pub fn resume(saved: &SavedState, account: Account, plan: UpdatePlan) -> Result<Self, ResumeError> {
         plan.check().map_err(|_| ResumeError::Mismatch("account updater"))?;
         let mut state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
         if !state.can_be() {
@@ -338,15 +338,15 @@ impl AccountUpdate {
     }
 
     /// What all requests have in common when they bring nothing.
-    fn brought_nothing<T>(&mut self, heard: Heard<T>, now: Moment, random: u64) {
+    fn brought_nothing<T>(&mut self, heard: ExchangeResult<T>, now: Moment, random: u64) {
         match heard {
-            Heard::Later(wait) => self.hold_back(Some(wait), now, random),
-            Heard::NotSent | Heard::InDoubt => self.hold_back(None, now, random),
-            Heard::HeldBack => self.stopped = Some(UpdateEnd::HeldBack),
-            Heard::Shut(refused) | Heard::Refused(refused) | Heard::Done(refused) => {
+            ExchangeResult::Later(wait) => self.hold_back(Some(wait), now, random),
+            ExchangeResult::NotSent | ExchangeResult::InDoubt => self.hold_back(None, now, random),
+            ExchangeResult::HeldBack => self.stopped = Some(UpdateEnd::HeldBack),
+            ExchangeResult::Shut(refused) | ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) => {
                 self.stopped = Some(UpdateEnd::Refused(refused))
             }
-            Heard::Answer(_) => {}
+            ExchangeResult::Answer(_) => {}
         }
     }
 
@@ -372,16 +372,16 @@ impl Machine for AccountUpdate {
         self.next(now)
     }
 
-    fn save(&self) -> Saved {
-        Saved::bound(NAME, VERSION, &self.account, &self.state)
+    fn save(&self) -> SavedState {
+        SavedState::bound(NAME, VERSION, &self.account, &self.state)
     }
 
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn word(outcome: &Summary) -> &'static str {
-        outcome.word()
+    fn label(outcome: &Summary) -> &'static str {
+        outcome.label()
     }
 }
 

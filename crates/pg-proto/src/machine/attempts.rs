@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Moment, Pauses};
+use super::{Backoff, Moment};
 
 /// The attempts of one step. Whatever an earlier version did not store of it counts as none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,8 +31,8 @@ impl Attempts {
 
     /// One more came to nothing, and a pause follows: as long as the service wants, and a little more at random, or else a
     /// longer one each time. Returns how many there were.
-    pub(super) fn failed(&mut self, told: Option<Duration>, pauses: Pauses, now: Moment, random: u64) -> u32 {
-        let spread = |wait: Duration| Pauses { first: wait / 8, longest: wait / 8 }.next(0, random);
+    pub(super) fn failed(&mut self, told: Option<Duration>, pauses: Backoff, now: Moment, random: u64) -> u32 {
+        let spread = |wait: Duration| Backoff { first: wait / 8, longest: wait / 8 }.next(0, random);
         let length = told.map_or_else(|| pauses.next(self.tries, random), |wait| wait.saturating_add(spread(wait)));
         self.hold_back(length, now);
         self.tries = self.tries.saturating_add(1);
@@ -72,7 +72,7 @@ mod tests {
     fn pauses_grow_and_what_the_service_wants_is_waited_for_in_full() {
         let mut attempts = Attempts::default();
         let mut failed = |told| {
-            let made = attempts.failed(told, Pauses::default(), NOW, 0);
+            let made = attempts.failed(told, Backoff::default(), NOW, 0);
             (made, attempts.held(NOW).unwrap().since(NOW).as_millis())
         };
         assert_eq!([failed(None), failed(None), failed(None)], [(1, 500), (2, 1_000), (3, 2_000)]);
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn it_survives_a_crash_and_what_was_not_stored_counts_as_none() {
         let mut attempts = Attempts::default();
-        attempts.failed(Some(Duration::from_secs(60)), Pauses::default(), NOW, 7);
+        attempts.failed(Some(Duration::from_secs(60)), Backoff::default(), NOW, 7);
         let stored = serde_json::to_string(&attempts).unwrap();
         assert_eq!(serde_json::from_str::<Attempts>(&stored).unwrap(), attempts);
         assert_eq!(serde_json::from_str::<Attempts>("{}").unwrap(), Attempts::default());

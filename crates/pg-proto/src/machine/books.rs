@@ -29,27 +29,27 @@ impl Services {
 
 /// The books of an account, as they are saved with each machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Books {
+pub(super) struct AccountBindings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    gateway: Option<Book>,
+    gateway: Option<ServiceBinding>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    enterprise: Option<Book>,
+    enterprise: Option<ServiceBinding>,
 }
 
 /// The books of one service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Book {
+struct ServiceBinding {
     /// The base address, normalised.
     base: String,
     /// The account's identity there.
     account: String,
 }
 
-impl Books {
+impl AccountBindings {
     pub(super) fn of(account: &Account) -> Self {
         let book = |enterprise| {
             let (base, mut identities) = account.identities(enterprise)?;
-            Some(Book { base, account: identities.swap_remove(0) })
+            Some(ServiceBinding { base, account: identities.swap_remove(0) })
         };
         Self { gateway: book(false), enterprise: book(true) }
     }
@@ -68,7 +68,7 @@ impl Books {
             let Some((base, identities)) = account.identities(is_enterprise) else {
                 return Err(ResumeError::Mismatch("account"));
             };
-            let given = || Book { base: base.clone(), account: identities[0].clone() }.to_string();
+            let given = || ServiceBinding { base: base.clone(), account: identities[0].clone() }.to_string();
             let Some(saved) = saved else { return Err(ResumeError::Unbound { given: given() }) };
             if saved.base != base || !identities.contains(&saved.account) {
                 return Err(ResumeError::OtherAccount { saved: saved.to_string(), given: given() });
@@ -78,7 +78,7 @@ impl Books {
     }
 }
 
-impl fmt::Display for Book {
+impl fmt::Display for ServiceBinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "account {:?} at {}", self.account, self.base)
     }

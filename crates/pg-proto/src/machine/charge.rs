@@ -3,7 +3,7 @@
 //! **Goes in:** an account, a payment that carries a `uniqueMerchantReference` R, bounds; then the replies to what it
 //! sends, or that there is none, the time and a random number.
 //!
-//! **Comes out:** requests to send, times to wait until, and at the end a [`Charged`].
+//! **Comes out:** requests to send, times to wait until, and at the end a [`ChargeOutcome`].
 //!
 //! ```text
 //!            Begin                        a transaction came back
@@ -37,13 +37,13 @@
 //!    reply or from a lookup; one that names another reference, type, amount or currency is not taken for it.
 //! 3. **NotSent is for ever.** It is said when every send failed before the request left, and after a crash the request that
 //!    was to be sent counts as sent.
-//! 4. **Refused is never said while a copy can be executed**, as far as [`Refused::standing`](crate::Refused::standing) reaches:
-//!    - [`Standing::Always`]: no copy is ever executed. If all requests before were answered it is said at once, else after
+//! 4. **Refused is never said while a copy can be executed**, as far as [`Refused::scope`](crate::Refused::scope) reaches:
+//!    - [`RefusalScope::Always`]: no copy is ever executed. If all requests before were answered it is said at once, else after
 //!      a lookup, because a belief about somebody else's rules is cheaply checked.
-//!    - [`Standing::FromNowOn`]: always after a lookup that was sent once the refusal had come. Let the refused copy have
+//!    - [`RefusalScope::FromNowOn`]: always after a lookup that was sent once the refusal had come. Let the refused copy have
 //!      been executed at time *r* and the lookup at *l > r*. Copies executed before *l* would have been found, and none
 //!      was; copies executed after *l* are executed after *r* and refused.
-//!    - [`Standing::WhileItLasts`]: after such a lookup, and only if every request was answered. It rests on two things:
+//!    - [`RefusalScope::WhileItLasts`]: after such a lookup, and only if every request was answered. It rests on two things:
 //!      that the reason lasts, or that nothing on the way sends a request twice of its own accord. If the fate of an
 //!      earlier request is open, the end is Unknown.
 //!    - Wrong credentials (102, 105, 123): at once when nothing else has left, and nothing more is sent; else Unknown.
@@ -66,18 +66,18 @@
 //! - It can't tell two payments apart that share a reference, a type, an amount and a currency. A reference belongs to one
 //!   intent to pay, for ever.
 //! - A payment that is half executed when it is looked up, for instance while the bank thinks, counts as not executed: the
-//!   documents do not say when it can be found. Only [`Standing::FromNowOn`] and [`Standing::WhileItLasts`] depend on it.
+//!   documents do not say when it can be found. Only [`RefusalScope::FromNowOn`] and [`RefusalScope::WhileItLasts`] depend on it.
 //! - It does not find out by itself what became of an Unknown. That is a lookup, later, until something is found.
 //! - A machine that has ended and is resumed all the same asks again, and may know less than before. Resumed with its request
 //!   from what was stored before it ended as *NotSent*, it may pay.
 
 use std::{fmt, sync::Arc};
 
-use pg_model::{Method, Outcome, Transaction, TransactionLookup, method::Retry};
+use pg_model::{ApiRequest, Outcome, Transaction, TransactionLookup, method::RetrySafety};
 
 use crate::{
     Account, Misuse,
-    machine::{Action, Event, Machine, Moment, Nothing, ResumeError, Saved, books::Services},
+    machine::{Action, Event, Machine, Moment, Never, ResumeError, SavedState, books::Services},
 };
 
 mod bounds;
@@ -92,9 +92,9 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use bounds::Bounds;
-pub use outcome::{Charged, Doubt};
-pub use pg_model::dialect::Standing;
+pub use bounds::ChargeBounds;
+pub use outcome::{ChargeOutcome, UnknownReason};
+pub use pg_model::dialect::RefusalScope;
 
 use intent::Intent;
 use resting::Rest;
@@ -108,13 +108,13 @@ const VERSION: u32 = 1;
 /// ```
 /// use pg_proto::model::{AuthSessionKey, Currency, Item, Order};
 /// use pg_proto::{Account, BaseUrl, Credentials};
-/// use pg_proto::machine::{Action, Event, Machine, Moment, charge::{Bounds, Charge}};
+/// use pg_proto::machine::{Action, Event, Machine, Moment, charge::{ChargeBounds, Charge}};
 ///
 /// let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"));
 /// let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
 /// let auth = AuthSessionKey::new("0123456789abcdef0123456789abcdef", order);
 ///
-/// let mut charge = Charge::new(account, auth, Bounds::default())?;
+/// let mut charge = Charge::new(account, auth, ChargeBounds::default())?;
 /// let action = charge.step(Event::Begin, Moment::from_millis(1_700_000_000_000), 4);
 /// let Action::Send(request) = action else { panic!() };
 /// // Store this before the request leaves.
@@ -130,11 +130,11 @@ pub struct Charge<M> {
     in_flight: bool,
     /// The transaction whose status is not known.
     seen: Option<Transaction>,
-    ended: Option<Charged>,
+    ended: Option<ChargeOutcome>,
 }
 
 /// What follows an event.
-enum Next {
+enum Transition {
     Pay,
     Look,
     /// Nothing was found and the reference is free.
@@ -142,17 +142,17 @@ enum Next {
     Rest(Rest, Then),
     /// It stays in this phase, and waits.
     Wait(Phase, Moment),
-    Unknown(Doubt),
-    Done(Charged),
+    Unknown(UnknownReason),
+    Done(ChargeOutcome),
 }
 
-impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
+impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     /// A charge that has not begun.
     ///
     /// # Errors
     /// When the request breaks a rule, carries no `uniqueMerchantReference`, or is of a method that is not looked up
     /// first. Nothing was sent.
-    pub fn new(account: impl Into<Arc<Account>>, request: M, bounds: Bounds) -> Result<Self, Misuse> {
+    pub fn new(account: impl Into<Arc<Account>>, request: M, bounds: ChargeBounds) -> Result<Self, Misuse> {
         let account = account.into();
         let intent = intent_of(&account, &request)?;
         Ok(Self::with(account, Some(request), State::new(intent, bounds)))
@@ -165,7 +165,11 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
     /// # Errors
     /// When that is no charge's state, was saved for another account, or the request is of another method, reference, currency
     /// or amount.
-    pub fn resume(saved: &Saved, account: impl Into<Arc<Account>>, request: Option<M>) -> Result<Self, ResumeError> {
+    pub fn resume(
+        saved: &SavedState,
+        account: impl Into<Arc<Account>>,
+        request: Option<M>,
+    ) -> Result<Self, ResumeError> {
         let account = account.into();
         let state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
         if state.intent.method != M::INFO.name {
@@ -187,14 +191,14 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
         let not_sent = state.phase == Phase::Ended && state.exposure == Exposure::Never;
         let mut resumed = Self::with(account, request, state.resumed());
         if not_sent {
-            let _ = resumed.done(Charged::NotSent);
+            let _ = resumed.done(ChargeOutcome::NotSent);
         }
         Ok(resumed)
     }
 
     /// Other bounds. A deadline that was set when it began stays as it is.
     #[must_use]
-    pub fn bounds(mut self, bounds: Bounds) -> Self {
+    pub fn bounds(mut self, bounds: ChargeBounds) -> Self {
         self.state.bounds = bounds;
         self
     }
@@ -209,19 +213,19 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
         Self { account, request, state, in_flight: false, seen: None, ended: None }
     }
 
-    fn carry_out(&mut self, next: Next, now: Moment, random: u64) -> Action<Nothing, Charged> {
+    fn carry_out(&mut self, next: Transition, now: Moment, random: u64) -> Action<Never, ChargeOutcome> {
         match next {
-            Next::Pay => self.pay(now),
-            Next::Look => self.look(now),
-            Next::Resend if self.may_pay(now) => self.pay(now),
-            Next::Resend => self.rest(Rest::Backoff, Then::Look, now, random),
-            Next::Rest(rest, then) => self.rest(rest, then, now, random),
-            Next::Wait(phase, until) => {
+            Transition::Pay => self.pay(now),
+            Transition::Look => self.look(now),
+            Transition::Resend if self.may_pay(now) => self.pay(now),
+            Transition::Resend => self.rest(Rest::Backoff, Then::Look, now, random),
+            Transition::Rest(rest, then) => self.rest(rest, then, now, random),
+            Transition::Wait(phase, until) => {
                 self.state.phase = phase;
                 Action::WaitUntil(until)
             }
-            Next::Unknown(why) => self.unknown(why),
-            Next::Done(outcome) => self.done(outcome),
+            Transition::Unknown(why) => self.unknown(why),
+            Transition::Done(outcome) => self.done(outcome),
         }
     }
 
@@ -229,9 +233,13 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
         self.request.is_some() && self.state.sends < self.state.bounds.attempts && !self.state.is_over(now)
     }
 
-    fn pay(&mut self, now: Moment) -> Action<Nothing, Charged> {
+    fn pay(&mut self, now: Moment) -> Action<Never, ChargeOutcome> {
         let Some(request) = self.request.as_ref().filter(|_| self.may_pay(now)) else {
-            return if self.state.exposure == Exposure::Never { self.done(Charged::NotSent) } else { self.look(now) };
+            return if self.state.exposure == Exposure::Never {
+                self.done(ChargeOutcome::NotSent)
+            } else {
+                self.look(now)
+            };
         };
         match self.account.request_unchecked(request) {
             Ok(request) => {
@@ -240,11 +248,11 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
                 self.state.last_lookup = false;
                 self.send(Phase::Paying, request)
             }
-            Err(_) => self.give_up(Doubt::NoRequest),
+            Err(_) => self.give_up(UnknownReason::NoRequest),
         }
     }
 
-    fn look(&mut self, now: Moment) -> Action<Nothing, Charged> {
+    fn look(&mut self, now: Moment) -> Action<Never, ChargeOutcome> {
         let over = self.state.is_over(now);
         if self.state.lookups >= self.state.bounds.lookups || (over && self.state.last_lookup) {
             return self.bounds_ended();
@@ -255,17 +263,17 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
                 self.state.last_lookup |= over;
                 self.send(Phase::Looking, request)
             }
-            Err(_) => self.give_up(Doubt::NoRequest),
+            Err(_) => self.give_up(UnknownReason::NoRequest),
         }
     }
 
-    fn send(&mut self, phase: Phase, request: http::Request<bytes::Bytes>) -> Action<Nothing, Charged> {
+    fn send(&mut self, phase: Phase, request: http::Request<bytes::Bytes>) -> Action<Never, ChargeOutcome> {
         self.state.phase = phase;
         self.in_flight = true;
         Action::Send(request)
     }
 
-    fn rest(&mut self, rest: Rest, then: Then, now: Moment, random: u64) -> Action<Nothing, Charged> {
+    fn rest(&mut self, rest: Rest, then: Then, now: Moment, random: u64) -> Action<Never, ChargeOutcome> {
         let state = &mut self.state;
         let then = match then {
             Then::Pay if state.exposure == Exposure::Never && state.sends >= state.bounds.attempts => {
@@ -291,33 +299,37 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
         action
     }
 
-    fn bounds_ended(&mut self) -> Action<Nothing, Charged> {
+    fn bounds_ended(&mut self) -> Action<Never, ChargeOutcome> {
         if self.state.exposure == Exposure::Never {
-            return self.done(Charged::NotSent);
+            return self.done(ChargeOutcome::NotSent);
         }
-        let unseen = if self.state.looked { Doubt::NothingFound } else { Doubt::NotLookedUp };
+        let unseen = if self.state.looked { UnknownReason::NothingFound } else { UnknownReason::NotLookedUp };
         let why = match self.state.aim.clone() {
             Aim::Resend => unseen,
-            Aim::Refuse { refusal, .. } => Doubt::Refused(refusal.refused(self.account.dialect())),
-            Aim::Settle(UsedUp::NoResponse(refusal)) => Doubt::NoResponse(refusal.refused(self.account.dialect())),
-            Aim::Settle(UsedUp::Duplicate(refusal)) => Doubt::ReferenceUsed(refusal.refused(self.account.dialect())),
+            Aim::Refuse { refusal, .. } => UnknownReason::Refused(refusal.refused(self.account.dialect())),
+            Aim::Settle(UsedUp::NoResponse(refusal)) => {
+                UnknownReason::NoResponse(refusal.refused(self.account.dialect()))
+            }
+            Aim::Settle(UsedUp::Duplicate(refusal)) => {
+                UnknownReason::ReferenceUsed(refusal.refused(self.account.dialect()))
+            }
             Aim::Settle(UsedUp::UnknownStatus) => {
-                self.seen.take().map_or(unseen, |seen| Doubt::UnknownStatus(Box::new(seen)))
+                self.seen.take().map_or(unseen, |seen| UnknownReason::UnknownStatus(Box::new(seen)))
             }
         };
         self.unknown(why)
     }
 
-    fn give_up(&mut self, why: Doubt) -> Action<Nothing, Charged> {
-        if self.state.exposure == Exposure::Never { self.done(Charged::NotSent) } else { self.unknown(why) }
+    fn give_up(&mut self, why: UnknownReason) -> Action<Never, ChargeOutcome> {
+        if self.state.exposure == Exposure::Never { self.done(ChargeOutcome::NotSent) } else { self.unknown(why) }
     }
 
-    fn unknown(&mut self, why: Doubt) -> Action<Nothing, Charged> {
+    fn unknown(&mut self, why: UnknownReason) -> Action<Never, ChargeOutcome> {
         let reconcile = self.state.intent.lookup();
-        self.done(Charged::Unknown { reconcile, why })
+        self.done(ChargeOutcome::Unknown { reconcile, why })
     }
 
-    fn done(&mut self, outcome: Charged) -> Action<Nothing, Charged> {
+    fn done(&mut self, outcome: ChargeOutcome) -> Action<Never, ChargeOutcome> {
         self.state.phase = Phase::Ended;
         self.request = None;
         self.ended = Some(outcome.clone());
@@ -325,12 +337,12 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
     }
 }
 
-impl<M: Method<Output = Outcome<Transaction>>> Machine for Charge<M> {
-    type Input = Nothing;
-    type Demand = Nothing;
-    type Outcome = Charged;
+impl<M: ApiRequest<Output = Outcome<Transaction>>> Machine for Charge<M> {
+    type Input = Never;
+    type Demand = Never;
+    type Outcome = ChargeOutcome;
 
-    fn step(&mut self, event: Event, now: Moment, random: u64) -> Action<Nothing, Charged> {
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> Action<Never, ChargeOutcome> {
         if let Some(outcome) = &self.ended {
             return Action::Done(outcome.clone());
         }
@@ -338,7 +350,7 @@ impl<M: Method<Output = Outcome<Transaction>>> Machine for Charge<M> {
         let phase = self.state.phase;
         let next = match (phase, event) {
             (_, Event::Input(never)) => match never {},
-            (Phase::Ready, _) => Next::Pay,
+            (Phase::Ready, _) => Transition::Pay,
             (Phase::Paying | Phase::Looking, Event::Reply(response)) if self.in_flight => {
                 self.in_flight = false;
                 if phase == Phase::Paying { self.paid(response) } else { self.looked_up(response) }
@@ -348,21 +360,21 @@ impl<M: Method<Output = Outcome<Transaction>>> Machine for Charge<M> {
                 if phase == Phase::Paying { self.unpaid(failure) } else { self.not_looked_up(failure) }
             }
             // It waits for a reply; sending once more would be a second request.
-            (Phase::Paying | Phase::Looking, _) if self.in_flight => Next::Wait(phase, deadline.max(now)),
+            (Phase::Paying | Phase::Looking, _) if self.in_flight => Transition::Wait(phase, deadline.max(now)),
             // It was resumed.
-            (Phase::Paying | Phase::Looking, _) => Next::Look,
+            (Phase::Paying | Phase::Looking, _) => Transition::Look,
             (Phase::Resting { until, length, then }, Event::Begin | Event::Woken) => {
                 resting::woken(now, until, length, then)
             }
-            (Phase::Resting { until, .. }, _) => Next::Wait(phase, until),
+            (Phase::Resting { until, .. }, _) => Transition::Wait(phase, until),
             // The outcome was given when it ended.
-            (Phase::Ended, _) => Next::Look,
+            (Phase::Ended, _) => Transition::Look,
         };
         self.carry_out(next, now, random)
     }
 
-    fn save(&self) -> Saved {
-        Saved::bound(NAME, VERSION, &self.account, &self.state)
+    fn save(&self) -> SavedState {
+        SavedState::bound(NAME, VERSION, &self.account, &self.state)
     }
 
     fn name(&self) -> &'static str {
@@ -373,8 +385,8 @@ impl<M: Method<Output = Outcome<Transaction>>> Machine for Charge<M> {
         Some(self.reference())
     }
 
-    fn word(outcome: &Charged) -> &'static str {
-        outcome.word()
+    fn label(outcome: &ChargeOutcome) -> &'static str {
+        outcome.label()
     }
 }
 
@@ -386,13 +398,13 @@ impl<M> fmt::Debug for Charge<M> {
 }
 
 /// The lookup that finds what became of a request, if that carries a reference.
-pub(super) fn lookup_of<M: Method>(request: &M) -> Option<TransactionLookup> {
+pub(super) fn lookup_of<M: ApiRequest>(request: &M) -> Option<TransactionLookup> {
     let intent = Intent::of(request);
     (!intent.reference.is_empty()).then(|| intent.lookup())
 }
 
-fn intent_of<M: Method>(account: &Account, request: &M) -> Result<Intent, Misuse> {
-    if M::INFO.retry != Retry::LookupFirst {
+fn intent_of<M: ApiRequest>(account: &Account, request: &M) -> Result<Intent, Misuse> {
+    if M::INFO.retry != RetrySafety::LookupFirst {
         return Err(Misuse::NotLookedUpFirst(M::INFO.name));
     }
     account.request(request)?;

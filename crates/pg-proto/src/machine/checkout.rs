@@ -4,13 +4,13 @@
 //! ```text
 //!  Opening ──token──▶ Waiting ──expiry, time over, Cancel──▶ Cancelling ──▶ Lingering ──▶ Searching ──▶ Lapsed | Unknown
 //!     │                │    ▲                                                  │    ▲        │    ▲
-//!     ▼            Told│    │not ours                                      Told│    │        │    │
-//!  NotOpened           ▼    │                                                  ▼    │        ▼    │
+//!     ▼            Reported│    │not ours                                      Reported│    │        │    │
+//!  NotOpenedReason           ▼    │                                                  ▼    │        ▼    │
 //!                     Checking ── ours, Success, amount and currency fit ──▶ Paid   └────────┘ Checking what was found
 //! ```
 //!
-//! **In:** what is to be paid; that a callback or a return [names a transaction](CheckoutInput::Told); that the
-//! merchant [withdraws](CheckoutInput::Cancel). **Out:** requests; [`CheckoutDemand::Redirect`]; at the end a [`CheckedOut`].
+//! **In:** what is to be paid; that a callback or a return [names a transaction](CheckoutInput::Reported); that the
+//! merchant [withdraws](CheckoutInput::Cancel). **Out:** requests; [`CheckoutDemand::Redirect`]; at the end a [`CheckoutOutcome`].
 //!
 //! **It promises:**
 //! 1. *Paid is what the service says*, never what a callback or a customer's browser says: both are unsigned. The
@@ -36,11 +36,11 @@
 
 use std::{fmt, time::Duration};
 
-use pg_model::{Amount, GetToken, Method, Url};
+use pg_model::{Amount, ApiRequest, GetToken, Url};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, Event, Failure, Machine, Moment, Pauses, ResumeError, Saved, attempts::Attempts, books::Services,
+    Action, Backoff, Event, Failure, Machine, Moment, ResumeError, SavedState, attempts::Attempts, books::Services,
     exchange::UNTIL_THE_REPLY,
 };
 use crate::{Account, Misuse};
@@ -53,7 +53,7 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{CheckedOut, CheckoutError, NotKnown, NotOpened};
+pub use outcome::{CheckoutError, CheckoutOutcome, NotKnown, NotOpenedReason};
 
 const NAME: &str = "checkout";
 const VERSION: u32 = 1;
@@ -69,7 +69,7 @@ pub struct Checkout {
     flight: Option<Flight>,
     /// The token is new: nobody was led to it until it is stored.
     untold: bool,
-    ended: Option<Box<CheckedOut>>,
+    ended: Option<Box<CheckoutOutcome>>,
 }
 
 /// The bounds of a checkout.
@@ -82,14 +82,14 @@ pub struct CheckoutPlan {
     /// How often each request is tried at most. Default: 8.
     pub attempts: u32,
     /// The pauses between attempts. Default: one second, doubling up to 30.
-    pub pauses: Pauses,
+    pub pauses: Backoff,
 }
 
 /// What the owner tells a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutInput {
     /// A callback, or the address that the customer came back to, names this `trans_key`.
-    Told(String),
+    Reported(String),
     /// It is not to be paid any more. That a customer was led to the cancel address is no reason by itself: another tab
     /// may be paying.
     Cancel,
@@ -160,7 +160,7 @@ enum Flight {
     Search,
 }
 
-type Next = Action<CheckoutDemand, CheckedOut>;
+type CheckoutAction = Action<CheckoutDemand, CheckoutOutcome>;
 
 impl Checkout {
     /// A checkout that has not begun. A request that does not say how many payments its token is good for asks for one,
@@ -181,7 +181,7 @@ impl Checkout {
     ///
     /// # Errors
     /// When `saved` is not of a checkout, or was saved for another account, or the account has no version 5 credentials.
-    pub fn resume(saved: &Saved, account: Account, plan: CheckoutPlan) -> Result<Self, ResumeError> {
+    pub fn resume(saved: &SavedState, account: Account, plan: CheckoutPlan) -> Result<Self, ResumeError> {
         let state = saved.open_for(NAME, VERSION, &account, Services::Both)?;
         Ok(Self::with(account, plan, state, None))
     }
@@ -196,11 +196,11 @@ impl Checkout {
         Self { account, plan, state, request, flight: None, untold: false, ended: None }
     }
 
-    fn hear(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
+    fn handle_event(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
         let untold = std::mem::take(&mut self.untold);
         match event {
             Event::Begin | Event::Woken => {}
-            Event::Input(CheckoutInput::Told(key)) => self.told(key),
+            Event::Input(CheckoutInput::Reported(key)) => self.told(key),
             Event::Input(CheckoutInput::Cancel) => self.withdraw(),
             event @ (Event::Reply(_) | Event::Failed(_)) => match self.flight.take() {
                 Some(Flight::Token) => self.opened(event, now, random),
@@ -208,7 +208,7 @@ impl Checkout {
                 Some(Flight::Cancel) => self.cancelled(event, now, random),
                 Some(Flight::Search) => self.found(event, now, random),
                 None if untold && matches!(event, Event::Failed(Failure::HeldBack)) => {
-                    self.end(CheckedOut::NotOpened(NotOpened::HeldBack));
+                    self.end(CheckoutOutcome::NotOpened(NotOpenedReason::HeldBack));
                 }
                 None => {}
             },
@@ -244,7 +244,7 @@ impl Checkout {
     }
 
     /// Says what it waits for, or sends what is to be sent.
-    fn go_on(&mut self, now: Moment) -> Next {
+    fn go_on(&mut self, now: Moment) -> CheckoutAction {
         if let Some(request) = self.next_request(now) {
             return Action::Send(request);
         }
@@ -290,7 +290,7 @@ impl Checkout {
         self.state.attempts.failed(told, self.plan.pauses, now, random) < self.plan.attempts
     }
 
-    fn end(&mut self, outcome: CheckedOut) {
+    fn end(&mut self, outcome: CheckoutOutcome) {
         (self.request, self.ended) = (None, Some(Box::new(outcome)));
     }
 }
@@ -329,7 +329,7 @@ impl Default for CheckoutPlan {
             wait: Duration::from_secs(7 * 24 * 60 * 60),
             linger: Duration::from_secs(20 * 60),
             attempts: 8,
-            pauses: Pauses::default(),
+            pauses: Backoff::default(),
         }
     }
 }
@@ -337,19 +337,19 @@ impl Default for CheckoutPlan {
 impl Machine for Checkout {
     type Input = CheckoutInput;
     type Demand = CheckoutDemand;
-    type Outcome = CheckedOut;
+    type Outcome = CheckoutOutcome;
 
-    fn step(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) -> Next {
+    fn step(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) -> CheckoutAction {
         if self.ended.is_none() {
             // Whatever comes, so that many news can't keep the time from passing.
             self.time_passed(now);
-            self.hear(event, now, random);
+            self.handle_event(event, now, random);
         }
         self.go_on(now)
     }
 
-    fn save(&self) -> Saved {
-        Saved::bound(NAME, VERSION, &self.account, &self.state)
+    fn save(&self) -> SavedState {
+        SavedState::bound(NAME, VERSION, &self.account, &self.state)
     }
 
     fn name(&self) -> &'static str {
@@ -360,8 +360,8 @@ impl Machine for Checkout {
         self.state.reference.as_deref().or_else(|| self.token())
     }
 
-    fn word(outcome: &CheckedOut) -> &'static str {
-        outcome.word()
+    fn label(outcome: &CheckoutOutcome) -> &'static str {
+        outcome.label()
     }
 }
 

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{Method, Remedy, dialect::NothingFound};
+use pg_model::{ApiRequest, Remedy, dialect::EmptyLookup};
 
-use super::{Event, Failure, Moment, Pauses};
+use super::{Backoff, Event, Failure, Moment};
 use crate::{Account, Refused, ReplyError};
 
 /// What is known after a request.
-pub(super) enum Heard<T> {
+pub(super) enum ExchangeResult<T> {
     /// It was answered, and the answer names no error.
     Answer(T),
     /// The service refused it and would refuse it again, or nobody knows its code.
@@ -28,7 +28,7 @@ pub(super) enum Heard<T> {
     InDoubt,
 }
 
-impl<T> Heard<T> {
+impl<T> ExchangeResult<T> {
     /// The same for a request that does nothing twice that matters.
     pub(super) fn without_done(self) -> Self {
         if let Self::Done(refused) = self { Self::Refused(refused) } else { self }
@@ -36,47 +36,47 @@ impl<T> Heard<T> {
 }
 
 /// Sorts the reply to a request of `M`.
-pub(super) fn hear<M: Method>(account: &Account, reply: http::Response<Bytes>) -> Heard<M::Output> {
+pub(super) fn sort_reply<M: ApiRequest>(account: &Account, reply: http::Response<Bytes>) -> ExchangeResult<M::Output> {
     match account.reply::<M>(reply) {
-        Ok(answer) => Heard::Answer(answer),
-        Err(ReplyError::Unreadable(_)) => Heard::InDoubt,
-        Err(ReplyError::Refused(refused)) if refused.leaves_it_open() => Heard::InDoubt,
-        Err(ReplyError::Refused(refused)) if refused.says_it_was_done() => Heard::Done(refused),
+        Ok(answer) => ExchangeResult::Answer(answer),
+        Err(ReplyError::Unreadable(_)) => ExchangeResult::InDoubt,
+        Err(ReplyError::Refused(refused)) if refused.leaves_it_open() => ExchangeResult::InDoubt,
+        Err(ReplyError::Refused(refused)) if refused.says_it_was_done() => ExchangeResult::Done(refused),
         Err(ReplyError::Refused(refused)) => match refused.remedy() {
-            Remedy::WaitOneMinute => Heard::Later(Duration::from_secs(60)),
-            Remedy::WaitFiveMinutes => Heard::Later(Duration::from_secs(300)),
-            Remedy::FixCredentials | Remedy::AskOperator => Heard::Shut(refused),
-            _ => Heard::Refused(refused),
+            Remedy::WaitOneMinute => ExchangeResult::Later(Duration::from_secs(60)),
+            Remedy::WaitFiveMinutes => ExchangeResult::Later(Duration::from_secs(300)),
+            Remedy::FixCredentials | Remedy::AskOperator => ExchangeResult::Shut(refused),
+            _ => ExchangeResult::Refused(refused),
         },
     }
 }
 
 /// Sorts what came of a request of `M`; other events say nothing of it.
-pub(super) fn heard<M: Method, I>(account: &Account, event: Event<I>) -> Heard<M::Output> {
+pub(super) fn sort_event<M: ApiRequest, I>(account: &Account, event: Event<I>) -> ExchangeResult<M::Output> {
     match event {
-        Event::Reply(reply) => hear::<M>(account, reply),
+        Event::Reply(reply) => sort_reply::<M>(account, reply),
         Event::Failed(failure) => missed(failure),
-        Event::Begin | Event::Woken | Event::Input(_) => Heard::InDoubt,
+        Event::Begin | Event::Woken | Event::Input(_) => ExchangeResult::InDoubt,
     }
 }
 
 /// Whether the HTTP status of a lookup's reply is this service's way to say that it found nothing.
 pub(super) fn says_not_found(account: &Account, reply: &http::Response<Bytes>) -> bool {
-    reply.status() == http::StatusCode::NOT_FOUND && account.dialect().lookup.nothing == Some(NothingFound::NotFound)
+    reply.status() == http::StatusCode::NOT_FOUND && account.dialect().lookup.nothing == Some(EmptyLookup::NotFound)
 }
 
 /// Sorts the lack of a reply.
-pub(super) fn missed<T>(failure: Failure) -> Heard<T> {
+pub(super) fn missed<T>(failure: Failure) -> ExchangeResult<T> {
     match failure {
-        Failure::NotSent => Heard::NotSent,
-        Failure::MaybeSent => Heard::InDoubt,
-        Failure::HeldBack => Heard::HeldBack,
+        Failure::NotSent => ExchangeResult::NotSent,
+        Failure::MaybeSent => ExchangeResult::InDoubt,
+        Failure::HeldBack => ExchangeResult::HeldBack,
     }
 }
 
 /// Until when to wait after `earlier` other pauses: they double from `first` to `longest`, each spread at random.
 pub(super) fn pause(first: Duration, longest: Duration, earlier: u32, now: Moment, random: u64) -> Moment {
-    now.after(Pauses { first, longest }.next(earlier, random))
+    now.after(Backoff { first, longest }.next(earlier, random))
 }
 
 /// While a reply is awaited nothing else is to be done, however long that takes.

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 /// Pauses that double from the first to the longest one, each spread over its upper half at random, so that machines that
 /// fail together do not come back together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pauses {
+pub struct Backoff {
     /// The pause after the first attempt, at most.
     pub first: Duration,
     /// The longest pause.
     pub longest: Duration,
 }
 
-impl Pauses {
+impl Backoff {
     /// The pause that follows `earlier` other pauses.
     #[must_use]
     pub fn next(&self, earlier: u32, random: u64) -> Duration {
@@ -26,7 +26,7 @@ impl Pauses {
     }
 }
 
-impl Default for Pauses {
+impl Default for Backoff {
     /// One second, doubling up to thirty.
     fn default() -> Self {
         Self { first: Duration::from_secs(1), longest: Duration::from_secs(30) }
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn they_double_up_to_the_longest_and_are_spread_over_the_upper_half() {
-        let pauses = Pauses::default();
+        let pauses = Backoff::default();
         for (earlier, least, most) in [(0, 500, 1_000), (1, 1_000, 2_000), (4, 8_000, 16_000), (5, 15_000, 30_000)] {
             for random in [0, 1, 499, 500, 501, 12_345, u64::MAX] {
                 let pause = pauses.next(earlier, random).as_millis();
@@ -49,9 +49,9 @@ mod tests {
         for earlier in [31, 32, 33, u32::MAX] {
             assert_eq!(pauses.next(earlier, 0).as_millis(), 15_000);
         }
-        let none = Pauses { first: Duration::ZERO, longest: Duration::ZERO };
+        let none = Backoff { first: Duration::ZERO, longest: Duration::ZERO };
         assert_eq!(none.next(3, 77), Duration::ZERO);
-        let endless = Pauses { first: Duration::MAX, longest: Duration::MAX };
+        let endless = Backoff { first: Duration::MAX, longest: Duration::MAX };
         assert!(endless.next(3, u64::MAX) >= Duration::from_millis(u64::MAX / 2));
     }
 }

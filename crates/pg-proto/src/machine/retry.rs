@@ -2,7 +2,7 @@
 //!
 //! **Goes in:** an account, a request, bounds; then its reply, or that there is none, the time and a random number.
 //!
-//! **Comes out:** requests to send, times to wait until, and at the end a [`Tried`].
+//! **Comes out:** requests to send, times to wait until, and at the end a [`RetryOutcome`].
 //!
 //! ```text
 //!                        a result, or a refusal that sending again can't change
@@ -35,21 +35,21 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use pg_model::{
-    Method, Remedy,
-    method::{MethodInfo, Retry as Class},
+    ApiRequest, Remedy,
+    method::{MethodInfo, RetrySafety as Class},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Account, Misuse, Refused, ReplyError,
-    machine::{Action, Event, Failure, Machine, Moment, Nothing, ResumeError, Saved, books::Services, charge},
+    machine::{Action, Event, Failure, Machine, Moment, Never, ResumeError, SavedState, books::Services, charge},
 };
 
 mod outcome;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{RetryBounds, Tried, Unanswered};
+pub use outcome::{RetryBounds, RetryOutcome, Unanswered};
 
 const NAME: &str = "retry";
 const VERSION: u32 = 1;
@@ -65,19 +65,19 @@ const VERSION: u32 = 1;
 /// let mut lookup = Retry::new(account, TokenLookup::new().card_key("a-card-key"), RetryBounds::default())?;
 /// let now = Moment::from_millis(1_700_000_000_000);
 /// assert!(matches!(lookup.step(Event::Begin, now, 4), Action::Send(_)));
-/// // Reading methods are safe to send again.
+/// // ErrorMeaning methods are safe to send again.
 /// let Action::WaitUntil(then) = lookup.step(Event::Failed(Failure::MaybeSent), now, 4) else { panic!() };
 /// assert!(matches!(lookup.step(Event::Woken, then, 4), Action::Send(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Retry<M: Method> {
+pub struct Retry<M: ApiRequest> {
     account: Arc<Account>,
     request: M,
     state: State,
     in_flight: bool,
     /// What came of the last request that left.
     last: Option<Last>,
-    ended: Option<Tried<M::Output>>,
+    ended: Option<RetryOutcome<M::Output>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ enum Last {
     Refused(Refused),
 }
 
-impl<M: Method<Output: Clone>> Retry<M> {
+impl<M: ApiRequest<Output: Clone>> Retry<M> {
     /// A request that was not sent yet.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl<M: Method<Output: Clone>> Retry<M> {
     ///
     /// # Errors
     /// When that is not the state of a request of this method, was saved for another account, or the request breaks a rule.
-    pub fn resume(saved: &Saved, account: impl Into<Arc<Account>>, request: M) -> Result<Self, ResumeError> {
+    pub fn resume(saved: &SavedState, account: impl Into<Arc<Account>>, request: M) -> Result<Self, ResumeError> {
         let account = account.into();
         let services = Services::of_version(M::INFO.service.version);
         let mut state: State = saved.open_for(NAME, VERSION, &account, services)?;
@@ -145,7 +145,7 @@ impl<M: Method<Output: Clone>> Retry<M> {
         M::INFO.retry == Class::Safe
     }
 
-    fn send(&mut self, now: Moment) -> Action<Nothing, Tried<M::Output>> {
+    fn send(&mut self, now: Moment) -> Action<Never, RetryOutcome<M::Output>> {
         let late = self.state.sends > 0 && self.state.deadline.is_some_and(|deadline| now > deadline);
         if self.state.sends > self.state.bounds.again || late {
             return self.bounds_ended();
@@ -163,7 +163,7 @@ impl<M: Method<Output: Clone>> Retry<M> {
     }
 
     /// The request left, and this came of it.
-    fn without_result(&mut self, last: Last, now: Moment, random: u64) -> Action<Nothing, Tried<M::Output>> {
+    fn without_result(&mut self, last: Last, now: Moment, random: u64) -> Action<Never, RetryOutcome<M::Output>> {
         self.state.left = true;
         self.state.open |= matches!(last, Last::Unanswered(_));
         let pause = match &last {
@@ -183,7 +183,7 @@ impl<M: Method<Output: Clone>> Retry<M> {
     }
 
     /// Waits for its own pause, or for what the service wants, spread by the first pause.
-    fn rest(&mut self, told: Option<Duration>, now: Moment, random: u64) -> Action<Nothing, Tried<M::Output>> {
+    fn rest(&mut self, told: Option<Duration>, now: Moment, random: u64) -> Action<Never, RetryOutcome<M::Output>> {
         let bounds = &self.state.bounds;
         let length = match told {
             None => bounds.pauses.next(self.state.sends.saturating_sub(1), random),
@@ -197,10 +197,10 @@ impl<M: Method<Output: Clone>> Retry<M> {
         Action::WaitUntil(until)
     }
 
-    fn bounds_ended(&mut self) -> Action<Nothing, Tried<M::Output>> {
+    fn bounds_ended(&mut self) -> Action<Never, RetryOutcome<M::Output>> {
         let outcome = match self.last.take() {
-            _ if !self.state.left => Tried::NotSent,
-            Some(Last::Refused(refused)) if !self.state.open => Tried::Refused(refused),
+            _ if !self.state.left => RetryOutcome::NotSent,
+            Some(Last::Refused(refused)) if !self.state.open => RetryOutcome::Refused(refused),
             // A second deletion, for example, is refused because the first one was carried out.
             Some(Last::Refused(refused)) => return self.unknown(Unanswered::RefusedAtLast(refused)),
             Some(Last::Unanswered(why)) => return self.unknown(why),
@@ -209,24 +209,24 @@ impl<M: Method<Output: Clone>> Retry<M> {
         self.done(outcome)
     }
 
-    fn unknown(&mut self, why: Unanswered) -> Action<Nothing, Tried<M::Output>> {
+    fn unknown(&mut self, why: Unanswered) -> Action<Never, RetryOutcome<M::Output>> {
         let reconcile = charge::lookup_of(&self.request);
-        self.done(Tried::Unknown { reconcile, why })
+        self.done(RetryOutcome::Unknown { reconcile, why })
     }
 
-    fn done(&mut self, outcome: Tried<M::Output>) -> Action<Nothing, Tried<M::Output>> {
+    fn done(&mut self, outcome: RetryOutcome<M::Output>) -> Action<Never, RetryOutcome<M::Output>> {
         self.state.phase = Phase::Ended;
         self.ended = Some(outcome.clone());
         Action::Done(outcome)
     }
 }
 
-impl<M: Method<Output: Clone>> Machine for Retry<M> {
-    type Input = Nothing;
-    type Demand = Nothing;
-    type Outcome = Tried<M::Output>;
+impl<M: ApiRequest<Output: Clone>> Machine for Retry<M> {
+    type Input = Never;
+    type Demand = Never;
+    type Outcome = RetryOutcome<M::Output>;
 
-    fn step(&mut self, event: Event, now: Moment, random: u64) -> Action<Nothing, Tried<M::Output>> {
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> Action<Never, RetryOutcome<M::Output>> {
         if let Some(outcome) = &self.ended {
             return Action::Done(outcome.clone());
         }
@@ -237,7 +237,7 @@ impl<M: Method<Output: Clone>> Machine for Retry<M> {
             (Phase::Sending, Event::Reply(response)) if self.in_flight => {
                 (self.in_flight, self.state.left) = (false, true);
                 match self.account.reply::<M>(response) {
-                    Ok(output) => self.done(Tried::Answered(output)),
+                    Ok(output) => self.done(RetryOutcome::Answered(output)),
                     Err(error) => self.without_result(Last::of(error, self.is_safe()), now, random),
                 }
             }
@@ -267,8 +267,8 @@ impl<M: Method<Output: Clone>> Machine for Retry<M> {
         }
     }
 
-    fn save(&self) -> Saved {
-        Saved::bound(NAME, VERSION, &self.account, &self.state)
+    fn save(&self) -> SavedState {
+        SavedState::bound(NAME, VERSION, &self.account, &self.state)
     }
 
     fn name(&self) -> &'static str {
@@ -279,8 +279,8 @@ impl<M: Method<Output: Clone>> Machine for Retry<M> {
         Some(&self.state.method)
     }
 
-    fn word(outcome: &Tried<M::Output>) -> &'static str {
-        outcome.word()
+    fn label(outcome: &RetryOutcome<M::Output>) -> &'static str {
+        outcome.label()
     }
 }
 
@@ -298,7 +298,7 @@ impl Last {
     }
 }
 
-impl<M: Method> fmt::Debug for Retry<M> {
+impl<M: ApiRequest> fmt::Debug for Retry<M> {
     /// The state alone: the request may hold a card.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Retry").field("state", &self.state).field("last", &self.last).finish_non_exhaustive()

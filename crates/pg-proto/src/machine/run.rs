@@ -4,7 +4,7 @@ use std::{fmt::Debug, time::Duration};
 
 use bytes::Bytes;
 
-use super::{Action, Event, Failure, Machine, Moment, Saved, exchange::UNTIL_THE_REPLY};
+use super::{Action, Event, Failure, Machine, Moment, SavedState, exchange::UNTIL_THE_REPLY};
 
 /// 2024-05-01T12:00:00Z.
 pub(super) const NOON: Moment = Moment::from_millis(1_714_564_800_000);
@@ -14,7 +14,7 @@ pub(super) trait Tested: Machine<Demand: Debug, Outcome: Debug> + Debug {
     /// What nothing may show.
     const CANARIES: &'static [&'static str];
 
-    fn resumed(saved: &Saved) -> Self;
+    fn resumed(saved: &SavedState) -> Self;
 }
 
 pub(super) struct Run<M: Machine> {
@@ -117,7 +117,7 @@ impl<M: Tested> Run<M> {
     }
 
     pub(super) fn crash(&mut self) -> &mut Self {
-        self.machine = M::resumed(&Saved::from_text(self.machine.save().text()));
+        self.machine = M::resumed(&SavedState::from_text(self.machine.save().text()));
         self.step(Event::Begin)
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::books::{Books, Services};
+use super::books::{AccountBindings, Services};
 use crate::Account;
 
 /// A machine's state as one line of JSON: `{"machine":"charge","version":1,"books":{…},"state":{…}}`. It holds no card
@@ -18,7 +18,7 @@ use crate::Account;
 /// A later version of this crate reads what an earlier one wrote. What was saved before there were books is refused, until
 /// [`rebind`](Self::rebind) says whose it is.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Saved(String);
+pub struct SavedState(String);
 
 /// Why a machine cannot go on from what was stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +48,7 @@ pub enum ResumeError {
         "this was saved for {saved}, and is to be resumed for {given}: its payment would be looked up in the wrong books and \
          could be made twice. Resume it with the account that it was saved for. If this is that account after its API key was \
          replaced, give it the identity that it was saved for (Account::identity); if the service has moved, say so with \
-         Saved::rebind"
+         SavedState::rebind"
     )]
     OtherAccount {
         /// Identity and base address that it was saved for.
@@ -58,7 +58,7 @@ pub enum ResumeError {
     },
     /// It was saved by an earlier version, which did not note the account.
     #[error(
-        "this was saved without its account, by an earlier version: only if it belongs to {given}, say so with Saved::rebind"
+        "this was saved without its account, by an earlier version: only if it belongs to {given}, say so with SavedState::rebind"
     )]
     Unbound {
         /// Identity and base address of the account that was given.
@@ -74,7 +74,7 @@ struct Written<'a, S> {
     machine: &'a str,
     version: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    books: Option<Books>,
+    books: Option<AccountBindings>,
     state: &'a S,
 }
 
@@ -83,7 +83,7 @@ struct Head {
     machine: String,
     version: u32,
     #[serde(default)]
-    books: Option<Books>,
+    books: Option<AccountBindings>,
 }
 
 #[derive(Deserialize)]
@@ -91,7 +91,7 @@ struct Body<S> {
     state: S,
 }
 
-impl Saved {
+impl SavedState {
     /// Takes a text that was stored.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -123,7 +123,7 @@ impl Saved {
         self.head()?;
         let mut saved: serde_json::Value = serde_json::from_str(&self.0).map_err(|error| unreadable(&error))?;
         if let Some(members) = saved.as_object_mut() {
-            let books = serde_json::to_value(Books::of(account)).map_err(|error| unreadable(&error))?;
+            let books = serde_json::to_value(AccountBindings::of(account)).map_err(|error| unreadable(&error))?;
             members.insert("books".to_owned(), books);
         }
         Ok(Self(saved.to_string()))
@@ -136,7 +136,7 @@ impl Saved {
 
     /// A state that belongs to this account.
     pub(super) fn bound<S: Serialize>(machine: &'static str, version: u32, account: &Account, state: &S) -> Self {
-        Self::written(&Written { machine, version, books: Some(Books::of(account)), state })
+        Self::written(&Written { machine, version, books: Some(AccountBindings::of(account)), state })
     }
 
     fn written<S: Serialize>(written: &Written<'_, S>) -> Self {
@@ -177,13 +177,13 @@ impl Saved {
     }
 }
 
-impl fmt::Display for Saved {
+impl fmt::Display for SavedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl fmt::Debug for Saved {
+impl fmt::Debug for SavedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -200,9 +200,9 @@ mod tests {
 
     #[test]
     fn comes_back_as_it_went() {
-        let saved = Saved::of("charge", 1, &vec!["order-7".to_owned()]);
+        let saved = SavedState::of("charge", 1, &vec!["order-7".to_owned()]);
         assert_eq!(saved.text(), r#"{"machine":"charge","version":1,"state":["order-7"]}"#);
-        let stored = Saved::from_text(saved.text());
+        let stored = SavedState::from_text(saved.text());
         assert_eq!(stored.machine(), Ok("charge".to_owned()));
         assert_eq!(stored.open::<Vec<String>>("charge", 1), Ok(vec!["order-7".to_owned()]));
         assert_eq!(stored.open::<Vec<String>>("charge", 7), Ok(vec!["order-7".to_owned()]));
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_in_words() {
-        let saved = Saved::of("charge", 2, &1);
+        let saved = SavedState::of("charge", 2, &1);
         assert_eq!(
             saved.open::<u8>("account update", 2).unwrap_err().to_string(),
             "this is the stored state of a machine for charge, not for account update"
@@ -224,7 +224,7 @@ mod tests {
             "this is no stored state of a machine: Data error in line 1, column 41"
         );
         assert_eq!(
-            Saved::from_text("").machine().unwrap_err().to_string(),
+            SavedState::from_text("").machine().unwrap_err().to_string(),
             "this is no stored state of a machine: Eof error in line 1, column 0"
         );
     }

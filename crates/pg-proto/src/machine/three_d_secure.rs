@@ -13,7 +13,7 @@
 //!
 //! **In:** the initiation with its `uniqueMerchantReference`; that the customer [came back](ThreeDSecureInput::Returned) or
 //! [left](ThreeDSecureInput::Closed); the merchant's [decision](ThreeDSecureInput::Proceed). **Out:** requests;
-//! [`ThreeDSecureDemand::Challenge`] and [`ThreeDSecureDemand::Decide`]; at the end a [`ThreeDSecured`].
+//! [`ThreeDSecureDemand::Challenge`] and [`ThreeDSecureDemand::Decide`]; at the end a [`ThreeDSecureOutcome`].
 //!
 //! **It promises:**
 //! 1. *At most one request for the payment is ever executed.* It is sent again only after it certainly was not executed:
@@ -32,7 +32,7 @@
 //!    resumed although it had ended so, if its end was stored.
 //! 5. *Refused, of the payment*, is said at once for a reason that lies in the request or the credentials; for any other
 //!    after a lookup that found nothing, and when every request was answered. For a reason that may pass it rests on the
-//!    network not delivering a second copy later: see [`Refused::standing`].
+//!    network not delivering a second copy later: see [`Refused::scope`].
 //! 6. *Nothing found proves nothing*: else it ends as Unknown, with the lookup to make later.
 //! 7. It ends: attempts, lookups and the time of customer and merchant are bounded. A crash grants new lookups and new
 //!    questions for the status, no new attempts to pay, and cuts no pause short that the service asked for.
@@ -46,14 +46,15 @@
 
 use std::{fmt, time::Duration};
 
-use pg_model::{AuthenticationStatus, Method, Transaction, Url};
+use pg_model::{ApiRequest, AuthenticationStatus, Transaction, Url};
 
 use self::{
     plan::Initiation as Request,
     state::{Phase, State},
 };
 use super::{
-    Action, Event, Machine, Moment, ResumeError, Saved, books::Services, charge::Doubt, exchange::UNTIL_THE_REPLY,
+    Action, Event, Machine, Moment, ResumeError, SavedState, books::Services, charge::UnknownReason,
+    exchange::UNTIL_THE_REPLY,
 };
 use crate::{Account, Misuse, Refused};
 
@@ -69,8 +70,8 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{NotSent, ThreeDSecured};
-pub use plan::{Initiation, Pay, ThreeDSecurePlan, WithoutShift};
+pub use outcome::{NotSentReason, ThreeDSecureOutcome};
+pub use plan::{Initiation, NoLiabilityShift, PaymentType, ThreeDSecurePlan};
 
 const NAME: &str = "3-D Secure";
 const VERSION: u32 = 1;
@@ -92,7 +93,7 @@ pub struct ThreeDSecure {
     seen: Option<Box<Transaction>>,
     /// Whether a lookup has answered that there is no payment.
     looked: bool,
-    ended: Option<Box<ThreeDSecured>>,
+    ended: Option<Box<ThreeDSecureOutcome>>,
 }
 
 /// What the owner tells a 3-D Secure payment.
@@ -129,7 +130,7 @@ pub enum ThreeDSecureDemand {
     },
 }
 
-type Next = Action<ThreeDSecureDemand, ThreeDSecured>;
+type ThreeDSecureAction = Action<ThreeDSecureDemand, ThreeDSecureOutcome>;
 
 impl ThreeDSecure {
     /// A payment that has not begun.
@@ -154,12 +155,12 @@ impl ThreeDSecure {
     ///
     /// # Errors
     /// When `saved` is not of a 3-D Secure payment, or was saved for another account.
-    pub fn resume(saved: &Saved, account: Account) -> Result<Self, ResumeError> {
+    pub fn resume(saved: &SavedState, account: Account) -> Result<Self, ResumeError> {
         let state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
         let over = state.over && !state.exposed;
         let mut resumed = Self::with(account, state.resumed(), None);
         if over {
-            resumed.end(ThreeDSecured::NotSent(NotSent::Over));
+            resumed.end(ThreeDSecureOutcome::NotSent(NotSentReason::Over));
         }
         Ok(resumed)
     }
@@ -218,7 +219,7 @@ impl ThreeDSecure {
     }
 
     /// Says what it waits for, or sends what is to be sent.
-    fn go_on(&mut self, now: Moment) -> Next {
+    fn go_on(&mut self, now: Moment) -> ThreeDSecureAction {
         if let Some(outcome) = &self.ended {
             return Action::Done((**outcome).clone());
         }
@@ -239,7 +240,7 @@ impl ThreeDSecure {
         }
     }
 
-    fn send(&mut self, request: http::Request<bytes::Bytes>) -> Next {
+    fn send(&mut self, request: http::Request<bytes::Bytes>) -> ThreeDSecureAction {
         self.in_flight = true;
         Action::Send(request)
     }
@@ -253,23 +254,23 @@ impl ThreeDSecure {
         self.state.attempts.failed(told, self.state.plan.pauses, now, random) < at_most
     }
 
-    fn end(&mut self, outcome: ThreeDSecured) {
+    fn end(&mut self, outcome: ThreeDSecureOutcome) {
         (self.initiation, self.state.sending, self.state.over) = (None, false, true);
         self.ended = Some(Box::new(outcome));
     }
 
-    fn unknown(&mut self, why: Doubt) {
+    fn unknown(&mut self, why: UnknownReason) {
         let reconcile = self.state.lookup();
-        self.end(ThreeDSecured::Unknown { reconcile, why });
+        self.end(ThreeDSecureOutcome::Unknown { reconcile, why });
     }
 }
 
 impl Machine for ThreeDSecure {
     type Input = ThreeDSecureInput;
     type Demand = ThreeDSecureDemand;
-    type Outcome = ThreeDSecured;
+    type Outcome = ThreeDSecureOutcome;
 
-    fn step(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) -> Next {
+    fn step(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) -> ThreeDSecureAction {
         if self.ended.is_none() {
             self.time_passed(now);
             self.hear(event, now, random);
@@ -277,8 +278,8 @@ impl Machine for ThreeDSecure {
         self.go_on(now)
     }
 
-    fn save(&self) -> Saved {
-        Saved::bound(NAME, VERSION, &self.account, &self.state)
+    fn save(&self) -> SavedState {
+        SavedState::bound(NAME, VERSION, &self.account, &self.state)
     }
 
     fn name(&self) -> &'static str {
@@ -289,8 +290,8 @@ impl Machine for ThreeDSecure {
         Some(self.reference())
     }
 
-    fn word(outcome: &ThreeDSecured) -> &'static str {
-        outcome.word()
+    fn label(outcome: &ThreeDSecureOutcome) -> &'static str {
+        outcome.label()
     }
 }
 

@@ -18,16 +18,16 @@
 //!
 //! # Promises
 //!
-//! - **At most [`Limits::per_minute`] requests in any 60 seconds as the service sees them** (spec 1 §8). A request holds a slot
+//! - **At most [`ThrottleLimits::per_minute`] requests in any 60 seconds as the service sees them** (spec 1 §8). A request holds a slot
 //!   from before it is sent until 60 seconds after its reply came; it was executed in between, at *e*. Take any minute of the
 //!   service, from *t* - 60 s (exclusive) to *t*. Each request executed in it has *e* > *t* - 60 s, so its slot is free
 //!   again only after *e* + 60 s > *t*, and was taken before *e* ≤ *t*: it holds its slot at *t*. No more slots are
 //!   held at *t* than there are. (A slot is held one second more, since two clocks count milliseconds.) A lost request
 //!   has no reply to count from: it holds its slot until 61 seconds after it could have been executed at the latest,
-//!   [`Limits::longest_way`] after it was sent.
+//!   [`ThrottleLimits::longest_way`] after it was sent.
 //! - **No lockout.** After one credential error nothing is permitted until [`Throttle::resume_sending`]. Requests that are in
 //!   flight then may fail as well, so there are never more of them than failures left: failures of the last 24 hours and
-//!   requests in flight together are at most [`Limits::failures`], 5 by default, because more than 5 lock the address out
+//!   requests in flight together are at most [`ThrottleLimits::failures`], 5 by default, because more than 5 lock the address out
 //!   (spec 1 §5). Until the service has accepted the credentials once, lost requests, and those whose
 //!   reply is not the service's, count as failures that nobody saw.
 //! - 121 and 429 close it for a minute, 122 for five (spec 2 §7).
@@ -55,7 +55,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Refused,
-    machine::{Moment, ResumeError, Saved},
+    machine::{Moment, ResumeError, SavedState},
 };
 
 mod account;
@@ -74,7 +74,7 @@ const VERSION: u32 = 1;
 
 /// What an account may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct ThrottleLimits {
     /// Requests in any 60 seconds. Default: 100 (spec 1 §8).
     pub per_minute: u32,
     /// Requests in flight at the same time. Default: 5. It never permits more than failures are left.
@@ -86,7 +86,7 @@ pub struct Limits {
     pub longest_way: Duration,
 }
 
-impl Default for Limits {
+impl Default for ThrottleLimits {
     fn default() -> Self {
         Self { per_minute: 100, in_flight: 5, failures: 5, longest_way: Duration::from_secs(120) }
     }
@@ -95,9 +95,9 @@ impl Default for Limits {
 /// Keeps an account within its limits; see [the module](self).
 ///
 /// ```
-/// use pg_proto::machine::{Moment, throttle::{Limits, Permit, Throttle}};
+/// use pg_proto::machine::{Moment, throttle::{ThrottleLimits, Permit, Throttle}};
 ///
-/// let mut throttle = Throttle::new(Limits::default());
+/// let mut throttle = Throttle::new(ThrottleLimits::default());
 /// let now = Moment::from_millis(1_700_000_000_000);
 /// let Permit::Go(ticket) = throttle.ask(now) else { panic!() };
 /// // The request was sent, and this came back.
@@ -121,8 +121,8 @@ pub enum Permit {
     /// Ask again at this time. When an earlier request is answered before, it may be worth asking then.
     WaitUntil(Moment),
     /// Send nothing until somebody has looked at it and called [`Throttle::resume_sending`]. One that is
-    /// [unanswered](Stop::Unanswered) passes when all of that is a day old.
-    Stopped(Stop),
+    /// [unanswered](StopReason::Unanswered) passes when all of that is a day old.
+    Stopped(StopReason),
 }
 
 /// A request that was permitted. A ticket that gets lost counts as a lost request after the longest way.
@@ -134,7 +134,7 @@ pub struct Ticket(u64);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum Stop {
+pub enum StopReason {
     /// The service refused the credentials with this code, which is empty if it named none.
     Credentials(String),
     /// So many requests were lost that, if the credentials are wrong, one more could lock the address out; and the service
@@ -145,13 +145,13 @@ pub enum Stop {
 impl Throttle {
     /// A throttle that has seen nothing yet.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: ThrottleLimits) -> Self {
         Self { state: State::new(limits), dialect: Arc::default() }
     }
 
-    /// Reads replies by this dialect, as [`Account::speaking`](crate::Account::speaking) does; by the documents alone without.
+    /// Reads replies by this dialect, as [`Account::with_dialect`](crate::Account::with_dialect) does; by the documents alone without.
     #[must_use]
-    pub fn speaking(self, dialect: impl Into<Arc<Dialect>>) -> Self {
+    pub fn with_dialect(self, dialect: impl Into<Arc<Dialect>>) -> Self {
         Self { dialect: dialect.into(), ..self }
     }
 
@@ -159,7 +159,7 @@ impl Throttle {
     ///
     /// # Errors
     /// When that is no throttle's state.
-    pub fn resume(saved: &Saved) -> Result<Self, ResumeError> {
+    pub fn resume(saved: &SavedState) -> Result<Self, ResumeError> {
         let mut state: State = saved.open(NAME, VERSION)?;
         state.lose_all();
         Ok(Self { state, dialect: Arc::default() })
@@ -167,8 +167,8 @@ impl Throttle {
 
     /// Everything that has to survive a crash. It holds no request and no credentials.
     #[must_use]
-    pub fn save(&self) -> Saved {
-        Saved::of(NAME, VERSION, &self.state)
+    pub fn save(&self) -> SavedState {
+        SavedState::of(NAME, VERSION, &self.state)
     }
 
     /// Whether a request may be sent now.
@@ -208,7 +208,7 @@ impl Throttle {
     }
 
     /// A request that took no ticket was refused: what that says about the account counts all the same.
-    pub fn overheard(&mut self, refused: &Refused, now: Moment) {
+    pub fn observe_refusal(&mut self, refused: &Refused, now: Moment) {
         self.state.learn(CameBack::from(refused), true, now);
     }
 
@@ -220,12 +220,12 @@ impl Throttle {
 
     /// Why nothing is permitted, if that is so.
     #[must_use]
-    pub fn stopped(&self) -> Option<&Stop> {
+    pub fn stopped(&self) -> Option<&StopReason> {
         self.state.stopped.as_ref()
     }
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Credentials(code) => {
@@ -239,4 +239,4 @@ impl fmt::Display for Stop {
     }
 }
 
-impl std::error::Error for Stop {}
+impl std::error::Error for StopReason {}

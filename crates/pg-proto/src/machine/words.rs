@@ -6,17 +6,17 @@ use pg_model::{Transaction, TransactionLookup, mask};
 
 use super::{
     account_update::{BatchEnd, Summary, UpdateEnd},
-    charge::Charged,
-    checkout::{CheckedOut, NotOpened},
-    retry::Tried,
-    three_d_secure::{NotSent, ThreeDSecured},
+    charge::ChargeOutcome,
+    checkout::{CheckoutOutcome, NotOpenedReason},
+    retry::RetryOutcome,
+    three_d_secure::{NotSentReason, ThreeDSecureOutcome},
 };
 use crate::Refused;
 
-impl Charged {
+impl ChargeOutcome {
     /// One word for it, for logs.
     #[must_use]
-    pub const fn word(&self) -> &'static str {
+    pub const fn label(&self) -> &'static str {
         match self {
             Self::Approved(_) => "approved",
             Self::Declined(_) => "declined",
@@ -28,7 +28,7 @@ impl Charged {
 }
 
 /// One line that says what to do next.
-impl Display for Charged {
+impl Display for ChargeOutcome {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Approved(transaction) => approved(f, transaction),
@@ -40,10 +40,10 @@ impl Display for Charged {
     }
 }
 
-impl ThreeDSecured {
+impl ThreeDSecureOutcome {
     /// One word for it, or two, for logs.
     #[must_use]
-    pub const fn word(&self) -> &'static str {
+    pub const fn label(&self) -> &'static str {
         match self {
             Self::Approved(_) => "approved",
             Self::Declined(_) => "declined",
@@ -60,7 +60,7 @@ impl ThreeDSecured {
 }
 
 /// One line that says what to do next.
-impl Display for ThreeDSecured {
+impl Display for ThreeDSecureOutcome {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Approved(transaction) => approved(f, transaction),
@@ -80,7 +80,7 @@ impl Display for ThreeDSecured {
     }
 }
 
-impl Display for NotSent {
+impl Display for NotSentReason {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unreachable => "the service could not be reached",
@@ -93,10 +93,10 @@ impl Display for NotSent {
     }
 }
 
-impl CheckedOut {
+impl CheckoutOutcome {
     /// One word for it, or two, for logs.
     #[must_use]
-    pub const fn word(&self) -> &'static str {
+    pub const fn label(&self) -> &'static str {
         match self {
             Self::Paid { .. } => "paid",
             Self::NotOpened(_) => "not opened",
@@ -107,7 +107,7 @@ impl CheckedOut {
 }
 
 /// One line that says what to do next.
-impl Display for CheckedOut {
+impl Display for CheckoutOutcome {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Paid { trans_key } => write!(f, "paid: transaction {}", mask::text(trans_key)),
@@ -122,7 +122,7 @@ impl Display for CheckedOut {
     }
 }
 
-impl Display for NotOpened {
+impl Display for NotOpenedReason {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(refused) => refused.fmt(f),
@@ -134,10 +134,10 @@ impl Display for NotOpened {
     }
 }
 
-impl<T> Tried<T> {
+impl<T> RetryOutcome<T> {
     /// One word for it, or two, for logs.
     #[must_use]
-    pub const fn word(&self) -> &'static str {
+    pub const fn label(&self) -> &'static str {
         match self {
             Self::Answered(_) => "answered",
             Self::Refused(_) => "refused",
@@ -148,10 +148,10 @@ impl<T> Tried<T> {
 }
 
 /// One line; what was answered stays in the answer.
-impl<T> Display for Tried<T> {
+impl<T> Display for RetryOutcome<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Answered(_) | Self::NotSent => f.write_str(self.word()),
+            Self::Answered(_) | Self::NotSent => f.write_str(self.label()),
             Self::Refused(refused) => refused.fmt(f),
             Self::Unknown { reconcile: Some(reconcile), why } => unknown(f, why, reconcile),
             Self::Unknown { reconcile: None, why } => write!(f, "unknown: {why}; ask the operator"),
@@ -162,7 +162,7 @@ impl<T> Display for Tried<T> {
 impl Summary {
     /// One word for how it ended, or two, for logs.
     #[must_use]
-    pub const fn word(&self) -> &'static str {
+    pub const fn label(&self) -> &'static str {
         match self.end {
             UpdateEnd::Complete => "complete",
             UpdateEnd::Refused(_) => "refused",
@@ -239,13 +239,13 @@ mod tests {
     use pg_model::ServiceError;
 
     use super::*;
-    use crate::machine::{Failure, charge::Doubt};
+    use crate::machine::{Failure, charge::UnknownReason};
 
     #[test]
     fn an_outcome_says_what_to_do_next() {
         let refusal = |code: &str| {
             let error = ServiceError { error_code: code.into(), ..ServiceError::default() };
-            Charged::Refused(Refused::new(StatusCode::BAD_REQUEST, error, &pg_model::Dialect::documented()))
+            ChargeOutcome::Refused(Refused::new(StatusCode::BAD_REQUEST, error, &pg_model::Dialect::documented()))
         };
         let paid = Transaction { transaction_key: "k1".into(), ..Transaction::default() };
         let not = Transaction {
@@ -255,8 +255,8 @@ mod tests {
         };
         let reconcile = TransactionLookup::new().unique_merchant_reference("order-7");
         for (outcome, line) in [
-            (Charged::Approved(paid), "approved: transaction k1"),
-            (Charged::Declined(not), "declined: status 901 No to 411111******1111"),
+            (ChargeOutcome::Approved(paid), "approved: transaction k1"),
+            (ChargeOutcome::Declined(not), "declined: status 901 No to 411111******1111"),
             (
                 refusal("108"),
                 "refused: 108 Invalid card number (HTTP 400): fix the request; nothing was charged; a corrected payment needs \
@@ -267,15 +267,15 @@ mod tests {
                 "refused: 121 This IP has been blocked for 1 minute because of too many failed attempts (HTTP 400): wait one \
                  minute; nothing was charged",
             ),
-            (Charged::NotSent, "not sent: nothing was charged"),
+            (ChargeOutcome::NotSent, "not sent: nothing was charged"),
             (
-                Charged::Unknown { reconcile, why: Doubt::NotLookedUp },
+                ChargeOutcome::Unknown { reconcile, why: UnknownReason::NotLookedUp },
                 "unknown: a request may have arrived, and no lookup was answered since; look it up until it is found \
                  (transaction/lookup uniqueMerchantReference=order-7); do not pay under another reference before that",
             ),
         ] {
             assert_eq!(outcome.to_string(), line);
-            assert!(line.starts_with(outcome.word()));
+            assert!(line.starts_with(outcome.label()));
         }
     }
 

@@ -7,7 +7,7 @@ use http::Response;
 use pg_measure::{Bounds, median, note, quick, ratio};
 use pg_sandbox::{
     Settings, Timestamp,
-    key::{Keys, SeededDice},
+    key::{Keys, SeededRandom},
     records::{Payment, UniqueReference},
     store::{Query, Sqlite, Store as _, Transaction},
     vault,
@@ -72,7 +72,7 @@ fn fill(path: &Path, count: u64) {
     let mut store = Sqlite::open(path, &key).expect("a store");
     let found = Transaction::new(&mut store).find::<Payment>(&Query::newest(1)).expect("the payment");
     let [mut payment] = <[Payment; 1]>::try_from(found).expect("one payment");
-    let mut keys = Keys::new(Box::new(SeededDice::new([8; 32])));
+    let mut keys = Keys::new(Box::new(SeededRandom::new([8; 32])));
     let mut left = 0..count;
     while !left.is_empty() {
         store.begin().expect("a transaction");

@@ -1273,7 +1273,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Which error codes depend on the request alone, and which on a state that may change (spec 2 §7).",
         chosen: "103, 104, 108, 110 and 120 refuse every copy at any time, 109 and 136 every later one: the documents' words say so. In the sandbox 107 and malformed or missing parameters refuse every copy too, 129 and an unknown card key every later one. Any other code, known or not, says nothing about other copies.",
         why: "Cards and sessions expire and deleted keys do not come back, but accounts are changed by the operator and cards are enabled again. What is in doubt is looked up before a charge ends as refused.",
-        change: "standing of an [[error]] of the dialect.",
+        change: "scope of an [[error]] of the dialect.",
     },
     Assumption {
         number: 142,
@@ -1282,7 +1282,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "When a request without a reply counts in the limit of requests per minute at the latest (spec 1 §8).",
         chosen: "Two minutes after it was sent. Only the throttle rests on it: no charge does.",
         why: "Connections and proxies give up after a minute or less.",
-        change: "Limits::longest_way.",
+        change: "ThrottleLimits::longest_way.",
     },
     Assumption {
         number: 143,
@@ -1300,7 +1300,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         open: "Whether API key, password and SHA key of an account may be replaced, and what stays the same then (spec 1 §5).",
         chosen: "The API key together with the base address is the account, and password and SHA key may be replaced at any time. A saved machine resumes only with the same base address and the same account. An account that is given a name (Account::identity) is identified by that instead, so that its API key may be replaced as well.",
         why: "A payment that is looked up in another account's books is not found there, and would be made a second time. A machine that is refused costs a look at the configuration.",
-        change: "Account::identity for a replaced API key; Saved::rebind for a service that has moved to another address.",
+        change: "Account::identity for a replaced API key; SavedState::rebind for a service that has moved to another address.",
     },
     Assumption {
         number: 150,

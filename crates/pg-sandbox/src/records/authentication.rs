@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Service;
 use crate::{
-    store::{Kind, Record},
+    store::{Kind, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -71,7 +71,7 @@ impl Authentication {
     }
 }
 
-impl Record for Authentication {
+impl StoredRecord for Authentication {
     const KIND: &'static Kind = &Kind { table: "authentications", columns: &[] };
 
     fn key(&self) -> &str {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    store::{Index, Kind, Record},
+    store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -70,7 +70,7 @@ impl Batch {
     }
 }
 
-impl Record for Batch {
+impl StoredRecord for Batch {
     const KIND: &'static Kind = &Kind { table: "batches", columns: &[Self::DUE] };
 
     fn key(&self) -> &str {
@@ -97,7 +97,7 @@ pub struct BatchCards {
     pub entries: Vec<BatchEntry>,
 }
 
-impl Record for BatchCards {
+impl StoredRecord for BatchCards {
     const KIND: &'static Kind = &Kind { table: "batch_cards", columns: &[] };
 
     fn key(&self) -> &str {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    store::{Index, Kind, Record},
+    store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -129,7 +129,7 @@ impl Callback {
     }
 }
 
-impl Record for Callback {
+impl StoredRecord for Callback {
     const KIND: &'static Kind = &Kind { table: "callbacks", columns: &[Self::DUE] };
 
     fn key(&self) -> &str {
@@ -156,7 +156,7 @@ pub struct CallbackBody {
     pub text: String,
 }
 
-impl Record for CallbackBody {
+impl StoredRecord for CallbackBody {
     const KIND: &'static Kind = &Kind { table: "callback_bodies", columns: &[] };
 
     fn key(&self) -> &str {

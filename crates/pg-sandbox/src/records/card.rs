@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     cards,
-    key::Dice,
+    key::RandomSource,
     secret::Secret,
     vault::{NotOurs, Sealed, Vault},
 };
@@ -41,7 +41,7 @@ impl HeldCard {
     /// Seals a card for the record with the key `owner`.
     pub fn seal(
         vault: &Vault,
-        dice: &mut dyn Dice,
+        dice: &mut dyn RandomSource,
         owner: &str,
         number: &str,
         (expiry_month, expiry_year): (&str, &str),
@@ -70,7 +70,13 @@ impl HeldCard {
     ///
     /// # Errors
     /// When this card was not sealed for `owner`.
-    pub fn moved(&self, vault: &Vault, dice: &mut dyn Dice, owner: &str, new_owner: &str) -> Result<Self, NotOurs> {
+    pub fn moved(
+        &self,
+        vault: &Vault,
+        dice: &mut dyn RandomSource,
+        owner: &str,
+        new_owner: &str,
+    ) -> Result<Self, NotOurs> {
         let number = self.number(vault, owner)?;
         let sealed = vault.seal(dice, new_owner, number.expose());
         Ok(Self { sealed, ..self.clone() })
@@ -80,11 +86,11 @@ impl HeldCard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::SeededDice;
+    use crate::key::SeededRandom;
 
     #[test]
     fn a_card_moves_to_its_next_record() {
-        let (vault, mut dice) = (Vault::new(&[1; 32]), SeededDice::new([2; 32]));
+        let (vault, mut dice) = (Vault::new(&[1; 32]), SeededRandom::new([2; 32]));
         let expiry = ("01", "2030");
         let held = HeldCard::seal(&vault, &mut dice, "session", "4111111111111111", expiry);
         let moved = held.moved(&vault, &mut dice, "session", "token").unwrap();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Details, HeldCard};
 use crate::{
-    store::{Index, Kind, Record},
+    store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -41,7 +41,7 @@ impl CardToken {
     pub const PARENT: &'static str = "parent";
 }
 
-impl Record for CardToken {
+impl StoredRecord for CardToken {
     const KIND: &'static Kind = &Kind { table: "card_tokens", columns: &[Self::CUSTOMER_REFERENCE, Self::PARENT] };
 
     fn key(&self) -> &str {

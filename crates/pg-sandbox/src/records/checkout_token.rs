@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Details, PaymentKind};
 use crate::{
-    store::{Kind, Record},
+    store::{Kind, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -149,7 +149,7 @@ fn count_down(left: &mut i64) -> bool {
     }
 }
 
-impl Record for CheckoutToken {
+impl StoredRecord for CheckoutToken {
     const KIND: &'static Kind = &Kind { table: "checkout_tokens", columns: &[] };
 
     fn key(&self) -> &str {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AuthenticationEnd;
 use crate::{
-    store::{Index, Kind, Record},
+    store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -59,7 +59,7 @@ impl CheckoutVisit {
     pub const TOKEN: &'static str = "token";
 }
 
-impl Record for CheckoutVisit {
+impl StoredRecord for CheckoutVisit {
     const KIND: &'static Kind = &Kind { table: "checkout_visits", columns: &[Self::TOKEN] };
 
     fn key(&self) -> &str {

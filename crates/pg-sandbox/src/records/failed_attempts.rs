@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    store::{Kind, Record},
+    store::{Kind, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -71,7 +71,7 @@ impl FailedAttempts {
     }
 }
 
-impl Record for FailedAttempts {
+impl StoredRecord for FailedAttempts {
     const KIND: &'static Kind = &Kind { table: "failed_attempts", columns: &[] };
 
     fn key(&self) -> &str {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    store::{Kind, Record},
+    store::{Kind, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -143,7 +143,7 @@ pub fn asks_bank(info: &MethodInfo) -> bool {
     matches!(info.reply, "Transaction" | "EnterpriseResult")
 }
 
-impl Record for Fault {
+impl StoredRecord for Fault {
     const KIND: &'static Kind = &Kind { table: "faults", columns: &[] };
 
     fn key(&self) -> &str {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     clock::Clock,
     records::CallbackBehaviour,
-    store::{Kind, Record},
+    store::{Kind, StoredRecord},
     vault::Sealed,
 };
 
@@ -48,7 +48,7 @@ impl Meta {
     }
 }
 
-impl Record for Meta {
+impl StoredRecord for Meta {
     const KIND: &'static Kind = &Kind { table: "meta", columns: &[] };
 
     fn key(&self) -> &str {

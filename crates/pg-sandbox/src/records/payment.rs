@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Details, HeldCard};
 use crate::{
-    store::{Index, Kind, Record},
+    store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
     vault::Sealed,
 };
@@ -212,7 +212,7 @@ impl Payment {
     }
 }
 
-impl Record for Payment {
+impl StoredRecord for Payment {
     const KIND: &'static Kind = &Kind { table: "transactions", columns: &[Self::MERCHANT_REFERENCE, Self::PARENT] };
 
     fn key(&self) -> &str {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Details, HeldCard};
 use crate::{
-    store::{Index, Kind, Record},
+    store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -58,7 +58,7 @@ impl Session {
     }
 }
 
-impl Record for Session {
+impl StoredRecord for Session {
     const KIND: &'static Kind = &Kind { table: "sessions", columns: &[Self::CARD_UNTIL] };
 
     fn key(&self) -> &str {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    store::{Kind, Record},
+    store::{Kind, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -42,7 +42,7 @@ impl TextMessage {
     }
 }
 
-impl Record for TextMessage {
+impl StoredRecord for TextMessage {
     const KIND: &'static Kind = &Kind { table: "text_messages", columns: &[] };
 
     fn key(&self) -> &str {

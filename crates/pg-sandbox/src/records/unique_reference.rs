@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Kind, Record};
+use crate::store::{Kind, StoredRecord};
 
 /// A reference that a merchant has used up. There is one for nearly every payment, so it is kept short.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl UniqueReference {
     }
 }
 
-impl Record for UniqueReference {
+impl StoredRecord for UniqueReference {
     const KIND: &'static Kind = &Kind { table: "unique_references", columns: &[] };
 
     fn key(&self) -> &str {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    store::{Kind, Record},
+    store::{Kind, StoredRecord},
     vault::Vault,
 };
 
@@ -39,7 +39,7 @@ impl UpdaterAnswer {
     }
 }
 
-impl Record for UpdaterAnswer {
+impl StoredRecord for UpdaterAnswer {
     const KIND: &'static Kind = &Kind { table: "updater_answers", columns: &[] };
 
     fn key(&self) -> &str {

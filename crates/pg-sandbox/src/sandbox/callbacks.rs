@@ -21,7 +21,7 @@ impl Sandbox {
     /// A callback that was handed out and never reported is handed out again after a restart.
     pub fn due(&mut self, real_now: Timestamp) -> Vec<Outgoing> {
         let now = self.clock.at(real_now);
-        let any = self.agenda.has_batch(now) || self.agenda.has_callback(now) || self.agenda.has_session(now);
+        let any = self.schedule.has_batch(now) || self.schedule.has_callback(now) || self.schedule.has_session(now);
         if real_now < self.not_before || !any {
             return Vec::new();
         }
@@ -31,11 +31,11 @@ impl Sandbox {
             service::callback::hand_out(context)
         }) {
             Ok(outgoing) => {
-                outgoing.iter().for_each(|one| self.agenda.depart(&one.id));
+                outgoing.iter().for_each(|one| self.schedule.depart(&one.id));
                 outgoing
             }
             Err(_) => {
-                self.agenda.look_again();
+                self.schedule.look_again();
                 self.not_before = real_now.plus(RETRY);
                 Vec::new()
             }
@@ -45,13 +45,13 @@ impl Sandbox {
     /// Tells what came of a callback that [`Sandbox::due`] has handed out: the HTTP status that came
     /// back, or why none did. Any other callback is left as it is.
     pub fn delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
-        if !self.agenda.is_in_flight(id) {
+        if !self.schedule.is_in_flight(id) {
             return;
         }
         // If that cannot be written, the callback counts as on its way until the next start: better
         // than sending it again and again.
         if self.alone(real_now, |context| service::callback::mark(context, id, result)).is_ok() {
-            self.agenda.arrive(id);
+            self.schedule.arrive(id);
         }
     }
 
@@ -59,7 +59,7 @@ impl Sandbox {
     /// of the clock come before; nothing when only these can bring something.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
-        let due = self.clock.real_at(self.agenda.next()?)?;
+        let due = self.clock.real_at(self.schedule.next()?)?;
         Some(due.max(self.not_before))
     }
 

@@ -8,10 +8,10 @@ use http::{Response, StatusCode};
 use super::Sandbox;
 use crate::codes::SandboxErrorCode;
 use crate::{
-    disposition::Disposition,
     inbound::Inbound,
     records::FaultKind,
-    service::{Refusal, Route, Voice},
+    response_delivery::ResponseDelivery,
+    service::{Refusal, ResponseFormat, Route},
     store::{StoreError, Transaction},
     timestamp::Timestamp,
 };
@@ -30,7 +30,7 @@ impl Sandbox {
         let response = match fault {
             Some(FaultKind::DropRequest) => None,
             Some(FaultKind::Status { status }) => {
-                Some(self.injected(status, Route::of(inbound.request.uri().path()).voice()))
+                Some(self.injected(status, Route::of(inbound.request.uri().path()).response_format()))
             }
             Some(FaultKind::Duplicate) => {
                 let first = self.carry_out(real_now, inbound, None)?;
@@ -58,14 +58,14 @@ impl Sandbox {
         Ok(met)
     }
 
-    fn injected(&mut self, status: u16, voice: Voice) -> Response<Bytes> {
+    fn injected(&mut self, status: u16, response_format: ResponseFormat) -> Response<Bytes> {
         let refusal = Refusal::from(SandboxErrorCode::INJECTED_FAULT).with_status(status);
-        refusal.reply(voice, self.keys.digits(9), &self.settings.spoken()).into_response()
+        refusal.reply(response_format, self.keys.digits(9), &self.settings.spoken()).into_response()
     }
 }
 
 fn late(mut response: Response<Bytes>, milliseconds: u64) -> Response<Bytes> {
-    response.extensions_mut().insert(Disposition::SendAfter(Duration::from_millis(milliseconds)));
+    response.extensions_mut().insert(ResponseDelivery::SendAfter(Duration::from_millis(milliseconds)));
     response
 }
 
@@ -73,7 +73,7 @@ fn late(mut response: Response<Bytes>, milliseconds: u64) -> Response<Bytes> {
 fn closed() -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-    response.extensions_mut().insert(Disposition::Close);
+    response.extensions_mut().insert(ResponseDelivery::Close);
     response
 }
 

@@ -21,21 +21,21 @@ impl Sandbox {
         fault: Option<FaultKind>,
         response: Option<&Response<Bytes>>,
     ) {
-        let Some(noted) = &inbound.noted else { return };
+        let Some(journaled) = &inbound.journaled else { return };
         let request = &inbound.request;
         let entry = Entry {
             id: 0,
             at: self.clock.at(real_now),
             peer: Peer::of(request),
             http_method: request.method().clone(),
-            path: noted.path.clone(),
-            info: noted.info,
-            merchant: match &noted.caller {
+            path: journaled.path.clone(),
+            info: journaled.info,
+            merchant: match &journaled.caller {
                 Caller::Unknown => None,
                 Caller::Merchant(name) => Some(name.clone()),
                 Caller::Session(key) => self.merchant_of(key),
             },
-            parameters: noted.parameters.clone(),
+            parameters: journaled.parameters.clone(),
             fault,
             reply: response.map(Answered::of),
         };

@@ -169,7 +169,7 @@ fn every_method_of_version_3_wants_its_credentials_and_a_signature() {
     let other_key = signed_by(&Merchant { sha_key: account("other").sha_key, ..main.clone() });
     let other_password = signed_by(&Merchant { api_password: account("other").api_password, ..main });
     let mut methods = 0;
-    for info in pg_model::METHODS.iter().filter(|info| info.credentials == pg_model::method::Credentials::Signed) {
+    for info in pg_model::METHODS.iter().filter(|info| info.credentials == pg_model::method::AuthScheme::Signed) {
         for (body, wanted) in [
             ("cardKey=k", Some("102")),
             (other_password.as_str(), Some("102")),

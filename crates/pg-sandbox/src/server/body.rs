@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hyper::body::Incoming;
-use pg_connections::{BodyError, HeldBody, Place};
+use pg_connections::{BodyError, ConnectionSlot, HeldBody};
 
 use crate::form::FormError;
 
@@ -14,7 +14,7 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 const DRAINED: usize = 64 << 20;
 
 /// Reads a body of at most `limit` bytes.
-pub(super) async fn read(body: Incoming, limit: usize, place: &Place) -> Result<HeldBody, FormError> {
+pub(super) async fn read(body: Incoming, limit: usize, place: &ConnectionSlot) -> Result<HeldBody, FormError> {
     match tokio::time::timeout(BODY_TIME, pg_connections::read_body(place, body, limit, DRAINED)).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(BodyError::TooLarge)) => Err(FormError::TooLarge { limit }),

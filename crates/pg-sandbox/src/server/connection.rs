@@ -11,11 +11,11 @@ use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use pg_connections::{Accepted, Place, Reply, Turns};
+use pg_connections::{Accepted, ConnectionSlot, RequestQueue, ResponsePermit};
 use tokio::sync::watch;
 
 use super::{body, writer::Queue};
-use crate::{Disposition, Peer, form::Limits};
+use crate::{Peer, ResponseDelivery, form::FormLimits};
 
 /// How long the head of a request may take, and how long a connection may be kept between two requests.
 const HEAD_TIME: Duration = Duration::from_secs(30);
@@ -31,14 +31,14 @@ const LOOKING_ON: usize = 16;
 #[derive(Clone)]
 pub(super) struct Counter {
     queue: Queue,
-    limits: Limits,
-    calls: Turns,
-    looking_on: Turns,
+    limits: FormLimits,
+    calls: RequestQueue,
+    looking_on: RequestQueue,
 }
 
 impl Counter {
-    pub(super) fn new(queue: Queue, limits: Limits) -> Self {
-        Self { queue, limits, calls: Turns::new(AT_ONCE), looking_on: Turns::new(LOOKING_ON) }
+    pub(super) fn new(queue: Queue, limits: FormLimits) -> Self {
+        Self { queue, limits, calls: RequestQueue::new(AT_ONCE), looking_on: RequestQueue::new(LOOKING_ON) }
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) async fn serve(accepted: Accepted, counter: Counter, mut stopped: wat
 async fn answer(
     request: Request<Incoming>,
     peer: Peer,
-    place: &Place,
+    place: &ConnectionSlot,
     counter: &Counter,
     refused: &AtomicU64,
 ) -> Result<Response<Full<Bytes>>, NoAnswer> {
@@ -100,10 +100,10 @@ async fn answer(
 
 /// The response, or what a fault makes of it.
 async fn deliver(response: Response<Bytes>) -> Result<Response<Bytes>, NoAnswer> {
-    match Disposition::of(&response) {
-        Disposition::Send => {}
-        Disposition::Close => return Err(NoAnswer),
-        Disposition::SendAfter(delay) => hold(delay).await,
+    match ResponseDelivery::of(&response) {
+        ResponseDelivery::Send => {}
+        ResponseDelivery::Close => return Err(NoAnswer),
+        ResponseDelivery::SendAfter(delay) => hold(delay).await,
     }
     Ok(response)
 }
@@ -112,14 +112,14 @@ async fn deliver(response: Response<Bytes>) -> Result<Response<Bytes>, NoAnswer>
 const COUNTED: usize = 16 << 10;
 
 /// The body of a response, which counts among those that wait for their readers if it is large.
-fn counted(body: Bytes, place: &Place) -> Bytes {
+fn counted(body: Bytes, place: &ConnectionSlot) -> Bytes {
     if body.len() < COUNTED { body } else { Bytes::from_owner(Unread { _counted: place.reply(body.len()), body }) }
 }
 
 /// A body that is counted until it was written.
 struct Unread {
     body: Bytes,
-    _counted: Reply,
+    _counted: ResponsePermit,
 }
 
 impl AsRef<[u8]> for Unread {

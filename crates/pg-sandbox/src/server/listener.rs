@@ -9,7 +9,7 @@ use super::{
     connection::{self, Counter},
     writer::Queue,
 };
-use crate::form::Limits;
+use crate::form::FormLimits;
 
 /// How often the runtime is woken at least. A time limit that ends before all others has tokio wake itself with a system call, for
 /// every one that is set until it waits again; this one ends before those of requests, so that they cost nothing.
@@ -17,7 +17,12 @@ const TICK: Duration = Duration::from_secs(10);
 /// How long the requests that are there may take when the server stops.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
-pub(super) async fn listen(mut acceptor: Acceptor, queue: Queue, limits: Limits, mut stopped: watch::Receiver<bool>) {
+pub(super) async fn listen(
+    mut acceptor: Acceptor,
+    queue: Queue,
+    limits: FormLimits,
+    mut stopped: watch::Receiver<bool>,
+) {
     let mut connections = JoinSet::new();
     let counter = Counter::new(queue, limits);
     loop {

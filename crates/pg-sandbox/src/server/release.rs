@@ -23,12 +23,12 @@ type Answer = (oneshot::Sender<Response<Bytes>>, Response<Bytes>);
 
 /// Where groups of answers go back to the runtime of the connections: to wake it once for a group costs a system call, to
 /// wake it for each answer would cost one each.
-type Door = UnboundedSender<Vec<Answer>>;
+type GroupSender = UnboundedSender<Vec<Answer>>;
 
 /// Lets answers go, in the order in which they were given.
 pub(super) enum Release {
     /// The store has nothing to wait for.
-    AtOnce(Door),
+    AtOnce(GroupSender),
     /// A thread syncs and lets go.
     Synced { groups: Sender<Vec<Answer>>, failure: Arc<OnceLock<StoreError>>, thread: thread::JoinHandle<()> },
 }

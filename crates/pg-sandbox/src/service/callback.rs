@@ -65,7 +65,7 @@ pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Time
     if callback.deliveries_left == 0 {
         callback.give_up(now, "it was told to fail and never sent");
     } else {
-        context.agenda.note_callback(callback.due);
+        context.schedule.note_callback(callback.due);
     }
     context.records.put(&CallbackBody { key, merchant: new.merchant.to_owned(), text: new.body })?;
     context.records.put(&callback)
@@ -77,7 +77,7 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
     let mut outgoing: Vec<Outgoing> = Vec::new();
     let now = context.now.sortable();
     for callback in waiting(context, &now)? {
-        if outgoing.len() == context.agenda.room() {
+        if outgoing.len() == context.schedule.room() {
             break;
         }
         match ready(context, &callback)? {
@@ -91,16 +91,16 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
     }
     let others = waiting(context, &Timestamp::MAX.sortable())?;
     let next = others.iter().find(|callback| outgoing.iter().all(|one| one.id != callback.key));
-    context.agenda.next_callback_is(next.map(|callback| callback.due));
+    context.schedule.next_callback_is(next.map(|callback| callback.due));
     Ok(outgoing)
 }
 
 /// Pending callbacks that are due by then and not on their way, the earliest first; at least one more
 /// than there is room for, if there are so many.
 fn waiting(context: &mut Context<'_>, by: &str) -> Result<Vec<Callback>, StoreError> {
-    let limit = u32::try_from(crate::agenda::IN_FLIGHT + 1).unwrap_or(u32::MAX);
+    let limit = u32::try_from(crate::schedule::IN_FLIGHT + 1).unwrap_or(u32::MAX);
     let mut found = context.records.find::<Callback>(&Query::oldest(limit).at_most(Callback::DUE, by))?;
-    found.retain(|callback| !context.agenda.is_in_flight(&callback.key));
+    found.retain(|callback| !context.schedule.is_in_flight(&callback.key));
     Ok(found)
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn mark(context: &mut Context<'_>, id: &str, result: Result<StatusCod
     if let Some(mut callback) = context.records.get::<Callback>(id)? {
         callback.attempted(context.now, result);
         if callback.status == CallbackStatus::Pending {
-            context.agenda.note_callback(callback.due);
+            context.schedule.note_callback(callback.due);
         }
         context.records.put(&callback)?;
     }
@@ -129,12 +129,12 @@ pub(crate) fn mark(context: &mut Context<'_>, id: &str, result: Result<StatusCod
 /// sent comes once more. Nothing when there is no such callback.
 pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Callback>, StoreError> {
     let Some(mut callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
-    if callback.status != CallbackStatus::Pending || context.agenda.is_in_flight(id) {
+    if callback.status != CallbackStatus::Pending || context.schedule.is_in_flight(id) {
         callback.deliveries_left += 1;
     }
     callback.status = CallbackStatus::Pending;
     callback.due = context.now;
-    context.agenda.note_callback(callback.due);
+    context.schedule.note_callback(callback.due);
     context.records.put(&callback)?;
     Ok(Some(callback))
 }

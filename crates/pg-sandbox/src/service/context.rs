@@ -7,13 +7,13 @@ use pg_model::Encoding;
 
 use super::{basis::Basis, throttle::Throttle, warning::Warnings};
 use crate::{
-    agenda::Agenda,
     clock::Clock,
     faults::Faults,
     journal::Journal,
     key::Keys,
     merchants::Merchants,
     records::{Silence, UniqueReference},
+    schedule::Schedule,
     settings::Settings,
     store::Transaction,
     timestamp::Timestamp,
@@ -49,7 +49,7 @@ pub(crate) struct Context<'a> {
     /// The newest requests and their replies.
     pub(crate) journal: &'a Journal,
     /// What the sandbox has to do by itself.
-    pub(crate) agenda: &'a mut Agenda,
+    pub(crate) schedule: &'a mut Schedule,
     /// The unique reference that the request uses up, and the transaction that is found by it.
     pub(crate) unique_reference: Option<UniqueReference>,
     /// The `currency` of a request whose method has no such parameter.

@@ -1,6 +1,6 @@
 //! Who may call a method: blocked addresses, credentials, signature, rate (assumptions 28 and 51 to 54).
 
-use pg_model::{ErrorCode, method::Credentials};
+use pg_model::{ErrorCode, method::AuthScheme};
 
 use super::{context::Context, refusal::Refusal};
 use crate::codes::SandboxErrorCode;
@@ -20,11 +20,11 @@ pub(crate) enum Signature {
 }
 
 /// Whether a parameter of this name says who calls.
-pub(crate) fn is_credential(credentials: Credentials, name: &str) -> bool {
+pub(crate) fn is_credential(credentials: AuthScheme, name: &str) -> bool {
     match credentials {
-        Credentials::Enterprise => matches!(name, "api_key" | "api_password" | "version"),
-        Credentials::Signed => matches!(name, "apiKey" | "apiPassword" | "shaSignature"),
-        Credentials::Session => false,
+        AuthScheme::Enterprise => matches!(name, "api_key" | "api_password" | "version"),
+        AuthScheme::Signed => matches!(name, "apiKey" | "apiPassword" | "shaSignature"),
+        AuthScheme::Session => false,
     }
 }
 
@@ -82,15 +82,15 @@ pub(crate) fn enterprise<'a>(context: &mut Context<'a>, form: &Form) -> Result<&
 /// [`enterprise`] too.
 pub(crate) fn is_admitted(
     merchants: &Merchants,
-    credentials: Credentials,
+    credentials: AuthScheme,
     form: &Form,
     signature: Signature,
     is_signed: bool,
 ) -> bool {
     match credentials {
-        Credentials::Session => true,
-        Credentials::Enterprise => of_enterprise(merchants, form).is_some(),
-        Credentials::Signed => {
+        AuthScheme::Session => true,
+        AuthScheme::Enterprise => of_enterprise(merchants, form).is_some(),
+        AuthScheme::Signed => {
             let unsigned = signature == Signature::OptionalWhereAllowed && form.get("shaSignature").is_none();
             (is_signed || unsigned) && of_account(merchants, form).is_some()
         }

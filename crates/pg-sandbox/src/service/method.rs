@@ -3,8 +3,8 @@
 
 use http::Request;
 use pg_model::{
-    Encoding, ErrorCode, Method, Record, Violations,
-    method::{Credentials, MethodInfo},
+    ApiRequest, Encoding, ErrorCode, Record, Violations,
+    method::{AuthScheme, MethodInfo},
 };
 
 use super::{
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// A method that the sandbox carries out: one file each, beside the method's service.
-pub(crate) trait Serve: Method + Send + 'static {
+pub(crate) trait Serve: ApiRequest + Send + 'static {
     /// What the account needs to be allowed.
     const PERMISSION: Permission = Permission::Open;
     /// Whether the request has to be signed.
@@ -110,8 +110,8 @@ struct Judged {
 impl Call {
     pub(crate) fn new(settings: &Settings, info: &MethodInfo, request: &Request<bytes::Bytes>) -> Self {
         let form = match info.credentials {
-            Credentials::Session => card_form(settings, info, request),
-            Credentials::Signed | Credentials::Enterprise => form(settings, request),
+            AuthScheme::Session => card_form(settings, info, request),
+            AuthScheme::Signed | AuthScheme::Enterprise => form(settings, request),
         };
         let given = form.as_ref().ok().filter(|form| !form.is_empty());
         let Spelling { mut assumptions, mut warnings, twice } =
@@ -173,8 +173,8 @@ pub(crate) fn call(
         return Err(refusal);
     }
     let merchant = match info.credentials {
-        Credentials::Enterprise => gate::enterprise(context, &form)?,
-        Credentials::Signed | Credentials::Session => gate::signed(context, &form, entry.signature, judged.signed)?,
+        AuthScheme::Enterprise => gate::enterprise(context, &form)?,
+        AuthScheme::Signed | AuthScheme::Session => gate::signed(context, &form, entry.signature, judged.signed)?,
     };
     let allowed = match entry.permission {
         Permission::Open => true,
@@ -223,8 +223,8 @@ fn find(info: &MethodInfo) -> Option<&'static Entry> {
 
 fn no_data(info: &MethodInfo) -> Refusal {
     match info.credentials {
-        Credentials::Enterprise => ErrorCode::ENTERPRISE_NO_DATA_SENT.into(),
-        Credentials::Signed | Credentials::Session => ErrorCode::NO_DATA_SENT.into(),
+        AuthScheme::Enterprise => ErrorCode::ENTERPRISE_NO_DATA_SENT.into(),
+        AuthScheme::Signed | AuthScheme::Session => ErrorCode::NO_DATA_SENT.into(),
     }
 }
 

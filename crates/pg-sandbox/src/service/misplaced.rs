@@ -4,7 +4,7 @@
 
 use pg_model::{
     ErrorCode,
-    method::{MethodInfo, Retry},
+    method::{MethodInfo, RetrySafety},
 };
 
 use super::{
@@ -82,7 +82,7 @@ fn of(info: &MethodInfo, names: &Names, name: &str, meant: &str) -> Option<Refus
         let refusal = Refusal::from(SandboxErrorCode::MISPLACED_REFERENCE);
         return Some(refusal.about(&format!("{}, {detail}", shown(name))));
     }
-    let makes = has("uniqueMerchantReference") && info.retry != Retry::Safe;
+    let makes = has("uniqueMerchantReference") && info.retry != RetrySafety::Safe;
     let whole = makes
         && !has("itemPrice{n}")
         && (meant == "transactionValue" || AMOUNTS.iter().any(|amount| spelt.contains(amount)));

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode};
 use pg_model::{
     ErrorCode,
-    method::{Credentials, MethodInfo},
+    method::{AuthScheme, MethodInfo},
 };
 
 mod basis;
@@ -40,7 +40,7 @@ mod warning;
 pub(crate) use basis::{Basis, HEADER as BASIS_HEADER};
 pub(crate) use context::Context;
 pub(crate) use method::Call;
-pub(crate) use refusal::{Refusal, Voice};
+pub(crate) use refusal::{Refusal, ResponseFormat};
 pub(crate) use reply::{RefusedWith, Reply};
 pub(crate) use route::Route;
 pub(crate) use throttle::Throttle;
@@ -55,10 +55,10 @@ const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transact
 /// Does what is due by now, before anything is answered: a batch of the account updater is worked off
 /// at its time, whenever somebody looks, and the card data of a session goes with it.
 pub(crate) fn catch_up(context: &mut Context<'_>) -> Result<(), StoreError> {
-    if context.agenda.has_batch(context.now) {
+    if context.schedule.has_batch(context.now) {
         token::finish_batches(context)?;
     }
-    if context.agenda.has_session(context.now) {
+    if context.schedule.has_session(context.now) {
         session::erase_ended(context)?;
     }
     Ok(())
@@ -73,14 +73,14 @@ pub(crate) fn answer(
 ) -> Result<Reply, Refusal> {
     catch_up(context)?;
     context.records.keep()?;
-    if let Route::Method(MethodInfo { credentials: Credentials::Signed | Credentials::Enterprise, .. }, _)
+    if let Route::Method(MethodInfo { credentials: AuthScheme::Signed | AuthScheme::Enterprise, .. }, _)
     | Route::NoMethod(_) = route
         && let Some(reason) = caller::refused_as_browser(request, context.settings)
     {
         return Err(Refusal::from(SandboxErrorCode::CALLED_BY_A_BROWSER).about(reason));
     }
     match route {
-        Route::Method(info, encoding) if info.credentials == Credentials::Session => {
+        Route::Method(info, encoding) if info.credentials == AuthScheme::Session => {
             let call = warned(context, info, request, call);
             session::postform(context, request, call, encoding)
         }

@@ -9,7 +9,7 @@ use std::{
 use pg_model::{
     METHODS,
     field::{Field, item_number},
-    method::{Credentials, MethodInfo},
+    method::{AuthScheme, MethodInfo},
 };
 use strsim::osa_distance;
 
@@ -71,9 +71,9 @@ impl Names {
             }
         }
         let credentials: &[&'static str] = match info.credentials {
-            Credentials::Signed => &["apiKey", "apiPassword", "shaSignature"],
-            Credentials::Enterprise => &["api_key", "api_password", "version"],
-            Credentials::Session => &[],
+            AuthScheme::Signed => &["apiKey", "apiPassword", "shaSignature"],
+            AuthScheme::Enterprise => &["api_key", "api_password", "version"],
+            AuthScheme::Session => &[],
         };
         let wires = info.fields.iter().map(|field: &&'static Field| field.wire);
         let meant = wires.clone().filter(|wire| !wire.ends_with('*')).chain(credentials.iter().copied());
@@ -181,7 +181,7 @@ fn number(name: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use pg_model::{AuthCardKey, GetToken, Method as _, PostForm, TokenLookup, UpdateCardKeyDetails};
+    use pg_model::{ApiRequest as _, AuthCardKey, GetToken, PostForm, TokenLookup, UpdateCardKeyDetails};
 
     use super::*;
 

@@ -96,26 +96,26 @@ impl Refusal {
     }
 
     /// The error as the caller expects it, from a service that speaks a dialect.
-    pub(crate) fn reply(self, voice: Voice, trace_code: String, dialect: &Dialect) -> Reply {
+    pub(crate) fn reply(self, response_format: ResponseFormat, trace_code: String, dialect: &Dialect) -> Reply {
         let wrong_method = self.code == SandboxErrorCode::METHOD_NOT_ALLOWED.as_str();
         let mut refusal = self;
-        if matches!(voice, Voice::V3(_) | Voice::V5) {
+        if matches!(response_format, ResponseFormat::V3(_) | ResponseFormat::V5) {
             refusal = refusal.spoken(dialect);
         }
-        let reply = refusal.said(voice, trace_code);
-        if wrong_method && voice != Voice::Control { reply.allowing("POST") } else { reply }
+        let reply = refusal.said(response_format, trace_code);
+        if wrong_method && response_format != ResponseFormat::Control { reply.allowing("POST") } else { reply }
     }
 
-    fn said(mut self, voice: Voice, trace_code: String) -> Reply {
+    fn said(mut self, response_format: ResponseFormat, trace_code: String) -> Reply {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_REQUEST);
         self.basis.assume(40);
-        let reply = match voice {
-            Voice::V3(encoding) => {
+        let reply = match response_format {
+            ResponseFormat::V3(encoding) => {
                 self.basis.assume(20);
                 self.basis.assume(38);
                 Reply::encoded(status, encoding, pg_model::encode(&self.body(trace_code), encoding))
             }
-            Voice::V5 => {
+            ResponseFormat::V5 => {
                 self.basis = self.basis.citing("3 §7");
                 self.basis.assume(39);
                 // The documents show two codes of version 5; the others are those of version 3 and of the sandbox.
@@ -125,9 +125,9 @@ impl Refusal {
                 let record = EnterpriseError { error_code: self.code.clone().into(), ..EnterpriseError::default() };
                 Reply::encoded(status, Encoding::Xml, pg_model::encode(&record, Encoding::Xml))
             }
-            Voice::Control => return Reply::json(status, &json!({ "error": self.message })),
-            Voice::Page => Reply::page(status, page::failure(&self.code, &self.message)),
-            Voice::Plain => Reply::text(status, &self.message),
+            ResponseFormat::Control => return Reply::json(status, &json!({ "error": self.message })),
+            ResponseFormat::Page => Reply::page(status, page::failure(&self.code, &self.message)),
+            ResponseFormat::Plain => Reply::text(status, &self.message),
         };
         reply.refused_with(self.code).resting_on(self.basis)
     }
@@ -135,7 +135,7 @@ impl Refusal {
 
 /// In whose shape a request has to be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum ResponseFormat {
     /// The token, session and transaction services.
     V3(Encoding),
     /// The hosted checkout and utility service.
@@ -223,38 +223,40 @@ impl From<NotOurs> for Refusal {
 mod tests {
     use super::*;
 
-    fn body(refusal: Refusal, voice: Voice) -> String {
-        let response = refusal.reply(voice, "123456789".to_owned(), &crate::dialect()).into_response();
+    fn body(refusal: Refusal, response_format: ResponseFormat) -> String {
+        let response = refusal.reply(response_format, "123456789".to_owned(), &crate::dialect()).into_response();
         String::from_utf8(response.body().to_vec()).unwrap()
     }
 
     #[test]
     fn each_voice_says_it_in_its_own_shape() {
         let refusal = || Refusal::from(SandboxErrorCode::MISSING_PARAMETER).about("cardKey");
-        let xml = body(refusal(), Voice::V3(Encoding::Xml));
+        let xml = body(refusal(), ResponseFormat::V3(Encoding::Xml));
         let fields = "<errorCode>938</errorCode><traceCode>123456789</traceCode>\
                       <errorMessage>Missing parameter: cardKey</errorMessage>";
         assert!(xml.starts_with("<?xml") && xml.contains(fields), "{xml}");
         assert_eq!(
-            body(refusal(), Voice::V3(Encoding::Json)),
+            body(refusal(), ResponseFormat::V3(Encoding::Json)),
             r#"{"errorCode":"938","traceCode":"123456789","errorMessage":"Missing parameter: cardKey"}"#
         );
-        let v5 = body(refusal(), Voice::V5);
+        let v5 = body(refusal(), ResponseFormat::V5);
         assert!(v5.contains("<serviceResponse><errorcode>938</errorcode></serviceResponse>"), "{v5}");
-        assert!(body(refusal(), Voice::Control).contains("\"error\": \"Missing parameter: cardKey\""));
+        assert!(body(refusal(), ResponseFormat::Control).contains("\"error\": \"Missing parameter: cardKey\""));
     }
 
     #[test]
     fn every_refusal_carries_its_basis() {
         let refusal = Refusal::from(SandboxErrorCode::MISSING_PARAMETER);
-        let response = refusal.reply(Voice::V3(Encoding::Xml), String::new(), &crate::dialect()).into_response();
+        let response =
+            refusal.reply(ResponseFormat::V3(Encoding::Xml), String::new(), &crate::dialect()).into_response();
         assert_eq!(response.headers()["pg-basis"], "2 7, A20, A38, A40, A45");
         assert_eq!(response.status(), 400);
         for (code, wanted) in [
             (ErrorCode::CURRENCY_NOT_SUPPORTED, "3 7, A39, A40, A112"),
             (ErrorCode::ENTERPRISE_NO_MERCHANT_KEY, "3 7, A39, A40"),
         ] {
-            let response = Refusal::from(code).reply(Voice::V5, String::new(), &crate::dialect()).into_response();
+            let response =
+                Refusal::from(code).reply(ResponseFormat::V5, String::new(), &crate::dialect()).into_response();
             assert_eq!(response.headers()["pg-basis"], wanted);
         }
     }
@@ -263,7 +265,8 @@ mod tests {
     fn a_code_cites_the_list_that_has_it() {
         let clause = |code: ErrorCode, basis: &str| {
             let refusal = Refusal::from(code).joining(&Basis::new(if basis == "1" { "1 §4.8" } else { "2 §4.4" }));
-            let response = refusal.reply(Voice::V3(Encoding::Xml), String::new(), &crate::dialect()).into_response();
+            let response =
+                refusal.reply(ResponseFormat::V3(Encoding::Xml), String::new(), &crate::dialect()).into_response();
             response.headers()["pg-basis"].to_str().unwrap()[..3].to_owned()
         };
         for code in ["180", "181", "182", "183", "184"] {
@@ -281,7 +284,7 @@ mod tests {
         let text = "[[error]]\ncode = \"42\"\nsituations = [\"missing-parameter\"]\nhttp = 422\nmessage = \"What is\"\nassumption = 45\n";
         let dialect = Dialect::from_toml(text).unwrap();
         let refusal = Refusal::from(SandboxErrorCode::MISSING_PARAMETER).about("cardKey");
-        let response = refusal.reply(Voice::V3(Encoding::Json), "123456789".into(), &dialect).into_response();
+        let response = refusal.reply(ResponseFormat::V3(Encoding::Json), "123456789".into(), &dialect).into_response();
         assert_eq!(response.status(), 422);
         assert_eq!(response.body(), r#"{"errorCode":"42","traceCode":"123456789","errorMessage":"What is: cardKey"}"#);
         // What it does not say is as in the sandbox's own, and what the documents say is no dialect's.

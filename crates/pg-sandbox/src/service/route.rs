@@ -2,7 +2,7 @@
 
 use pg_model::{Encoding, METHODS, method::MethodInfo};
 
-use super::refusal::Voice;
+use super::refusal::ResponseFormat;
 
 /// Where a request goes.
 #[derive(Debug, Clone, Copy)]
@@ -11,7 +11,7 @@ pub(crate) enum Route<'a> {
     /// unknown one (error 104).
     Method(&'static MethodInfo, Option<Encoding>),
     /// A path below the prefix of a service that names no method (error 103).
-    NoMethod(Voice),
+    NoMethod(ResponseFormat),
     /// The control interface; what follows `/_sandbox/`.
     Control(&'a str),
     /// The inspector: `/_sandbox/` itself and what follows `/_sandbox/pages/`. Everything else there is the control
@@ -39,7 +39,8 @@ impl<'a> Route<'a> {
             if VERSION_3.contains(&service) { version_3(service, rest) } else { Route::Nowhere }
         } else if let Some(rest) = path.strip_prefix("/enterprise/") {
             let name = rest.strip_suffix('/').unwrap_or(rest);
-            find("enterprise", name).map_or(Route::NoMethod(Voice::V5), |info| Route::Method(info, Some(Encoding::Xml)))
+            find("enterprise", name)
+                .map_or(Route::NoMethod(ResponseFormat::V5), |info| Route::Method(info, Some(Encoding::Xml)))
         } else if let Some(rest) = path.strip_prefix("/_sandbox") {
             match rest.strip_prefix('/') {
                 None if !rest.is_empty() => Route::Nowhere,
@@ -60,14 +61,14 @@ impl<'a> Route<'a> {
     }
 
     /// In whose shape an error has to be.
-    pub(crate) fn voice(&self) -> Voice {
+    pub(crate) fn response_format(&self) -> ResponseFormat {
         match self {
-            Self::Method(info, _) if info.service.version == 5 => Voice::V5,
-            Self::Method(_, encoding) => Voice::V3(encoding.unwrap_or_default()),
-            Self::NoMethod(voice) => *voice,
-            Self::Control(_) => Voice::Control,
-            Self::Pay(_) | Self::Challenge(_) | Self::Inspector(_) => Voice::Page,
-            Self::SessionError | Self::Root | Self::Nowhere => Voice::Plain,
+            Self::Method(info, _) if info.service.version == 5 => ResponseFormat::V5,
+            Self::Method(_, encoding) => ResponseFormat::V3(encoding.unwrap_or_default()),
+            Self::NoMethod(response_format) => *response_format,
+            Self::Control(_) => ResponseFormat::Control,
+            Self::Pay(_) | Self::Challenge(_) | Self::Inspector(_) => ResponseFormat::Page,
+            Self::SessionError | Self::Root | Self::Nowhere => ResponseFormat::Plain,
         }
     }
 }
@@ -83,7 +84,7 @@ fn version_3(service: &str, rest: &str) -> Route<'static> {
     };
     match find(service, name) {
         Some(info) => Route::Method(info, encoding),
-        None => Route::NoMethod(Voice::V3(encoding.unwrap_or_default())),
+        None => Route::NoMethod(ResponseFormat::V3(encoding.unwrap_or_default())),
     }
 }
 

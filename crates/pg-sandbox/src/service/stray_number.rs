@@ -4,7 +4,7 @@ use http::Request;
 use percent_encoding::percent_decode;
 use pg_model::{
     format::Format,
-    method::{Credentials, MethodInfo},
+    method::{AuthScheme, MethodInfo},
 };
 
 use super::{gate, names::Names, warning::Warnings};
@@ -21,7 +21,7 @@ const LONGEST: usize = 1_024;
 /// Warns of each parameter whose value holds what looks like a card number, and says whether there is one.
 pub(super) fn warn(info: &MethodInfo, form: &Form, warnings: &mut Warnings) -> bool {
     // The card form masks what it finds, and says so.
-    if info.credentials == Credentials::Session {
+    if info.credentials == AuthScheme::Session {
         return false;
     }
     let mut found = false;

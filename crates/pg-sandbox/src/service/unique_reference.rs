@@ -2,8 +2,8 @@
 
 use pg_model::{
     ErrorCode,
-    dialect::RefusedReference,
-    method::{MethodInfo, Retry},
+    dialect::ReferenceAfterRefusal,
+    method::{MethodInfo, RetrySafety},
 };
 
 use super::{context::Context, refusal::Refusal};
@@ -21,7 +21,7 @@ pub(super) fn take(
     info: &MethodInfo,
     form: &Form,
 ) -> Result<(), Refusal> {
-    let field = info.fields.iter().find(|field| field.wire == NAME).filter(|_| info.retry != Retry::Safe);
+    let field = info.fields.iter().find(|field| field.wire == NAME).filter(|_| info.retry != RetrySafety::Safe);
     let given = field.zip(form.given(NAME)).filter(|(field, value)| field.broken_rule(value).is_none());
     let Some((_, reference)) = given else { return Ok(()) };
     context.basis.assume(92);
@@ -49,7 +49,7 @@ pub(super) fn settle<T>(context: &mut Context<'_>, answer: Result<T, Refusal>) -
             return answer;
         }
         // Whether the bank has charged is open after 119, in every dialect.
-        let free = context.settings.spoken().refused_reference == Some(RefusedReference::Free);
+        let free = context.settings.spoken().refused_reference == Some(ReferenceAfterRefusal::Free);
         if free && refusal.code() != ErrorCode::NO_RESPONSE_FROM_BANK.as_str() {
             return answer;
         }

@@ -75,7 +75,7 @@ fn is_amount(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use pg_model::{Auth, GetToken, Method as _, Parameters, Refund, RequestAccountUpdater, UpdateTransaction};
+    use pg_model::{ApiRequest as _, Auth, GetToken, Parameters, Refund, RequestAccountUpdater, UpdateTransaction};
 
     use super::*;
 

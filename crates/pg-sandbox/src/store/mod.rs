@@ -5,7 +5,7 @@
 //! that fails has nothing to undo there: its changes wait in a [`Transaction`] until it has succeeded. Text must
 //! order by its bytes (SQLite's default; collation "C" in PostgreSQL).
 //!
-//! Adding a kind of record is one type with [`Record`] and one table in `store/schema/`. A column of type `BLOB` holds a keyed digest
+//! Adding a kind of record is one type with [`StoredRecord`] and one table in `store/schema/`. A column of type `BLOB` holds a keyed digest
 //! of what a caller wrote: it is found by its whole value and has no order.
 
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ mod syncer;
 mod transaction;
 
 pub use error::StoreError;
-pub use record::{Kind, Query, Record};
+pub use record::{Kind, Query, StoredRecord};
 pub use sqlite::{Sqlite, Unopened};
 pub use syncer::Syncer;
 pub use transaction::Transaction;

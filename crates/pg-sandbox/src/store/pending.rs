@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use super::{INDEX_COLUMNS, Kind, Record, Row, Store, StoreError};
+use super::{INDEX_COLUMNS, Kind, Row, Store, StoreError, StoredRecord};
 
 /// Rows to write and to remove, by table and key. A later write of the same key takes the place of an earlier one.
 #[derive(Default)]
@@ -32,7 +32,7 @@ impl Held {
 
 impl Pending {
     /// Takes a record, whose body is this.
-    pub(super) fn put<T: Record>(&mut self, record: &T, body: String) {
+    pub(super) fn put<T: StoredRecord>(&mut self, record: &T, body: String) {
         let index = record.index().map(|value| value.map(Into::into));
         let held = Held { merchant: record.merchant().to_owned(), index, body };
         self.set(T::KIND, record.key(), Some(held));

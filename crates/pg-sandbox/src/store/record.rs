@@ -11,14 +11,14 @@ use super::Index;
 pub struct Kind {
     /// The table.
     pub table: &'static str,
-    /// The index columns, at most [`super::INDEX_COLUMNS`], in the order of [`Record::index`].
+    /// The index columns, at most [`super::INDEX_COLUMNS`], in the order of [`StoredRecord::index`].
     pub columns: &'static [&'static str],
 }
 
 /// A type whose values the store holds, as JSON.
 ///
 /// A change of a type must go on reading what older versions wrote: new members need a default.
-pub trait Record: Serialize + DeserializeOwned {
+pub trait StoredRecord: Serialize + DeserializeOwned {
     /// Table and index columns.
     const KIND: &'static Kind;
 
@@ -85,7 +85,7 @@ impl<'a> Query<'a> {
     }
 
     /// Whether a record is one of these.
-    pub(super) fn describes<T: Record>(&self, record: &T) -> bool {
+    pub(super) fn describes<T: StoredRecord>(&self, record: &T) -> bool {
         let column = self.column.is_none_or(|(column, wanted)| match (value(record, column), wanted) {
             (Some(value), Match::Equal(wanted)) => value == wanted,
             (Some(value), Match::AtMost(wanted)) => *value <= *wanted,
@@ -97,7 +97,7 @@ impl<'a> Query<'a> {
     }
 
     /// The order of two records of these.
-    pub(super) fn compare<T: Record>(&self, one: &T, other: &T) -> Ordering {
+    pub(super) fn compare<T: StoredRecord>(&self, one: &T, other: &T) -> Ordering {
         let first = match self.column {
             Some((column, Match::AtMost(_))) => value(one, column).cmp(&value(other, column)),
             _ => Ordering::Equal,
@@ -113,7 +113,7 @@ impl<'a> Query<'a> {
     }
 }
 
-fn value<'a, T: Record>(record: &'a T, column: &str) -> Option<Cow<'a, str>> {
+fn value<'a, T: StoredRecord>(record: &'a T, column: &str) -> Option<Cow<'a, str>> {
     let at = T::KIND.columns.iter().position(|named| *named == column)?;
     record.index().into_iter().nth(at)?
 }

@@ -1,6 +1,6 @@
 //! What one request may do with the store.
 
-use super::{Kind, Query, Record, Store, StoreError, pending::Pending};
+use super::{Kind, Query, Store, StoreError, StoredRecord, pending::Pending};
 
 /// The records as one request sees and changes them: all of its changes are kept, or none.
 ///
@@ -22,7 +22,7 @@ impl<'a> Transaction<'a> {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn get<T: Record>(&mut self, key: &str) -> Result<Option<T>, StoreError> {
+    pub fn get<T: StoredRecord>(&mut self, key: &str) -> Result<Option<T>, StoreError> {
         match self.pending.get(T::KIND, key) {
             Some(held) => held.as_ref().map(|held| read(T::KIND, &held.body)).transpose(),
             None => self.store.get(T::KIND, key)?.map(|body| read(T::KIND, &body)).transpose(),
@@ -34,7 +34,7 @@ impl<'a> Transaction<'a> {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn get_of<T: Record>(&mut self, merchant: &str, key: &str) -> Result<Option<T>, StoreError> {
+    pub fn get_of<T: StoredRecord>(&mut self, merchant: &str, key: &str) -> Result<Option<T>, StoreError> {
         Ok(self.get::<T>(key)?.filter(|record| record.merchant() == merchant))
     }
 
@@ -42,7 +42,7 @@ impl<'a> Transaction<'a> {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn find<T: Record>(&mut self, query: &Query<'_>) -> Result<Vec<T>, StoreError> {
+    pub fn find<T: StoredRecord>(&mut self, query: &Query<'_>) -> Result<Vec<T>, StoreError> {
         let Some(rows) = self.pending.rows(T::KIND) else {
             let bodies = self.store.select(T::KIND, query)?;
             return bodies.iter().map(|body| read(T::KIND, body)).collect();
@@ -71,7 +71,7 @@ impl<'a> Transaction<'a> {
     ///
     /// # Errors
     /// When the record is none that JSON can hold.
-    pub fn put<T: Record>(&mut self, record: &T) -> Result<(), StoreError> {
+    pub fn put<T: StoredRecord>(&mut self, record: &T) -> Result<(), StoreError> {
         self.pending.put(record, write(record)?);
         Ok(())
     }
@@ -80,7 +80,7 @@ impl<'a> Transaction<'a> {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn insert<T: Record>(&mut self, record: &T) -> Result<bool, StoreError> {
+    pub fn insert<T: StoredRecord>(&mut self, record: &T) -> Result<bool, StoreError> {
         let free = !self.holds(T::KIND, record.key())?;
         if free {
             self.put(record)?;
@@ -92,7 +92,7 @@ impl<'a> Transaction<'a> {
     ///
     /// # Errors
     /// When the store fails.
-    pub fn remove<T: Record>(&mut self, key: &str) -> Result<bool, StoreError> {
+    pub fn remove<T: StoredRecord>(&mut self, key: &str) -> Result<bool, StoreError> {
         let there = self.holds(T::KIND, key)?;
         if there {
             self.pending.remove(T::KIND, key);
@@ -139,13 +139,13 @@ impl<'a> Transaction<'a> {
 /// Room for a payment; a body that grows is copied several times.
 const BODY: usize = 1_024;
 
-fn write<T: Record>(record: &T) -> Result<String, StoreError> {
+fn write<T: StoredRecord>(record: &T) -> Result<String, StoreError> {
     let mut body = Vec::with_capacity(BODY);
     serde_json::to_writer(&mut body, record).map_err(|error| unreadable(T::KIND, &error))?;
     String::from_utf8(body).map_err(|_| StoreError::Body { table: T::KIND.table, problem: "not UTF-8".to_owned() })
 }
 
-fn read<T: Record>(kind: &'static Kind, body: &str) -> Result<T, StoreError> {
+fn read<T: StoredRecord>(kind: &'static Kind, body: &str) -> Result<T, StoreError> {
     serde_json::from_str(body).map_err(|error| unreadable(kind, &error))
 }
 

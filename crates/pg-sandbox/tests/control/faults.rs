@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::Method;
-use pg_sandbox::Disposition;
+use pg_sandbox::ResponseDelivery;
 use serde_json::json;
 
 use crate::control::shop::Shop;
@@ -13,15 +13,15 @@ fn a_dropped_request_changes_nothing_and_a_dropped_reply_everything() {
     let mut shop = Shop::new();
     shop.fault(r#"{"method": "transaction/auth", "kind": "drop-request"}"#);
     let dropped = shop.pay(100, "lost");
-    assert_eq!((dropped.disposition, &*dropped.text), (Disposition::Close, ""));
+    assert_eq!((dropped.disposition, &*dropped.text), (ResponseDelivery::Close, ""));
     assert_eq!(shop.paid("lost"), 0);
 
     shop.fault(r#"{"method": "transaction/auth", "kind": "drop-reply"}"#);
     let silent = shop.pay(100, "silent");
-    assert_eq!((silent.disposition, &*silent.text), (Disposition::Close, ""));
+    assert_eq!((silent.disposition, &*silent.text), (ResponseDelivery::Close, ""));
     assert!(!silent.headers.contains_key("pg-basis"));
     assert_eq!(shop.paid("silent"), 1);
-    assert_eq!(shop.pay(100, "well").disposition, Disposition::Send);
+    assert_eq!(shop.pay(100, "well").disposition, ResponseDelivery::Send);
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_delay_tells_the_driver_how_long_to_hold_the_reply() {
     let mut shop = Shop::new();
     shop.fault(r#"{"method": "transaction/auth", "kind": "delay", "delaySeconds": 2.5}"#);
     let late = shop.pay(100, "late");
-    assert_eq!(late.disposition, Disposition::SendAfter(Duration::from_millis(2500)));
+    assert_eq!(late.disposition, ResponseDelivery::SendAfter(Duration::from_millis(2500)));
     assert_eq!((late.status, late.json()["transactionStatusCode"].as_str()), (200, Some("600")));
 }
 
@@ -50,7 +50,7 @@ fn a_garbled_reply_is_neither_json_nor_xml_but_the_payment_is_there() {
     let mut shop = Shop::new();
     shop.fault(r#"{"method": "transaction/auth", "kind": "garble"}"#);
     let garbled = shop.pay(100, "garbled");
-    assert_eq!((garbled.status, garbled.disposition), (200, Disposition::Send));
+    assert_eq!((garbled.status, garbled.disposition), (200, ResponseDelivery::Send));
     assert!(garbled.text.starts_with("{\"") && garbled.text.contains('\u{fffd}'), "{}", garbled.text);
     assert_eq!(shop.paid("garbled"), 1);
 }
@@ -138,7 +138,7 @@ fn faults_and_their_counts_outlive_the_process() {
     let mut shop = Shop::in_file(&path);
     assert_eq!(shop.control("faults", "").json()[0]["remaining"], 2);
     assert_eq!(shop.paid("silent"), 1);
-    assert_eq!(shop.pay(100, "silent").disposition, Disposition::Close);
+    assert_eq!(shop.pay(100, "silent").disposition, ResponseDelivery::Close);
     assert_eq!(shop.paid("silent"), 2);
 }
 

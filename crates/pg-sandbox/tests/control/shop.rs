@@ -5,7 +5,7 @@ use std::path::Path;
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
 use pg_crypto::ShaKey;
-use pg_sandbox::{Disposition, Sandbox, Settings, Timestamp};
+use pg_sandbox::{ResponseDelivery, Sandbox, Settings, Timestamp};
 use serde_json::Value;
 
 pub(crate) const PAN: &str = "4000000000001000";
@@ -22,7 +22,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) text: String,
     pub(crate) headers: HeaderMap,
-    pub(crate) disposition: Disposition,
+    pub(crate) disposition: ResponseDelivery,
 }
 
 impl Answer {
@@ -31,7 +31,7 @@ impl Answer {
             status: response.status().as_u16(),
             text: String::from_utf8_lossy(response.body()).into_owned(),
             headers: response.headers().clone(),
-            disposition: Disposition::of(response),
+            disposition: ResponseDelivery::of(response),
         }
     }
 

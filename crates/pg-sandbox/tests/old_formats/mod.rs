@@ -19,7 +19,7 @@ use pg_sandbox::{
         Authentication, Batch, BatchCards, Callback, CallbackBody, CardToken, CheckoutToken, CheckoutVisit,
         FailedAttempts, Fault, Meta, Payment, Session, TextMessage, UniqueReference, UpdaterAnswer,
     },
-    store::{Kind, Record as _, Sqlite, Store as _},
+    store::{Kind, Sqlite, Store as _, StoredRecord as _},
     vault,
 };
 use rusqlite::{Connection, types::Value};

@@ -24,7 +24,7 @@ use axum::{
 use pg_hyper::{
     Receiver, ReceiverLimits,
     proto::{
-        Account, BaseUrl, CheckoutHint, Returned,
+        Account, BaseUrl, CardFormResult, CheckoutHint,
         machine::{checkout::CheckoutPlan, three_d_secure::ThreeDSecurePlan},
         model::Initiate,
     },
@@ -106,27 +106,27 @@ pub async fn serve(
 
 type Shop = State<Arc<Payments>>;
 
-async fn buy(State(shop): Shop) -> Result<Redirect, Trouble> {
+async fn buy(State(shop): Shop) -> Result<Redirect, DriveError> {
     Ok(to_order(&shop.orders.add(PENCE)?.id))
 }
 
-async fn order(State(shop): Shop, Path(id): Path<String>) -> Result<Html<String>, Trouble> {
+async fn order(State(shop): Shop, Path(id): Path<String>) -> Result<Html<String>, DriveError> {
     Ok(pages::order(&found(&shop, &id)?, shop.lead(&id).as_deref()))
 }
 
 /// Shows the card form. The service leads the browser back here, with what was wrong or with nothing wrong.
-async fn card(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Response, Trouble> {
+async fn card(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Response, DriveError> {
     let order = found(&shop, &id)?;
     let Status::Open { session } = &order.status else { return Ok(to_order(&id).into_response()) };
     // Nothing in the address is proof of anything: the worst that a forged one does is to try to pay.
     let returned = uri.query().and_then(|query| shop.client.account().redirect(query).ok());
     let here = shop.config.address(&id, "/card");
     match (session, returned) {
-        (Some(session), Some(Returned::Accepted(_))) => {
+        (Some(session), Some(CardFormResult::Accepted(_))) => {
             shop.by_card(&order, session)?;
             Ok(onward(&shop, &id).await.into_response())
         }
-        (Some(session), Some(Returned::Invalid(data))) => {
+        (Some(session), Some(CardFormResult::Invalid(data))) => {
             let form = shop.client.account().card_form(session.as_str(), here.as_str(), here.as_str());
             Ok(pages::card(&form, Some(data.get())).into_response())
         }
@@ -151,7 +151,7 @@ async fn back(State(shop): Shop, Path(id): Path<String>) -> Redirect {
     to_order(&id)
 }
 
-async fn hosted(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, Trouble> {
+async fn hosted(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, DriveError> {
     let order = found(&shop, &id)?;
     if matches!(order.status, Status::Open { .. }) {
         shop.hosted(&order)?;
@@ -168,7 +168,7 @@ async fn paid(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Redirect {
 }
 
 /// Another attempt, under another reference: only when the one before has certainly failed.
-async fn again(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, Trouble> {
+async fn again(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, DriveError> {
     found(&shop, &id)?;
     shop.orders.change(&id, |order| {
         if matches!(order.status, Status::NotPaid { .. }) {
@@ -179,8 +179,8 @@ async fn again(State(shop): Shop, Path(id): Path<String>) -> Result<Redirect, Tr
     Ok(to_order(&id))
 }
 
-fn found(shop: &Payments, id: &str) -> Result<Order, Trouble> {
-    shop.orders.get(id).ok_or(Trouble::NotFound)
+fn found(shop: &Payments, id: &str) -> Result<Order, DriveError> {
+    shop.orders.get(id).ok_or(DriveError::NotFound)
 }
 
 fn to_order(id: &str) -> Redirect {
@@ -208,19 +208,19 @@ async fn private(mut response: Response) -> Response {
 }
 
 /// Why there is no page.
-enum Trouble {
+enum DriveError {
     NotFound,
     /// Told to the operator; the customer can try again.
     Failed(Box<dyn Error>),
 }
 
-impl<E: Into<Box<dyn Error>>> From<E> for Trouble {
+impl<E: Into<Box<dyn Error>>> From<E> for DriveError {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }
 }
 
-impl IntoResponse for Trouble {
+impl IntoResponse for DriveError {
     fn into_response(self) -> Response {
         match self {
             Self::NotFound => (StatusCode::NOT_FOUND, "There is no such order.\n").into_response(),

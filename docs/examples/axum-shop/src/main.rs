@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // What the documents leave open, such as which status codes are declines: the operator's answers, in a dialect file.
     // Without one nothing is assumed, and what it would decide ends as unknown.
     let account = match env::var("SHOP_DIALECT") {
-        Ok(file) => account.speaking(Dialect::from_toml(&fs::read_to_string(file)?)?),
+        Ok(file) => account.with_dialect(Dialect::from_toml(&fs::read_to_string(file)?)?),
         Err(_) => account,
     };
     let listener = TcpListener::bind(env::var("SHOP_LISTEN").unwrap_or("127.0.0.1:8500".to_owned())).await?;

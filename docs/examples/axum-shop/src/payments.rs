@@ -10,12 +10,13 @@ use std::{
 };
 
 use pg_hyper::{
-    CheckingOut, Client, News, Next, Purpose, Receipt, Received, Receiver, ReceiverService, Securing,
+    CheckoutDrive, Client, DriveStep, EndpointPurpose, Notification, ReceiptHandle, Received, Receiver,
+    ReceiverService, ThreeDSecureDrive,
     proto::{
         machine::{
-            Saved,
-            checkout::{CheckedOut, CheckoutDemand, CheckoutInput},
-            three_d_secure::{ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecured},
+            SavedState,
+            checkout::{CheckoutDemand, CheckoutInput, CheckoutOutcome},
+            three_d_secure::{ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecureOutcome},
         },
         model::{
             CheckoutItem, Currency, Flag, GetToken, InitiateThreeDSecureSessionKey, Item, Order as Basket, Outcome,
@@ -69,7 +70,7 @@ pub(crate) enum Told {
     /// The customer is back from the challenge.
     Back,
     /// A callback or a browser names this transaction. The receipt answers the callback once that is saved.
-    Paid(String, Option<Receipt>),
+    Paid(String, Option<ReceiptHandle>),
 }
 
 impl Payments {
@@ -86,14 +87,14 @@ impl Payments {
         for order in payments.orders.all() {
             match &order.status {
                 Status::Card { saved } => {
-                    let payment = payments.client.resume_three_d_secure(&Saved::from_text(saved.as_str()))?;
+                    let payment = payments.client.resume_three_d_secure(&SavedState::from_text(saved.as_str()))?;
                     payments.begin(&order, |payments, seat| payments.secure(payment, seat));
                 }
                 Status::Hosted { saved, callback } => {
-                    let door = payments.callbacks.reopen(Purpose::CheckoutCallback, callback)?;
-                    let saved = Saved::from_text(saved.as_str());
+                    let endpoint = payments.callbacks.reopen(EndpointPurpose::CheckoutCallback, callback)?;
+                    let saved = SavedState::from_text(saved.as_str());
                     let checkout = payments.client.resume_checkout(&saved, payments.config.checkout)?;
-                    let token = door.token().to_owned();
+                    let token = endpoint.token().to_owned();
                     payments.begin(&order, |payments, seat| payments.check_out(checkout, token, seat));
                 }
                 Status::Unknown { .. } => {
@@ -118,18 +119,18 @@ impl Payments {
 
     /// Pays on the service's own page.
     pub(crate) fn hosted(self: &Arc<Self>, order: &Order) -> Result<(), Box<dyn Error>> {
-        let door = self.callbacks.open(Purpose::CheckoutCallback)?;
+        let endpoint = self.callbacks.open(EndpointPurpose::CheckoutCallback)?;
         let price = format!("{}.{:02}", order.pence / 100, order.pence % 100);
         let request = GetToken::new()
             .item(CheckoutItem::new("Tea", price))
             .currency(Currency::GBP)
             .trans_reference(order.reference())
-            .callback_url(door.url())
+            .callback_url(endpoint.url())
             .success_url(self.config.address(&order.id, "/paid"))
             .cancel_url(self.config.address(&order.id, ""))
             .auto_redirect(Flag::YES);
         let checkout = self.client.checkout(request, self.config.checkout)?;
-        let token = door.token().to_owned();
+        let token = endpoint.token().to_owned();
         self.begin(order, |payments, seat| payments.check_out(checkout, token, seat));
         Ok(())
     }
@@ -166,7 +167,7 @@ impl Payments {
     }
 
     /// Drives a card payment with 3-D Secure to its end.
-    async fn secure(self: Arc<Self>, payment: Securing, mut seat: Seat) -> Status {
+    async fn secure(self: Arc<Self>, payment: ThreeDSecureDrive, mut seat: Seat) -> Status {
         let (payments, id) = (Arc::clone(&self), seat.id.clone());
         let mut payment = payment.store(move |saved| {
             let status = Status::Card { saved: saved.text().to_owned() };
@@ -174,23 +175,23 @@ impl Payments {
         });
         loop {
             match payment.next().await {
-                Next::Ask(ThreeDSecureDemand::Challenge { url, until }) => {
+                DriveStep::Ask(ThreeDSecureDemand::Challenge { url, until }) => {
                     seat.lead.send_replace(Some(url.as_str().to_owned()));
                     tokio::select! {
-                        Some(_) = seat.told.recv() => payment.tell(ThreeDSecureInput::Returned),
-                        () = self.client.until(until) => {}
+                        Some(_) = seat.told.recv() => payment.handle_input(ThreeDSecureInput::Returned),
+                        () = self.client.sleep_until(until) => {}
                     }
                     seat.lead.send_replace(None);
                 }
                 // The card has no 3-D Secure, and a fraud would be the shop's loss. This shop does not take that risk.
-                Next::Ask(ThreeDSecureDemand::Decide { .. }) => payment.tell(ThreeDSecureInput::Stop),
-                Next::Done(outcome) => return secured(outcome),
+                DriveStep::Ask(ThreeDSecureDemand::Decide { .. }) => payment.handle_input(ThreeDSecureInput::Stop),
+                DriveStep::Done(outcome) => return secured(outcome),
             }
         }
     }
 
     /// Drives a payment on the hosted page to its end.
-    async fn check_out(self: Arc<Self>, checkout: CheckingOut, callback: String, mut seat: Seat) -> Status {
+    async fn check_out(self: Arc<Self>, checkout: CheckoutDrive, callback: String, mut seat: Seat) -> Status {
         let (payments, id) = (Arc::clone(&self), seat.id.clone());
         let mut checkout = checkout.store(move |saved| {
             let status = Status::Hosted { saved: saved.text().to_owned(), callback: callback.clone() };
@@ -198,22 +199,22 @@ impl Payments {
         });
         loop {
             match checkout.next().await {
-                Next::Ask(CheckoutDemand::Redirect { url, until }) => {
+                DriveStep::Ask(CheckoutDemand::Redirect { url, until }) => {
                     seat.lead.send_replace(Some(url.as_str().to_owned()));
                     let told = tokio::select! {
                         told = seat.told.recv() => told,
-                        () = self.client.until(until) => None,
+                        () = self.client.sleep_until(until) => None,
                     };
                     seat.lead.send_replace(None);
                     match told {
                         Some(Told::Paid(key, Some(receipt))) => {
-                            checkout.tell_received(CheckoutInput::Told(key), receipt)
+                            checkout.handle_received_input(CheckoutInput::Reported(key), receipt)
                         }
-                        Some(Told::Paid(key, None)) => checkout.tell(CheckoutInput::Told(key)),
+                        Some(Told::Paid(key, None)) => checkout.handle_input(CheckoutInput::Reported(key)),
                         Some(Told::Back) | None => {}
                     }
                 }
-                Next::Done(outcome) => return checked_out(outcome),
+                DriveStep::Done(outcome) => return checked_out(outcome),
             }
         }
     }
@@ -238,8 +239,8 @@ impl Payments {
 
     /// Hands callbacks to the machines that wait for them.
     pub(crate) async fn route(self: Arc<Self>, mut receiver: Receiver) {
-        while let Some(Received { token, news, receipt, .. }) = receiver.next().await {
-            let News::Paid(hint) = news else { continue };
+        while let Some(Received { token, notification, receipt, .. }) = receiver.next().await {
+            let Notification::Paid(hint) = notification else { continue };
             let waits = |order: &Order| matches!(&order.status, Status::Hosted { callback, .. } if *callback == token);
             match self.orders.all().into_iter().find(waits) {
                 Some(order) => self.tell(&order.id, Told::Paid(hint.trans_key().to_owned(), Some(receipt))),
@@ -277,16 +278,20 @@ impl Payments {
 }
 
 /// Paid, certainly not paid, or unknown: whatever is not known to be one of the first two is the third.
-fn secured(outcome: ThreeDSecured) -> Status {
+fn secured(outcome: ThreeDSecureOutcome) -> Status {
     let not_paid = |why: &str| Status::NotPaid { why: why.to_owned() };
     match outcome {
-        ThreeDSecured::Approved(paid) => Status::Paid { transaction: paid.transaction_key.to_string() },
-        ThreeDSecured::Declined(_) => not_paid("your bank has declined"),
-        ThreeDSecured::Failed => not_paid("the confirmation at your bank has failed"),
-        ThreeDSecured::Abandoned | ThreeDSecured::TimedOut => not_paid("you have not confirmed it at your bank"),
-        ThreeDSecured::NotInitiated(_) | ThreeDSecured::NotShifted(_) => not_paid("the card has no 3-D Secure"),
-        ThreeDSecured::NotSent(_) => not_paid("the payment service could not be reached"),
-        ThreeDSecured::Refused(refused) if !refused.may_be_executed() => {
+        ThreeDSecureOutcome::Approved(paid) => Status::Paid { transaction: paid.transaction_key.to_string() },
+        ThreeDSecureOutcome::Declined(_) => not_paid("your bank has declined"),
+        ThreeDSecureOutcome::Failed => not_paid("the confirmation at your bank has failed"),
+        ThreeDSecureOutcome::Abandoned | ThreeDSecureOutcome::TimedOut => {
+            not_paid("you have not confirmed it at your bank")
+        }
+        ThreeDSecureOutcome::NotInitiated(_) | ThreeDSecureOutcome::NotShifted(_) => {
+            not_paid("the card has no 3-D Secure")
+        }
+        ThreeDSecureOutcome::NotSent(_) => not_paid("the payment service could not be reached"),
+        ThreeDSecureOutcome::Refused(refused) if !refused.may_be_executed() => {
             eprintln!("{refused}");
             not_paid("the payment service has refused")
         }
@@ -294,11 +299,11 @@ fn secured(outcome: ThreeDSecured) -> Status {
     }
 }
 
-fn checked_out(outcome: CheckedOut) -> Status {
+fn checked_out(outcome: CheckoutOutcome) -> Status {
     match outcome {
-        CheckedOut::Paid { trans_key } => Status::Paid { transaction: trans_key },
-        CheckedOut::NotOpened(_) => Status::NotPaid { why: "the payment service could not be reached".to_owned() },
-        CheckedOut::Lapsed { .. } => Status::NotPaid { why: "the time to pay is over".to_owned() },
+        CheckoutOutcome::Paid { trans_key } => Status::Paid { transaction: trans_key },
+        CheckoutOutcome::NotOpened(_) => Status::NotPaid { why: "the payment service could not be reached".to_owned() },
+        CheckoutOutcome::Lapsed { .. } => Status::NotPaid { why: "the time to pay is over".to_owned() },
         other => Status::Unknown { why: format!("{other:?}") },
     }
 }

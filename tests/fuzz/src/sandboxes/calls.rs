@@ -5,7 +5,7 @@ use http::{HeaderValue, Method, Request, StatusCode};
 use pg_crypto::{ShaKey, sign};
 use pg_model::{
     METHODS,
-    method::{Credentials, MethodInfo},
+    method::{AuthScheme, MethodInfo},
 };
 
 use super::shop::Shop;
@@ -36,7 +36,7 @@ pub(super) fn method(shop: &mut Shop, dice: &mut Dice<'_>) {
         damage(info, &mut pairs, &mut credentials, dice);
     }
     pairs.append(&mut credentials);
-    if info.credentials == Credentials::Signed {
+    if info.credentials == AuthScheme::Signed {
         let borrowed: Vec<(&str, &str)> = pairs.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         let signature = sign(&borrowed, &ShaKey::new(shop.merchant.sha_key.expose())).to_string();
         // Most are right, so that something is done.
@@ -80,7 +80,7 @@ fn damage(info: &MethodInfo, pairs: &mut Pairs, credentials: &mut Pairs, dice: &
 }
 
 fn path(info: &MethodInfo, dice: &mut Dice<'_>) -> String {
-    if info.credentials == Credentials::Enterprise {
+    if info.credentials == AuthScheme::Enterprise {
         return format!("/enterprise/{}", info.name);
     }
     let encoding = dice.one_of(&["/json", "/xml", "", "/json/", "/yaml"]);

@@ -5,7 +5,7 @@ use std::{collections::HashMap, net::IpAddr, time::Duration};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header::CONTENT_TYPE};
 use pg_model::method::MethodInfo;
-use pg_sandbox::{Disposition, Peer, Sandbox, Timestamp, merchants::Merchant};
+use pg_sandbox::{Peer, ResponseDelivery, Sandbox, Timestamp, merchants::Merchant};
 use serde_json::Value;
 
 use crate::{secrets::CARD_NUMBER, usual};
@@ -65,7 +65,7 @@ impl Shop {
 
     fn check(&self, path: &str, response: &Response<Bytes>) {
         let (status, body) = (response.status(), response.body());
-        let odd = Disposition::of(response) != Disposition::Send || self.faulty;
+        let odd = ResponseDelivery::of(response) != ResponseDelivery::Send || self.faulty;
         assert!(odd || status.as_u16() < 500, "{path}: {response:?}");
         let text = String::from_utf8_lossy(body);
         assert!(!text.contains(">999<") && !text.contains("\"999\""), "{path}: {text}");

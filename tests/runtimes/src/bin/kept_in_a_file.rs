@@ -20,8 +20,8 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_proto::machine::{
-    Action, Event, Failure, Machine, Saved,
-    charge::{Charge, Charged},
+    Action, Event, Failure, Machine, SavedState,
+    charge::{Charge, ChargeOutcome},
 };
 use pg_runtimes::{
     driving::{maybe_sent, now, random, wait},
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let step_by_step = arguments.next().is_some_and(|argument| argument == "--step");
 
     let charge = match fs::read_to_string(&file) {
-        Ok(text) => Charge::resume(&Saved::from_text(text), shop::account()?, Some(shop::payment()))?,
+        Ok(text) => Charge::resume(&SavedState::from_text(text), shop::account()?, Some(shop::payment()))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => shop::charge()?,
         Err(error) => return Err(error.into()),
     };
@@ -48,9 +48,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The loop, with the one rule that makes it safe: stored before it is sent. What the machine knows after a reply need
 /// not be stored: resumed from before, it takes its request for sent, and looks.
-fn drive<M>(mut charge: Charge<M>, file: &Path, mut step: impl FnMut(&str)) -> Result<Charged, Box<dyn Error>>
+fn drive<M>(mut charge: Charge<M>, file: &Path, mut step: impl FnMut(&str)) -> Result<ChargeOutcome, Box<dyn Error>>
 where
-    Charge<M>: Machine<Input = pg_proto::machine::Nothing, Demand = pg_proto::machine::Nothing, Outcome = Charged>,
+    Charge<M>: Machine<Input = pg_proto::machine::Never, Demand = pg_proto::machine::Never, Outcome = ChargeOutcome>,
 {
     let agent: Agent =
         Agent::config_builder().max_redirects(0).http_status_as_error(false).timeout_global(PATIENCE).build().into();
@@ -83,7 +83,7 @@ where
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(10));
 
 /// Durably, and never half: a file beside it that is on the disk takes its name.
-fn store(file: &Path, saved: &Saved) -> io::Result<()> {
+fn store(file: &Path, saved: &SavedState) -> io::Result<()> {
     let beside = file.with_extension("new");
     let mut new = File::create(&beside)?;
     new.write_all(saved.text().as_bytes())?;

@@ -27,7 +27,7 @@ use smol::{
 };
 use smol_hyper::rt::FuturesIo;
 
-type Trouble = Box<dyn Error + Send + Sync>;
+type DriveError = Box<dyn Error + Send + Sync>;
 
 /// How long to wait for a connection, and for the reply over it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -53,7 +53,7 @@ async fn send(tls: &TlsConnector, request: Request<Bytes>) -> Result<Response<By
     exchange(connection, request).or(late()).await.map_err(maybe_sent)
 }
 
-async fn connect(tls: &TlsConnector, uri: &Uri) -> Result<SendRequest<Full<Bytes>>, Trouble> {
+async fn connect(tls: &TlsConnector, uri: &Uri) -> Result<SendRequest<Full<Bytes>>, DriveError> {
     let host = uri.host().ok_or("the address has no host")?.trim_matches(['[', ']']);
     let https = uri.scheme_str() == Some("https");
     let socket = TcpStream::connect((host, uri.port_u16().unwrap_or(if https { 443 } else { 80 }))).await?;
@@ -64,7 +64,7 @@ async fn connect(tls: &TlsConnector, uri: &Uri) -> Result<SendRequest<Full<Bytes
     speak_http(socket).await
 }
 
-async fn speak_http<S>(stream: S) -> Result<SendRequest<Full<Bytes>>, Trouble>
+async fn speak_http<S>(stream: S) -> Result<SendRequest<Full<Bytes>>, DriveError>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -76,7 +76,7 @@ where
 async fn exchange(
     mut connection: SendRequest<Full<Bytes>>,
     request: Request<Bytes>,
-) -> Result<Response<Bytes>, Trouble> {
+) -> Result<Response<Bytes>, DriveError> {
     let (mut head, body) = request.into_parts();
     let host = head.uri.authority().map_or("", |authority| authority.as_str());
     head.headers.insert(HOST, HeaderValue::from_str(host)?);
@@ -88,7 +88,7 @@ async fn exchange(
     Ok(Response::from_parts(head, body))
 }
 
-async fn late<T>() -> Result<T, Trouble> {
+async fn late<T>() -> Result<T, DriveError> {
     Timer::after(PATIENCE).await;
     Err("the time is over".into())
 }

@@ -15,8 +15,8 @@ use pg_proto::{
     bytes::Bytes,
     http::{Request, Response},
     machine::{
-        Action, Event, Failure, Machine, Moment, Saved,
-        charge::{Bounds, Charge, Charged},
+        Action, Event, Failure, Machine, Moment, SavedState,
+        charge::{Charge, ChargeBounds, ChargeOutcome},
     },
     model::{Auth, CardDetails, Currency, Item, Order},
 };
@@ -45,8 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Begun before? Then it goes on where it was.
     let mut charge = match (read(&machine_file)?, payment) {
-        (Some(text), payment) => Charge::resume(&Saved::from_text(text), account, payment)?,
-        (None, Some(payment)) => Charge::new(account, payment, Bounds::default())?,
+        (Some(text), payment) => Charge::resume(&SavedState::from_text(text), account, payment)?,
+        (None, Some(payment)) => Charge::new(account, payment, ChargeBounds::default())?,
         (None, None) => return Err("the outcome is unknown, and the machine's file is gone".into()),
     };
 
@@ -72,8 +72,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
     };
     let outcome = match charged {
-        Charged::Approved(paid) => format!("paid: {}", paid.transaction_key),
-        Charged::Unknown { why, .. } => format!("{UNKNOWN}, run this again later: {why}"),
+        ChargeOutcome::Approved(paid) => format!("paid: {}", paid.transaction_key),
+        ChargeOutcome::Unknown { why, .. } => format!("{UNKNOWN}, run this again later: {why}"),
         other => format!("not paid: {other:?}"),
     };
     // First the outcome is on the disk, then the machine may go.

@@ -44,7 +44,7 @@ impl Place {
             BaseUrl::parse(&server.base_url()).unwrap(),
             Credentials::new(api_key.as_str(), password.as_str(), sha_key.as_str()),
         )
-        .speaking(pg_sandbox::dialect());
+        .with_dialect(pg_sandbox::dialect());
         Self { server, folder: tempfile::tempdir().unwrap(), client: Client::new(account).unwrap() }
     }
 

@@ -51,7 +51,7 @@ fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
             None => Err(format!("{name} claims {key}, the ledger holds {} other payments", paid.len())),
         },
         Some(claim @ (Claim::Lapsed | Claim::NotOpened { .. })) => match paid.first() {
-            Some(payment) => Err(format!("{name} claims to be {}, and is paid: {}", claim.word(), payment.key)),
+            Some(payment) => Err(format!("{name} claims to be {}, and is paid: {}", claim.label(), payment.key)),
             None => Ok(()),
         },
         Some(Claim::Unknown { .. }) => Ok(()),

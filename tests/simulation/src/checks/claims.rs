@@ -50,7 +50,7 @@ fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
             }
         }
         (Some(Claim::Declined | Claim::Refused { .. } | Claim::NotSent), Some(paid)) => {
-            let word = task.claim.as_ref().map_or("", Claim::word);
+            let word = task.claim.as_ref().map_or("", Claim::label);
             Err(format!("{name} claims to be {word}, and is paid: {paid}"))
         }
         _ => Ok(()),

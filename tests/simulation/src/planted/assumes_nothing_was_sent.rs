@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pg_proto::Account;
 
 use super::Planted;
-use crate::{conduct::Conduct, job::Job, run::Run};
+use crate::{conduct::ClientBehaviour, job::Job, run::Run};
 
 pub(super) const PLANTED: Planted = Planted {
     name: "a machine is resumed as if nothing had been sent",
@@ -18,7 +18,7 @@ pub(super) const PLANTED: Planted = Planted {
 
 struct AssumesNothingWasSent;
 
-impl Conduct for AssumesNothingWasSent {
+impl ClientBehaviour for AssumesNothingWasSent {
     fn resume(&self, job: &Job, _: &str, account: Arc<Account>, _: bool) -> Box<dyn Run> {
         job.begin(account)
     }

@@ -7,7 +7,7 @@ use pg_proto::machine::account_update::{BatchEnd, BatchResult};
 use super::{Planted, twist::Twist};
 use crate::{
     job::{Job, Kind},
-    run::{Step, Told},
+    run::{OwnerEvent, Step},
 };
 
 pub(super) const PLANTED: Planted = Planted {
@@ -19,8 +19,8 @@ pub(super) const PLANTED: Planted = Planted {
     conduct: &Twist { of: |kind| kind == Kind::Update, told: takes_over, ..Twist::NONE },
 };
 
-fn takes_over(job: &Job, what: &Told) -> Option<Step> {
-    let Told::Hint(hint) = what else { return None };
+fn takes_over(job: &Job, what: &OwnerEvent) -> Option<Step> {
+    let OwnerEvent::Hint(hint) = what else { return None };
     let claimed = hint.claimed();
     let ours = |entry: &&pg_model::UpdatedCard| job.source.contains(&entry.old_card_key);
     Some(Step::Take(Arc::new(BatchResult {

@@ -3,7 +3,7 @@
 use super::{Planted, twist::Twist};
 use crate::{
     job::Kind,
-    run::{Claim, Step, Told},
+    run::{Claim, OwnerEvent, Step},
 };
 
 pub(super) const PLANTED: Planted = Planted {
@@ -16,7 +16,7 @@ pub(super) const PLANTED: Planted = Planted {
         of: |kind| kind == Kind::ThreeDSecure,
         told: |_, what| {
             let claim = Claim::Approved { key: "as the address said".to_owned() };
-            matches!(what, Told::Returned).then_some(Step::Ended(claim))
+            matches!(what, OwnerEvent::Returned).then_some(Step::Ended(claim))
         },
         ..Twist::NONE
     },

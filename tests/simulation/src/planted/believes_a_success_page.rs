@@ -3,7 +3,7 @@
 use super::{Planted, twist::Twist};
 use crate::{
     job::Kind,
-    run::{Claim, Step, Told},
+    run::{Claim, OwnerEvent, Step},
 };
 
 pub(super) const PLANTED: Planted = Planted {
@@ -15,7 +15,7 @@ pub(super) const PLANTED: Planted = Planted {
     conduct: &Twist {
         of: |kind| kind == Kind::Checkout,
         told: |_, what| match what {
-            Told::Paid(key) => Some(Step::Ended(Claim::Approved { key: key.clone() })),
+            OwnerEvent::Paid(key) => Some(Step::Ended(Claim::Approved { key: key.clone() })),
             _ => None,
         },
         ..Twist::NONE

@@ -1,6 +1,6 @@
 //! A capture does not see the captures before it.
 
-use pg_sandbox::{records::Payment, store::Record as _};
+use pg_sandbox::{records::Payment, store::StoredRecord as _};
 
 use super::{
     Planted,

@@ -2,20 +2,20 @@
 
 use pg_sandbox::{
     records::CardToken,
-    store::{Kind, Record as _, Store, StoreError},
+    store::{Kind, Store, StoreError, StoredRecord as _},
 };
 
 use super::{
     Planted,
     tamper::{Tamper, Tampered},
 };
-use crate::scenario::Trouble;
+use crate::scenario::Disturbance;
 
 pub(super) const PLANTED: Planted = Planted {
     name: "a card that is deleted still pays",
     check: "only what is valid pays",
     within: 1_000,
-    needs: Some(Trouble::CardKeys),
+    needs: Some(Disturbance::CardKeys),
     differs: false,
     conduct: &Tampered(Wrong),
 };

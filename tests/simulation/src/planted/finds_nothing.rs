@@ -1,6 +1,6 @@
 //! A lookup of a reference finds nothing.
 
-use pg_sandbox::{records::UniqueReference, store::Record as _};
+use pg_sandbox::{records::UniqueReference, store::StoredRecord as _};
 
 use super::{
     Planted,

@@ -2,7 +2,7 @@
 
 use pg_sandbox::{
     records::UniqueReference,
-    store::{Kind, Record as _, Store, StoreError},
+    store::{Kind, Store, StoreError, StoredRecord as _},
 };
 
 use super::{

@@ -1,7 +1,7 @@
 //! After a credential error everybody goes on as before.
 
 use super::Planted;
-use crate::conduct::Conduct;
+use crate::conduct::ClientBehaviour;
 
 pub(super) const PLANTED: Planted = Planted {
     name: "a credential error does not stop the others",
@@ -14,7 +14,7 @@ pub(super) const PLANTED: Planted = Planted {
 
 struct IgnoresStops;
 
-impl Conduct for IgnoresStops {
+impl ClientBehaviour for IgnoresStops {
     fn heeds_stops(&self) -> bool {
         false
     }

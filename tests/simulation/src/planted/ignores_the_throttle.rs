@@ -1,7 +1,7 @@
 //! Nobody asks the throttle.
 
 use super::Planted;
-use crate::conduct::Conduct;
+use crate::conduct::ClientBehaviour;
 
 pub(super) const PLANTED: Planted = Planted {
     name: "the throttle is not asked",
@@ -14,7 +14,7 @@ pub(super) const PLANTED: Planted = Planted {
 
 struct IgnoresTheThrottle;
 
-impl Conduct for IgnoresTheThrottle {
+impl ClientBehaviour for IgnoresTheThrottle {
     fn asks_throttle(&self) -> bool {
         false
     }

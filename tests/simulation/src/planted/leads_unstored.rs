@@ -1,7 +1,7 @@
 //! A customer is led to the payment page before the machine is stored: a crash in between forgets the token.
 
 use super::Planted;
-use crate::conduct::Conduct;
+use crate::conduct::ClientBehaviour;
 
 pub(super) const PLANTED: Planted = Planted {
     name: "a customer is led to pay before the machine is stored",
@@ -14,7 +14,7 @@ pub(super) const PLANTED: Planted = Planted {
 
 struct LeadsUnstored;
 
-impl Conduct for LeadsUnstored {
+impl ClientBehaviour for LeadsUnstored {
     fn stores_before_leading(&self) -> bool {
         false
     }

@@ -1,7 +1,7 @@
 //! What a shop logs of a payment holds the card.
 
 use super::Planted;
-use crate::{conduct::Conduct, job::Job};
+use crate::{conduct::ClientBehaviour, job::Job};
 
 pub(super) const PLANTED: Planted = Planted {
     name: "the card is logged",
@@ -14,7 +14,7 @@ pub(super) const PLANTED: Planted = Planted {
 
 struct LogsTheCard;
 
-impl Conduct for LogsTheCard {
+impl ClientBehaviour for LogsTheCard {
     fn also_logs(&self, job: &Job) -> Option<String> {
         Some(format!(" ({:?})", job.card))
     }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_model::{Auth, AuthCardKey, AuthSessionKey, Method, Outcome, Preauth, Transaction, TransactionLookup};
+use pg_model::{ApiRequest, Auth, AuthCardKey, AuthSessionKey, Outcome, Preauth, Transaction, TransactionLookup};
 use pg_proto::{
     Account, ReplyError,
     machine::{Event, Failure, Moment},
 };
 
 use crate::{
-    conduct::Conduct,
+    conduct::ClientBehaviour,
     job::{Job, Kind},
     run::{Claim, Run, Step},
 };
@@ -22,7 +22,7 @@ pub(super) type Lost = fn(&mut Naive) -> Step;
 /// Every charge is done so, and from the beginning after a crash.
 pub(super) struct Naively(pub(super) Lost);
 
-impl Conduct for Naively {
+impl ClientBehaviour for Naively {
     fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
         if !job.kind.charges() {
             return job.begin(account);
@@ -68,7 +68,7 @@ impl Naive {
         TransactionLookup::new().unique_merchant_reference(self.job.name.as_str())
     }
 
-    fn request<M: Method>(&self, request: &M) -> Request<Bytes> {
+    fn request<M: ApiRequest>(&self, request: &M) -> Request<Bytes> {
         self.account.request_unchecked(request).expect("the account has version 3")
     }
 

@@ -1,6 +1,6 @@
 //! A refund does not see the refunds before it.
 
-use pg_sandbox::{records::Payment, store::Record as _};
+use pg_sandbox::{records::Payment, store::StoredRecord as _};
 
 use super::{
     Planted,

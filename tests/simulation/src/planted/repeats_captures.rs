@@ -9,7 +9,7 @@ use pg_proto::{
 
 use super::Planted;
 use crate::{
-    conduct::Conduct,
+    conduct::ClientBehaviour,
     job::Job,
     run::{Claim, Run, Step},
 };
@@ -25,7 +25,7 @@ pub(super) const PLANTED: Planted = Planted {
 
 struct RepeatsCaptures;
 
-impl Conduct for RepeatsCaptures {
+impl ClientBehaviour for RepeatsCaptures {
     fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
         let run = job.begin(Arc::clone(&account));
         if job.kind.charges() {

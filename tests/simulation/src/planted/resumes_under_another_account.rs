@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use pg_proto::{Account, machine::Saved};
+use pg_proto::{Account, machine::SavedState};
 
 use super::Planted;
-use crate::{conduct::Conduct, job::Job, run::Run, scenario::Trouble};
+use crate::{conduct::ClientBehaviour, job::Job, run::Run, scenario::Disturbance};
 
 pub(super) const PLANTED: Planted = Planted {
     name: "a saved machine is resumed under another account",
     check: "one payment an intent",
     within: 500,
-    needs: Some(Trouble::OtherAccounts),
+    needs: Some(Disturbance::OtherAccounts),
     differs: false,
     conduct: &ResumesUnderAnotherAccount,
 };
 
 struct ResumesUnderAnotherAccount;
 
-impl Conduct for ResumesUnderAnotherAccount {
+impl ClientBehaviour for ResumesUnderAnotherAccount {
     fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
         job.resume(rebound(saved, &account).text(), account, with_request)
     }
@@ -34,6 +34,6 @@ impl Conduct for ResumesUnderAnotherAccount {
     }
 }
 
-fn rebound(saved: &str, account: &Account) -> Saved {
-    Saved::from_text(saved).rebind(account).expect("what was stored of a machine can be read")
+fn rebound(saved: &str, account: &Account) -> SavedState {
+    SavedState::from_text(saved).rebind(account).expect("what was stored of a machine can be read")
 }

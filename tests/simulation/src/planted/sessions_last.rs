@@ -1,6 +1,6 @@
 //! A session does not expire.
 
-use pg_sandbox::{Timestamp, records::Session, store::Record as _};
+use pg_sandbox::{Timestamp, records::Session, store::StoredRecord as _};
 
 use super::{
     Planted,

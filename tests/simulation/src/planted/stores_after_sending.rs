@@ -1,7 +1,7 @@
 //! A machine is stored after its request was sent: a crash in between forgets the request.
 
 use super::Planted;
-use crate::conduct::Conduct;
+use crate::conduct::ClientBehaviour;
 
 pub(super) const PLANTED: Planted = Planted {
     name: "a machine is stored after its request was sent",
@@ -14,7 +14,7 @@ pub(super) const PLANTED: Planted = Planted {
 
 struct StoresAfterSending;
 
-impl Conduct for StoresAfterSending {
+impl ClientBehaviour for StoresAfterSending {
     fn stores_first(&self) -> bool {
         false
     }

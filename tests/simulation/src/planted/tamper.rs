@@ -2,7 +2,7 @@
 
 use pg_sandbox::store::{Kind, Query, Row, Store, StoreError};
 
-use crate::conduct::Conduct;
+use crate::conduct::ClientBehaviour;
 
 /// What may be wrong with a store; what is not overridden is right.
 pub(super) trait Tamper: Send {
@@ -48,7 +48,7 @@ impl Tamper for Misread {
 /// The service has a store with which this is wrong.
 pub(super) struct Tampered<T>(pub(super) T);
 
-impl<T: Tamper + Copy + Sync + 'static> Conduct for Tampered<T> {
+impl<T: Tamper + Copy + Sync + 'static> ClientBehaviour for Tampered<T> {
     fn engine(&self, sqlite: Box<dyn Store>) -> Box<dyn Store> {
         Box::new(Tampering { store: sqlite, with: self.0 })
     }

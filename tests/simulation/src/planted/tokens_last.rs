@@ -1,6 +1,6 @@
 //! A payment does not use its checkout token up.
 
-use pg_sandbox::{records::CheckoutToken, store::Record as _};
+use pg_sandbox::{records::CheckoutToken, store::StoredRecord as _};
 
 use super::{
     Planted,

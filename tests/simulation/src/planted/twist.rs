@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use pg_proto::machine::{Event, Moment};
 
 use crate::{
-    conduct::Conduct,
+    conduct::ClientBehaviour,
     job::{Job, Kind},
-    run::{Claim, Run, Step, Told},
+    run::{Claim, OwnerEvent, Run, Step},
 };
 
 /// What is wrong; what is not said is right.
@@ -18,7 +18,7 @@ pub(super) struct Twist {
     /// What they take an event for, or what they do at once instead.
     pub(super) hears: fn(Event) -> ControlFlow<Step, Event>,
     /// What they do at once when they are told something.
-    pub(super) told: fn(&Job, &Told) -> Option<Step>,
+    pub(super) told: fn(&Job, &OwnerEvent) -> Option<Step>,
     /// What they do in place of what they should.
     pub(super) does: fn(&Job, Step, Moment) -> Step,
     /// What is stored behind their state.
@@ -36,7 +36,7 @@ impl Twist {
     };
 }
 
-impl Conduct for Twist {
+impl ClientBehaviour for Twist {
     fn drive(&self, job: &Job, run: Box<dyn Run>) -> Box<dyn Run> {
         if (self.of)(job.kind) { Box::new(Twisted { run, job: job.clone(), twist: *self }) } else { run }
     }
@@ -56,7 +56,7 @@ impl Run for Twisted {
         }
     }
 
-    fn told(&mut self, what: &Told, now: Moment, random: u64) -> Option<Step> {
+    fn told(&mut self, what: &OwnerEvent, now: Moment, random: u64) -> Option<Step> {
         if let Some(step) = (self.twist.told)(&self.job, what) {
             return Some(step);
         }

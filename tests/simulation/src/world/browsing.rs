@@ -9,12 +9,12 @@ use pg_proto::machine::Moment;
 
 use super::World;
 use crate::{
-    agenda::{Happening, Millis},
+    agenda::{Millis, SimulatedEvent},
     hosted,
     job::{CV2, Card},
     network::{Call, Caller},
-    run::Told,
-    scenario::Trouble,
+    run::OwnerEvent,
+    scenario::Disturbance,
 };
 
 /// Where the pages are.
@@ -88,9 +88,9 @@ impl World<'_> {
         self.note(format_args!("the customer of {name} gets the address of the payment page"));
         if self.chance.per_mille(120) {
             let pause = self.chance.between(60_000, 3_600_000);
-            self.bring(task, Told::Withdrawn, pause);
+            self.bring(task, OwnerEvent::Withdrawn, pause);
         }
-        let dithers = self.customers.per_mille(600) && self.scenario.has(Trouble::Customers);
+        let dithers = self.customers.per_mille(600) && self.scenario.has(Disturbance::Customers);
         let (how, think) = (if dithers { self.customers.below(7) } else { 7 }, self.customers.between(3_000, 300_000));
         if how == 0 {
             return self.note(format_args!("the customer of {name} never opens it"));
@@ -110,7 +110,7 @@ impl World<'_> {
                 gives_up: how == 6,
             });
             let pause = think + number * 40 + if how == 2 { late } else { 0 };
-            self.agenda.plan(self.now + pause, Happening::Browse { tab });
+            self.agenda.plan(self.now + pause, SimulatedEvent::Browse { tab });
         }
     }
 
@@ -143,7 +143,7 @@ impl World<'_> {
 
     fn soon(&mut self, tab: usize, least: Millis, most: Millis) {
         let pause = self.customers.between(least, most);
-        self.agenda.plan(self.now + pause, Happening::Browse { tab });
+        self.agenda.plan(self.now + pause, SimulatedEvent::Browse { tab });
     }
 
     /// A tab shows no answer: most customers try again.
@@ -199,7 +199,7 @@ impl World<'_> {
         self.note(format_args!("the customer of {name} gives up"));
         if self.tasks[task].job.pence.is_multiple_of(2) {
             for delay in self.network.carry_callback() {
-                self.bring(task, Told::Withdrawn, delay);
+                self.bring(task, OwnerEvent::Withdrawn, delay);
             }
         }
     }
@@ -209,10 +209,10 @@ impl World<'_> {
         let task = self.tabs[tab].task;
         let name = self.tasks[task].job.name.clone();
         self.note(format_args!("the customer of {name} reads that it is paid"));
-        let follows = if self.scenario.has(Trouble::Customers) { self.customers.below(4) } else { 1 };
+        let follows = if self.scenario.has(Disturbance::Customers) { self.customers.below(4) } else { 1 };
         for _ in 0..follows.min(2) {
             for delay in self.network.carry_callback() {
-                self.bring(task, Told::Paid(key.to_owned()), delay);
+                self.bring(task, OwnerEvent::Paid(key.to_owned()), delay);
             }
         }
         if std::mem::take(&mut self.tabs[tab].goes_back) {
@@ -227,9 +227,9 @@ impl World<'_> {
     }
 
     /// Something about a checkout that will reach its merchant.
-    pub(super) fn bring(&mut self, task: usize, what: Told, delay: Millis) {
+    pub(super) fn bring(&mut self, task: usize, what: OwnerEvent, delay: Millis) {
         self.news.push((task, what));
-        self.agenda.plan(self.now + delay, Happening::News { news: self.news.len() - 1 });
+        self.agenda.plan(self.now + delay, SimulatedEvent::News { news: self.news.len() - 1 });
     }
 
     pub(super) fn news(&mut self, news: usize) {

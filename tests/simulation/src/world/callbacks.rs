@@ -5,16 +5,16 @@ use http::Request;
 use pg_proto::UpdaterHint;
 use pg_sandbox::{
     records::{BatchCards, Payment},
-    store::Record as _,
+    store::StoredRecord as _,
 };
 use serde_json::{Value, json};
 
 use super::{World, browsing::after};
 use crate::{
-    agenda::Happening,
+    agenda::SimulatedEvent,
     hosted::PAID_PAGE,
     job::{CALLBACK_PAGE, Kind},
-    run::Told,
+    run::OwnerEvent,
     service::MERCHANTS,
     task::Task,
 };
@@ -35,7 +35,7 @@ impl World<'_> {
         let at = at.max(self.now + 1);
         if self.looks_at.is_none_or(|planned| planned > at || planned <= self.now) {
             self.looks_at = Some(at);
-            self.agenda.plan(at, Happening::Due);
+            self.agenda.plan(at, SimulatedEvent::Due);
         }
     }
 
@@ -61,7 +61,7 @@ impl World<'_> {
                 let Some(client) = client else { continue };
                 let callback = self.callbacks.len();
                 self.callbacks.push(Sent { id: Some(outgoing.id.clone()), request: outgoing.request.clone(), client });
-                self.agenda.plan(self.now + delay, Happening::Callback { callback });
+                self.agenda.plan(self.now + delay, SimulatedEvent::Callback { callback });
             }
         }
     }
@@ -109,7 +109,7 @@ impl World<'_> {
             };
             let tasks: Vec<usize> = (0..self.tasks.len()).filter(updates).collect();
             for task in tasks {
-                self.tell(task, Told::Hint(hint.clone()));
+                self.tell(task, OwnerEvent::Hint(hint.clone()));
             }
         }
     }
@@ -119,7 +119,7 @@ impl World<'_> {
         let body = self.callbacks[callback].request.body();
         let key = form_urlencoded::parse(body).find(|(name, _)| name == "trans_key");
         if let Some((_, key)) = key {
-            let what = Told::Paid(key.into_owned());
+            let what = OwnerEvent::Paid(key.into_owned());
             self.tell(task, what);
         }
     }
@@ -136,7 +136,7 @@ impl World<'_> {
         let body = format!("trans_key={key}&status=1");
         let Ok(request) = Request::post(url).body(Bytes::from(body)) else { return };
         self.callbacks.push(Sent { id: None, request, client });
-        self.agenda.plan(self.now, Happening::Callback { callback: self.callbacks.len() - 1 });
+        self.agenda.plan(self.now, SimulatedEvent::Callback { callback: self.callbacks.len() - 1 });
     }
 
     /// A callback that the service never sent: of a batch that is not, or with a result that is not.
@@ -160,6 +160,6 @@ impl World<'_> {
         let body = json!({ "batchKey": batch, "createdOn": "2026-05-04T10:00:00+00:00", "cardKeyDetails": entries });
         let Ok(request) = Request::post(CALLBACK_PAGE).body(Bytes::from(body.to_string())) else { return };
         self.callbacks.push(Sent { id: None, request, client });
-        self.agenda.plan(self.now, Happening::Callback { callback: self.callbacks.len() - 1 });
+        self.agenda.plan(self.now, SimulatedEvent::Callback { callback: self.callbacks.len() - 1 });
     }
 }

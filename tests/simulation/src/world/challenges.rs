@@ -8,11 +8,11 @@ use pg_proto::machine::Moment;
 
 use super::{World, customers::MOST_POSTS};
 use crate::{
-    agenda::Happening,
+    agenda::SimulatedEvent,
     job::RETURN_PAGE,
     network::{Call, Caller},
-    run::Told,
-    scenario::Trouble,
+    run::OwnerEvent,
+    scenario::Disturbance,
 };
 
 impl World<'_> {
@@ -24,20 +24,20 @@ impl World<'_> {
             self.store(task);
             let name = self.tasks[task].job.name.clone();
             self.note(format_args!("the customer of {name} is led to the bank"));
-            let dithering = self.customers.per_mille(400) && self.scenario.has(Trouble::Customers);
+            let dithering = self.customers.per_mille(400) && self.scenario.has(Disturbance::Customers);
             let (think, how) = (self.customers.between(2_000, 240_000), self.customers.below(4));
             match (dithering, how) {
                 // Never arrives.
                 (true, 0) => {}
                 // Opens the merchant's page by hand, and answers in two tabs.
                 (true, 1) => {
-                    self.agenda.plan(self.now + think / 2, Happening::Visit { task });
-                    self.agenda.plan(self.now + think, Happening::Visit { task });
-                    self.tell(task, Told::Returned);
+                    self.agenda.plan(self.now + think / 2, SimulatedEvent::Visit { task });
+                    self.agenda.plan(self.now + think, SimulatedEvent::Visit { task });
+                    self.tell(task, OwnerEvent::Returned);
                 }
                 // Takes longer than the challenge lasts.
-                (true, 2) => self.agenda.plan(self.now + think + 900_000, Happening::Visit { task }),
-                _ => self.agenda.plan(self.now + think, Happening::Visit { task }),
+                (true, 2) => self.agenda.plan(self.now + think + 900_000, SimulatedEvent::Visit { task }),
+                _ => self.agenda.plan(self.now + think, SimulatedEvent::Visit { task }),
             }
         }
         self.sleep(task, now, until);
@@ -65,16 +65,16 @@ impl World<'_> {
         let name = self.tasks[task].job.name.clone();
         if to.starts_with(RETURN_PAGE) {
             self.note(format_args!("the customer of {name} is back from the bank"));
-            let twice = self.scenario.has(Trouble::Customers) && self.customers.per_mille(300);
+            let twice = self.scenario.has(Disturbance::Customers) && self.customers.per_mille(300);
             for _ in 0..=u32::from(twice) {
-                self.tell(task, Told::Returned);
+                self.tell(task, OwnerEvent::Returned);
             }
         } else if self.tasks[task].posts < MOST_POSTS {
             let pause = self.customers.between(1_000, 20_000);
-            self.agenda.plan(self.now + pause, Happening::Visit { task });
+            self.agenda.plan(self.now + pause, SimulatedEvent::Visit { task });
         } else if self.customers.per_mille(500) {
             self.note(format_args!("the customer of {name} has left"));
-            self.tell(task, Told::Closed);
+            self.tell(task, OwnerEvent::Closed);
         }
     }
 
@@ -82,13 +82,13 @@ impl World<'_> {
     pub(super) fn deciding(&mut self, task: usize, now: Moment, until: Moment) {
         let pause = self.customers.between(1_000, 700_000);
         self.sleep(task, now, until);
-        self.agenda.plan(self.now + pause, Happening::Decide { task, turn: self.tasks[task].turn });
+        self.agenda.plan(self.now + pause, SimulatedEvent::Decide { task, turn: self.tasks[task].turn });
     }
 
     pub(super) fn decide(&mut self, task: usize, turn: u32) {
         if self.tasks[task].turn == turn {
             let proceed = self.customers.per_mille(600);
-            self.tell(task, if proceed { Told::Proceed } else { Told::Stop });
+            self.tell(task, if proceed { OwnerEvent::Proceed } else { OwnerEvent::Stop });
         }
     }
 }

@@ -6,12 +6,12 @@ use pg_model::{DeleteToken, DisableToken, EnableToken, Encoding, TransactionLook
 
 use super::World;
 use crate::{
-    agenda::{CardKeyChange, Happening, Millis},
+    agenda::{CardKeyChange, Millis, SimulatedEvent},
     network::{Call, Caller},
     run::Run,
-    scenario::Trouble,
+    scenario::Disturbance,
     task::{Stage, Task},
-    weather::Weather,
+    weather::NetworkConditions,
 };
 
 impl World<'_> {
@@ -32,10 +32,10 @@ impl World<'_> {
         self.mute = false;
         self.waiting.clear();
         let pause = self.chance.between(100, 120_000);
-        self.agenda.plan(self.now + pause, Happening::ServerStart);
+        self.agenda.plan(self.now + pause, SimulatedEvent::ServerStart);
         for call in 0..self.calls.len() {
             if self.calls[call].open && self.chance.per_mille(700) {
-                self.agenda.plan(self.now + 1, Happening::NoReply { call, sent: true });
+                self.agenda.plan(self.now + 1, SimulatedEvent::NoReply { call, sent: true });
             }
         }
     }
@@ -70,7 +70,7 @@ impl World<'_> {
         } else {
             self.chance.between(60_000, 20 * 60_000)
         };
-        self.agenda.plan(self.now + pause, Happening::ClientStart { client });
+        self.agenda.plan(self.now + pause, SimulatedEvent::ClientStart { client });
     }
 
     pub(super) fn start_client(&mut self, client: usize) {
@@ -86,7 +86,7 @@ impl World<'_> {
 
     /// The server was started with the configuration of another merchant: a machine, should one resume with that.
     pub(super) fn resume_elsewhere(&mut self, task: usize, with_request: bool) -> Option<Box<dyn Run>> {
-        let mixed_up = self.mixups.per_mille(250) && self.scenario.has(Trouble::OtherAccounts) && !self.healed;
+        let mixed_up = self.mixups.per_mille(250) && self.scenario.has(Disturbance::OtherAccounts) && !self.healed;
         let Task { client, job, disk: Some(saved), stage: Stage::Working, .. } = &self.tasks[task] else { return None };
         if !mixed_up {
             return None;
@@ -167,7 +167,7 @@ impl World<'_> {
     /// From now on nothing fails any more. What is on its way still arrives.
     pub(super) fn heal(&mut self) {
         self.healed = true;
-        self.network.weather = Weather::default();
+        self.network.weather = NetworkConditions::default();
         self.mute = false;
         self.service.store.crash_in(u32::MAX);
         self.note(format_args!("from now on nothing fails any more"));

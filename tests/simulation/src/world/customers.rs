@@ -7,11 +7,11 @@ use http::{Request, Response, header};
 
 use super::World;
 use crate::{
-    agenda::Happening,
+    agenda::SimulatedEvent,
     job::CV2,
     network::{Call, Caller},
     run::Claim,
-    scenario::Trouble,
+    scenario::Disturbance,
     secrets::SESSION_KEY,
     task::Stage,
 };
@@ -23,13 +23,13 @@ pub(super) const MOST_POSTS: u32 = 3;
 impl World<'_> {
     /// The session is there, or never will be.
     pub(super) fn session_opened(&mut self, task: usize, claim: Claim) {
-        let dithering = self.customers.per_mille(250) && self.scenario.has(Trouble::Customers);
+        let dithering = self.customers.per_mille(250) && self.scenario.has(Disturbance::Customers);
         let (think, tabs, gone) =
             (self.customers.between(5_000, 120_000), self.customers.below(4), self.customers.per_mille(150));
         let name = self.tasks[task].job.name.clone();
         let Claim::Done { brought } = claim else {
             self.tasks[task].stage = Stage::Abandoned;
-            self.note(format_args!("{name} gets no session: {}", claim.word()));
+            self.note(format_args!("{name} gets no session: {}", claim.label()));
             return;
         };
         self.secrets.add(SESSION_KEY, &brought);
@@ -43,9 +43,9 @@ impl World<'_> {
         }
         // Up to forty minutes, so that some sessions expire.
         let think = if dithering { think * 20 } else { think };
-        self.agenda.plan(self.now + think, Happening::Post { task, attempt: 0 });
+        self.agenda.plan(self.now + think, SimulatedEvent::Post { task, attempt: 0 });
         if dithering && tabs == 0 {
-            self.agenda.plan(self.now + think + 50, Happening::Post { task, attempt: MOST_POSTS });
+            self.agenda.plan(self.now + think + 50, SimulatedEvent::Post { task, attempt: MOST_POSTS });
         }
     }
 
@@ -87,7 +87,7 @@ impl World<'_> {
         }
         if self.tasks[task].posts < MOST_POSTS {
             let pause = self.customers.between(1_000, 20_000);
-            self.agenda.plan(self.now + pause, Happening::Post { task, attempt: self.tasks[task].posts });
+            self.agenda.plan(self.now + pause, SimulatedEvent::Post { task, attempt: self.tasks[task].posts });
         } else {
             self.come_back(task);
         }
@@ -98,7 +98,7 @@ impl World<'_> {
         let name = self.tasks[task].job.name.clone();
         self.note(format_args!("the customer of {name} is back at the shop"));
         if self.tasks[task].stage == Stage::Form {
-            self.agenda.plan(self.now + 100, Happening::Begin { task });
+            self.agenda.plan(self.now + 100, SimulatedEvent::Begin { task });
         }
     }
 }

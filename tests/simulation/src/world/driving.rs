@@ -8,10 +8,10 @@ use pg_proto::machine::{Event, Failure, Moment, account_update::BatchResult, thr
 
 use super::World;
 use crate::{
-    agenda::Happening,
+    agenda::SimulatedEvent,
     job::{Job, Kind},
     network::{Call, Caller},
-    run::{Claim, Step, Told},
+    run::{Claim, OwnerEvent, Step},
     task::Stage,
 };
 
@@ -24,7 +24,7 @@ impl World<'_> {
         let client = self.tasks[task].client;
         let stopped = self.clients[client].throttle().stopped().is_some() && self.chance.per_mille(500);
         if !self.clients[client].up || stopped {
-            self.agenda.plan(self.now + 30_000, Happening::Begin { task });
+            self.agenda.plan(self.now + 30_000, SimulatedEvent::Begin { task });
             return;
         }
         let account = self.clients[client].account();
@@ -102,7 +102,7 @@ impl World<'_> {
     }
 
     /// Tells a machine what its owner knows, as soon as it may be told.
-    pub(super) fn tell(&mut self, task: usize, what: Told) {
+    pub(super) fn tell(&mut self, task: usize, what: OwnerEvent) {
         // Nobody is there to be told while the server is down, or before and after the machine.
         if self.tasks[task].run.is_some() {
             self.tasks[task].inbox.push_back(what);
@@ -158,7 +158,7 @@ impl World<'_> {
         if self.may_crash(50) {
             return self.crash_client(self.tasks[task].client);
         }
-        self.tasks[task].inbox.push_front(Told::Taken(number));
+        self.tasks[task].inbox.push_front(OwnerEvent::Taken(number));
     }
 
     pub(super) fn sleep(&mut self, task: usize, now: Moment, until: Moment) {
@@ -167,7 +167,7 @@ impl World<'_> {
         let (name, turn) = (self.tasks[task].job.name.clone(), self.tasks[task].turn);
         self.note(format_args!("{name} waits {pause} ms"));
         if pause <= LONGEST_SLEEP {
-            self.agenda.plan(self.now + pause, Happening::Wake { task, turn });
+            self.agenda.plan(self.now + pause, SimulatedEvent::Wake { task, turn });
         }
     }
 
@@ -222,7 +222,7 @@ impl World<'_> {
         let (turn, name) = (one.turn, one.job.name.clone());
         self.note(format_args!("the throttle lets {name} wait {pause} ms"));
         // Whoever waits for a reply of somebody else may be let through earlier; nobody has to be.
-        self.agenda.plan(self.now + pause, Happening::AskAgain { task, turn });
+        self.agenda.plan(self.now + pause, SimulatedEvent::AskAgain { task, turn });
     }
 
     pub(super) fn ask_again(&mut self, task: usize, turn: u32) {
@@ -268,7 +268,7 @@ impl World<'_> {
             // Its state is stored once more, and it goes on later.
             let turn = one.turn;
             self.note(format_args!("{name} stops for now"));
-            self.agenda.plan(self.now + 600_000, Happening::GoOn { task, turn });
+            self.agenda.plan(self.now + 600_000, SimulatedEvent::GoOn { task, turn });
             return;
         }
         one.stage = Stage::Ended;
@@ -277,11 +277,11 @@ impl World<'_> {
         one.claim = Some(claim.clone());
         self.ended.push(task);
         let extra = self.conduct.also_logs(&self.tasks[task].job);
-        self.note(format_args!("{name} ends: {}{}", claim.word(), extra.unwrap_or_default()));
+        self.note(format_args!("{name} ends: {}{}", claim.label(), extra.unwrap_or_default()));
         let counted = match &claim {
             Claim::Unknown { why, .. } => format!("{kind:?} unknown: {why}"),
             Claim::NotOpened { why } => format!("{kind:?} not opened: {why}"),
-            known => format!("{kind:?} {}", known.word()),
+            known => format!("{kind:?} {}", known.label()),
         };
         *self.tally.claims.entry(counted).or_default() += 1;
         if pays && let Claim::Approved { key } = claim {

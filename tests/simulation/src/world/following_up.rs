@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::{
-    agenda::Happening,
+    agenda::SimulatedEvent,
     job::{Job, Kind},
     task::Task,
 };
@@ -22,7 +22,7 @@ impl World<'_> {
             let name = format!("{}-{number}", job.name);
             let follow_up = Job { kind, name, pence, key: key.to_owned(), ..job.clone() };
             let pause = self.chance.between(100, 600_000);
-            self.agenda.plan(self.now + pause, Happening::Begin { task: self.tasks.len() });
+            self.agenda.plan(self.now + pause, SimulatedEvent::Begin { task: self.tasks.len() });
             self.tasks.push(Task::new(client, order, follow_up));
         }
     }

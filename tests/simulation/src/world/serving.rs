@@ -5,12 +5,12 @@ use http::{Response, header};
 use pg_proto::machine::{Event, Failure};
 use pg_sandbox::{
     records::{BatchCards, CheckoutToken, Payment, Session},
-    store::Record as _,
+    store::StoredRecord as _,
 };
 
 use super::{World, browsing::after};
 use crate::{
-    agenda::Happening,
+    agenda::SimulatedEvent,
     network::{Call, Caller},
     service::received,
 };
@@ -38,13 +38,13 @@ impl World<'_> {
         if !self.service.is_up() {
             self.note(format_args!("call {call}.{copy} arrives while the service is down"));
             if self.calls[call].open {
-                self.agenda.plan(self.now + 1, Happening::NoReply { call, sent: true });
+                self.agenda.plan(self.now + 1, SimulatedEvent::NoReply { call, sent: true });
             }
             return;
         }
         if self.waiting.is_empty() {
             let pause = self.chance.below(GROUPED);
-            self.agenda.plan(self.now + pause, Happening::Serve);
+            self.agenda.plan(self.now + pause, SimulatedEvent::Serve);
         }
         self.waiting.push((call, copy));
     }
@@ -95,7 +95,7 @@ impl World<'_> {
                 Some(delay) => {
                     fate.push_str(&format!(" in {delay} ms"));
                     self.calls[call].replies.push(response.clone());
-                    self.agenda.plan(self.now + delay, Happening::Reply { call, reply });
+                    self.agenda.plan(self.now + delay, SimulatedEvent::Reply { call, reply });
                 }
             }
         }

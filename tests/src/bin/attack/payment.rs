@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use pg_model::{Auth, CardDetails, Currency, Item, Method, Order};
+use pg_model::{ApiRequest, Auth, CardDetails, Currency, Item, Order};
 use pg_tests::shop::account_at;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A signed request of the account that every sandbox has, as its bytes; each is a payment of its own.
-pub(crate) fn signed<M: Method>(address: SocketAddr, method: &M) -> Result<String> {
+pub(crate) fn signed<M: ApiRequest>(address: SocketAddr, method: &M) -> Result<String> {
     let request = account_at(&format!("http://{address}"), "main").request(method)?;
     Ok(String::from_utf8(request.body().to_vec())?)
 }

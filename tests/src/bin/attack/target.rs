@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use pg_hyper::{Purpose, Receiver, ReceiverLimits, proto::BaseUrl};
+use pg_hyper::{EndpointPurpose, Receiver, ReceiverLimits, proto::BaseUrl};
 
 use crate::Result;
 
@@ -96,8 +96,8 @@ fn first_line(mut command: Command) -> Result<(Child, String)> {
 /// Runs a receiver in this process until it is ended.
 pub(crate) async fn receive() -> Result<()> {
     let mut receiver = Receiver::bind("127.0.0.1:0".parse()?).await?;
-    let door = receiver.open(Purpose::Challenge)?;
-    println!("{}", door.url());
+    let endpoint = receiver.open(EndpointPurpose::Challenge)?;
+    println!("{}", endpoint.url());
     stdout().flush()?;
     while receiver.next().await.is_some() {}
     Ok(())
@@ -108,8 +108,8 @@ pub(crate) async fn receive_nested() -> Result<()> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let base = format!("http://{}/pg", listener.local_addr()?);
     let mut receiver = Receiver::nested(&BaseUrl::parse(&base)?, ReceiverLimits::default());
-    let door = receiver.open(Purpose::Challenge)?;
-    println!("{}", door.url());
+    let endpoint = receiver.open(EndpointPurpose::Challenge)?;
+    println!("{}", endpoint.url());
     stdout().flush()?;
     let shop = axum::Router::new().nest_service("/pg", receiver.service());
     tokio::spawn(async move { while receiver.next().await.is_some() {} });

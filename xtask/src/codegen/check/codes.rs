@@ -12,8 +12,8 @@ use super::{
 /// What to do about an error, as `pg_model::Remedy` knows it.
 const REMEDIES: &[&str] =
     &["fix-request", "fix-credentials", "wait-one-minute", "wait-five-minutes", "retry", "look-up", "ask-operator"];
-/// What a refusal says about other copies of the request, as `pg_model::dialect::Standing` knows it.
-const STANDINGS: &[&str] = &["always", "from-now-on", "while-it-lasts"];
+/// What a refusal says about other copies of the request, as `pg_model::dialect::RefusalScope` knows it.
+const SCOPES: &[&str] = &["always", "from-now-on", "while-it-lasts"];
 /// Numbers of decimals that ISO 4217 gives.
 const EXPONENTS: &[u8] = &[0, 2, 3, 4];
 /// Parts of the project that an assumption can concern, in the order of its page.
@@ -47,9 +47,9 @@ impl Checker<'_> {
             let hint = allowed(remedy, REMEDIES.iter().copied());
             self.problem(places.of("remedy"), format!("remedy {remedy:?} is not known{hint}"));
         }
-        if let Some(standing) = code.standing.as_deref().filter(|standing| !STANDINGS.contains(standing)) {
-            let hint = allowed(standing, STANDINGS.iter().copied());
-            self.problem(places.of("standing"), format!("standing {standing:?} is not known{hint}"));
+        if let Some(scope) = code.scope.as_deref().filter(|scope| !SCOPES.contains(scope)) {
+            let hint = allowed(scope, SCOPES.iter().copied());
+            self.problem(places.of("scope"), format!("scope {scope:?} is not known{hint}"));
         }
         if let Some(status) = code.http.filter(|status| !(400..600).contains(status)) {
             self.problem(places.of("http"), format!("{status} is no HTTP status of an error"));

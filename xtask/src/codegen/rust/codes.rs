@@ -26,7 +26,7 @@ pub(super) fn generate(tables: &Tables) -> Vec<Unit> {
                 remedy: None,
                 http: None,
                 assumption: None,
-                standing: None,
+                scope: None,
                 source: "2 §4.3".to_owned(),
                 doc: format!("{}, {} decimals.", currency.name, currency.exponent),
             })

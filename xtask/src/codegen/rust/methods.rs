@@ -61,7 +61,7 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
     let output = method.output.as_deref().unwrap_or("Self::Reply");
     let mut body = structure(&method.rust, &doc, &members, ["", ""]);
     body += &format!(
-        "impl Method for {rust} {{\n\
+        "impl ApiRequest for {rust} {{\n\
          const INFO: &'static MethodInfo = &INFO;\n type Reply = {reply};\n type Output = {output};\n\n\
          fn visit(&self, sink: &mut dyn ParameterSink) {{\n{visit}}}\n\n\
          fn check(&self) -> Violations {{\n{checked}\n}}\n\n\
@@ -81,7 +81,7 @@ fn code(tables: &Tables, service: &Service, method: &Method) -> String {
             body = body.replace(&format!("groups::{module}"), module);
         }
     }
-    let mut used = vec![reply, "method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply}"];
+    let mut used = vec![reply, "method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply}"];
     if body.contains("groups::") {
         used.push("generated::groups");
     }
@@ -105,7 +105,7 @@ fn info(tables: &Tables, service: &Service, method: &Method, reply: &str) -> Str
     format!(
         "/// What the tables know of the method.\npub(crate) static INFO: MethodInfo = MethodInfo {{ \
          service: &super::{service}, name: {name}, rust: {rust}, title: {title}, doc: {doc}, source: {source}, \
-         credentials: Credentials::{credentials}, retry: Retry::{retry}, retry_why: {why}, fields: &[{fields}], \
+         credentials: AuthScheme::{credentials}, retry: RetrySafety::{retry}, retry_why: {why}, fields: &[{fields}], \
          reply: {reply:?}, new_reply: new_reply::<{type_name}>, check: check_as::<{type_name}> }};\n\n",
         service = service.info.name.to_ascii_uppercase(),
         name = literal(&method.name),

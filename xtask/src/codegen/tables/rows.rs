@@ -167,7 +167,7 @@ impl Code {
             remedy: row.maybe_text("remedy"),
             http: row.maybe_number("http"),
             assumption: row.maybe_number("assumption"),
-            standing: row.maybe_text("standing"),
+            scope: row.maybe_text("scope"),
             source: row.text("source"),
             doc: row.text("doc"),
             places: row.places(),

@@ -13,9 +13,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use pg_model::{
     Encoding,
-    method::{Credentials, MethodInfo},
+    method::{AuthScheme, MethodInfo},
 };
-use pg_proto::Raw;
+use pg_proto::RawRequest;
 
 use crate::{
     account::{AccountFlags, Details, Setting},
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let encoding = if arguments.xml { Encoding::Xml } else { Encoding::Json };
     let account = details.account(info.credentials, encoding)?;
     let request = account
-        .request_raw(&Raw::of(info, given.parameters.clone()))
+        .request_raw(&RawRequest::of(info, given.parameters.clone()))
         .map_err(|misuse| Failure::misuse(misuse.to_string()))?;
     if !placeholders.is_empty() {
         let variables: Vec<_> = placeholders.iter().map(|setting| setting.variable()).collect();
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     // Only what the reply has to be read with is held while it is awaited.
     let can_decrypt = details.get(Setting::ApiKey).is_some();
     drop(details);
-    if info.credentials == Credentials::Session {
+    if info.credentials == AuthScheme::Session {
         drop(given);
         call.post_form(account, request, can_decrypt)
     } else {

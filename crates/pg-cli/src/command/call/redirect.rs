@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::header::LOCATION;
 use pg_model::{Record, json};
-use pg_proto::{Account, Redirect, RedirectError, Returned};
+use pg_proto::{Account, CardFormResult, Redirect, RedirectError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -51,12 +51,12 @@ pub(super) fn read(account: &Account, location: &str, next_page: &str, can_decry
     Shown { json, outcome, exit }
 }
 
-fn data_of(returned: &Returned) -> (&'static str, Exit, Option<String>) {
+fn data_of(returned: &CardFormResult) -> (&'static str, Exit, Option<String>) {
     let text = |record: &dyn Record| Some(json::write(record));
     match returned {
-        Returned::Accepted(data) => ("accepted", Exit::Done, text(data.get())),
-        Returned::Invalid(data) => ("invalid", Exit::Refused, text(data.get())),
-        Returned::Failed(error) => ("failed", Exit::Refused, text(error.get())),
+        CardFormResult::Accepted(data) => ("accepted", Exit::Done, text(data.get())),
+        CardFormResult::Invalid(data) => ("invalid", Exit::Refused, text(data.get())),
+        CardFormResult::Failed(error) => ("failed", Exit::Refused, text(error.get())),
     }
 }
 

@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use pg_hyper::{Client, Error, Fault, Transport, TransportError};
+use pg_hyper::{Client, Error, Transport, TransportError, TransportErrorKind};
 use pg_model::{
     Parameters, json,
-    method::{Credentials, MethodInfo, Retry},
+    method::{AuthScheme, MethodInfo, RetrySafety},
 };
 use pg_proto::Account;
 
@@ -93,7 +93,7 @@ impl Call {
     }
 
     fn interruption(&self) -> Failure {
-        if self.info.retry == Retry::Safe {
+        if self.info.retry == RetrySafety::Safe {
             return Failure::new(Exit::NotReachable, "interrupted before the reply came; it is safe to run this again");
         }
         let message = "outcome unknown, look it up next: interrupted before the reply came, the request may have left";
@@ -108,8 +108,8 @@ impl Call {
     /// A doubt about an address whose reply is none of the service's.
     fn whose(&self) -> String {
         let setting = match self.info.credentials {
-            Credentials::Enterprise => Setting::EnterpriseBaseUrl,
-            Credentials::Signed | Credentials::Session => Setting::BaseUrl,
+            AuthScheme::Enterprise => Setting::EnterpriseBaseUrl,
+            AuthScheme::Signed | AuthScheme::Session => Setting::BaseUrl,
         };
         format!("; it came from {}: is that the service? ({})", self.target, setting.variable())
     }
@@ -122,7 +122,7 @@ impl Call {
         let failure = match error {
             Error::Misuse(_) => Failure::misuse(message),
             Error::Refused(_) => Failure::new(Exit::Refused, message),
-            Error::Transport(TransportError::NotSent(Fault::Insecure(_))) => Failure::misuse(message),
+            Error::Transport(TransportError::NotSent(TransportErrorKind::Insecure(_))) => Failure::misuse(message),
             Error::Transport(TransportError::NotSent(_)) => Failure::new(Exit::NotReachable, message),
             // Not a payment, or it would be unknown.
             Error::Transport(_) => {

@@ -1,8 +1,8 @@
 //! What a reply's status means for the exit code.
 
 use pg_model::{
-    Acknowledgement, AddressReply, BatchRequested, Dialect, EnterpriseResult, Flag, Record, ResultCode, Settled,
-    SmsReply, ThreeDSecureInitiation, TokenCancellation, Transaction, Verdict, decode, method::MethodInfo,
+    Acknowledgement, AddressReply, BatchRequested, Dialect, EnterpriseResult, Flag, Record, ResultCode, SmsReply,
+    StatusMeaning, StatusRecord, ThreeDSecureInitiation, TokenCancellation, Transaction, decode, method::MethodInfo,
 };
 
 use crate::{
@@ -13,12 +13,12 @@ use crate::{
 /// The exit code of a reply, given as JSON; what is not plain success is said on standard error.
 pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: impl FnOnce() -> Option<String>) -> Exit {
     match verdict(info, reply.as_bytes(), dialect) {
-        Verdict::Approved => Exit::Done,
-        Verdict::Declined => {
+        StatusMeaning::Approved => Exit::Done,
+        StatusMeaning::Declined => {
             output::say(&format!("pg: declined: {}", status(reply, dialect)));
             Exit::Refused
         }
-        Verdict::Other => {
+        StatusMeaning::Other => {
             let status = status(reply, dialect);
             output::say(&format!(
                 "pg: outcome unknown, look it up or ask the operator: {status}, which neither the documents nor the dialect \
@@ -33,19 +33,19 @@ pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: im
 }
 
 /// Records without a status are approved by being there.
-fn verdict(info: &MethodInfo, reply: &[u8], dialect: &Dialect) -> Verdict {
+fn verdict(info: &MethodInfo, reply: &[u8], dialect: &Dialect) -> StatusMeaning {
     let result = |result: &ResultCode| known(*result == ResultCode::OK, *result == ResultCode::ERROR);
     let flag = |flag: &Flag| known(*flag == Flag::YES, *flag == Flag::NO);
     match info.reply {
-        "Transaction" => read(reply, |record: &Transaction| record.verdict(dialect)),
-        "ThreeDSecureInitiation" => read(reply, |record: &ThreeDSecureInitiation| record.verdict(dialect)),
-        "EnterpriseResult" => read(reply, |record: &EnterpriseResult| record.verdict(dialect)),
+        "Transaction" => read(reply, |record: &Transaction| record.status_meaning(dialect)),
+        "ThreeDSecureInitiation" => read(reply, |record: &ThreeDSecureInitiation| record.status_meaning(dialect)),
+        "EnterpriseResult" => read(reply, |record: &EnterpriseResult| record.status_meaning(dialect)),
         "Acknowledgement" => read(reply, |record: &Acknowledgement| result(&record.result)),
         "BatchRequested" => read(reply, |record: &BatchRequested| result(&record.result)),
         "TokenCancellation" => read(reply, |record: &TokenCancellation| flag(&record.status)),
         "SmsReply" => read(reply, |record: &SmsReply| flag(&record.sms.status)),
         "AddressReply" => read(reply, |record: &AddressReply| flag(&record.address.status)),
-        _ => Verdict::Approved,
+        _ => StatusMeaning::Approved,
     }
 }
 
@@ -64,19 +64,19 @@ fn status(reply: &str, dialect: &Dialect) -> String {
     }
 }
 
-fn known(yes: bool, no: bool) -> Verdict {
+fn known(yes: bool, no: bool) -> StatusMeaning {
     if yes {
-        Verdict::Approved
+        StatusMeaning::Approved
     } else if no {
-        Verdict::Declined
+        StatusMeaning::Declined
     } else {
-        Verdict::Other
+        StatusMeaning::Other
     }
 }
 
 /// The reply was read once already, so it can be read again.
-fn read<R: Record + Default>(reply: &[u8], verdict: impl FnOnce(&R) -> Verdict) -> Verdict {
-    decode::<R>(reply).map_or(Verdict::Other, |reply| verdict(&reply.record))
+fn read<R: Record + Default>(reply: &[u8], verdict: impl FnOnce(&R) -> StatusMeaning) -> StatusMeaning {
+    decode::<R>(reply).map_or(StatusMeaning::Other, |reply| verdict(&reply.record))
 }
 
 #[cfg(test)]
@@ -86,16 +86,16 @@ mod tests {
     #[test]
     fn unknown_is_neither_yes_nor_no() {
         for (path, reply, expected) in [
-            ("transaction/auth", r#"{"transactionStatusCode":"600","transactionKey":"k"}"#, Verdict::Approved),
-            ("transaction/auth", r#"{"transactionStatusCode":"642","transactionKey":"k"}"#, Verdict::Other),
-            ("transaction/initiate3DSecureCardKey", r#"{"transactionStatusCode":"608"}"#, Verdict::Declined),
-            ("enterprise/refund", r#"{"status":"0","trans_key":"1"}"#, Verdict::Declined),
-            ("enterprise/refund", r#"{"status":"7","trans_key":"1"}"#, Verdict::Other),
-            ("enterprise/sms", r#"{"sms":{"status":"0"}}"#, Verdict::Declined),
-            ("enterprise/canceltoken", r#"{"status":"1"}"#, Verdict::Approved),
-            ("token/enable", r#"{"result":"OK"}"#, Verdict::Approved),
-            ("token/requestAccountUpdater", r#"{"result":"ERROR","batchKey":""}"#, Verdict::Declined),
-            ("session/initiate", r#"{"sessionKey":"s"}"#, Verdict::Approved),
+            ("transaction/auth", r#"{"transactionStatusCode":"600","transactionKey":"k"}"#, StatusMeaning::Approved),
+            ("transaction/auth", r#"{"transactionStatusCode":"642","transactionKey":"k"}"#, StatusMeaning::Other),
+            ("transaction/initiate3DSecureCardKey", r#"{"transactionStatusCode":"608"}"#, StatusMeaning::Declined),
+            ("enterprise/refund", r#"{"status":"0","trans_key":"1"}"#, StatusMeaning::Declined),
+            ("enterprise/refund", r#"{"status":"7","trans_key":"1"}"#, StatusMeaning::Other),
+            ("enterprise/sms", r#"{"sms":{"status":"0"}}"#, StatusMeaning::Declined),
+            ("enterprise/canceltoken", r#"{"status":"1"}"#, StatusMeaning::Approved),
+            ("token/enable", r#"{"result":"OK"}"#, StatusMeaning::Approved),
+            ("token/requestAccountUpdater", r#"{"result":"ERROR","batchKey":""}"#, StatusMeaning::Declined),
+            ("session/initiate", r#"{"sessionKey":"s"}"#, StatusMeaning::Approved),
         ] {
             let info = pg_model::method::method(path).unwrap();
             assert_eq!(verdict(info, reply.as_bytes(), &Dialect::documented()), expected, "{path} {reply}");

@@ -129,7 +129,7 @@ impl Tour<'_> {
 /// The merchant's account. Asks for JSON; everything here works in XML too.
 fn account(base: &BaseUrl, merchant: &Merchant, sha_key: &str) -> Account {
     let credentials = Credentials::new(merchant.api_key.expose(), merchant.api_password.expose(), sha_key);
-    Account::new(base.clone(), credentials).encoding(Encoding::Json).speaking(pg_sandbox::dialect())
+    Account::new(base.clone(), credentials).encoding(Encoding::Json).with_dialect(pg_sandbox::dialect())
 }
 
 /// What an earlier step should have left.

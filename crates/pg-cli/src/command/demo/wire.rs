@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
-use pg_hyper::{Hyper, Transport, TransportError};
+use pg_hyper::{HyperTransport, Transport, TransportError};
 
 /// Real HTTP over loopback, with a memory. Clones share both.
 #[derive(Clone, Default)]
 pub(super) struct Wire {
-    hyper: Hyper,
+    hyper: HyperTransport,
     exchanges: Arc<Mutex<Vec<Exchange>>>,
 }
 

@@ -2,25 +2,25 @@
 
 use std::{collections::HashMap, io};
 
-use pg_hyper::{Door, Purpose, Receiver};
+use pg_hyper::{Endpoint, EndpointPurpose, Receiver};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha512};
 
 use crate::{failure::Failure, output};
 
 /// What each address is for: its name, and the parameter that it is given as.
-const KINDS: [(Purpose, &str, &str); 6] = [
-    (Purpose::UpdaterCallback, "updaterCallback", "callbackUrl of token/requestAccountUpdater"),
-    (Purpose::CheckoutCallback, "checkoutCallback", "callback_url of enterprise/gettoken"),
-    (Purpose::CheckoutReturn, "checkoutReturn", "success_url of enterprise/gettoken"),
-    (Purpose::CheckoutCancel, "checkoutCancel", "cancel_url of enterprise/gettoken"),
-    (Purpose::CardForm, "cardForm", "nextPageUrl, currentPageUrl, errorPageUrl of the card form"),
-    (Purpose::Challenge, "challenge", "returnUrl of transaction/initiate3DSecure…"),
+const KINDS: [(EndpointPurpose, &str, &str); 6] = [
+    (EndpointPurpose::UpdaterCallback, "updaterCallback", "callbackUrl of token/requestAccountUpdater"),
+    (EndpointPurpose::CheckoutCallback, "checkoutCallback", "callback_url of enterprise/gettoken"),
+    (EndpointPurpose::CheckoutReturn, "checkoutReturn", "success_url of enterprise/gettoken"),
+    (EndpointPurpose::CheckoutCancel, "checkoutCancel", "cancel_url of enterprise/gettoken"),
+    (EndpointPurpose::CardForm, "cardForm", "nextPageUrl, currentPageUrl, errorPageUrl of the card form"),
+    (EndpointPurpose::Challenge, "challenge", "returnUrl of transaction/initiate3DSecure…"),
 ];
 
 /// The addresses that are open.
 pub(super) struct Addresses {
-    doors: Vec<(Door, &'static str, &'static str)>,
+    endpoints: Vec<(Endpoint, &'static str, &'static str)>,
     names: HashMap<String, &'static str>,
     token: String,
 }
@@ -34,19 +34,19 @@ impl Addresses {
         let unusable = |error: io::Error| Failure::misuse(format!("{error} (--token)"));
         // The token is that of an address nobody is told, so that an address tells nobody the token.
         let unused = match token {
-            Some(token) => receiver.reopen(Purpose::Challenge, token),
-            None => receiver.open(Purpose::Challenge),
+            Some(token) => receiver.reopen(EndpointPurpose::Challenge, token),
+            None => receiver.open(EndpointPurpose::Challenge),
         };
         let unused = unused.map_err(unusable)?;
         receiver.close(&unused);
         let token = unused.token().to_owned();
-        let open = |&(purpose, name, parameter): &(Purpose, &'static str, &'static str)| {
-            let door = receiver.reopen(purpose, &derived(&token, name)).map_err(unusable)?;
-            Ok((door, name, parameter))
+        let open = |&(purpose, name, parameter): &(EndpointPurpose, &'static str, &'static str)| {
+            let endpoint = receiver.reopen(purpose, &derived(&token, name)).map_err(unusable)?;
+            Ok((endpoint, name, parameter))
         };
-        let doors = KINDS.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
-        let names = doors.iter().map(|(door, name, _)| (door.token().to_owned(), *name)).collect();
-        Ok(Self { doors, names, token })
+        let endpoints = KINDS.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
+        let names = endpoints.iter().map(|(endpoint, name, _)| (endpoint.token().to_owned(), *name)).collect();
+        Ok(Self { endpoints, names, token })
     }
 
     /// The name of the address with this token.
@@ -60,12 +60,13 @@ impl Addresses {
     /// When that can't be written.
     pub(super) fn tell(&self, json: bool) -> Result<(), Failure> {
         output::say("pg: listening, Ctrl-C ends it; give the service and its pages these addresses:");
-        for (door, _, parameter) in &self.doors {
-            output::say(&format!("  {}  {parameter}", door.url()));
+        for (endpoint, _, parameter) in &self.endpoints {
+            output::say(&format!("  {}  {parameter}", endpoint.url()));
         }
         output::say(&format!("pg: the same addresses next time: --token {}", self.token));
         if json {
-            let urls = self.doors.iter().map(|(door, name, _)| ((*name).to_owned(), Value::from(door.url())));
+            let urls =
+                self.endpoints.iter().map(|(endpoint, name, _)| ((*name).to_owned(), Value::from(endpoint.url())));
             output::json(&serde_json::json!({ "addresses": urls.collect::<Map<_, _>>(), "token": self.token }))?;
         }
         Ok(())

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use pg_hyper::{
-    Client, News,
+    Client, Notification,
     proto::{
-        Account, Redirect, Returned, UpdaterHint,
-        machine::retry::{RetryBounds, Tried},
+        Account, CardFormResult, Redirect, UpdaterHint,
+        machine::retry::{RetryBounds, RetryOutcome},
     },
 };
-use pg_model::{CardNumber, Cv2, Encoding, Method, Record, UpdatedCard, json, method::Credentials};
+use pg_model::{ApiRequest, CardNumber, Cv2, Encoding, Record, UpdatedCard, json, method::AuthScheme};
 
 use super::event::Event;
 use crate::{account::Details, failure::Failure, output, refusal};
@@ -23,7 +23,7 @@ pub(super) struct Confirming {
 impl Confirming {
     pub(super) fn new(details: &Details, deadline: Duration) -> Self {
         let client = |kind| client(details.account(kind, Encoding::Json), deadline);
-        Self { gateway: client(Credentials::Signed), enterprise: client(Credentials::Enterprise) }
+        Self { gateway: client(AuthScheme::Signed), enterprise: client(AuthScheme::Enterprise) }
     }
 
     /// Says what can't be confirmed.
@@ -38,20 +38,20 @@ impl Confirming {
     }
 
     /// What the news claim, and what the service says to it.
-    pub(super) async fn find_out(&self, what: &'static str, news: News) -> Event {
+    pub(super) async fn find_out(&self, what: &'static str, news: Notification) -> Event {
         match news {
-            News::Updater(hint) => self.batch(what, &hint).await,
-            News::Paid(hint) => {
+            Notification::Updater(hint) => self.batch(what, &hint).await,
+            Notification::Paid(hint) => {
                 let event = Event::new(what, format!("payment {}", hint.trans_key()));
                 event.found(ask(&self.enterprise, hint.confirm(), |found| json::write(found)).await)
             }
-            News::CheckoutLeft => Event::new(what, "a customer went back from the checkout".to_owned()),
-            News::CardForm(redirect) => {
+            Notification::CheckoutLeft => Event::new(what, "a customer went back from the checkout".to_owned()),
+            Notification::CardForm(redirect) => {
                 let form = pg_model::mask::text(&redirect.form_id);
                 let event = Event::new(what, format!("a customer came back from the form {form:?}"));
                 event.decrypted(self.open(&redirect))
             }
-            News::Challenged => Event::new(what, "a customer came back from a challenge".to_owned()),
+            Notification::Challenged => Event::new(what, "a customer came back from a challenge".to_owned()),
             _ => Event::new(what, "something that this version does not know".to_owned()),
         }
     }
@@ -76,13 +76,13 @@ impl Confirming {
         let account = self.gateway.as_ref().map_err(Clone::clone)?.account();
         let cipher = account.session_cipher().map_err(|error| error.to_string())?;
         Ok(match redirect.open(&cipher).map_err(|error| error.to_string())? {
-            Returned::Accepted(data) | Returned::Invalid(data) => {
+            CardFormResult::Accepted(data) | CardFormResult::Invalid(data) => {
                 let mut data = data.into_inner();
                 data.card_number = CardNumber::from(data.card_number.masked());
                 data.card_cv2 = Cv2::default();
                 json::write(&data)
             }
-            Returned::Failed(error) => json::write(error.get()),
+            CardFormResult::Failed(error) => json::write(error.get()),
         })
     }
 }
@@ -100,16 +100,16 @@ async fn ask<M>(
     shown: impl FnOnce(&M::Output) -> String,
 ) -> Result<String, String>
 where
-    M: Method<Output: Clone + Record + Send> + Send + 'static,
+    M: ApiRequest<Output: Clone + Record + Send> + Send + 'static,
 {
     let client = client.as_ref().map_err(Clone::clone)?;
     let bounds = RetryBounds { again: 2, within: Duration::from_secs(60), ..RetryBounds::default() };
     let mut asking = client.retry(method, bounds).map_err(|misuse| misuse.to_string())?;
     match asking.run().await {
-        Tried::Answered(found) => Ok(shown(&found)),
-        Tried::Refused(refused) => Err(refusal::explained(&refused).to_string()),
-        Tried::NotSent => Err(asking.trouble().map_or_else(|| "not sent".to_owned(), ToString::to_string)),
-        Tried::Unknown { why, .. } => Err(asking.trouble().map_or_else(|| why.to_string(), ToString::to_string)),
+        RetryOutcome::Answered(found) => Ok(shown(&found)),
+        RetryOutcome::Refused(refused) => Err(refusal::explained(&refused).to_string()),
+        RetryOutcome::NotSent => Err(asking.error().map_or_else(|| "not sent".to_owned(), ToString::to_string)),
+        RetryOutcome::Unknown { why, .. } => Err(asking.error().map_or_else(|| why.to_string(), ToString::to_string)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use pg_hyper::{Purpose, Received, Receiver, proto::BaseUrl};
+use pg_hyper::{EndpointPurpose, Received, Receiver, proto::BaseUrl};
 
 use super::state::State;
 use crate::failure::Failure;
@@ -40,13 +40,13 @@ impl Callbacks {
         if let Some(public_url) = public_url {
             receiver = receiver.public_url(public_url);
         }
-        let door = match &state.token {
-            Some(token) => receiver.reopen(Purpose::UpdaterCallback, token),
-            None => receiver.open(Purpose::UpdaterCallback),
+        let endpoint = match &state.token {
+            Some(token) => receiver.reopen(EndpointPurpose::UpdaterCallback, token),
+            None => receiver.open(EndpointPurpose::UpdaterCallback),
         };
-        let door = door.map_err(cannot)?;
-        state.token = Some(door.token().to_owned());
-        Ok(Self { receiver: Some(receiver), url: Some(door.url().to_owned()) })
+        let endpoint = endpoint.map_err(cannot)?;
+        state.token = Some(endpoint.token().to_owned());
+        Ok(Self { receiver: Some(receiver), url: Some(endpoint.url().to_owned()) })
     }
 
     /// Whether callbacks come here, so that a doubtful batch is worth waiting for.

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use indicatif::HumanCount;
 use pg_hyper::{
-    Trouble,
+    DriveError,
     proto::machine::account_update::{BatchEnd, EndedBatch, Progress, Summary, UpdateEnd},
 };
 use pg_model::{Dialect, ResultCode};
@@ -69,7 +69,7 @@ pub(super) fn tell(
     summary: &Summary,
     input: &Input,
     results: &Results,
-    trouble: Option<&Trouble>,
+    trouble: Option<&DriveError>,
     dialect: &Dialect,
     json: bool,
 ) -> Result<Exit, Failure> {
@@ -123,7 +123,7 @@ fn go_on(path: Option<&Path>) -> &'static str {
 }
 
 /// An end before its time.
-fn early(summary: &Summary, trouble: Option<&Trouble>, path: Option<&Path>) -> Failure {
+fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -> Failure {
     let go_on = go_on(path);
     let why = trouble.map_or_else(|| "no reply".to_owned(), ToString::to_string);
     match &summary.end {
@@ -136,7 +136,7 @@ fn early(summary: &Summary, trouble: Option<&Trouble>, path: Option<&Path>) -> F
             Failure::new(Exit::NotReachable, format!("the service is out of reach ({why}); {go_on}"))
         }
         UpdateEnd::HeldBack => {
-            let exit = if matches!(trouble, Some(Trouble::Store(_))) { Exit::Unknown } else { Exit::NotReachable };
+            let exit = if matches!(trouble, Some(DriveError::Store(_))) { Exit::Unknown } else { Exit::NotReachable };
             Failure::new(exit, format!("{why}; {go_on}"))
         }
         UpdateEnd::SourceChanged => Failure::misuse("the file is not the one that this run was begun with"),

@@ -7,13 +7,13 @@ use std::sync::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_hyper::{Hyper, Transport, TransportError};
+use pg_hyper::{HyperTransport, Transport, TransportError};
 use tokio::sync::Notify;
 
 /// Hyper behind a gate. Clones share the gate.
 #[derive(Clone)]
 pub(super) struct Gate {
-    hyper: Hyper,
+    hyper: HyperTransport,
     shared: Arc<Shared>,
 }
 
@@ -27,7 +27,7 @@ struct Shared {
 }
 
 impl Gate {
-    pub(super) fn new(hyper: Hyper) -> Self {
+    pub(super) fn new(hyper: HyperTransport) -> Self {
         Self { hyper, shared: Arc::default() }
     }
 

@@ -4,7 +4,7 @@ use std::{pin::pin, time::Duration};
 
 use indicatif::HumanCount;
 use pg_hyper::{
-    Client, Update, Updating,
+    AccountUpdateDrive, Client, UpdateEvent,
     proto::machine::{
         ResumeError,
         account_update::{Summary, UpdateEnd, UpdatePlan},
@@ -30,7 +30,7 @@ use crate::{
 
 /// A run on its way.
 struct Run {
-    updating: Updating<Keys, Gate>,
+    updating: AccountUpdateDrive<Keys, Gate>,
     keeper: Keeper,
     results: Results,
     shown: Shown,
@@ -89,7 +89,7 @@ pub(super) async fn run(
     match ended? {
         Some(summary) => {
             run.finish(&summary)?;
-            ending::tell(&summary, &input, &run.results, run.updating.trouble(), client.account().dialect(), json)
+            ending::tell(&summary, &input, &run.results, run.updating.error(), client.account().dialect(), json)
         }
         None => Err(ending::interruption(&run.updating.progress(), input.path())),
     }
@@ -142,14 +142,14 @@ impl Run {
     }
 
     /// Writes results, shows progress; the summary at the end.
-    fn take(&mut self, update: Option<Update>) -> Result<Option<Summary>, Failure> {
+    fn take(&mut self, update: Option<UpdateEvent>) -> Result<Option<Summary>, Failure> {
         match update {
-            Some(Update::Result(batch)) => {
+            Some(UpdateEvent::Result(batch)) => {
                 let written = self.results.take(&batch).map_err(|error| self.no_room(&error))?;
                 self.keeper.change(|state| state.written = written);
             }
-            Some(Update::Progress(progress)) => self.shown.set(&progress),
-            Some(Update::Ended(summary)) => return Ok(Some(summary)),
+            Some(UpdateEvent::Progress(progress)) => self.shown.set(&progress),
+            Some(UpdateEvent::Ended(summary)) => return Ok(Some(summary)),
             // It was asked once more after its end.
             None => {}
         }
@@ -217,7 +217,7 @@ impl Run {
     }
 
     fn tell_trouble(&mut self) {
-        let trouble = self.updating.trouble().map(ToString::to_string);
+        let trouble = self.updating.error().map(ToString::to_string);
         if trouble != self.told {
             if let Some(trouble) = &trouble {
                 self.shown.say(&format!("pg: {trouble}"));

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use pg_hyper::proto::machine::Saved;
+use pg_hyper::proto::machine::SavedState;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha512};
@@ -72,8 +72,8 @@ impl State {
     }
 
     /// What the machine goes on from, if it had begun.
-    pub(super) fn machine(&self) -> Option<Saved> {
-        self.machine.as_ref().map(|text| Saved::from_text(text.get()))
+    pub(super) fn machine(&self) -> Option<SavedState> {
+        self.machine.as_ref().map(|text| SavedState::from_text(text.get()))
     }
 
     /// Reads what an earlier run has stored, if there was one.
@@ -143,7 +143,7 @@ impl Keeper {
     ///
     /// # Errors
     /// When the file can't be written; the one before is still there.
-    pub(super) fn keep(&self, saved: &Saved) -> io::Result<()> {
+    pub(super) fn keep(&self, saved: &SavedState) -> io::Result<()> {
         self.lock().machine = Some(RawValue::from_string(saved.text().to_owned())?);
         self.keep_as_it_is()
     }

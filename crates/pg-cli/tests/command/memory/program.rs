@@ -7,7 +7,7 @@ use std::{
 
 use pg_crypto::{SessionCipher, ShaKey, sign};
 use pg_hyper::{
-    Client, Hyper, blocking,
+    Client, HyperTransport, blocking,
     rustls::{ClientConfig, RootCertStore, crypto::ring::default_provider, pki_types::CertificateDer},
 };
 use pg_model::{Auth, CardDetails, Currency, Encoding, Item, Order};
@@ -52,7 +52,7 @@ fn client(account: Account) -> blocking::Client {
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
-    blocking::Client::over(Client::with_transport(account, Hyper::with_tls(tls))).unwrap()
+    blocking::Client::over(Client::with_transport(account, HyperTransport::with_tls(tls))).unwrap()
 }
 
 /// The memory tests run this in a process of its own; without them it has nothing to do.

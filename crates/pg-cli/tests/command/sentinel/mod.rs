@@ -7,7 +7,7 @@ mod talk;
 use std::{collections::BTreeSet, fs, io::Read as _, net::TcpListener, path::Path, process::Command};
 
 use pg_hyper::DurableFile;
-use pg_model::{Auth, CardDetails, Currency, Item, METHODS, Order, method::Credentials};
+use pg_model::{Auth, CardDetails, Currency, Item, METHODS, Order, method::AuthScheme};
 
 use self::{shop::Shop, talk::Talk};
 use crate::command::{canary::leaks, peer};
@@ -40,7 +40,7 @@ fn no_secret_is_left_anywhere() {
     // What holds something sensitive was carried out, not only refused.
     for info in METHODS.iter().filter(|info| info.fields.iter().any(|field| field.sensitive)) {
         let path = format!("{}/{}", info.service.name, info.name);
-        let by_browser = info.credentials == Credentials::Session;
+        let by_browser = info.credentials == AuthScheme::Session;
         let errors = || said.iter().filter(|(place, _)| place.starts_with(&format!("error, {path}, good")));
         let why = || errors().map(|(_, text)| String::from_utf8_lossy(text).into_owned()).collect::<String>();
         assert!(by_browser || answered.contains(&path), "{path} was always refused: {}", why());

@@ -13,7 +13,7 @@ use pg_model::{
     field::Field,
     format::Format,
     json,
-    method::{Credentials as Kind, MethodInfo},
+    method::{AuthScheme as Kind, MethodInfo},
 };
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 use serde_json::Value;
@@ -87,7 +87,7 @@ impl Shop {
         let base = facts["baseUrl"].as_str().unwrap();
         let account = Account::new(BaseUrl::parse(base).unwrap(), Credentials::new(api_key, password, sha))
             .encoding(Encoding::Json)
-            .speaking(pg_sandbox::dialect())
+            .with_dialect(pg_sandbox::dialect())
             .enterprise(
                 BaseUrl::parse(&format!("{base}/enterprise")).unwrap(),
                 EnterpriseCredentials::new(enterprise, enterprise_password),

@@ -8,7 +8,7 @@ use crate::{
     AddressReply, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -37,7 +37,7 @@ impl AddressLookup {
     }
 }
 
-impl Method for AddressLookup {
+impl ApiRequest for AddressLookup {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = AddressReply;
     type Output = Self::Reply;
@@ -71,8 +71,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "UK address lookup",
     doc: "Completes a UK address from a house and a postcode.",
     source: "3 §4.7",
-    credentials: Credentials::Enterprise,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Enterprise,
+    retry: RetrySafety::Safe,
     retry_why: "reads only",
     fields: &[&PROPERTY_NAME, &POSTCODE],
     reply: "AddressReply",

@@ -5,7 +5,7 @@
 use crate::{
     CardDetails, Order, Transaction,
     generated::groups,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
@@ -35,7 +35,7 @@ impl Auth {
     }
 }
 
-impl Method for Auth {
+impl ApiRequest for Auth {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
@@ -66,8 +66,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Card auth",
     doc: "Authorises and settles a payment with raw card details in one request.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::LookupFirst,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::LookupFirst,
     retry_why: "carries uniqueMerchantReference, by which the payment can be found",
     fields: &[
         &groups::card_details::NUMBER,

@@ -7,7 +7,7 @@ use crate::{
     field::{Field, Length},
     format::Format,
     generated::groups,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
@@ -50,7 +50,7 @@ impl AuthCardKey {
     }
 }
 
-impl Method for AuthCardKey {
+impl ApiRequest for AuthCardKey {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
@@ -87,8 +87,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Token auth",
     doc: "Authorises and settles a payment with a stored card; merchantCustomerReference, if given, must be that of the token.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::LookupFirst,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::LookupFirst,
     retry_why: "carries uniqueMerchantReference, by which the payment can be found",
     fields: &[
         &CARD_KEY,

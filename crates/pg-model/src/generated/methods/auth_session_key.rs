@@ -7,7 +7,7 @@ use crate::{
     field::Field,
     format::Format,
     generated::groups,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
@@ -37,7 +37,7 @@ impl AuthSessionKey {
     }
 }
 
-impl Method for AuthSessionKey {
+impl ApiRequest for AuthSessionKey {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
@@ -83,8 +83,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Session auth",
     doc: "Authorises and settles a payment with the card that the customer's browser posted to a client session.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::LookupFirst,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::LookupFirst,
     retry_why: "carries uniqueMerchantReference, by which the payment can be found",
     fields: &[
         &SESSION_KEY,

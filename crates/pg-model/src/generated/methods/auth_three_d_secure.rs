@@ -7,7 +7,7 @@ use crate::{
     field::{Field, Length},
     format::Format,
     generated::groups::references,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
@@ -80,7 +80,7 @@ impl AuthThreeDSecure {
     }
 }
 
-impl Method for AuthThreeDSecure {
+impl ApiRequest for AuthThreeDSecure {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
@@ -125,8 +125,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "3-D Secure auth",
     doc: "Last step of a 3-D Secure payment: authorises and settles what the initiation described.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::Never,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Never,
     retry_why: "one authentication pays once: look the payment up by its unique reference, its own or else that of the initiation",
     fields: &[
         &AUTHENTICATION_KEY,

@@ -7,7 +7,7 @@ use crate::{
     field::{Field, Length},
     format::Format,
     generated::groups::references,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
@@ -94,7 +94,7 @@ impl CancelPreauth {
     }
 }
 
-impl Method for CancelPreauth {
+impl ApiRequest for CancelPreauth {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
@@ -141,8 +141,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Cancel",
     doc: "Asks the issuer to release reserved funds, all of them or a part; the issuer may not comply, or take its time.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::Never,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Never,
     retry_why: "two partial cancellations look alike: look it up by the uniqueMerchantReference, if it carried one",
     fields: &[
         &TRANSACTION_KEY,

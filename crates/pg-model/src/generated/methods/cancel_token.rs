@@ -6,7 +6,7 @@ use crate::{
     TokenCancellation, TokenId, check, emit,
     field::Field,
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -31,7 +31,7 @@ impl CancelToken {
     }
 }
 
-impl Method for CancelToken {
+impl ApiRequest for CancelToken {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = TokenCancellation;
     type Output = Self::Reply;
@@ -60,8 +60,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Cancel checkout token",
     doc: "Ends a checkout token; who visits it later is told that it has expired.",
     source: "3 §4.9",
-    credentials: Credentials::Enterprise,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Enterprise,
+    retry: RetrySafety::Safe,
     retry_why: "a cancelled token stays cancelled",
     fields: &[&TOKEN_ID],
     reply: "TokenCancellation",

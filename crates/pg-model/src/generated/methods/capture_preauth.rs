@@ -7,7 +7,7 @@ use crate::{
     field::{Field, Length},
     format::Format,
     generated::groups::references,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
@@ -94,7 +94,7 @@ impl CapturePreauth {
     }
 }
 
-impl Method for CapturePreauth {
+impl ApiRequest for CapturePreauth {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
@@ -141,8 +141,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Capture",
     doc: "Debits funds that a preauth has reserved, all of them or a part; the currency is that of the preauth.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::Never,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Never,
     retry_why: "moves money: look it up by the uniqueMerchantReference, if it carried one",
     fields: &[
         &TRANSACTION_KEY,

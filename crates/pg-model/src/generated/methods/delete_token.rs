@@ -6,7 +6,7 @@ use crate::{
     Acknowledgement, CardKey, MerchantCustomerReference, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -47,7 +47,7 @@ impl DeleteToken {
     }
 }
 
-impl Method for DeleteToken {
+impl ApiRequest for DeleteToken {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Acknowledgement;
     type Output = Self::Reply;
@@ -81,8 +81,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Delete",
     doc: "Removes a token for good.",
     source: "1 §4.5",
-    credentials: Credentials::Signed,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Safe,
     retry_why: "a second delete is answered with an error and does no harm: either way the token is gone",
     fields: &[&CARD_KEY, &MERCHANT_CUSTOMER_REFERENCE],
     reply: "Acknowledgement",

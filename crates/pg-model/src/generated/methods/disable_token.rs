@@ -6,7 +6,7 @@ use crate::{
     Acknowledgement, CardKey, MerchantCustomerReference, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -47,7 +47,7 @@ impl DisableToken {
     }
 }
 
-impl Method for DisableToken {
+impl ApiRequest for DisableToken {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Acknowledgement;
     type Output = Self::Reply;
@@ -81,8 +81,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Disable",
     doc: "Takes an enabled token out of use without losing it.",
     source: "1 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Safe,
     retry_why: "the token ends up disabled however often it is sent",
     fields: &[&CARD_KEY, &MERCHANT_CUSTOMER_REFERENCE],
     reply: "Acknowledgement",

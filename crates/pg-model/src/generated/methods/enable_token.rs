@@ -6,7 +6,7 @@ use crate::{
     Acknowledgement, CardKey, MerchantCustomerReference, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -47,7 +47,7 @@ impl EnableToken {
     }
 }
 
-impl Method for EnableToken {
+impl ApiRequest for EnableToken {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Acknowledgement;
     type Output = Self::Reply;
@@ -81,8 +81,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Enable",
     doc: "Makes a disabled token usable; on an enabled one it changes nothing and succeeds.",
     source: "1 §4.3",
-    credentials: Credentials::Signed,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Safe,
     retry_why: "enabling twice is the same as enabling once",
     fields: &[&CARD_KEY, &MERCHANT_CUSTOMER_REFERENCE],
     reply: "Acknowledgement",

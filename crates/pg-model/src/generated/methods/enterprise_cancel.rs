@@ -8,7 +8,7 @@ use crate::{
     Decimal, EnterpriseResult, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
@@ -51,7 +51,7 @@ impl EnterpriseCancel {
     }
 }
 
-impl Method for EnterpriseCancel {
+impl ApiRequest for EnterpriseCancel {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = EnterpriseResult;
     type Output = Outcome<EnterpriseResult>;
@@ -88,8 +88,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Cancel",
     doc: "Releases the funds that a pre-auth has reserved.",
     source: "3 §4.5",
-    credentials: Credentials::Enterprise,
-    retry: Retry::Never,
+    credentials: AuthScheme::Enterprise,
+    retry: RetrySafety::Never,
     retry_why: "carries no reference; a part may be released twice",
     fields: &[&PREV_TRANS_KEY, &TRANS_VALUE, &TRANS_CLASS],
     reply: "EnterpriseResult",

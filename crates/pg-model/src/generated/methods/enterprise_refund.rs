@@ -8,7 +8,7 @@ use crate::{
     Currency, Decimal, EnterpriseResult, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
@@ -69,7 +69,7 @@ impl EnterpriseRefund {
     }
 }
 
-impl Method for EnterpriseRefund {
+impl ApiRequest for EnterpriseRefund {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = EnterpriseResult;
     type Output = Outcome<EnterpriseResult>;
@@ -109,8 +109,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Refund",
     doc: "Credits the card of an earlier transaction; banks may not support a part of the amount.",
     source: "3 §4.3",
-    credentials: Credentials::Enterprise,
-    retry: Retry::Never,
+    credentials: AuthScheme::Enterprise,
+    retry: RetrySafety::Never,
     retry_why: "moves money and carries no reference",
     fields: &[&PREV_TRANS_KEY, &TRANS_VALUE, &CURRENCY, &TRANS_CLASS],
     reply: "EnterpriseResult",

@@ -6,7 +6,7 @@ use crate::{
     EnterpriseTransaction, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -31,7 +31,7 @@ impl EnterpriseTransactionLookup {
     }
 }
 
-impl Method for EnterpriseTransactionLookup {
+impl ApiRequest for EnterpriseTransactionLookup {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = EnterpriseTransaction;
     type Output = Self::Reply;
@@ -60,8 +60,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Transaction lookup",
     doc: "Tells the status and the total of a transaction.",
     source: "3 §4.8",
-    credentials: Credentials::Enterprise,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Enterprise,
+    retry: RetrySafety::Safe,
     retry_why: "reads only",
     fields: &[&TRANS_KEY],
     reply: "EnterpriseTransaction",

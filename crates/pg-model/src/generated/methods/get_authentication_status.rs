@@ -6,7 +6,7 @@ use crate::{
     AuthenticationKey, AuthenticationStatus, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -31,7 +31,7 @@ impl GetAuthenticationStatus {
     }
 }
 
-impl Method for GetAuthenticationStatus {
+impl ApiRequest for GetAuthenticationStatus {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = AuthenticationStatus;
     type Output = Self::Reply;
@@ -60,8 +60,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "3-D Secure status",
     doc: "Second step of a 3-D Secure payment: says how the authentication ended and who is liable.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Safe,
     retry_why: "reads only",
     fields: &[&AUTHENTICATION_KEY],
     reply: "AuthenticationStatus",

@@ -10,7 +10,7 @@ use crate::{
     field::{Field, Length},
     format::Format,
     generated::groups,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -332,7 +332,7 @@ impl Default for GetToken {
     }
 }
 
-impl Method for GetToken {
+impl ApiRequest for GetToken {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = CheckoutToken;
     type Output = Self::Reply;
@@ -443,8 +443,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Get checkout token",
     doc: "Sets up a hosted checkout; the customer is sent to the redemption URL of the reply.",
     source: "3 §4.1",
-    credentials: Credentials::Enterprise,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Enterprise,
+    retry: RetrySafety::Safe,
     retry_why: "a token nobody visits charges nobody and expires",
     fields: &[
         &TOKEN_START,

@@ -6,7 +6,7 @@ use crate::{
     MerchantCustomerReference, Session, Url, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -47,7 +47,7 @@ impl Initiate {
     }
 }
 
-impl Method for Initiate {
+impl ApiRequest for Initiate {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Session;
     type Output = Self::Reply;
@@ -81,8 +81,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Initiate session",
     doc: "Opens a session of 30 minutes to which a browser may post card details.",
     source: "2 §4.1",
-    credentials: Credentials::Signed,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Safe,
     retry_why: "a session too many does nothing and expires",
     fields: &[&ERROR_PAGE_URL, &MERCHANT_CUSTOMER_REFERENCE],
     reply: "Session",

@@ -7,7 +7,7 @@ use crate::{
     field::{Field, Length},
     format::Format,
     generated::groups,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -62,7 +62,7 @@ impl InitiateThreeDSecureCardKey {
     }
 }
 
-impl Method for InitiateThreeDSecureCardKey {
+impl ApiRequest for InitiateThreeDSecureCardKey {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = ThreeDSecureInitiation;
     type Output = Self::Reply;
@@ -114,8 +114,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Initiate 3-D Secure (card key)",
     doc: "First step of a 3-D Secure payment with a stored card; the documents give an example but no complete list of its parameters.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::Never,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Never,
     retry_why: "a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved",
     fields: &[
         &CARD_KEY,

@@ -7,7 +7,7 @@ use crate::{
     field::Field,
     format::Format,
     generated::groups,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -40,7 +40,7 @@ impl InitiateThreeDSecureSessionKey {
     }
 }
 
-impl Method for InitiateThreeDSecureSessionKey {
+impl ApiRequest for InitiateThreeDSecureSessionKey {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = ThreeDSecureInitiation;
     type Output = Self::Reply;
@@ -89,8 +89,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Initiate 3-D Secure (session)",
     doc: "First step of a 3-D Secure payment with the card of a client session.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::Never,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Never,
     retry_why: "a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved",
     fields: &[
         &SESSION_KEY,

@@ -9,7 +9,7 @@ use crate::{
     field::{Field, Length},
     format::Format,
     generated::groups,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{Named, ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -60,7 +60,7 @@ pub struct PostForm {
     ///
     /// `cardDescription`: alpha and symbols (spec 2 §4.2).
     pub card_description: Option<String>,
-    /// Address of the cardholder, as used for address verification and stored with a token.
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it.
     ///
     /// Source: spec 1 §4.6.
     pub cardholder_address: CardholderAddress,
@@ -80,7 +80,7 @@ pub struct PostForm {
     ///
     /// `customerLandline`: alphanumeric and symbols (spec 2 §2.6).
     pub customer_landline: Option<String>,
-    /// Address of the customer, recorded by the card form; not used for address verification.
+    /// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names.
     ///
     /// Source: spec 2 §2.6.
     pub customer_address: CustomerAddress,
@@ -169,7 +169,7 @@ impl PostForm {
         self
     }
 
-    /// Address of the cardholder, as used for address verification and stored with a token.
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it.
     ///
     /// Source: spec 1 §4.6.
     #[must_use]
@@ -214,7 +214,7 @@ impl PostForm {
         self
     }
 
-    /// Address of the customer, recorded by the card form; not used for address verification.
+    /// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names.
     ///
     /// Source: spec 2 §2.6.
     #[must_use]
@@ -224,7 +224,7 @@ impl PostForm {
     }
 }
 
-impl Method for PostForm {
+impl ApiRequest for PostForm {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = RedirectData;
     type Output = Self::Reply;
@@ -304,8 +304,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Post card form",
     doc: "What the customer's browser posts; the answer is a redirect to a page of the merchant with encrypted data.",
     source: "2 §4.2",
-    credentials: Credentials::Session,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Session,
+    retry: RetrySafety::Safe,
     retry_why: "posting again replaces the card of the session",
     fields: &[
         &SESSION_KEY,

@@ -7,7 +7,7 @@ use crate::{
     field::{Field, Length},
     format::Format,
     generated::groups::references,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
@@ -94,7 +94,7 @@ impl Refund {
     }
 }
 
-impl Method for Refund {
+impl ApiRequest for Refund {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Transaction;
     type Output = Outcome<Transaction>;
@@ -141,8 +141,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Refund",
     doc: "Pays back an auth or a capture, all of it or a part; the currency is that of the original.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::Never,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Never,
     retry_why: "moves money, and two partial refunds look alike: look it up by the uniqueMerchantReference, if it carried one",
     fields: &[
         &TRANSACTION_KEY,

@@ -8,7 +8,7 @@ use crate::{
     Decimal, EnterpriseResult, EnterpriseTransactionType, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     outcome::Outcome,
     parameters::{ParameterSink, Parameters},
     read::Reader,
@@ -64,7 +64,7 @@ impl Repeat {
     }
 }
 
-impl Method for Repeat {
+impl ApiRequest for Repeat {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = EnterpriseResult;
     type Output = Outcome<EnterpriseResult>;
@@ -104,8 +104,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Repeat charge",
     doc: "Charges the card of an earlier successful transaction again, with an amount of its own.",
     source: "3 §4.2",
-    credentials: Credentials::Enterprise,
-    retry: Retry::Never,
+    credentials: AuthScheme::Enterprise,
+    retry: RetrySafety::Never,
     retry_why: "moves money and carries no reference",
     fields: &[&PREV_TRANS_KEY, &TRANS_TYPE, &TRANS_VALUE, &TRANS_CLASS],
     reply: "EnterpriseResult",

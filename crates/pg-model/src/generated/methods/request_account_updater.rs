@@ -8,7 +8,7 @@ use crate::{
     BatchRequested, CardKey, Secret, Url, check, emit,
     field::Field,
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -57,7 +57,7 @@ impl RequestAccountUpdater {
     }
 }
 
-impl Method for RequestAccountUpdater {
+impl ApiRequest for RequestAccountUpdater {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = BatchRequested;
     type Output = Self::Reply;
@@ -94,8 +94,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Request account update",
     doc: "Queues stored cards for a refresh by the card schemes; the result comes after about a day.",
     source: "1 §4.8",
-    credentials: Credentials::Signed,
-    retry: Retry::Never,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Never,
     retry_why: "each request queues another batch",
     fields: &[&ACCOUNT_UPDATER_KEY, &CARD_KEYS, &CALLBACK_URL],
     reply: "BatchRequested",

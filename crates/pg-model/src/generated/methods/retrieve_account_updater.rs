@@ -6,7 +6,7 @@ use crate::{
     AccountUpdaterBatch, BatchKey, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -31,7 +31,7 @@ impl RetrieveAccountUpdater {
     }
 }
 
-impl Method for RetrieveAccountUpdater {
+impl ApiRequest for RetrieveAccountUpdater {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = AccountUpdaterBatch;
     type Output = Self::Reply;
@@ -60,8 +60,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Retrieve account update",
     doc: "Fetches the result of a batch; before it has finished the answer is error 182.",
     source: "1 §4.9",
-    credentials: Credentials::Signed,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Safe,
     retry_why: "reads only",
     fields: &[&BATCH_KEY],
     reply: "AccountUpdaterBatch",

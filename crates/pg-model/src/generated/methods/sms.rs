@@ -8,7 +8,7 @@ use crate::{
     SmsReply, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -37,7 +37,7 @@ impl Sms {
     }
 }
 
-impl Method for Sms {
+impl ApiRequest for Sms {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = SmsReply;
     type Output = Self::Reply;
@@ -71,8 +71,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Send text message",
     doc: "Sends a text message of at most 160 characters.",
     source: "3 §4.6",
-    credentials: Credentials::Enterprise,
-    retry: Retry::Never,
+    credentials: AuthScheme::Enterprise,
+    retry: RetrySafety::Never,
     retry_why: "a repeat is a second message on the customer's telephone",
     fields: &[&MSISDN, &MESSAGE],
     reply: "SmsReply",

@@ -6,7 +6,7 @@ use crate::{
     CardKey, CardKeyDetails, MerchantCustomerReference, check, emit,
     field::Field,
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -62,7 +62,7 @@ impl Default for TokenLookup {
     }
 }
 
-impl Method for TokenLookup {
+impl ApiRequest for TokenLookup {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = CardKeyDetails;
     type Output = Self::Reply;
@@ -96,8 +96,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Token lookup",
     doc: "Finds stored cards by card key, by customer reference, or by both together.",
     source: "1 §4.2",
-    credentials: Credentials::Signed,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Safe,
     retry_why: "reads only",
     fields: &[&CARD_KEY, &MERCHANT_CUSTOMER_REFERENCE],
     reply: "CardKeyDetails",

@@ -6,7 +6,7 @@ use crate::{
     CardKey, CardKeyDetails, MerchantCustomerReference, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -60,7 +60,7 @@ impl TokeniseTransactionKey {
     }
 }
 
-impl Method for TokeniseTransactionKey {
+impl ApiRequest for TokeniseTransactionKey {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = CardKeyDetails;
     type Output = Self::Reply;
@@ -97,8 +97,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Create token from transaction",
     doc: "Stores the card of an earlier transaction, or gives an existing token a new parent transaction.",
     source: "1 §4.7",
-    credentials: Credentials::Signed,
-    retry: Retry::Never,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Never,
     retry_why: "whether a repeat makes a second token is not shown",
     fields: &[&TRANSACTION_KEY, &MERCHANT_CUSTOMER_REFERENCE, &CARD_KEY],
     reply: "CardKeyDetails",

@@ -6,7 +6,7 @@ use crate::{
     MerchantReference, TransactionKey, Transactions, UniqueMerchantReference, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -72,7 +72,7 @@ impl Default for TransactionLookup {
     }
 }
 
-impl Method for TransactionLookup {
+impl ApiRequest for TransactionLookup {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Transactions;
     type Output = Self::Reply;
@@ -109,8 +109,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Lookup",
     doc: "Finds transactions by key or by reference; with a key and a merchant reference, both have to match.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Safe,
     retry_why: "reads only",
     fields: &[&TRANSACTION_KEY, &MERCHANT_REFERENCE, &UNIQUE_MERCHANT_REFERENCE],
     reply: "Transactions",

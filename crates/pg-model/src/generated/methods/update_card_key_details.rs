@@ -9,7 +9,7 @@ use crate::{
     field::{Field, Length},
     format::Format,
     generated::groups,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -36,7 +36,7 @@ pub struct UpdateCardKeyDetails {
     ///
     /// `customerTelephone`: up to 14 chars (spec 1 §4.6).
     pub customer_telephone: Option<String>,
-    /// Address of the cardholder, as used for address verification and stored with a token.
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it.
     ///
     /// Source: spec 1 §4.6.
     pub cardholder_address: CardholderAddress,
@@ -105,7 +105,7 @@ impl UpdateCardKeyDetails {
         self
     }
 
-    /// Address of the cardholder, as used for address verification and stored with a token.
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it.
     ///
     /// Source: spec 1 §4.6.
     #[must_use]
@@ -151,7 +151,7 @@ impl UpdateCardKeyDetails {
     }
 }
 
-impl Method for UpdateCardKeyDetails {
+impl ApiRequest for UpdateCardKeyDetails {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Acknowledgement;
     type Output = Self::Reply;
@@ -210,8 +210,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Update stored details",
     doc: "Replaces the details that are sent and leaves the others; a detail sent empty is erased, and an address is replaced as a whole.",
     source: "1 §4.6",
-    credentials: Credentials::Signed,
-    retry: Retry::Safe,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Safe,
     retry_why: "it writes values, so writing them twice leaves the same record",
     fields: &[
         &CARD_KEY,

@@ -6,7 +6,7 @@ use crate::{
     Acknowledgement, MerchantCustomerReference, MerchantReference, TransactionKey, check, emit,
     field::{Field, Length},
     format::Format,
-    method::{Credentials, Method, MethodInfo, Retry, check_as, new_reply},
+    method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
     read::Reader,
     violation::Violations,
@@ -60,7 +60,7 @@ impl UpdateTransaction {
     }
 }
 
-impl Method for UpdateTransaction {
+impl ApiRequest for UpdateTransaction {
     const INFO: &'static MethodInfo = &INFO;
     type Reply = Acknowledgement;
     type Output = Self::Reply;
@@ -98,8 +98,8 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     title: "Update",
     doc: "Adds references to a transaction that has none yet; a blank is ignored, and a value once set stays.",
     source: "2 §4.4",
-    credentials: Credentials::Signed,
-    retry: Retry::Never,
+    credentials: AuthScheme::Signed,
+    retry: RetrySafety::Never,
     retry_why: "a repeat is refused because the value is set, which looks like a value that was there before: look the transaction up",
     fields: &[&TRANSACTION_KEY, &MERCHANT_CUSTOMER_REFERENCE, &MERCHANT_REFERENCE],
     reply: "Acknowledgement",

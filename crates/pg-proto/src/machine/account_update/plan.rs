@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use pg_model::{CardKey, Method, RequestAccountUpdater, Secret, Url, format::MAX_CARD_KEYS};
+use pg_model::{ApiRequest, CardKey, RequestAccountUpdater, Secret, Url, format::MAX_CARD_KEYS};
 
 use crate::Misuse;
 
@@ -17,7 +17,7 @@ pub struct UpdatePlan {
     pub(super) callback_url: Option<Url>,
     pub(super) batch_size: usize,
     pub(super) outstanding: usize,
-    pub(super) doubtful: Doubtful,
+    pub(super) doubtful: DoubtfulPolicy,
     pub(super) doubt: Duration,
     pub(super) first_poll: Duration,
     pub(super) longest_pause: Duration,
@@ -27,7 +27,7 @@ pub struct UpdatePlan {
 
 /// What becomes of a batch of which nobody knows whether the service took it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Doubtful {
+pub enum DoubtfulPolicy {
     /// It ends as doubtful and names its card keys.
     Report,
     /// It is submitted again, up to three times, and its result says so. The service may then have it twice, and make two
@@ -43,7 +43,7 @@ impl UpdatePlan {
             callback_url: None,
             batch_size: MAX_CARD_KEYS,
             outstanding: 20,
-            doubtful: Doubtful::Report,
+            doubtful: DoubtfulPolicy::Report,
             doubt: 26 * HOUR,
             first_poll: 2 * MINUTE,
             longest_pause: 30 * MINUTE,
@@ -76,7 +76,7 @@ impl UpdatePlan {
     /// What becomes of a doubtful batch when no callback has settled it within that time. Without a callback address
     /// the time is not waited for.
     #[must_use]
-    pub fn doubtful(mut self, then: Doubtful, after: Duration) -> Self {
+    pub fn doubtful(mut self, then: DoubtfulPolicy, after: Duration) -> Self {
         (self.doubtful, self.doubt) = (then, after);
         self
     }

@@ -16,7 +16,7 @@ use crate::{
     UpdaterHint,
     machine::{
         Moment, calendar,
-        exchange::{Heard, hear, pause},
+        exchange::{ExchangeResult, pause, sort_reply},
     },
 };
 
@@ -86,23 +86,29 @@ impl AccountUpdate {
         Some(request)
     }
 
-    pub(super) fn hear_as_batch(&self, reply: http::Response<Bytes>) -> Heard<AccountUpdaterBatch> {
-        hear::<RetrieveAccountUpdater>(&self.account, reply).without_done()
+    pub(super) fn hear_as_batch(&self, reply: http::Response<Bytes>) -> ExchangeResult<AccountUpdaterBatch> {
+        sort_reply::<RetrieveAccountUpdater>(&self.account, reply).without_done()
     }
 
     /// What a look for a result brought.
-    pub(super) fn retrieved(&mut self, number: u64, heard: Heard<AccountUpdaterBatch>, now: Moment, random: u64) {
+    pub(super) fn retrieved(
+        &mut self,
+        number: u64,
+        heard: ExchangeResult<AccountUpdaterBatch>,
+        now: Moment,
+        random: u64,
+    ) {
         let (first, longest) = (self.plan.first_poll / 4, self.plan.longest_pause);
         let (patience, attempts) = (self.plan.patience, self.plan.attempts);
         let Some(batch) = self.batch(number) else { return };
         let later = pause(first, longest, batch.polls.made, now, random);
         let late = matches!(batch.phase, Phase::Submitted { since, .. } if since.after(patience) <= now);
         match heard {
-            Heard::Answer(answer) if batch.submitted() == Some(answer.batch_key.as_str()) => {
+            ExchangeResult::Answer(answer) if batch.submitted() == Some(answer.batch_key.as_str()) => {
                 batch.finish(answer.card_key_details);
                 self.reached();
             }
-            Heard::Refused(refused) => {
+            ExchangeResult::Refused(refused) => {
                 let code = refused.code();
                 if *code == ErrorCode::BATCH_PENDING {
                     if late {
@@ -119,34 +125,34 @@ impl AccountUpdate {
                 self.reached();
             }
             // The result of another batch is no answer.
-            Heard::Answer(_) | Heard::InDoubt => {
+            ExchangeResult::Answer(_) | ExchangeResult::InDoubt => {
                 batch.polls.made += 1;
                 batch.polls.next = later;
                 batch.polls.late += u32::from(late);
                 if batch.polls.late >= attempts.max(1) {
                     batch.end_as(BatchEnd::Overdue);
                 }
-                self.brought_nothing(Heard::<()>::InDoubt, now, random);
+                self.brought_nothing(ExchangeResult::<()>::InDoubt, now, random);
             }
             nothing => self.brought_nothing(nothing, now, random),
         }
     }
 
     /// What a look at a batch key of unknown origin brought.
-    pub(super) fn probed(&mut self, key: &str, heard: Heard<AccountUpdaterBatch>, now: Moment, random: u64) {
+    pub(super) fn probed(&mut self, key: &str, heard: ExchangeResult<AccountUpdaterBatch>, now: Moment, random: u64) {
         match heard {
-            Heard::Answer(answer) => {
+            ExchangeResult::Answer(answer) => {
                 self.drop_candidate(key);
                 if answer.batch_key == key {
                     self.settle(answer, now);
                 }
                 self.reached();
             }
-            Heard::Refused(refused) if refused.remedy() == Remedy::Retry => {
+            ExchangeResult::Refused(refused) if refused.remedy() == Remedy::Retry => {
                 self.look_later(key, now, random);
                 self.reached();
             }
-            Heard::Refused(_) => {
+            ExchangeResult::Refused(_) => {
                 self.drop_candidate(key);
                 self.reached();
             }

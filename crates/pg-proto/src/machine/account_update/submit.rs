@@ -10,7 +10,7 @@ use super::{
 };
 use crate::machine::{
     Moment,
-    exchange::{Heard, hear},
+    exchange::{ExchangeResult, sort_reply},
 };
 
 impl AccountUpdate {
@@ -30,17 +30,17 @@ impl AccountUpdate {
         Some(request)
     }
 
-    pub(super) fn hear_as(&self, reply: http::Response<Bytes>) -> Heard<BatchRequested> {
-        hear::<RequestAccountUpdater>(&self.account, reply).without_done()
+    pub(super) fn hear_as(&self, reply: http::Response<Bytes>) -> ExchangeResult<BatchRequested> {
+        sort_reply::<RequestAccountUpdater>(&self.account, reply).without_done()
     }
 
     /// What became of a submission.
-    pub(super) fn submitted(&mut self, number: u64, heard: Heard<BatchRequested>, now: Moment, random: u64) {
+    pub(super) fn submitted(&mut self, number: u64, heard: ExchangeResult<BatchRequested>, now: Moment, random: u64) {
         let first_poll = now.after(self.plan.first_poll);
         let Some(batch) = self.batch(number) else { return };
         let Phase::Sending { since } = batch.phase else { return };
         match heard {
-            Heard::Answer(answer) => {
+            ExchangeResult::Answer(answer) => {
                 accept(batch, &answer, since, now);
                 batch.polls.next = first_poll;
                 if batch.submitted().is_some() {
@@ -48,18 +48,18 @@ impl AccountUpdate {
                 }
                 self.reached();
             }
-            Heard::Refused(refused) if concerns_all(refused.code()) => {
+            ExchangeResult::Refused(refused) if concerns_all(refused.code()) => {
                 batch.phase = Phase::Ready;
                 self.stopped = Some(UpdateEnd::Refused(refused));
             }
-            Heard::Refused(refused) => {
+            ExchangeResult::Refused(refused) => {
                 let code = refused.code().to_string();
                 batch.end_as(BatchEnd::Refused { code, message: pg_model::mask::text(&refused.error.error_message) });
                 self.reached();
             }
-            Heard::InDoubt => {
+            ExchangeResult::InDoubt => {
                 (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
-                self.brought_nothing(Heard::<()>::InDoubt, now, random);
+                self.brought_nothing(ExchangeResult::<()>::InDoubt, now, random);
             }
             nothing => {
                 batch.phase = Phase::Ready;

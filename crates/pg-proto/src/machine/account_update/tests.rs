@@ -23,7 +23,7 @@ type Reply = Result<(u16, String), Failure>;
 
 fn account() -> Account {
     let credentials = Credentials::new(API_KEY, PASSWORD, SHA_KEY);
-    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials).speaking(crate::spoken::sandbox())
+    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials).with_dialect(crate::spoken::sandbox())
 }
 
 fn plan() -> UpdatePlan {
@@ -42,7 +42,7 @@ struct World {
     sent: Vec<String>,
     /// What happens to the request with that number instead of what usually would; counted from 0.
     instead: BTreeMap<usize, Fault>,
-    saves: Vec<Saved>,
+    saves: Vec<SavedState>,
     /// How long the service works on a batch.
     works: Duration,
     steps: usize,
@@ -180,8 +180,8 @@ impl World {
         }
     }
 
-    fn crash(&mut self, saved: &Saved, plan: UpdatePlan) {
-        self.machine = AccountUpdate::resume(&Saved::from_text(saved.text()), account(), plan).unwrap();
+    fn crash(&mut self, saved: &SavedState, plan: UpdatePlan) {
+        self.machine = AccountUpdate::resume(&SavedState::from_text(saved.text()), account(), plan).unwrap();
     }
 
     fn submissions(&self) -> Vec<&str> {

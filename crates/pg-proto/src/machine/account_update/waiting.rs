@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use super::{
-    AccountUpdate, Doubtful,
+    AccountUpdate, DoubtfulPolicy,
     batch::{Batch, Phase},
     report::BatchEnd,
 };
-use crate::machine::{Moment, Pauses};
+use crate::machine::{Backoff, Moment};
 
 /// Pauses after requests that brought nothing.
-pub(super) const TROUBLE: Pauses = Pauses { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
+pub(super) const TROUBLE: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 /// How often a batch is submitted again after doubts.
 const AGAIN_AT_MOST: u32 = 3;
 
@@ -19,7 +19,7 @@ impl AccountUpdate {
     pub(super) fn let_time_pass(&mut self, now: Moment) {
         let (doubt, patience) = (self.plan.doubt(), self.plan.patience);
         let longest_look = self.plan.first_poll.max(self.plan.longest_pause);
-        let again = self.plan.doubtful == Doubtful::SubmitAgain;
+        let again = self.plan.doubtful == DoubtfulPolicy::SubmitAgain;
         let hope = self.has_hope();
         for candidate in &mut self.state.candidates {
             candidate.next = candidate.next.min(now.after(longest_look));

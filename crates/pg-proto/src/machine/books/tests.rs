@@ -8,9 +8,9 @@ use pg_model::{
 use crate::{
     Account, BaseUrl, Credentials, EnterpriseCredentials,
     machine::{
-        Machine as _, ResumeError, Saved,
+        Machine as _, ResumeError, SavedState,
         account_update::{AccountUpdate, UpdatePlan},
-        charge::{Bounds, Charge},
+        charge::{Charge, ChargeBounds},
         checkout::{Checkout, CheckoutPlan},
         retry::{Retry, RetryBounds},
         three_d_secure::{ThreeDSecure, ThreeDSecurePlan},
@@ -52,18 +52,22 @@ struct Kind {
     name: &'static str,
     gateway: bool,
     enterprise: bool,
-    saved: fn(Account) -> Saved,
-    resume: fn(&Saved, Account) -> Resumed,
+    saved: fn(Account) -> SavedState,
+    resume: fn(&SavedState, Account) -> Resumed,
 }
 
-const fn kind(name: &'static str, saved: fn(Account) -> Saved, resume: fn(&Saved, Account) -> Resumed) -> Kind {
+const fn kind(
+    name: &'static str,
+    saved: fn(Account) -> SavedState,
+    resume: fn(&SavedState, Account) -> Resumed,
+) -> Kind {
     Kind { name, gateway: true, enterprise: false, saved, resume }
 }
 
 const KINDS: [Kind; 6] = [
     kind(
         "charge",
-        |account| Charge::new(account, AuthCardKey::new("card", order()), Bounds::default()).unwrap().save(),
+        |account| Charge::new(account, AuthCardKey::new("card", order()), ChargeBounds::default()).unwrap().save(),
         |saved, account| Charge::<AuthCardKey>::resume(saved, account, None).map(|_| ()),
     ),
     kind(
@@ -109,7 +113,7 @@ const KINDS: [Kind; 6] = [
 fn every_machine_refuses_another_account_and_another_address() {
     let v5 = "https://gateway.example/enterprise";
     for one in &KINDS {
-        let saved = Saved::from_text((one.saved)(account()).text());
+        let saved = SavedState::from_text((one.saved)(account()).text());
         assert!(SECRETS.iter().all(|secret| !saved.text().contains(secret)), "{saved}");
         assert_eq!((one.resume)(&saved, account()), Ok(()), "{}", one.name);
         for (what, other, of_enterprise) in [
@@ -144,7 +148,7 @@ fn another_way_to_write_the_address_and_new_passwords_are_the_same_account() {
 #[test]
 fn a_replaced_api_key_needs_the_identity_that_was_saved() {
     let replaced = || with(BASE, "another key", "https://gateway.example/enterprise", "canary-v5-key");
-    let resume = |saved: &Saved, account| Charge::<AuthCardKey>::resume(saved, account, None).map(|_| ());
+    let resume = |saved: &SavedState, account| Charge::<AuthCardKey>::resume(saved, account, None).map(|_| ());
     let saved_for = |account| (KINDS[0].saved)(account);
 
     // Named before the key was replaced.
@@ -173,12 +177,12 @@ fn what_was_saved_without_its_account_is_refused_until_somebody_says_whose_it_is
         let saved = (one.saved)(account());
         let mut members: serde_json::Value = serde_json::from_str(saved.text()).unwrap();
         members.as_object_mut().unwrap().remove("books").unwrap();
-        let old = Saved::from_text(members.to_string());
+        let old = SavedState::from_text(members.to_string());
         let Err(error @ ResumeError::Unbound { .. }) = (one.resume)(&old, account()) else { panic!("{}", one.name) };
-        assert!(error.to_string().contains("Saved::rebind"), "{error}");
+        assert!(error.to_string().contains("SavedState::rebind"), "{error}");
         assert_eq!((one.resume)(&old.rebind(&account()).unwrap(), account()), Ok(()), "{}", one.name);
     }
-    assert!(matches!(Saved::from_text("{}").rebind(&account()), Err(ResumeError::Unreadable(_))));
+    assert!(matches!(SavedState::from_text("{}").rebind(&account()), Err(ResumeError::Unreadable(_))));
 }
 
 #[test]
@@ -190,7 +194,7 @@ fn what_was_saved_says_in_words_whose_it_is() {
         "this was saved for account \"shop-uk\" at https://gateway.example, and is to be resumed for account \"shop-uk\" at \
          https://staging.example: "
     ));
-    assert!(error.contains("Account::identity") && error.contains("Saved::rebind"), "{error}");
+    assert!(error.contains("Account::identity") && error.contains("SavedState::rebind"), "{error}");
     let moved = with("https://staging.example", KEY, "https://staging.example", "k").identity("shop-uk");
     assert_eq!((KINDS[0].resume)(&saved.rebind(&moved).unwrap(), moved), Ok(()));
 }

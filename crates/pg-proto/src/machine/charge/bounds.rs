@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::Pauses;
+use crate::machine::Backoff;
 
 /// How far a charge goes before it ends. Zero means zero: with no attempts nothing is sent, with no lookups nothing is
 /// looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bounds {
+pub struct ChargeBounds {
     /// How often the payment itself is sent at most, the first time included, over all resumptions. Default: 3.
     pub attempts: u32,
     /// How often it is looked up at most, anew after each resumption. Default: 8.
@@ -20,11 +20,11 @@ pub struct Bounds {
     /// may leave later: whoever gives the drive up before that, sends nothing.
     pub within: Duration,
     /// The pauses before lookups and further attempts. Default: one second, doubling up to 30.
-    pub pauses: Pauses,
+    pub pauses: Backoff,
 }
 
-impl Default for Bounds {
+impl Default for ChargeBounds {
     fn default() -> Self {
-        Self { attempts: 3, lookups: 8, within: Duration::from_secs(600), pauses: Pauses::default() }
+        Self { attempts: 3, lookups: 8, within: Duration::from_secs(600), pauses: Backoff::default() }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use pg_model::{Method, ParameterSink, Transaction, TransactionLookup, TransactionType, field::Field};
+use pg_model::{ApiRequest, ParameterSink, Transaction, TransactionLookup, TransactionType, field::Field};
 use serde::{Deserialize, Serialize};
 
-use super::Doubt;
+use super::UnknownReason;
 
 /// What is to be paid: enough to find the transaction and to recognise it, and no card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,11 +25,11 @@ pub(super) enum Found {
     },
     One(Box<Transaction>),
     /// More than one payment leaves.
-    Strange(Doubt),
+    Strange(UnknownReason),
 }
 
 impl Intent {
-    pub(super) fn of<M: Method>(request: &M) -> Self {
+    pub(super) fn of<M: ApiRequest>(request: &M) -> Self {
         let mut reader = IntentReader::default();
         request.visit(&mut reader);
         Self {
@@ -51,17 +51,17 @@ impl Intent {
             transactions.into_iter().filter(|found| self.bears_reference(found)).partition(follows_up);
         match (payments.pop(), rest.into_iter().next()) {
             (None, None) => Found::Nothing { certain },
-            (None, Some(orphan)) => Found::Strange(Doubt::OtherPayment(Box::new(orphan), "type")),
+            (None, Some(orphan)) => Found::Strange(UnknownReason::OtherPayment(Box::new(orphan), "type")),
             (Some(payment), _) if payments.is_empty() => Found::One(Box::new(payment)),
             (Some(last), _) => {
                 let keys = payments.into_iter().chain([last]).map(|payment| payment.transaction_key);
-                Found::Strange(Doubt::Several(keys.collect()))
+                Found::Strange(UnknownReason::Several(keys.collect()))
             }
         }
     }
 
     /// Whether a transaction of this reference is this payment: unless something that both name differs.
-    pub(super) fn recognise(&self, found: Box<Transaction>) -> Result<Box<Transaction>, Doubt> {
+    pub(super) fn recognise(&self, found: Box<Transaction>) -> Result<Box<Transaction>, UnknownReason> {
         let differs = |ours: &str, theirs: &str| !theirs.is_empty() && !ours.eq_ignore_ascii_case(theirs);
         let value: Option<u64> = found.transaction_value.parse().ok();
         let what = if differs(self.kind().as_str(), found.transaction_type.as_str()) {
@@ -73,7 +73,7 @@ impl Intent {
         } else {
             return Ok(found);
         };
-        Err(Doubt::OtherPayment(found, what))
+        Err(UnknownReason::OtherPayment(found, what))
     }
 
     /// Whether a transaction can be one of this reference: those that do not say which they have, do.
@@ -193,12 +193,15 @@ mod tests {
             (transaction("PreAuth", "a"), "type"),
             (transaction("3DSecureCheck", "a"), "type"),
         ] {
-            assert_eq!(intent().recognise(Box::new(other.clone())), Err(Doubt::OtherPayment(Box::new(other), what)));
+            assert_eq!(
+                intent().recognise(Box::new(other.clone())),
+                Err(UnknownReason::OtherPayment(Box::new(other), what))
+            );
         }
         let orphan = intent().among(vec![transaction("Refund", "r")]);
-        assert!(matches!(orphan, Found::Strange(Doubt::OtherPayment(_, "type"))));
+        assert!(matches!(orphan, Found::Strange(UnknownReason::OtherPayment(_, "type"))));
         let both = vec![transaction("3DSecureCheck", "c"), transaction("Auth", "a")];
-        let Found::Strange(Doubt::Several(keys)) = intent().among(both) else { panic!("one of two") };
+        let Found::Strange(UnknownReason::Several(keys)) = intent().among(both) else { panic!("one of two") };
         assert_eq!(keys, ["c", "a"]);
     }
 }

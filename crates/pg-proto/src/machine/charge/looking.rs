@@ -1,10 +1,10 @@
 //! The lookup is being sent: what it finds, and what it means when it finds nothing.
 
 use bytes::Bytes;
-use pg_model::{ErrorCode, Method, Outcome, Remedy, Transaction, TransactionLookup, dialect::NothingFound};
+use pg_model::{ApiRequest, ErrorCode, Outcome, Remedy, Transaction, TransactionLookup, dialect::EmptyLookup};
 
 use super::{
-    Charge, Charged, Doubt, Next, Rest,
+    Charge, ChargeOutcome, Rest, Transition, UnknownReason,
     intent::Found,
     state::{Aim, Then},
 };
@@ -13,69 +13,69 @@ use crate::{
     machine::{Failure, exchange::says_not_found},
 };
 
-impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
+impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     /// The reply to the lookup.
-    pub(super) fn looked_up(&mut self, response: http::Response<Bytes>) -> Next {
+    pub(super) fn looked_up(&mut self, response: http::Response<Bytes>) -> Transition {
         if says_not_found(&self.account, &response) {
-            return self.nothing_found(true, self.proves(NothingFound::NotFound));
+            return self.nothing_found(true, self.proves(EmptyLookup::NotFound));
         }
         match self.account.reply::<TransactionLookup>(response) {
             Ok(found) => match self.state.intent.among(found.transactions) {
                 Found::One(transaction) => self.found(transaction),
-                Found::Strange(doubt) => Next::Unknown(doubt),
+                Found::Strange(doubt) => Transition::Unknown(doubt),
                 Found::Nothing { certain } => {
-                    self.nothing_found(certain, certain && self.proves(NothingFound::EmptyList))
+                    self.nothing_found(certain, certain && self.proves(EmptyLookup::EmptyList))
                 }
             },
-            Err(ReplyError::Unreadable(_)) => Next::Rest(Rest::Backoff, Then::Look),
+            Err(ReplyError::Unreadable(_)) => Transition::Rest(Rest::Backoff, Then::Look),
             Err(ReplyError::Refused(refused)) => self.lookup_refused(refused),
         }
     }
 
     /// Whether nothing found in this form proves that there is no payment.
-    fn proves(&self, form: NothingFound) -> bool {
+    fn proves(&self, form: EmptyLookup) -> bool {
         self.account.dialect().proves_nothing_there(form)
     }
 
     /// There is no reply to the lookup. It only reads, so that it does not matter whether it was executed.
-    pub(super) fn not_looked_up(&self, failure: Failure) -> Next {
+    pub(super) fn not_looked_up(&self, failure: Failure) -> Transition {
         match failure {
-            Failure::NotSent | Failure::MaybeSent => Next::Rest(Rest::Backoff, Then::Look),
-            Failure::HeldBack => Next::Unknown(Doubt::HeldBack),
+            Failure::NotSent | Failure::MaybeSent => Transition::Rest(Rest::Backoff, Then::Look),
+            Failure::HeldBack => Transition::Unknown(UnknownReason::HeldBack),
         }
     }
 
     /// `listed`: the service listed what there is. Otherwise it answered with a code that may have said so. `proves_it`: the
     /// dialect says that there is no payment then.
-    fn nothing_found(&mut self, listed: bool, proves_it: bool) -> Next {
+    fn nothing_found(&mut self, listed: bool, proves_it: bool) -> Transition {
         self.state.looked |= listed || proves_it;
         let dialect = self.account.dialect();
         match &self.state.aim {
             Aim::Refuse { refusal, proves: true } if proves_it => {
-                Next::Done(Charged::Refused(refusal.refused(dialect)))
+                Transition::Done(ChargeOutcome::Refused(refusal.refused(dialect)))
             }
             // No later lookup would prove more.
             Aim::Refuse { refusal, proves } if !proves || !dialect.lookup.immediate => {
-                Next::Unknown(Doubt::Refused(refusal.refused(dialect)))
+                Transition::Unknown(UnknownReason::Refused(refusal.refused(dialect)))
             }
-            Aim::Refuse { .. } | Aim::Settle(_) => Next::Rest(Rest::Backoff, Then::Look),
-            Aim::Resend => Next::Resend,
+            Aim::Refuse { .. } | Aim::Settle(_) => Transition::Rest(Rest::Backoff, Then::Look),
+            Aim::Resend => Transition::Resend,
         }
     }
 
-    fn lookup_refused(&mut self, refused: Refused) -> Next {
+    fn lookup_refused(&mut self, refused: Refused) -> Transition {
         if refused.leaves_it_open() {
-            return Next::Rest(Rest::Backoff, Then::Look);
+            return Transition::Rest(Rest::Backoff, Then::Look);
         }
         if is_nothing(&refused) {
-            return self.nothing_found(false, refused.unknown_transaction() && self.proves(NothingFound::Error));
+            return self.nothing_found(false, refused.unknown_transaction() && self.proves(EmptyLookup::Error));
         }
         match refused.remedy() {
-            Remedy::FixCredentials => Next::Unknown(Doubt::Credentials(refused)),
+            Remedy::FixCredentials => Transition::Unknown(UnknownReason::Credentials(refused)),
             remedy @ (Remedy::WaitOneMinute | Remedy::WaitFiveMinutes | Remedy::Retry) => {
-                Next::Rest(Rest::of(remedy), Then::Look)
+                Transition::Rest(Rest::of(remedy), Then::Look)
             }
-            _ => Next::Unknown(Doubt::LookupRefused(refused)),
+            _ => Transition::Unknown(UnknownReason::LookupRefused(refused)),
         }
     }
 }

@@ -14,7 +14,7 @@ use pg_model::{AuthCardKey, Currency, Item, Order};
 use super::*;
 use crate::{
     BaseUrl, Credentials,
-    machine::{Failure, Pauses},
+    machine::{Backoff, Failure},
 };
 
 /// What the ledger holds under the reference.
@@ -150,7 +150,7 @@ impl World {
 
 fn account() -> Arc<Account> {
     let base = BaseUrl::parse("https://gateway.example").unwrap();
-    Arc::new(Account::new(base, Credentials::new("key", "password", "sha")).speaking(crate::spoken::sandbox()))
+    Arc::new(Account::new(base, Credentials::new("key", "password", "sha")).with_dialect(crate::spoken::sandbox()))
 }
 
 fn request(card_key: &str) -> AuthCardKey {
@@ -268,7 +268,7 @@ impl Explorer {
             return;
         }
         world.crashes += 1;
-        let saved = Saved::from_text(charge.save().text());
+        let saved = SavedState::from_text(charge.save().text());
         for card in [None, Some("first"), Some("second")] {
             let resumed = Charge::resume(&saved, account(), card.map(request)).unwrap();
             let world = World { other_request: card == Some("second"), ..world };
@@ -276,39 +276,39 @@ impl Explorer {
         }
     }
 
-    fn judge(&mut self, outcome: &Charged, world: &World, charge: &Charge<AuthCardKey>) {
+    fn judge(&mut self, outcome: &ChargeOutcome, world: &World, charge: &Charge<AuthCardKey>) {
         let fits = match outcome {
-            Charged::Approved(_) => world.ledger == Ledger::Approved,
-            Charged::Declined(_) => world.ledger == Ledger::Declined,
-            Charged::NotSent => !world.copies && !world.later_copies && world.ledger == Ledger::Free,
-            Charged::Refused(refused) => {
+            ChargeOutcome::Approved(_) => world.ledger == Ledger::Approved,
+            ChargeOutcome::Declined(_) => world.ledger == Ledger::Declined,
+            ChargeOutcome::NotSent => !world.copies && !world.later_copies && world.ledger == Ledger::Free,
+            ChargeOutcome::Refused(refused) => {
                 let passed = world.passed || refused.code().as_str() == "102" && world.locked_late;
-                let vouched = refused.standing() != Standing::WhileItLasts || world.open || !passed;
+                let vouched = refused.scope() != RefusalScope::WhileItLasts || world.open || !passed;
                 let charged = matches!(world.ledger, Ledger::Approved | Ledger::Odd);
                 !vouched || !charged && !world.may_still_charge()
             }
-            Charged::Unknown { .. } => true,
+            ChargeOutcome::Unknown { .. } => true,
         };
         assert!(fits, "{outcome:?} is not what {world:?} holds, after {charge:?}");
         self.ends.insert(match outcome {
-            Charged::Approved(_) => "Approved",
-            Charged::Declined(_) => "Declined",
-            Charged::Refused(_) => "Refused",
-            Charged::NotSent => "NotSent",
-            Charged::Unknown { .. } => "Unknown",
+            ChargeOutcome::Approved(_) => "Approved",
+            ChargeOutcome::Declined(_) => "Declined",
+            ChargeOutcome::Refused(_) => "Refused",
+            ChargeOutcome::NotSent => "NotSent",
+            ChargeOutcome::Unknown { .. } => "Unknown",
         });
     }
 }
 
 #[test]
 fn no_claim_contradicts_the_ledger_or_any_future_of_it() {
-    let none = Pauses { first: Duration::ZERO, longest: Duration::ZERO };
+    let none = Backoff { first: Duration::ZERO, longest: Duration::ZERO };
     let mut explorer = Explorer { known: HashSet::new(), ends: BTreeSet::new() };
     use Mood::{Disabled, Expired, FirstWrong, Locked, OtherWrong, Takes, Throttled};
     let lenient = [Takes, FirstWrong, OtherWrong, Expired, Disabled, Throttled, Locked].map(|mood| (mood, false));
     let strict = [FirstWrong, Expired, Disabled].map(|mood| (mood, true));
     for (mood, strict) in lenient.into_iter().chain(strict) {
-        let bounds = Bounds { attempts: 2, lookups: 3, pauses: none, ..Bounds::default() };
+        let bounds = ChargeBounds { attempts: 2, lookups: 3, pauses: none, ..ChargeBounds::default() };
         let charge = Charge::new(account(), request("first"), bounds).unwrap();
         let world = World {
             ledger: Ledger::Free,

@@ -7,12 +7,12 @@ use crate::Refused;
 /// How a charge ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Charged {
+pub enum ChargeOutcome {
     /// Paid, or reserved: once.
     Approved(Transaction),
     /// The bank said no. Nothing was charged, and the reference is used up.
     Declined(Transaction),
-    /// The service refused it and nothing was charged. [`Refused::standing`] says how long that holds: for a reason that
+    /// The service refused it and nothing was charged. [`Refused::scope`] says how long that holds: for a reason that
     /// may pass, until it has passed and only if something on the way sends the request a second time.
     ///
     /// Where [`Refused::spends_reference`] is true, the reference is used up: a corrected payment takes a new one. That is
@@ -26,14 +26,14 @@ pub enum Charged {
         /// The lookup that tells, once there is something to tell.
         reconcile: TransactionLookup,
         /// Why it is not known.
-        why: Doubt,
+        why: UnknownReason,
     },
 }
 
 /// Why it is not known what became of a charge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Doubt {
+pub enum UnknownReason {
     /// A request may have arrived, and lookups found nothing until now.
     #[error("no transaction was found, and a request may still be on its way")]
     NothingFound,
@@ -68,7 +68,7 @@ pub enum Doubt {
     HeldBack,
     /// The service refused the payment, and a copy of it may have been executed, or may still be. Where every request was
     /// answered, `[lookup]` of the dialect would settle it: what a lookup that finds nothing looks like, and whether lookups see
-    /// every payment at once; or `standing` of an `[[error]]` with the code.
+    /// every payment at once; or `scope` of an `[[error]]` with the code.
     #[error("refused, and it is not proven that no copy of the request was or will be executed: {0}")]
     Refused(Refused),
     /// The service refuses to look it up.

@@ -1,17 +1,17 @@
 //! The payment is being sent: what its reply, or the lack of one, means.
 
 use bytes::Bytes;
-use pg_model::{ErrorCode, Method, Outcome, Remedy, Transaction};
+use pg_model::{ApiRequest, ErrorCode, Outcome, Remedy, Transaction};
 
 use super::{
-    Charge, Charged, Doubt, Next, Rest, Standing,
+    Charge, ChargeOutcome, RefusalScope, Rest, Transition, UnknownReason,
     state::{Aim, Exposure, Refusal, State, Then, UsedUp},
 };
 use crate::{Refused, ReplyError, machine::Failure};
 
-impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
+impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     /// The reply to the payment.
-    pub(super) fn paid(&mut self, response: http::Response<Bytes>) -> Next {
+    pub(super) fn paid(&mut self, response: http::Response<Bytes>) -> Transition {
         match self.account.reply::<M>(response) {
             Ok(outcome) => self.made(outcome),
             Err(ReplyError::Unreadable(_)) => lost(&mut self.state),
@@ -20,17 +20,17 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
     }
 
     /// There is no reply to the payment.
-    pub(super) fn unpaid(&mut self, failure: Failure) -> Next {
+    pub(super) fn unpaid(&mut self, failure: Failure) -> Transition {
         match failure {
             Failure::MaybeSent => lost(&mut self.state),
             Failure::NotSent => again(&self.state, Rest::Backoff),
-            Failure::HeldBack if self.state.exposure == Exposure::Never => Next::Done(Charged::NotSent),
-            Failure::HeldBack => Next::Unknown(Doubt::HeldBack),
+            Failure::HeldBack if self.state.exposure == Exposure::Never => Transition::Done(ChargeOutcome::NotSent),
+            Failure::HeldBack => Transition::Unknown(UnknownReason::HeldBack),
         }
     }
 
     /// A transaction came back: it is the one of this reference.
-    fn made(&mut self, outcome: Outcome<Transaction>) -> Next {
+    fn made(&mut self, outcome: Outcome<Transaction>) -> Transition {
         self.state.expose(Exposure::Answered);
         if !self.state.intent.bears_reference(outcome.record()) {
             // The reply to something else.
@@ -40,38 +40,38 @@ impl<M: Method<Output = Outcome<Transaction>>> Charge<M> {
     }
 
     /// The transaction of this reference, in whichever way it was found.
-    pub(super) fn found(&mut self, transaction: Box<Transaction>) -> Next {
+    pub(super) fn found(&mut self, transaction: Box<Transaction>) -> Transition {
         let transaction = match self.state.intent.recognise(transaction) {
             Ok(transaction) => transaction,
-            Err(doubt) => return Next::Unknown(doubt),
+            Err(doubt) => return Transition::Unknown(doubt),
         };
         match Outcome::read(*transaction, self.account.dialect()) {
-            Outcome::Approved(transaction) => Next::Done(Charged::Approved(transaction)),
-            Outcome::Declined(transaction) => Next::Done(Charged::Declined(transaction)),
+            Outcome::Approved(transaction) => Transition::Done(ChargeOutcome::Approved(transaction)),
+            Outcome::Declined(transaction) => Transition::Done(ChargeOutcome::Declined(transaction)),
             Outcome::Other(transaction) => {
                 self.state.expose(Exposure::Open);
                 self.state.aim = Aim::Settle(UsedUp::UnknownStatus);
                 self.seen = Some(transaction);
-                Next::Rest(Rest::Backoff, Then::Look)
+                Transition::Rest(Rest::Backoff, Then::Look)
             }
         }
     }
 }
 
 /// Nobody knows what became of the request: look it up, and give it time before.
-pub(super) fn lost(state: &mut State) -> Next {
+pub(super) fn lost(state: &mut State) -> Transition {
     state.expose(Exposure::Open);
     state.aim = Aim::Resend;
-    Next::Rest(Rest::Backoff, Then::Look)
+    Transition::Rest(Rest::Backoff, Then::Look)
 }
 
 /// The request was certainly not executed: send it again, but after one that may have been, look that up first.
-fn again(state: &State, rest: Rest) -> Next {
+fn again(state: &State, rest: Rest) -> Transition {
     let then = if state.exposure == Exposure::Open { Then::Look } else { Then::Pay };
-    Next::Rest(rest, then)
+    Transition::Rest(rest, then)
 }
 
-fn refuse(state: &mut State, refused: Refused) -> Next {
+fn refuse(state: &mut State, refused: Refused) -> Transition {
     let first = state.exposure == Exposure::Never;
     let open = state.exposure == Exposure::Open;
     state.expose(Exposure::Answered);
@@ -79,7 +79,7 @@ fn refuse(state: &mut State, refused: Refused) -> Next {
     if *refused.code() == ErrorCode::NO_RESPONSE_FROM_BANK {
         state.expose(Exposure::Open);
         state.aim = Aim::Settle(UsedUp::NoResponse(refusal));
-        return Next::Rest(Rest::Backoff, Then::Look);
+        return Transition::Rest(Rest::Backoff, Then::Look);
     }
     if refused.leaves_it_open() {
         return lost(state);
@@ -88,21 +88,23 @@ fn refuse(state: &mut State, refused: Refused) -> Next {
     if refused.says_it_was_done() {
         state.expose(Exposure::Open);
         state.aim = Aim::Settle(UsedUp::Duplicate(refusal));
-        return Next::Look;
+        return Transition::Look;
     }
     match refused.remedy() {
-        Remedy::FixCredentials if first && refused.is_known() => return Next::Done(Charged::Refused(refused)),
-        Remedy::FixCredentials => return Next::Unknown(Doubt::Credentials(refused)),
+        Remedy::FixCredentials if first && refused.is_known() => {
+            return Transition::Done(ChargeOutcome::Refused(refused));
+        }
+        Remedy::FixCredentials => return Transition::Unknown(UnknownReason::Credentials(refused)),
         remedy @ (Remedy::WaitOneMinute | Remedy::WaitFiveMinutes | Remedy::Retry) => {
             return again(state, Rest::of(remedy));
         }
         _ => {}
     }
-    let standing = refused.standing();
-    let proves = !state.earlier_run && (standing != Standing::WhileItLasts || !open);
+    let scope = refused.scope();
+    let proves = !state.earlier_run && (scope != RefusalScope::WhileItLasts || !open);
     state.aim = Aim::Refuse { refusal, proves };
-    if standing == Standing::Always && !open && !state.earlier_run {
-        return Next::Done(Charged::Refused(refused));
+    if scope == RefusalScope::Always && !open && !state.earlier_run {
+        return Transition::Done(ChargeOutcome::Refused(refused));
     }
-    Next::Look
+    Transition::Look
 }

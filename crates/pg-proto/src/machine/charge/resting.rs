@@ -5,10 +5,10 @@ use std::time::Duration;
 use pg_model::Remedy;
 
 use super::{
-    Next,
+    Transition,
     state::{Phase, Then},
 };
-use crate::machine::{Moment, Pauses};
+use crate::machine::{Backoff, Moment};
 
 /// What a pause is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Rest {
     }
 
     /// How long it is. What the service wants is spread by the first pause, so that not everybody is back at once.
-    pub(super) fn length(self, pauses: Pauses, earlier: u32, random: u64) -> Duration {
+    pub(super) fn length(self, pauses: Backoff, earlier: u32, random: u64) -> Duration {
         match self {
             Self::Backoff => pauses.next(earlier, random),
             Self::AsTold(least) => least.saturating_add(pauses.next(0, random)),
@@ -38,14 +38,14 @@ impl Rest {
 }
 
 /// What follows when somebody comes back during a rest: nothing before its time.
-pub(super) fn woken(now: Moment, until: Moment, length: Duration, then: Then) -> Next {
+pub(super) fn woken(now: Moment, until: Moment, length: Duration, then: Then) -> Transition {
     if now < until {
         // A clock that was set back would make it rest for as long again and more.
         let until = until.min(now.after(length));
-        return Next::Wait(Phase::Resting { until, length, then }, until);
+        return Transition::Wait(Phase::Resting { until, length, then }, until);
     }
     match then {
-        Then::Pay => Next::Pay,
-        Then::Look => Next::Look,
+        Then::Pay => Transition::Pay,
+        Then::Look => Transition::Look,
     }
 }

@@ -6,13 +6,13 @@ use http::StatusCode;
 use pg_model::{Dialect, ServiceError, mask};
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, intent::Intent};
+use super::{ChargeBounds, intent::Intent};
 use crate::{Refused, machine::Moment};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) intent: Intent,
-    pub(super) bounds: Bounds,
+    pub(super) bounds: ChargeBounds,
     /// Set when it begins.
     pub(super) deadline: Option<Moment>,
     pub(super) sends: u32,
@@ -127,7 +127,7 @@ impl Refusal {
 }
 
 impl State {
-    pub(super) fn new(intent: Intent, bounds: Bounds) -> Self {
+    pub(super) fn new(intent: Intent, bounds: ChargeBounds) -> Self {
         Self {
             intent,
             bounds,

@@ -17,7 +17,7 @@ const EMPTY: &str = r#"{"transactions":[]}"#;
 
 fn account() -> Account {
     let credentials = Credentials::new("canary-key", "canary-password", "canary-sha");
-    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials).speaking(crate::spoken::sandbox())
+    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials).with_dialect(crate::spoken::sandbox())
 }
 
 fn order() -> Order {
@@ -54,11 +54,11 @@ fn refused(code: &str) -> Event {
 struct Drive {
     charge: Charge<Auth>,
     now: Moment,
-    action: Action<Nothing, Charged>,
+    action: Action<Never, ChargeOutcome>,
 }
 
 impl Drive {
-    fn begin(bounds: Bounds) -> Self {
+    fn begin(bounds: ChargeBounds) -> Self {
         Self::of(Charge::new(account(), request(), bounds).unwrap(), NOW)
     }
 
@@ -101,20 +101,20 @@ impl Drive {
     }
 
     fn crash(self, request: Option<Auth>) -> Self {
-        let saved = Saved::from_text(self.charge.save().text());
+        let saved = SavedState::from_text(self.charge.save().text());
         Self::of(Charge::resume(&saved, account(), request).unwrap(), self.now)
     }
 
-    fn ends(mut self) -> Charged {
+    fn ends(mut self) -> ChargeOutcome {
         let Action::Done(outcome) = self.action else { panic!("an end expected, not {:?}", self.action) };
         let again = self.charge.step(Event::Begin, self.now, 0);
         assert!(matches!(again, Action::Done(same) if same == outcome));
         outcome
     }
 
-    fn doubts(self) -> Doubt {
+    fn doubts(self) -> UnknownReason {
         match self.ends() {
-            Charged::Unknown { reconcile, why } => {
+            ChargeOutcome::Unknown { reconcile, why } => {
                 assert_eq!(reconcile, TransactionLookup::new().unique_merchant_reference("order-7"));
                 why
             }
@@ -137,12 +137,14 @@ impl Drive {
 
 #[test]
 fn what_comes_back_under_the_reference_is_the_payment() {
-    let begin = || Drive::begin(Bounds::default()).sends("auth");
-    assert!(matches!(begin().then(ok(&transaction("600"))).ends(), Charged::Approved(t) if t.transaction_key == "key"));
-    assert!(matches!(begin().then(ok(&transaction("901"))).ends(), Charged::Declined(_)));
+    let begin = || Drive::begin(ChargeBounds::default()).sends("auth");
+    assert!(
+        matches!(begin().then(ok(&transaction("600"))).ends(), ChargeOutcome::Approved(t) if t.transaction_key == "key")
+    );
+    assert!(matches!(begin().then(ok(&transaction("901"))).ends(), ChargeOutcome::Declined(_)));
     let lost = || begin().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
-    assert!(matches!(lost().then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)));
-    assert!(matches!(lost().then(ok(&list(&[transaction("902")]))).ends(), Charged::Declined(_)));
+    assert!(matches!(lost().then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
+    assert!(matches!(lost().then(ok(&list(&[transaction("902")]))).ends(), ChargeOutcome::Declined(_)));
 }
 
 #[test]
@@ -150,49 +152,50 @@ fn after_a_request_that_may_have_been_executed_it_looks_and_then_sends_again() {
     let failures =
         || [Event::Failed(Failure::MaybeSent), ok("<html>"), ok(""), refused("999"), reply(502, "bad gateway")];
     for failure in failures() {
-        let drive = Drive::begin(Bounds::default()).sends("auth").then(failure).pauses(0).sends("lookup");
+        let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(failure).pauses(0).sends("lookup");
         let drive = drive.then(ok(EMPTY)).sends("auth").then(refused("950")).sends("lookup");
-        assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)));
+        assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
     }
     // A lookup without an answer is made again.
     for failure in failures().into_iter().chain([Event::Failed(Failure::NotSent)]) {
-        let drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+        let drive =
+            Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
         let drive = drive.then(failure).pauses(1).sends("lookup");
-        assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)));
+        assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
     }
 }
 
 #[test]
 fn nothing_found_is_no_proof() {
-    let mut drive = Drive::begin(Bounds { attempts: 2, lookups: 3, ..Bounds::default() }).sends("auth");
+    let mut drive = Drive::begin(ChargeBounds { attempts: 2, lookups: 3, ..ChargeBounds::default() }).sends("auth");
     drive = drive.then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup").then(ok(EMPTY)).sends("auth");
     drive = drive.then(Event::Failed(Failure::MaybeSent)).pauses(1).sends("lookup").then(ok(EMPTY));
     drive = drive.pauses(2).sends("lookup").then(ok(EMPTY));
-    assert_eq!(drive.doubts(), Doubt::NothingFound);
-    let drive = Drive::begin(Bounds { lookups: 0, ..Bounds::default() }).sends("auth");
-    assert_eq!(drive.then(Event::Failed(Failure::MaybeSent)).doubts(), Doubt::NotLookedUp);
+    assert_eq!(drive.doubts(), UnknownReason::NothingFound);
+    let drive = Drive::begin(ChargeBounds { lookups: 0, ..ChargeBounds::default() }).sends("auth");
+    assert_eq!(drive.then(Event::Failed(Failure::MaybeSent)).doubts(), UnknownReason::NotLookedUp);
 }
 
 #[test]
 fn a_list_that_was_not_asked_for_finds_nothing_and_proves_nothing() {
     let other =
         r#"{"transactionStatusCode":"600","transactionType":"Auth","uniqueMerchantReference":"order-8"}"#.to_owned();
-    let drive = Drive::begin(Bounds::default()).sends("auth").then(refused("136")).sends("lookup");
+    let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(refused("136")).sends("lookup");
     drive.then(ok(&list(&[other]))).pauses(0).sends("lookup");
 }
 
 #[test]
 fn only_what_never_left_is_not_sent() {
-    let drive = Drive::begin(Bounds { attempts: 2, ..Bounds::default() }).sends("auth");
+    let drive = Drive::begin(ChargeBounds { attempts: 2, ..ChargeBounds::default() }).sends("auth");
     let drive = drive.then(Event::Failed(Failure::NotSent)).pauses(0).sends("auth");
-    assert_eq!(drive.then(Event::Failed(Failure::NotSent)).ends(), Charged::NotSent);
-    let begin = || Drive::begin(Bounds::default());
-    assert_eq!(begin().then(Event::Failed(Failure::HeldBack)).ends(), Charged::NotSent);
-    assert_eq!(Drive::begin(Bounds { attempts: 0, ..Bounds::default() }).ends(), Charged::NotSent);
+    assert_eq!(drive.then(Event::Failed(Failure::NotSent)).ends(), ChargeOutcome::NotSent);
+    let begin = || Drive::begin(ChargeBounds::default());
+    assert_eq!(begin().then(Event::Failed(Failure::HeldBack)).ends(), ChargeOutcome::NotSent);
+    assert_eq!(Drive::begin(ChargeBounds { attempts: 0, ..ChargeBounds::default() }).ends(), ChargeOutcome::NotSent);
     let lost = || begin().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
-    assert_eq!(lost().then(Event::Failed(Failure::HeldBack)).doubts(), Doubt::HeldBack);
+    assert_eq!(lost().then(Event::Failed(Failure::HeldBack)).doubts(), UnknownReason::HeldBack);
     let again = || lost().then(ok(EMPTY)).sends("auth");
-    assert_eq!(again().then(Event::Failed(Failure::HeldBack)).doubts(), Doubt::HeldBack);
+    assert_eq!(again().then(Event::Failed(Failure::HeldBack)).doubts(), UnknownReason::HeldBack);
     // After one that may have left, one that did not is looked up as well.
     again().then(Event::Failed(Failure::NotSent)).pauses(1).sends("lookup");
 }
@@ -200,97 +203,105 @@ fn only_what_never_left_is_not_sent() {
 #[test]
 fn a_refusal_for_a_reason_in_the_request_holds_for_every_copy() {
     for code in ["103", "107", "108", "110", "120", "938"] {
-        let begin = || Drive::begin(Bounds::default()).sends("auth");
+        let begin = || Drive::begin(ChargeBounds::default()).sends("auth");
         assert!(
-            matches!(begin().then(refused(code)).ends(), Charged::Refused(r) if r.code().as_str() == code),
+            matches!(begin().then(refused(code)).ends(), ChargeOutcome::Refused(r) if r.code().as_str() == code),
             "{code}"
         );
         let drive = begin().then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY)).sends("auth");
         let drive = drive.then(refused(code)).sends("lookup");
-        assert!(matches!(drive.then(ok(EMPTY)).ends(), Charged::Refused(_)), "{code}");
+        assert!(matches!(drive.then(ok(EMPTY)).ends(), ChargeOutcome::Refused(_)), "{code}");
     }
 }
 
 #[test]
 fn a_refusal_that_time_brings_is_held_against_a_lookup() {
     for code in ["109", "129", "136", "940"] {
-        let fence = || Drive::begin(Bounds::default()).sends("auth").then(refused(code)).sends("lookup");
-        assert!(matches!(fence().then(ok(EMPTY)).ends(), Charged::Refused(r) if r.code().as_str() == code), "{code}");
-        assert!(matches!(fence().then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)), "{code}");
+        let fence = || Drive::begin(ChargeBounds::default()).sends("auth").then(refused(code)).sends("lookup");
+        assert!(
+            matches!(fence().then(ok(EMPTY)).ends(), ChargeOutcome::Refused(r) if r.code().as_str() == code),
+            "{code}"
+        );
+        assert!(matches!(fence().then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)), "{code}");
         // A code that may mean that nothing was found is not proof enough, and a lost lookup is none.
         fence().then(refused("943")).pauses(0).sends("lookup");
         let drive = fence().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
         // Nothing is forgotten in a crash.
         let drive = drive.crash(None).sends("lookup");
-        assert!(matches!(drive.then(ok(EMPTY)).ends(), Charged::Refused(r) if r.code().as_str() == code), "{code}");
+        assert!(
+            matches!(drive.then(ok(EMPTY)).ends(), ChargeOutcome::Refused(r) if r.code().as_str() == code),
+            "{code}"
+        );
     }
 }
 
 #[test]
 fn a_refusal_that_may_pass_says_nothing_about_requests_that_are_still_on_their_way() {
     for code in ["101", "106", "111", "942", "956", "777"] {
-        let drive = Drive::begin(Bounds::default()).sends("auth").then(refused(code)).sends("lookup");
-        assert!(matches!(drive.then(ok(EMPTY)).ends(), Charged::Refused(_)), "{code}");
-        let drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY));
+        let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(refused(code)).sends("lookup");
+        assert!(matches!(drive.then(ok(EMPTY)).ends(), ChargeOutcome::Refused(_)), "{code}");
+        let drive =
+            Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY));
         let drive = drive.sends("auth").then(refused(code)).sends("lookup").then(ok(EMPTY));
-        assert!(matches!(drive.doubts(), Doubt::Refused(_)), "{code}");
+        assert!(matches!(drive.doubts(), UnknownReason::Refused(_)), "{code}");
     }
     // An answer to a later request does not settle the earlier one.
-    let drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY));
+    let drive = Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY));
     let drive = drive.sends("auth").then(refused("936")).waits(Duration::from_millis(60_500)).sends("lookup");
     let drive = drive.then(ok(EMPTY)).sends("auth").then(refused("942")).sends("lookup").then(ok(EMPTY));
-    assert!(matches!(drive.doubts(), Doubt::Refused(_)));
+    assert!(matches!(drive.doubts(), UnknownReason::Refused(_)));
 }
 
 #[test]
 fn a_reference_that_is_used_up_is_only_looked_up() {
     for code in ["950", "125"] {
-        let bounds = Bounds { lookups: 2, ..Bounds::default() };
+        let bounds = ChargeBounds { lookups: 2, ..ChargeBounds::default() };
         let drive = Drive::begin(bounds).sends("auth").then(refused(code)).sends("lookup").then(ok(EMPTY));
         let drive = drive.pauses(0).sends("lookup").then(ok(EMPTY));
-        assert!(matches!(drive.doubts(), Doubt::ReferenceUsed(r) if r.code().as_str() == code), "{code}");
+        assert!(matches!(drive.doubts(), UnknownReason::ReferenceUsed(r) if r.code().as_str() == code), "{code}");
     }
-    let bounds = Bounds { lookups: 2, ..Bounds::default() };
+    let bounds = ChargeBounds { lookups: 2, ..ChargeBounds::default() };
     let drive = Drive::begin(bounds).sends("auth").then(refused("119")).pauses(0).sends("lookup").then(ok(EMPTY));
     let drive = drive.pauses(1).sends("lookup").then(ok(EMPTY));
-    assert!(matches!(drive.doubts(), Doubt::NoResponse(_)));
+    assert!(matches!(drive.doubts(), UnknownReason::NoResponse(_)));
     let drive = Drive::begin(bounds).sends("auth").then(ok(&transaction("655"))).pauses(0).sends("lookup");
     let settled = |drive: Drive| drive.then(ok(&list(&[transaction("600")]))).ends();
     assert!(matches!(
         settled(drive.then(ok(&list(&[transaction("656")]))).pauses(1).sends("lookup")),
-        Charged::Approved(_)
+        ChargeOutcome::Approved(_)
     ));
     let drive = Drive::begin(bounds).sends("auth").then(ok(&transaction("655"))).pauses(0).sends("lookup");
     let drive = drive.then(ok(&list(&[transaction("656")]))).pauses(1).sends("lookup").then(ok(EMPTY));
-    assert!(matches!(drive.doubts(), Doubt::UnknownStatus(t) if t.transaction_status_code.as_str() == "656"));
+    assert!(matches!(drive.doubts(), UnknownReason::UnknownStatus(t) if t.transaction_status_code.as_str() == "656"));
 }
 
 #[test]
 fn it_waits_as_the_service_says() {
     for (code, pause) in [("121", 60_500), ("936", 60_500), ("122", 300_500)] {
         let pause = Duration::from_millis(pause);
-        let drive = Drive::begin(Bounds::default()).sends("auth").then(refused(code)).waits(pause).sends("auth");
-        assert!(matches!(drive.then(ok(&transaction("600"))).ends(), Charged::Approved(_)));
-        let drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+        let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(refused(code)).waits(pause).sends("auth");
+        assert!(matches!(drive.then(ok(&transaction("600"))).ends(), ChargeOutcome::Approved(_)));
+        let drive =
+            Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
         drive.then(refused(code)).waits(pause).sends("lookup");
         // With no time to wait it ends, and asks nothing of a service that wants no requests.
-        let bounds = Bounds { within: Duration::from_secs(30), ..Bounds::default() };
-        assert_eq!(Drive::begin(bounds).then(refused(code)).doubts(), Doubt::NotLookedUp);
+        let bounds = ChargeBounds { within: Duration::from_secs(30), ..ChargeBounds::default() };
+        assert_eq!(Drive::begin(bounds).then(refused(code)).doubts(), UnknownReason::NotLookedUp);
     }
 }
 
 #[test]
 fn wrong_credentials_end_it() {
     for code in ["102", "105", "123"] {
-        let begin = || Drive::begin(Bounds::default()).sends("auth");
-        assert!(matches!(begin().then(refused(code)).ends(), Charged::Refused(_)), "{code}");
+        let begin = || Drive::begin(ChargeBounds::default()).sends("auth");
+        assert!(matches!(begin().then(refused(code)).ends(), ChargeOutcome::Refused(_)), "{code}");
         let lost = || begin().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
-        assert!(matches!(lost().then(refused(code)).doubts(), Doubt::Credentials(_)), "{code}");
+        assert!(matches!(lost().then(refused(code)).doubts(), UnknownReason::Credentials(_)), "{code}");
         let again = lost().then(ok(EMPTY)).sends("auth");
-        assert!(matches!(again.then(refused(code)).doubts(), Doubt::Credentials(_)), "{code}");
+        assert!(matches!(again.then(refused(code)).doubts(), UnknownReason::Credentials(_)), "{code}");
     }
-    let drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
-    assert!(matches!(drive.then(refused("106")).doubts(), Doubt::LookupRefused(_)));
+    let drive = Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    assert!(matches!(drive.then(refused("106")).doubts(), UnknownReason::LookupRefused(_)));
 }
 
 #[test]
@@ -300,22 +311,23 @@ fn another_payment_of_the_reference_is_not_taken_for_this_one() {
             r#"{{"transactionStatusCode":"600","transactionType":"Auth","transactionValue":"{value}","currency":"GBP"}}"#
         )
     };
-    let lost = || Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
-    assert!(matches!(lost().then(ok(&list(&[valued("998")]))).ends(), Charged::Approved(_)));
-    assert!(matches!(lost().then(ok(&list(&[valued("999")]))).doubts(), Doubt::OtherPayment(_, "amount")));
+    let lost =
+        || Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    assert!(matches!(lost().then(ok(&list(&[valued("998")]))).ends(), ChargeOutcome::Approved(_)));
+    assert!(matches!(lost().then(ok(&list(&[valued("999")]))).doubts(), UnknownReason::OtherPayment(_, "amount")));
     let two = list(&[transaction("901"), transaction("600")]);
-    assert!(matches!(lost().then(ok(&two)).doubts(), Doubt::Several(keys) if keys.len() == 2));
+    assert!(matches!(lost().then(ok(&two)).doubts(), UnknownReason::Several(keys) if keys.len() == 2));
     // The reply to something else is no reply.
     let other = r#"{"transactionStatusCode":"600","uniqueMerchantReference":"order-8"}"#;
-    Drive::begin(Bounds::default()).then(ok(other)).pauses(0).sends("lookup");
+    Drive::begin(ChargeBounds::default()).then(ok(other)).pauses(0).sends("lookup");
 }
 
 #[test]
 fn after_a_crash_the_request_counts_as_sent_and_a_refusal_proves_nothing_about_it() {
-    let crashed = |request| Drive::begin(Bounds::default()).sends("auth").crash(request).sends("lookup");
-    assert!(matches!(crashed(None).then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)));
+    let crashed = |request| Drive::begin(ChargeBounds::default()).sends("auth").crash(request).sends("lookup");
+    assert!(matches!(crashed(None).then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
     let again = crashed(Some(request())).then(ok(EMPTY)).sends("auth").then(refused("108")).sends("lookup");
-    assert!(matches!(again.then(ok(EMPTY)).doubts(), Doubt::Refused(_)));
+    assert!(matches!(again.then(ok(EMPTY)).doubts(), UnknownReason::Refused(_)));
     // Without the request there is nothing to send.
     let mut drive = crashed(None).then(ok(EMPTY));
     for number in 0..7 {
@@ -324,21 +336,21 @@ fn after_a_crash_the_request_counts_as_sent_and_a_refusal_proves_nothing_about_i
             .sends("lookup")
             .then(ok(EMPTY));
     }
-    assert_eq!(drive.doubts(), Doubt::NothingFound);
+    assert_eq!(drive.doubts(), UnknownReason::NothingFound);
     // Attempts are counted over all runs.
-    let bounds = Bounds { attempts: 1, lookups: 1, ..Bounds::default() };
+    let bounds = ChargeBounds { attempts: 1, lookups: 1, ..ChargeBounds::default() };
     let drive = Drive::begin(bounds).sends("auth").crash(Some(request())).sends("lookup").then(ok(EMPTY));
-    assert_eq!(drive.doubts(), Doubt::NothingFound);
+    assert_eq!(drive.doubts(), UnknownReason::NothingFound);
     // Long after its time, resuming asks once.
-    let mut drive = Drive::begin(Bounds::default()).sends("auth");
+    let mut drive = Drive::begin(ChargeBounds::default()).sends("auth");
     drive.now = drive.now.after(Duration::from_secs(100_000));
     let drive = drive.crash(Some(request())).sends("lookup");
-    assert_eq!(drive.then(ok(EMPTY)).doubts(), Doubt::NothingFound);
+    assert_eq!(drive.then(ok(EMPTY)).doubts(), UnknownReason::NothingFound);
 }
 
 #[test]
 fn what_does_not_belong_to_the_state_is_refused() {
-    let charge = Charge::new(account(), request(), Bounds::default()).unwrap();
+    let charge = Charge::new(account(), request(), ChargeBounds::default()).unwrap();
     let saved = charge.save();
     let resume = |request: Auth| Charge::resume(&saved, account(), Some(request)).map(|_| ());
     assert_eq!(resume(request()), Ok(()));
@@ -353,49 +365,50 @@ fn what_does_not_belong_to_the_state_is_refused() {
     }
     let preauth = Charge::<Preauth>::resume(&saved, account(), None).map(|_| ());
     assert_eq!(preauth, Err(ResumeError::Mismatch("method")));
-    let newer = Saved::from_text(saved.text().replace(r#""version":1"#, r#""version":2"#));
+    let newer = SavedState::from_text(saved.text().replace(r#""version":1"#, r#""version":2"#));
     assert!(matches!(Charge::<Auth>::resume(&newer, account(), None).map(|_| ()), Err(ResumeError::Newer { .. })));
 }
 
 #[test]
 fn what_can_not_be_charged_once_is_not_begun() {
-    let new = |order| Charge::new(account(), Auth::new(CardDetails::new(PAN, "12", "30"), order), Bounds::default());
+    let new =
+        |order| Charge::new(account(), Auth::new(CardDetails::new(PAN, "12", "30"), order), ChargeBounds::default());
     let without = Order { unique_merchant_reference: None, ..order() };
     assert!(matches!(new(without), Err(Misuse::NoUniqueReference)));
     assert!(matches!(new(order().unique_merchant_reference("")), Err(Misuse::NoUniqueReference)));
     assert!(matches!(new(order().unique_merchant_reference("x".repeat(129))), Err(Misuse::Invalid(_))));
     let capture = pg_model::CapturePreauth::new("0123456789abcdef0123456789abcdef");
-    assert!(matches!(Charge::new(account(), capture, Bounds::default()), Err(Misuse::NotLookedUpFirst(_))));
+    assert!(matches!(Charge::new(account(), capture, ChargeBounds::default()), Err(Misuse::NotLookedUpFirst(_))));
 }
 
 #[test]
 fn an_event_that_does_not_fit_sends_nothing() {
-    let mut drive = Drive::begin(Bounds::default()).sends("auth");
+    let mut drive = Drive::begin(ChargeBounds::default()).sends("auth");
     for event in [Event::Begin, Event::Woken, Event::Begin] {
         assert!(matches!(drive.charge.step(event, drive.now, 0), Action::WaitUntil(_)));
     }
     let drive = drive.then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
     let drive = drive.then(Event::Woken);
     assert!(matches!(drive.action, Action::WaitUntil(_)));
-    assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)));
+    assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
 }
 
 #[test]
 fn a_clock_that_jumps_makes_it_wait_no_longer_and_ends_it_no_wrong_way() {
-    let mut drive = Drive::begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent));
+    let mut drive = Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent));
     drive.now = Moment::from_millis(5);
     let drive = drive.then(Event::Woken);
     assert!(matches!(drive.action, Action::WaitUntil(until) if until.millis() == 505), "{:?}", drive.action);
-    let mut drive = Drive::begin(Bounds::default()).sends("auth");
+    let mut drive = Drive::begin(ChargeBounds::default()).sends("auth");
     drive.now = drive.now.after(Duration::from_secs(1_000_000));
     // Over its time, with a request whose fate is open: one lookup, then it is not known.
     let drive = drive.then(Event::Failed(Failure::MaybeSent)).sends("lookup");
-    assert_eq!(drive.then(ok(EMPTY)).doubts(), Doubt::NothingFound);
+    assert_eq!(drive.then(ok(EMPTY)).doubts(), UnknownReason::NothingFound);
 }
 
 #[test]
 fn every_run_ends() {
-    let bounds = Bounds { attempts: 5, lookups: 50, ..Bounds::default() };
+    let bounds = ChargeBounds { attempts: 5, lookups: 50, ..ChargeBounds::default() };
     for failure in [Failure::NotSent, Failure::MaybeSent] {
         let mut drive = Drive::begin(bounds);
         let mut sent = 0;
@@ -414,12 +427,12 @@ fn every_run_ends() {
             };
         };
         assert!(sent <= 56 && drive.now <= NOW.after(Duration::from_secs(600)));
-        assert_eq!(outcome == Charged::NotSent, failure == Failure::NotSent);
+        assert_eq!(outcome == ChargeOutcome::NotSent, failure == Failure::NotSent);
     }
 }
 
 #[test]
 fn what_was_not_sent_is_not_sent_by_resuming_it() {
-    let drive = Drive::begin(Bounds::default()).sends("auth").then(Event::Failed(Failure::HeldBack));
-    assert_eq!(drive.crash(Some(request())).ends(), Charged::NotSent);
+    let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(Event::Failed(Failure::HeldBack));
+    assert_eq!(drive.crash(Some(request())).ends(), ChargeOutcome::NotSent);
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, Remedy};
 
-use super::{CheckedOut, Checkout, CheckoutInput, Flight, NotKnown, Phase, amount};
+use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NotKnown, Phase, amount};
 use crate::{
     Refused,
     machine::{
         Event, Moment,
-        exchange::{Heard, heard},
+        exchange::{ExchangeResult, sort_event},
     },
 };
 
@@ -35,25 +35,28 @@ impl Checkout {
     }
 
     pub(super) fn checked(&mut self, key: String, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<EnterpriseTransactionLookup, _>(&self.account, event) {
-            Heard::Answer(transaction) => {
+        let again = match sort_event::<EnterpriseTransactionLookup, _>(&self.account, event) {
+            ExchangeResult::Answer(transaction) => {
                 match self.judge(&transaction) {
-                    Finding::Payment => return self.end(CheckedOut::Paid { trans_key: key }),
+                    Finding::Payment => return self.end(CheckoutOutcome::Paid { trans_key: key }),
                     Finding::Nothing => {}
                     Finding::Unclear => self.state.unclear = Some(key.clone()),
                 }
                 return self.done_with(&key, now);
             }
-            Heard::Shut(refused) => return self.not_known(key, NotKnown::Refused(refused)),
-            Heard::HeldBack => return self.not_known(key, NotKnown::HeldBack),
-            Heard::Refused(refused) | Heard::Done(refused) if refused.remedy() != Remedy::Retry => {
+            ExchangeResult::Shut(refused) => return self.not_known(key, NotKnown::Refused(refused)),
+            ExchangeResult::HeldBack => return self.not_known(key, NotKnown::HeldBack),
+            ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) if refused.remedy() != Remedy::Retry => {
                 if !self.is_made_up(&refused) {
                     self.state.unclear = Some(key.clone());
                 }
                 return self.done_with(&key, now);
             }
-            Heard::Later(wait) => self.try_again(Some(wait), now, random),
-            Heard::Refused(_) | Heard::Done(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
+            ExchangeResult::Later(wait) => self.try_again(Some(wait), now, random),
+            ExchangeResult::Refused(_)
+            | ExchangeResult::Done(_)
+            | ExchangeResult::NotSent
+            | ExchangeResult::InDoubt => self.try_again(None, now, random),
         };
         if !again {
             self.state.unclear = Some(key.clone());
@@ -87,6 +90,6 @@ impl Checkout {
     }
 
     fn not_known(&mut self, key: String, why: NotKnown) {
-        self.end(CheckedOut::Unknown { trans_key: Some(key), why });
+        self.end(CheckoutOutcome::Unknown { trans_key: Some(key), why });
     }
 }

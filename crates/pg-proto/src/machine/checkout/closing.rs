@@ -1,12 +1,12 @@
 //! The token is withdrawn, late news are waited for, and a payment of which nobody told is searched for.
 
 use bytes::Bytes;
-use pg_model::{CancelToken, Flag, Outcome, Transaction, TransactionLookup, TransactionType, dialect::NothingFound};
+use pg_model::{CancelToken, Flag, Outcome, Transaction, TransactionLookup, TransactionType, dialect::EmptyLookup};
 
-use super::{CheckedOut, Checkout, CheckoutInput, Flight, NEWS, NotKnown, NotOpened, Phase};
+use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NEWS, NotKnown, NotOpenedReason, Phase};
 use crate::machine::{
     Event, Moment,
-    exchange::{Heard, heard, says_not_found},
+    exchange::{ExchangeResult, says_not_found, sort_event},
 };
 
 impl Checkout {
@@ -14,7 +14,7 @@ impl Checkout {
     pub(super) fn withdraw(&mut self) {
         match self.state.phase {
             // The request that may be on its way makes a token that nobody is sent to.
-            Phase::Opening if self.flight.is_none() => self.end(CheckedOut::NotOpened(NotOpened::Withdrawn)),
+            Phase::Opening if self.flight.is_none() => self.end(CheckoutOutcome::NotOpened(NotOpenedReason::Withdrawn)),
             Phase::Waiting => self.enter(Phase::Cancelling),
             _ => {}
         }
@@ -27,8 +27,8 @@ impl Checkout {
     }
 
     pub(super) fn cancelled(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<CancelToken, _>(&self.account, event) {
-            Heard::Answer(answer) => {
+        let again = match sort_event::<CancelToken, _>(&self.account, event) {
+            ExchangeResult::Answer(answer) => {
                 let state = &mut self.state;
                 state.cancelled = answer.status == Flag::YES;
                 let past = state.phase == Phase::Closing && state.expiry.is_some_and(|expiry| expiry <= now);
@@ -36,10 +36,13 @@ impl Checkout {
                 state.expired = past && ended && answer.status == Flag::NO;
                 false
             }
-            Heard::Refused(_) | Heard::Done(_) | Heard::Shut(_) | Heard::HeldBack => false,
-            Heard::Later(wait) => self.try_again(Some(wait), now, random),
+            ExchangeResult::Refused(_)
+            | ExchangeResult::Done(_)
+            | ExchangeResult::Shut(_)
+            | ExchangeResult::HeldBack => false,
+            ExchangeResult::Later(wait) => self.try_again(Some(wait), now, random),
             // A token that is cancelled twice stays cancelled.
-            Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
+            ExchangeResult::NotSent | ExchangeResult::InDoubt => self.try_again(None, now, random),
         };
         if again {
             return;
@@ -68,27 +71,30 @@ impl Checkout {
 
     pub(super) fn found(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
         if matches!(&event, Event::Reply(reply) if says_not_found(&self.account, reply)) {
-            self.state.searched = self.proves(NothingFound::NotFound);
+            self.state.searched = self.proves(EmptyLookup::NotFound);
             return self.enter(Phase::Concluding);
         }
-        let again = match heard::<TransactionLookup, _>(&self.account, event) {
-            Heard::Answer(found) => {
+        let again = match sort_event::<TransactionLookup, _>(&self.account, event) {
+            ExchangeResult::Answer(found) => {
                 let mut found: Vec<Transaction> = found.transactions;
                 found.retain(|transaction| self.may_be_it(transaction));
                 // What does not fit can't be checked, so that finding nothing would say nothing; nor would it where the
                 // service is not known to list all there is.
-                self.state.searched = found.len() <= NEWS && self.proves(NothingFound::EmptyList);
+                self.state.searched = found.len() <= NEWS && self.proves(EmptyLookup::EmptyList);
                 let keys = found.into_iter().take(NEWS).map(|found| found.transaction_key.to_string());
                 self.state.news.extend(keys.filter(|key| !key.is_empty()));
                 false
             }
-            Heard::Refused(refused) | Heard::Done(refused) if refused.unknown_transaction() => {
-                self.state.searched = self.proves(NothingFound::Error);
+            ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) if refused.unknown_transaction() => {
+                self.state.searched = self.proves(EmptyLookup::Error);
                 false
             }
-            Heard::Refused(_) | Heard::Done(_) | Heard::Shut(_) | Heard::HeldBack => false,
-            Heard::Later(wait) => self.try_again(Some(wait), now, random),
-            Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
+            ExchangeResult::Refused(_)
+            | ExchangeResult::Done(_)
+            | ExchangeResult::Shut(_)
+            | ExchangeResult::HeldBack => false,
+            ExchangeResult::Later(wait) => self.try_again(Some(wait), now, random),
+            ExchangeResult::NotSent | ExchangeResult::InDoubt => self.try_again(None, now, random),
         };
         if !again {
             self.enter(Phase::Concluding);
@@ -96,20 +102,20 @@ impl Checkout {
     }
 
     /// Whether nothing found in this form proves that there is no payment.
-    fn proves(&self, form: NothingFound) -> bool {
+    fn proves(&self, form: EmptyLookup) -> bool {
         self.account.dialect().proves_nothing_there(form)
     }
 
     /// Everything was tried, and no payment was found.
     pub(super) fn conclude(&mut self) -> Option<http::Request<Bytes>> {
-        let unknown = |trans_key, why| CheckedOut::Unknown { trans_key, why };
+        let unknown = |trans_key, why| CheckoutOutcome::Unknown { trans_key, why };
         let state = &self.state;
         self.end(if let Some(key) = &state.unclear {
             unknown(Some(key.clone()), NotKnown::Unclear)
         } else if !state.cancelled && !state.expired {
             unknown(None, NotKnown::StillOpen)
         } else if state.searched {
-            CheckedOut::Lapsed { cancelled: state.cancelled }
+            CheckoutOutcome::Lapsed { cancelled: state.cancelled }
         } else {
             unknown(None, NotKnown::NobodyTold)
         });

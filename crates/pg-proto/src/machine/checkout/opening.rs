@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use pg_model::{CheckoutToken, GetToken};
 
-use super::{CheckedOut, Checkout, CheckoutInput, Flight, NotOpened, Phase};
+use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NotOpenedReason, Phase};
 use crate::machine::{
     Event, Moment, calendar,
-    exchange::{Heard, heard},
+    exchange::{ExchangeResult, sort_event},
 };
 
 impl Checkout {
@@ -15,25 +15,29 @@ impl Checkout {
         if request.is_some() {
             self.flight = Some(Flight::Token);
         } else {
-            self.end(CheckedOut::NotOpened(NotOpened::Interrupted));
+            self.end(CheckoutOutcome::NotOpened(NotOpenedReason::Interrupted));
         }
         request
     }
 
     pub(super) fn opened(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        let again = match heard::<GetToken, _>(&self.account, event) {
-            Heard::Answer(answer) if !answer.token.token_id.is_empty() && !answer.token.redemption_url.is_empty() => {
+        let again = match sort_event::<GetToken, _>(&self.account, event) {
+            ExchangeResult::Answer(answer)
+                if !answer.token.token_id.is_empty() && !answer.token.redemption_url.is_empty() =>
+            {
                 return self.take(&answer, now);
             }
-            Heard::Refused(refused) | Heard::Done(refused) | Heard::Shut(refused) => {
-                return self.end(CheckedOut::NotOpened(NotOpened::Refused(refused)));
+            ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) | ExchangeResult::Shut(refused) => {
+                return self.end(CheckoutOutcome::NotOpened(NotOpenedReason::Refused(refused)));
             }
-            Heard::HeldBack => return self.end(CheckedOut::NotOpened(NotOpened::HeldBack)),
-            Heard::Later(wait) => self.try_again(Some(wait), now, random),
-            Heard::Answer(_) | Heard::NotSent | Heard::InDoubt => self.try_again(None, now, random),
+            ExchangeResult::HeldBack => return self.end(CheckoutOutcome::NotOpened(NotOpenedReason::HeldBack)),
+            ExchangeResult::Later(wait) => self.try_again(Some(wait), now, random),
+            ExchangeResult::Answer(_) | ExchangeResult::NotSent | ExchangeResult::InDoubt => {
+                self.try_again(None, now, random)
+            }
         };
         if !again {
-            self.end(CheckedOut::NotOpened(NotOpened::Unreachable));
+            self.end(CheckoutOutcome::NotOpened(NotOpenedReason::Unreachable));
         }
     }
 

@@ -6,14 +6,14 @@ use crate::{Misuse, Refused};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
-pub enum CheckedOut {
+pub enum CheckoutOutcome {
     /// Paid, or reserved where the token asks for that: the service says so.
     Paid {
         /// The transaction, for refunds and for tokenising its card.
         trans_key: String,
     },
     /// No customer was given an address: nothing was paid, and nothing ever will be.
-    NotOpened(NotOpened),
+    NotOpened(NotOpenedReason),
     /// It was not paid, and can't be any more, as far as the contract's fourth promise reaches.
     Lapsed {
         /// Whether the token was cancelled; else it expired.
@@ -31,7 +31,7 @@ pub enum CheckedOut {
 /// Why no customer was given an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum NotOpened {
+pub enum NotOpenedReason {
     /// The service refused it.
     Refused(Refused),
     /// The service could not be reached.

@@ -26,7 +26,7 @@ impl Tested for Checkout {
     const CANARIES: &'static [&'static str] =
         &["canary-api-key", "canary-password", "canary-v5-key", "canary-v5-password", "canary-surname", "01021980"];
 
-    fn resumed(saved: &Saved) -> Self {
+    fn resumed(saved: &SavedState) -> Self {
         Self::resume(saved, account(), CheckoutPlan::default()).unwrap()
     }
 }
@@ -44,7 +44,7 @@ impl Run {
     }
 
     fn tell(&mut self, key: &str) -> &mut Self {
-        self.input(CheckoutInput::Told(key.to_owned()))
+        self.input(CheckoutInput::Reported(key.to_owned()))
     }
 
     fn withdraw(&mut self) -> &mut Self {
@@ -66,7 +66,7 @@ impl Run {
 fn account() -> Account {
     let credentials = Credentials::new("canary-api-key", "canary-password", "sha");
     let base = |text| BaseUrl::parse(text).unwrap();
-    Account::new(base("https://gateway.example"), credentials).speaking(crate::spoken::sandbox()).enterprise(
+    Account::new(base("https://gateway.example"), credentials).with_dialect(crate::spoken::sandbox()).enterprise(
         base("https://gateway.example/enterprise"),
         EnterpriseCredentials::new("canary-v5-key", "canary-v5-password"),
     )

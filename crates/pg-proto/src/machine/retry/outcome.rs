@@ -5,7 +5,7 @@ use std::time::Duration;
 use pg_model::TransactionLookup;
 use serde::{Deserialize, Serialize};
 
-use crate::{Refused, Unreadable, machine::Pauses};
+use crate::{Refused, Unreadable, machine::Backoff};
 
 /// How far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,19 +16,19 @@ pub struct RetryBounds {
     /// wait that the service asks for (5 minutes, spec 1 §5).
     pub within: Duration,
     /// The pauses before each further attempt. Default: one second, doubling up to 30.
-    pub pauses: Pauses,
+    pub pauses: Backoff,
 }
 
 impl Default for RetryBounds {
     fn default() -> Self {
-        Self { again: 3, within: Duration::from_secs(600), pauses: Pauses::default() }
+        Self { again: 3, within: Duration::from_secs(600), pauses: Backoff::default() }
     }
 }
 
 /// How it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Tried<T> {
+pub enum RetryOutcome<T> {
     /// The service carried it out: its result.
     Answered(T),
     /// The service refused it, and did so every time.

@@ -10,7 +10,7 @@ const NOW: Moment = Moment::from_millis(1_700_000_000_000);
 
 fn account() -> Account {
     Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "password", "sha"))
-        .speaking(crate::spoken::sandbox())
+        .with_dialect(crate::spoken::sandbox())
 }
 
 fn lookup(again: u32) -> Retry<TokenLookup> {
@@ -37,7 +37,7 @@ fn error(status: u16, code: &str) -> Event {
     answer(status, &format!(r#"{{"errorCode":"{code}","errorMessage":""}}"#))
 }
 
-fn begin<M: Method<Output: Clone>>(retry: &mut Retry<M>, now: Moment) {
+fn begin<M: ApiRequest<Output: Clone>>(retry: &mut Retry<M>, now: Moment) {
     assert!(matches!(retry.step(Event::Begin, now, 0), Action::Send(_)));
 }
 
@@ -76,8 +76,8 @@ fn a_safe_method_is_sent_again_until_it_is_answered() {
         assert_eq!(wait(retry.step(error(400, "102"), NOW, 0)), pause);
         assert!(matches!(retry.step(Event::Woken, NOW.after(pause), 0), Action::Send(_)));
         let outcome = done(retry.step(answer(200, r#"{"cardKeyDetails":{}}"#), NOW.after(pause), 0));
-        assert!(matches!(outcome, Tried::Answered(_)), "{outcome:?}");
-        assert!(matches!(done(retry.step(Event::Begin, NOW, 0)), Tried::Answered(_)));
+        assert!(matches!(outcome, RetryOutcome::Answered(_)), "{outcome:?}");
+        assert!(matches!(done(retry.step(Event::Begin, NOW, 0)), RetryOutcome::Answered(_)));
     }
 }
 
@@ -86,7 +86,7 @@ fn what_can_not_change_is_not_sent_again() {
     for code in ["102", "108", "106", "777", "125"] {
         let mut retry = lookup(3);
         begin(&mut retry, NOW);
-        assert!(matches!(done(retry.step(error(400, code), NOW, 0)), Tried::Refused(_)), "{code}");
+        assert!(matches!(done(retry.step(error(400, code), NOW, 0)), RetryOutcome::Refused(_)), "{code}");
     }
 }
 
@@ -94,15 +94,15 @@ fn what_can_not_change_is_not_sent_again() {
 fn zero_means_zero() {
     let mut retry = lookup(0);
     begin(&mut retry, NOW);
-    assert_eq!(done(retry.step(Event::Failed(Failure::NotSent), NOW, 0)), Tried::NotSent);
+    assert_eq!(done(retry.step(Event::Failed(Failure::NotSent), NOW, 0)), RetryOutcome::NotSent);
     let mut retry = lookup(0);
     begin(&mut retry, NOW);
     let outcome = done(retry.step(Event::Failed(Failure::MaybeSent), NOW, 0));
-    assert_eq!(outcome, Tried::Unknown { reconcile: None, why: Unanswered::NoReply });
+    assert_eq!(outcome, RetryOutcome::Unknown { reconcile: None, why: Unanswered::NoReply });
     let mut retry = lookup(0);
     begin(&mut retry, NOW);
     let mut resumed = Retry::resume(&retry.save(), account(), TokenLookup::new().card_key("card-key")).unwrap();
-    assert!(matches!(done(resumed.step(Event::Begin, NOW, 0)), Tried::Unknown { .. }));
+    assert!(matches!(done(resumed.step(Event::Begin, NOW, 0)), RetryOutcome::Unknown { .. }));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn other_methods_are_sent_again_only_when_nothing_left() {
     let mut held =
         Retry::resume(&capture().save(), account(), CapturePreauth::new("0123456789abcdef0123456789abcdef")).unwrap();
     begin(&mut held, NOW);
-    assert_eq!(done(held.step(Event::Failed(Failure::HeldBack), NOW, 0)), Tried::NotSent);
+    assert_eq!(done(held.step(Event::Failed(Failure::HeldBack), NOW, 0)), RetryOutcome::NotSent);
     for (event, unknown) in [
         (Event::Failed(Failure::MaybeSent), true),
         (answer(200, ""), true),
@@ -129,8 +129,8 @@ fn other_methods_are_sent_again_only_when_nothing_left() {
         let mut retry = capture();
         begin(&mut retry, NOW);
         let outcome = done(retry.step(event, NOW, 0));
-        assert_eq!(matches!(outcome, Tried::Unknown { reconcile: None, .. }), unknown, "{outcome:?}");
-        assert_eq!(matches!(outcome, Tried::Refused(_)), !unknown, "{outcome:?}");
+        assert_eq!(matches!(outcome, RetryOutcome::Unknown { reconcile: None, .. }), unknown, "{outcome:?}");
+        assert_eq!(matches!(outcome, RetryOutcome::Refused(_)), !unknown, "{outcome:?}");
     }
 }
 
@@ -138,14 +138,14 @@ fn other_methods_are_sent_again_only_when_nothing_left() {
 fn a_payment_with_a_reference_says_how_to_find_it() {
     let mut retry = payment();
     begin(&mut retry, NOW);
-    let Tried::Unknown { reconcile, .. } = done(retry.step(Event::Failed(Failure::MaybeSent), NOW, 0)) else {
+    let RetryOutcome::Unknown { reconcile, .. } = done(retry.step(Event::Failed(Failure::MaybeSent), NOW, 0)) else {
         panic!()
     };
     assert_eq!(reconcile, Some(TransactionLookup::new().unique_merchant_reference("order-7")));
     let mut retry = payment();
     begin(&mut retry, NOW);
     let made = answer(200, r#"{"transactionStatusCode":"901"}"#);
-    assert!(matches!(done(retry.step(made, NOW, 0)), Tried::Answered(Outcome::Declined(_))));
+    assert!(matches!(done(retry.step(made, NOW, 0)), RetryOutcome::Answered(Outcome::Declined(_))));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn after_a_crash_the_request_counts_as_sent() {
     begin(&mut retry, NOW);
     let request = || CapturePreauth::new("0123456789abcdef0123456789abcdef");
     let mut resumed = Retry::resume(&retry.save(), account(), request()).unwrap();
-    assert!(matches!(done(resumed.step(Event::Begin, NOW, 0)), Tried::Unknown { .. }));
+    assert!(matches!(done(resumed.step(Event::Begin, NOW, 0)), RetryOutcome::Unknown { .. }));
     // A pause is gone on with.
     let pause = wait(retry.step(Event::Failed(Failure::NotSent), NOW, 0));
     let mut resumed = Retry::resume(&retry.save(), account(), request()).unwrap();
@@ -177,7 +177,7 @@ fn a_second_deletion_that_is_refused_says_that_the_first_may_have_been_done() {
     let pause = wait(retry.step(Event::Failed(Failure::MaybeSent), NOW, 0));
     assert!(matches!(retry.step(Event::Woken, NOW.after(pause), 0), Action::Send(_)));
     let outcome = done(retry.step(error(400, "940"), NOW.after(pause), 0));
-    assert!(matches!(outcome, Tried::Unknown { why: Unanswered::RefusedAtLast(_), .. }), "{outcome:?}");
+    assert!(matches!(outcome, RetryOutcome::Unknown { why: Unanswered::RefusedAtLast(_), .. }), "{outcome:?}");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn it_ends_within_its_time_and_its_attempts() {
             Action::Ask(never) => match never {},
         };
     };
-    assert!(matches!(outcome, Tried::Unknown { .. }));
+    assert!(matches!(outcome, RetryOutcome::Unknown { .. }));
     assert!(now <= NOW.after(Duration::from_secs(600)) && sent > 20, "{now:?} {sent}");
     // While a request is in flight, nothing makes it send another.
     let mut retry = lookup(3);

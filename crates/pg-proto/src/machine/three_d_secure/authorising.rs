@@ -2,22 +2,24 @@
 
 use pg_model::{AuthThreeDSecure, ErrorCode, Outcome, PreauthThreeDSecure, Remedy, Transaction};
 
-use super::{Next, NotSent, Pay, Phase, ThreeDSecure, ThreeDSecureInput, ThreeDSecured};
+use super::{
+    NotSentReason, PaymentType, Phase, ThreeDSecure, ThreeDSecureAction, ThreeDSecureInput, ThreeDSecureOutcome,
+};
 use crate::{
     Refused,
     machine::{
         Event, Failure, Moment,
-        charge::{Doubt, Standing},
-        exchange::{Heard, heard},
+        charge::{RefusalScope, UnknownReason},
+        exchange::{ExchangeResult, sort_event},
     },
 };
 
 impl ThreeDSecure {
-    pub(super) fn authorise(&mut self, now: Moment) -> Next {
+    pub(super) fn authorise(&mut self, now: Moment) -> ThreeDSecureAction {
         let key = self.state.authentication_key.as_str();
         let request = match self.state.plan.pay {
-            Pay::Auth => self.account.request_unchecked(&AuthThreeDSecure::new(key)),
-            Pay::Preauth => self.account.request_unchecked(&PreauthThreeDSecure::new(key)),
+            PaymentType::Auth => self.account.request_unchecked(&AuthThreeDSecure::new(key)),
+            PaymentType::Preauth => self.account.request_unchecked(&PreauthThreeDSecure::new(key)),
         };
         match request {
             Ok(request) if self.state.attempts.made() < self.state.plan.attempts => {
@@ -25,7 +27,7 @@ impl ThreeDSecure {
                 self.send(request)
             }
             _ => {
-                self.not_authorised(NotSent::Unreachable, Doubt::NoRequest);
+                self.not_authorised(NotSentReason::Unreachable, UnknownReason::NoRequest);
                 self.go_on(now)
             }
         }
@@ -38,26 +40,28 @@ impl ThreeDSecure {
         // Whatever else came of it, it left.
         self.state.exposed |= !matches!(event, Event::Failed(Failure::NotSent | Failure::HeldBack));
         // A refusal with 119 sorts as doubt: the bank may have charged, or may still.
-        match heard::<AuthThreeDSecure, _>(&self.account, event) {
-            Heard::Answer(outcome) => self.paid(outcome),
-            Heard::Refused(refused) => self.refused(refused, first),
+        match sort_event::<AuthThreeDSecure, _>(&self.account, event) {
+            ExchangeResult::Answer(outcome) => self.paid(outcome),
+            ExchangeResult::Refused(refused) => self.refused(refused, first),
             // With this authentication (962), or under its reference: there is a payment to be found.
-            Heard::Done(_) => self.doubt(),
-            Heard::Shut(refused) if first && refused.remedy() == Remedy::FixCredentials && refused.is_known() => {
-                self.end(ThreeDSecured::Refused(refused));
+            ExchangeResult::Done(_) => self.doubt(),
+            ExchangeResult::Shut(refused)
+                if first && refused.remedy() == Remedy::FixCredentials && refused.is_known() =>
+            {
+                self.end(ThreeDSecureOutcome::Refused(refused));
             }
-            Heard::Shut(refused) if refused.remedy() == Remedy::FixCredentials => {
-                self.unknown(Doubt::Credentials(refused));
+            ExchangeResult::Shut(refused) if refused.remedy() == Remedy::FixCredentials => {
+                self.unknown(UnknownReason::Credentials(refused));
             }
-            Heard::Shut(refused) => self.refused(refused, first),
-            Heard::InDoubt => self.doubt(),
-            Heard::HeldBack => self.not_authorised(NotSent::HeldBack, Doubt::HeldBack),
-            Heard::NotSent => {
+            ExchangeResult::Shut(refused) => self.refused(refused, first),
+            ExchangeResult::InDoubt => self.doubt(),
+            ExchangeResult::HeldBack => self.not_authorised(NotSentReason::HeldBack, UnknownReason::HeldBack),
+            ExchangeResult::NotSent => {
                 if !self.try_again(None, attempts, now, random) {
-                    self.not_authorised(NotSent::Unreachable, Doubt::NotLookedUp);
+                    self.not_authorised(NotSentReason::Unreachable, UnknownReason::NotLookedUp);
                 }
             }
-            Heard::Later(wait) => {
+            ExchangeResult::Later(wait) => {
                 if !self.try_again(Some(wait), attempts, now, random) {
                     self.doubt();
                 }
@@ -69,8 +73,8 @@ impl ThreeDSecure {
         match outcome {
             // The reply to something else.
             other if !self.state.bears_reference(other.record()) => self.doubt(),
-            Outcome::Approved(transaction) => self.end(ThreeDSecured::Approved(transaction)),
-            Outcome::Declined(transaction) => self.end(ThreeDSecured::Declined(transaction)),
+            Outcome::Approved(transaction) => self.end(ThreeDSecureOutcome::Approved(transaction)),
+            Outcome::Declined(transaction) => self.end(ThreeDSecureOutcome::Declined(transaction)),
             Outcome::Other(transaction) => {
                 self.seen = Some(Box::new(transaction));
                 self.doubt();
@@ -83,8 +87,8 @@ impl ThreeDSecure {
         if *refused.code() == ErrorCode::NO_RESPONSE_FROM_BANK {
             self.state.open = true;
         }
-        if first && refused.standing() == Standing::Always {
-            return self.end(ThreeDSecured::Refused(refused));
+        if first && refused.scope() == RefusalScope::Always {
+            return self.end(ThreeDSecureOutcome::Refused(refused));
         }
         self.refusal = Some(refused);
         self.enter(Phase::LookingUp);
@@ -96,10 +100,10 @@ impl ThreeDSecure {
     }
 
     /// Nothing more can be sent.
-    fn not_authorised(&mut self, why: NotSent, doubt: Doubt) {
+    fn not_authorised(&mut self, why: NotSentReason, doubt: UnknownReason) {
         if !self.state.exposed {
-            self.end(ThreeDSecured::NotSent(why));
-        } else if why == NotSent::HeldBack {
+            self.end(ThreeDSecureOutcome::NotSent(why));
+        } else if why == NotSentReason::HeldBack {
             self.unknown(doubt);
         } else {
             self.doubt();

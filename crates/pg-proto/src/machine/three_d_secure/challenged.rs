@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::{Next, Phase, ThreeDSecure, ThreeDSecureDemand, ThreeDSecureInput};
+use super::{Phase, ThreeDSecure, ThreeDSecureAction, ThreeDSecureDemand, ThreeDSecureInput};
 use crate::machine::{Action, Moment};
 
 /// Between two questions for the status: whoever can open the merchant's return address can make it ask.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 impl ThreeDSecure {
-    pub(super) fn challenge(&mut self, now: Moment) -> Next {
+    pub(super) fn challenge(&mut self, now: Moment) -> ThreeDSecureAction {
         // A clock that was set back gives nobody more time.
         self.state.until = self.state.until.min(now.after(self.state.plan.challenge));
         let url = self.state.authentication_url.as_str().into();

@@ -5,14 +5,16 @@ use pg_model::{
     dialect::{AuthenticationState, Dialect},
 };
 
-use super::{Next, NotSent, Phase, ThreeDSecure, ThreeDSecureInput, ThreeDSecured, WithoutShift};
+use super::{
+    NoLiabilityShift, NotSentReason, Phase, ThreeDSecure, ThreeDSecureAction, ThreeDSecureInput, ThreeDSecureOutcome,
+};
 use crate::machine::{
     Action, Event, Moment,
-    exchange::{Heard, heard},
+    exchange::{ExchangeResult, sort_event},
 };
 
 /// What a status says.
-enum Standing {
+enum AuthenticationClass {
     Authenticated,
     Failed,
     Pending,
@@ -23,51 +25,53 @@ enum Standing {
 }
 
 impl ThreeDSecure {
-    pub(super) fn check(&mut self, now: Moment) -> Next {
+    pub(super) fn check(&mut self, now: Moment) -> ThreeDSecureAction {
         let question = GetAuthenticationStatus::new(self.state.authentication_key.as_str());
         self.checked = now;
         match self.account.request_unchecked(&question) {
             Ok(request) => self.send(request),
             Err(_) => {
-                self.end(ThreeDSecured::NotSent(NotSent::Unreachable));
-                Action::Done(ThreeDSecured::NotSent(NotSent::Unreachable))
+                self.end(ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable));
+                Action::Done(ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable))
             }
         }
     }
 
     pub(super) fn checked(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
         let attempts = self.state.plan.attempts;
-        let again = match heard::<GetAuthenticationStatus, _>(&self.account, event) {
-            Heard::Answer(status) => return self.take_status(status, now),
+        let again = match sort_event::<GetAuthenticationStatus, _>(&self.account, event) {
+            ExchangeResult::Answer(status) => return self.take_status(status, now),
             // It has paid already, though this machine knows nothing of it.
-            Heard::Done(_) => {
+            ExchangeResult::Done(_) => {
                 self.state.exposed = true;
                 return self.doubt();
             }
-            Heard::Refused(refused) | Heard::Shut(refused) => return self.end(ThreeDSecured::Refused(refused)),
-            Heard::HeldBack => return self.end(ThreeDSecured::NotSent(NotSent::HeldBack)),
-            Heard::Later(wait) => self.try_again(Some(wait), attempts, now, random),
+            ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) => {
+                return self.end(ThreeDSecureOutcome::Refused(refused));
+            }
+            ExchangeResult::HeldBack => return self.end(ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack)),
+            ExchangeResult::Later(wait) => self.try_again(Some(wait), attempts, now, random),
             // It only reads, so that it does not matter whether it arrived.
-            Heard::NotSent | Heard::InDoubt => self.try_again(None, attempts, now, random),
+            ExchangeResult::NotSent | ExchangeResult::InDoubt => self.try_again(None, attempts, now, random),
         };
         if !again {
-            self.end(ThreeDSecured::NotSent(NotSent::Unreachable));
+            self.end(ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable));
         }
     }
 
     fn take_status(&mut self, status: AuthenticationStatus, now: Moment) {
-        match standing(&status, self.account.dialect()) {
-            Standing::Authenticated => self.enter(Phase::Authorising),
-            Standing::Failed => self.end(ThreeDSecured::Failed),
-            Standing::Abandoned => self.end(ThreeDSecured::Abandoned),
-            Standing::TimedOut => self.end(ThreeDSecured::TimedOut),
-            Standing::Pending if self.state.closed => self.end(ThreeDSecured::Abandoned),
-            Standing::Pending if now >= self.state.until => self.end(ThreeDSecured::TimedOut),
-            Standing::Pending => self.enter(Phase::Challenged),
-            Standing::Unshifted => match self.state.plan.without_shift {
-                WithoutShift::Proceed => self.enter(Phase::Authorising),
-                WithoutShift::End => self.end(ThreeDSecured::NotShifted(status)),
-                WithoutShift::Ask => {
+        match classify(&status, self.account.dialect()) {
+            AuthenticationClass::Authenticated => self.enter(Phase::Authorising),
+            AuthenticationClass::Failed => self.end(ThreeDSecureOutcome::Failed),
+            AuthenticationClass::Abandoned => self.end(ThreeDSecureOutcome::Abandoned),
+            AuthenticationClass::TimedOut => self.end(ThreeDSecureOutcome::TimedOut),
+            AuthenticationClass::Pending if self.state.closed => self.end(ThreeDSecureOutcome::Abandoned),
+            AuthenticationClass::Pending if now >= self.state.until => self.end(ThreeDSecureOutcome::TimedOut),
+            AuthenticationClass::Pending => self.enter(Phase::Challenged),
+            AuthenticationClass::Unshifted => match self.state.plan.without_shift {
+                NoLiabilityShift::Proceed => self.enter(Phase::Authorising),
+                NoLiabilityShift::End => self.end(ThreeDSecureOutcome::NotShifted(status)),
+                NoLiabilityShift::Ask => {
                     self.status = Some((status, now.after(self.state.plan.decision)));
                     self.enter(Phase::Deciding);
                 }
@@ -78,17 +82,17 @@ impl ThreeDSecure {
 
 /// The documents show the shift, and 607 for success (spec 2 §3.3, §4.4); the codes that tell the others apart are the
 /// dialect's (assumption A106).
-fn standing(status: &AuthenticationStatus, dialect: &Dialect) -> Standing {
+fn classify(status: &AuthenticationStatus, dialect: &Dialect) -> AuthenticationClass {
     let code = &status.transaction_status_code;
     let is_shifted = status.liability_shift == LiabilityShift::SHIFTED;
     let succeeded = *code == StatusCode::THREE_D_SECURE_SUCCESS;
     match dialect.authentication_state(code) {
-        Some(AuthenticationState::Failed) => Standing::Failed,
-        Some(AuthenticationState::Pending) => Standing::Pending,
-        Some(AuthenticationState::Abandoned) => Standing::Abandoned,
-        Some(AuthenticationState::TimedOut) => Standing::TimedOut,
-        Some(AuthenticationState::Authenticated) if is_shifted => Standing::Authenticated,
-        None if succeeded && is_shifted => Standing::Authenticated,
-        _ => Standing::Unshifted,
+        Some(AuthenticationState::Failed) => AuthenticationClass::Failed,
+        Some(AuthenticationState::Pending) => AuthenticationClass::Pending,
+        Some(AuthenticationState::Abandoned) => AuthenticationClass::Abandoned,
+        Some(AuthenticationState::TimedOut) => AuthenticationClass::TimedOut,
+        Some(AuthenticationState::Authenticated) if is_shifted => AuthenticationClass::Authenticated,
+        None if succeeded && is_shifted => AuthenticationClass::Authenticated,
+        _ => AuthenticationClass::Unshifted,
     }
 }

@@ -1,10 +1,10 @@
 //! The merchant decides whether to pay without liability shift.
 
-use super::{Next, Phase, ThreeDSecure, ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecured};
+use super::{Phase, ThreeDSecure, ThreeDSecureAction, ThreeDSecureDemand, ThreeDSecureInput, ThreeDSecureOutcome};
 use crate::machine::{Action, Moment};
 
 impl ThreeDSecure {
-    pub(super) fn decide(&mut self, now: Moment) -> Next {
+    pub(super) fn decide(&mut self, now: Moment) -> ThreeDSecureAction {
         match &mut self.status {
             Some((status, until)) => {
                 // A clock that was set back gives nobody more time.
@@ -35,7 +35,7 @@ impl ThreeDSecure {
 
     fn end_without(&mut self) {
         if let Some((status, _)) = self.status.take() {
-            self.end(ThreeDSecured::NotShifted(status));
+            self.end(ThreeDSecureOutcome::NotShifted(status));
         }
     }
 }

@@ -2,17 +2,19 @@
 
 use pg_model::{InitiateThreeDSecureCardKey, StatusCode, ThreeDSecureInitiation};
 
-use super::{Initiation, Next, NotSent, Phase, ThreeDSecure, ThreeDSecureInput, ThreeDSecured};
+use super::{
+    Initiation, NotSentReason, Phase, ThreeDSecure, ThreeDSecureAction, ThreeDSecureInput, ThreeDSecureOutcome,
+};
 use crate::{
     Refused,
     machine::{
         Action, Event, Moment,
-        exchange::{Heard, heard},
+        exchange::{ExchangeResult, sort_event},
     },
 };
 
 impl ThreeDSecure {
-    pub(super) fn initiate(&mut self) -> Next {
+    pub(super) fn initiate(&mut self) -> ThreeDSecureAction {
         let request = match &self.initiation {
             Some(Initiation::SessionKey(request)) => self.account.request_unchecked(request),
             Some(Initiation::CardKey(request)) => self.account.request_unchecked(request),
@@ -27,35 +29,38 @@ impl ThreeDSecure {
 
     pub(super) fn initiated(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
         let attempts = self.state.plan.attempts;
-        let unreachable = |again: bool| if again { None } else { Some(ThreeDSecured::NotSent(NotSent::Unreachable)) };
-        let end = match heard::<InitiateThreeDSecureCardKey, _>(&self.account, event) {
+        let unreachable =
+            |again: bool| if again { None } else { Some(ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable)) };
+        let end = match sort_event::<InitiateThreeDSecureCardKey, _>(&self.account, event) {
             // Both ways to initiate have the same reply.
-            Heard::Answer(record) => self.take(record, now),
-            Heard::Done(refused) => {
+            ExchangeResult::Answer(record) => self.take(record, now),
+            ExchangeResult::Done(refused) => {
                 self.paid_before(refused);
                 None
             }
             // It may be this service's word for a reference that was used before.
-            Heard::Refused(refused) | Heard::Shut(refused) if !refused.is_known() => {
+            ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) if !refused.is_known() => {
                 self.paid_before(refused);
                 None
             }
-            Heard::Refused(refused) | Heard::Shut(refused) => Some(ThreeDSecured::Refused(refused)),
-            Heard::Later(wait) => unreachable(self.try_again(Some(wait), attempts, now, random)),
-            Heard::NotSent => unreachable(self.try_again(None, attempts, now, random)),
-            Heard::HeldBack => Some(ThreeDSecured::NotSent(NotSent::HeldBack)),
+            ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) => {
+                Some(ThreeDSecureOutcome::Refused(refused))
+            }
+            ExchangeResult::Later(wait) => unreachable(self.try_again(Some(wait), attempts, now, random)),
+            ExchangeResult::NotSent => unreachable(self.try_again(None, attempts, now, random)),
+            ExchangeResult::HeldBack => Some(ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack)),
             // Sent again it could meet itself, and the first key would be lost: its retry class is never.
-            Heard::InDoubt => Some(ThreeDSecured::NotSent(NotSent::InitiationUnclear)),
+            ExchangeResult::InDoubt => Some(ThreeDSecureOutcome::NotSent(NotSentReason::InitiationUnclear)),
         };
         if let Some(outcome) = end {
             self.end(outcome);
         }
     }
 
-    fn take(&mut self, record: ThreeDSecureInitiation, now: Moment) -> Option<ThreeDSecured> {
+    fn take(&mut self, record: ThreeDSecureInitiation, now: Moment) -> Option<ThreeDSecureOutcome> {
         let initiated = record.transaction_status_code == StatusCode::THREE_D_SECURE_SUCCESS;
         if !initiated || record.authentication_key.is_empty() || record.authentication_url.is_empty() {
-            return Some(ThreeDSecured::NotInitiated(record));
+            return Some(ThreeDSecureOutcome::NotInitiated(record));
         }
         self.initiation = None;
         self.state.authentication_key = record.authentication_key.to_string();
@@ -73,8 +78,8 @@ impl ThreeDSecure {
         self.doubt();
     }
 
-    fn unclear(&mut self) -> Next {
-        let outcome = ThreeDSecured::NotSent(NotSent::InitiationUnclear);
+    fn unclear(&mut self) -> ThreeDSecureAction {
+        let outcome = ThreeDSecureOutcome::NotSent(NotSentReason::InitiationUnclear);
         self.end(outcome.clone());
         Action::Done(outcome)
     }

@@ -1,21 +1,19 @@
 //! What became of the payment is looked up.
 
-use pg_model::{
-    ErrorCode, Outcome, StatusCode, Transaction, TransactionLookup, TransactionType, dialect::NothingFound,
-};
+use pg_model::{ErrorCode, Outcome, StatusCode, Transaction, TransactionLookup, TransactionType, dialect::EmptyLookup};
 
-use super::{Next, Pay, ThreeDSecure, ThreeDSecureInput, ThreeDSecured};
+use super::{PaymentType, ThreeDSecure, ThreeDSecureAction, ThreeDSecureInput, ThreeDSecureOutcome};
 use crate::{
     Refused,
     machine::{
         Event, Moment,
-        charge::{Doubt, Standing},
-        exchange::{Heard, heard, says_not_found},
+        charge::{RefusalScope, UnknownReason},
+        exchange::{ExchangeResult, says_not_found, sort_event},
     },
 };
 
 impl ThreeDSecure {
-    pub(super) fn look_up(&mut self, now: Moment) -> Next {
+    pub(super) fn look_up(&mut self, now: Moment) -> ThreeDSecureAction {
         match self.account.request_unchecked(&self.state.lookup()) {
             Ok(request) if self.state.attempts.made() < self.state.plan.lookups => self.send(request),
             _ => {
@@ -28,34 +26,35 @@ impl ThreeDSecure {
     pub(super) fn looked_up(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
         let lookups = self.state.plan.lookups;
         let not_found = matches!(&event, Event::Reply(reply) if says_not_found(&self.account, reply));
-        let again = match heard::<TransactionLookup, _>(&self.account, event) {
+        let again = match sort_event::<TransactionLookup, _>(&self.account, event) {
             _ if not_found => {
-                if self.nothing_found(NothingFound::NotFound) {
+                if self.nothing_found(EmptyLookup::NotFound) {
                     return;
                 }
                 self.try_again(None, lookups, now, random)
             }
-            Heard::Answer(found) => {
+            ExchangeResult::Answer(found) => {
                 if self.found(found.transactions) {
                     return;
                 }
                 self.try_again(None, lookups, now, random)
             }
-            Heard::Refused(refused) | Heard::Done(refused) if refused.unknown_transaction() => {
-                if self.nothing_found(NothingFound::Error) {
+            ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) if refused.unknown_transaction() => {
+                if self.nothing_found(EmptyLookup::Error) {
                     return;
                 }
                 self.try_again(None, lookups, now, random)
             }
-            Heard::Refused(refused) | Heard::Done(refused) if !may_be_nothing(&refused) => {
-                return self.unknown(Doubt::LookupRefused(refused));
+            ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) if !may_be_nothing(&refused) => {
+                return self.unknown(UnknownReason::LookupRefused(refused));
             }
-            Heard::Shut(refused) => return self.unknown(Doubt::Credentials(refused)),
-            Heard::HeldBack => return self.unknown(Doubt::HeldBack),
-            Heard::Later(wait) => self.try_again(Some(wait), lookups, now, random),
-            Heard::Refused(_) | Heard::Done(_) | Heard::NotSent | Heard::InDoubt => {
-                self.try_again(None, lookups, now, random)
-            }
+            ExchangeResult::Shut(refused) => return self.unknown(UnknownReason::Credentials(refused)),
+            ExchangeResult::HeldBack => return self.unknown(UnknownReason::HeldBack),
+            ExchangeResult::Later(wait) => self.try_again(Some(wait), lookups, now, random),
+            ExchangeResult::Refused(_)
+            | ExchangeResult::Done(_)
+            | ExchangeResult::NotSent
+            | ExchangeResult::InDoubt => self.try_again(None, lookups, now, random),
         };
         if !again {
             self.lookups_over();
@@ -68,23 +67,23 @@ impl ThreeDSecure {
         let is_approved = |payment: &Transaction| payment.transaction_status_code == StatusCode::APPROVED;
         let approved = payments.iter().position(is_approved);
         if payments.len() > 1 && payments.iter().filter(|payment| is_approved(payment)).count() != 1 {
-            self.unknown(Doubt::Several(payments.into_iter().map(|payment| payment.transaction_key).collect()));
+            self.unknown(UnknownReason::Several(payments.into_iter().map(|payment| payment.transaction_key).collect()));
             return true;
         }
         let payment = match approved {
             Some(at) => payments.swap_remove(at),
             None => match payments.pop() {
                 Some(payment) => payment,
-                None => return self.nothing_found(NothingFound::EmptyList),
+                None => return self.nothing_found(EmptyLookup::EmptyList),
             },
         };
         if !payment.currency.is_empty() && payment.currency != self.state.currency.as_str() {
-            self.unknown(Doubt::OtherPayment(Box::new(payment), "currency"));
+            self.unknown(UnknownReason::OtherPayment(Box::new(payment), "currency"));
             return true;
         }
         match Outcome::read(payment, self.account.dialect()) {
-            Outcome::Approved(payment) => self.end(ThreeDSecured::Approved(payment)),
-            Outcome::Declined(payment) => self.end(ThreeDSecured::Declined(payment)),
+            Outcome::Approved(payment) => self.end(ThreeDSecureOutcome::Approved(payment)),
+            Outcome::Declined(payment) => self.end(ThreeDSecureOutcome::Declined(payment)),
             Outcome::Other(payment) => {
                 self.seen = Some(Box::new(payment));
                 return false;
@@ -95,13 +94,13 @@ impl ThreeDSecure {
 
     /// When every request was answered and the service refused it, that is the end, if the dialect says that nothing found in
     /// this form proves something; else it proves nothing.
-    fn nothing_found(&mut self, form: NothingFound) -> bool {
+    fn nothing_found(&mut self, form: EmptyLookup) -> bool {
         let proves = self.account.dialect().proves_nothing_there(form);
-        self.looked |= proves || form == NothingFound::EmptyList;
-        let lasting = |standing| !matches!(standing, Standing::WhileItLasts);
+        self.looked |= proves || form == EmptyLookup::EmptyList;
+        let lasting = |standing| !matches!(standing, RefusalScope::WhileItLasts);
         match self.refusal.take() {
-            Some(refused) if proves && (!self.state.open || lasting(refused.standing())) => {
-                self.end(ThreeDSecured::Refused(refused));
+            Some(refused) if proves && (!self.state.open || lasting(refused.scope())) => {
+                self.end(ThreeDSecureOutcome::Refused(refused));
                 true
             }
             refusal => {
@@ -112,11 +111,11 @@ impl ThreeDSecure {
     }
 
     fn lookups_over(&mut self) {
-        let unseen = if self.looked { Doubt::NothingFound } else { Doubt::NotLookedUp };
+        let unseen = if self.looked { UnknownReason::NothingFound } else { UnknownReason::NotLookedUp };
         let why = match (self.seen.take(), self.refusal.take()) {
-            (Some(seen), _) => Doubt::UnknownStatus(seen),
-            (None, Some(refused)) if refused.may_be_executed() => Doubt::ReferenceUsed(refused),
-            (None, Some(refused)) => Doubt::Refused(refused),
+            (Some(seen), _) => UnknownReason::UnknownStatus(seen),
+            (None, Some(refused)) if refused.may_be_executed() => UnknownReason::ReferenceUsed(refused),
+            (None, Some(refused)) => UnknownReason::Refused(refused),
             (None, None) => unseen,
         };
         self.unknown(why);
@@ -125,8 +124,8 @@ impl ThreeDSecure {
     /// The reference is also that of the check, which is no payment.
     fn is_payment(&self, found: &Transaction) -> bool {
         let kind = match self.state.plan.pay {
-            Pay::Auth => TransactionType::AUTH,
-            Pay::Preauth => TransactionType::PRE_AUTH,
+            PaymentType::Auth => TransactionType::AUTH,
+            PaymentType::Preauth => TransactionType::PRE_AUTH,
         };
         found.transaction_type == kind && self.state.bears_reference(found)
     }

@@ -2,7 +2,7 @@
 
 use pg_model::{AuthenticationStatus, ThreeDSecureInitiation, Transaction, TransactionLookup};
 
-use crate::{Refused, machine::charge::Doubt};
+use crate::{Refused, machine::charge::UnknownReason};
 
 /// How a 3-D Secure payment ended. Nothing was charged, and nothing ever will be, in all cases but [`Approved`], [`Unknown`]
 /// and, as far as its own words reach, [`Refused`].
@@ -13,7 +13,7 @@ use crate::{Refused, machine::charge::Doubt};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
-pub enum ThreeDSecured {
+pub enum ThreeDSecureOutcome {
     /// Paid, or reserved: once.
     Approved(Transaction),
     /// The bank said no to the payment.
@@ -29,25 +29,25 @@ pub enum ThreeDSecured {
     /// The merchant would have stayed liable, and did not want to.
     NotShifted(AuthenticationStatus),
     /// The service refused a step. Before the payment was asked for, nothing was charged; a refusal of the payment itself
-    /// says so as far as [`Refused::standing`] reaches. The reference is used up where [`Refused::spends_reference`] is true: begin
+    /// says so as far as [`Refused::scope`] reaches. The reference is used up where [`Refused::spends_reference`] is true: begin
     /// anew with a new one, which is safe since nothing was charged under the old one.
     Refused(Refused),
     /// The payment was never asked for.
-    NotSent(NotSent),
+    NotSent(NotSentReason),
     /// Nobody knows. Make this lookup later, until it finds a payment; nothing found is no proof, as long as a request may
     /// still be on its way.
     Unknown {
         /// The lookup that tells, once there is something to tell. It finds the check as well, which is no payment.
         reconcile: TransactionLookup,
         /// Why it is not known.
-        why: Doubt,
+        why: UnknownReason,
     },
 }
 
 /// Why the payment was never asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum NotSent {
+pub enum NotSentReason {
     /// The service could not be reached.
     Unreachable,
     /// Nothing may be sent at the moment.

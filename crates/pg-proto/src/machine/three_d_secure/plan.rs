@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use pg_model::{InitiateThreeDSecureCardKey, InitiateThreeDSecureSessionKey, Order};
 use serde::{Deserialize, Serialize};
 
-use crate::machine::Pauses;
+use crate::machine::Backoff;
 
 /// The first step: with the card of a client session, or with a stored one. `Debug` shows neither.
 #[derive(Clone, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub enum Initiation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreeDSecurePlan {
     /// What the last step does. Default: debit.
-    pub pay: Pay,
+    pub pay: PaymentType,
     /// What happens without liability shift. Default: the merchant is asked.
-    pub without_shift: WithoutShift,
+    pub without_shift: NoLiabilityShift,
     /// How long the customer has, from the reply to the initiation. Default: 15 minutes (assumption A107).
     pub challenge: Duration,
     /// How long the merchant has to decide. Default: 10 minutes.
@@ -33,12 +33,12 @@ pub struct ThreeDSecurePlan {
     /// How often the payment is looked up at most, anew after a crash. Default: 8.
     pub lookups: u32,
     /// The pauses between attempts and between lookups. Default: one second, doubling up to 30.
-    pub pauses: Pauses,
+    pub pauses: Backoff,
 }
 
 /// What the last step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Pay {
+pub enum PaymentType {
     /// Debits: `auth3DSecure`.
     Auth,
     /// Reserves: `preauth3DSecure`.
@@ -49,7 +49,7 @@ pub enum Pay {
 /// that the customer was authenticated nor that the challenge failed, was left or timed out. These three always end
 /// without a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum WithoutShift {
+pub enum NoLiabilityShift {
     /// The payment is made all the same.
     Proceed,
     /// It ends without a payment.
@@ -91,13 +91,13 @@ impl fmt::Debug for Initiation {
 impl Default for ThreeDSecurePlan {
     fn default() -> Self {
         Self {
-            pay: Pay::Auth,
-            without_shift: WithoutShift::Ask,
+            pay: PaymentType::Auth,
+            without_shift: NoLiabilityShift::Ask,
             challenge: Duration::from_secs(15 * 60),
             decision: Duration::from_secs(10 * 60),
             attempts: 8,
             lookups: 8,
-            pauses: Pauses::default(),
+            pauses: Backoff::default(),
         }
     }
 }

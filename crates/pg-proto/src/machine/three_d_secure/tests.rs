@@ -30,7 +30,7 @@ impl Tested for ThreeDSecure {
     const CANARIES: &'static [&'static str] =
         &["canary-api-key", "canary-password", "canary-sha-key", "canary-session-key", "canary-card-key", "\"739\""];
 
-    fn resumed(saved: &Saved) -> Self {
+    fn resumed(saved: &SavedState) -> Self {
         Self::resume(saved, account()).unwrap()
     }
 }
@@ -70,14 +70,14 @@ impl Run {
 
 fn account() -> Account {
     let credentials = Credentials::new("canary-api-key", "canary-password", "canary-sha-key");
-    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials).speaking(crate::spoken::sandbox())
+    Account::new(BaseUrl::parse("https://gateway.example").unwrap(), credentials).with_dialect(crate::spoken::sandbox())
 }
 
 fn plan() -> ThreeDSecurePlan {
     ThreeDSecurePlan::default()
 }
 
-fn with(without_shift: WithoutShift) -> ThreeDSecurePlan {
+fn with(without_shift: NoLiabilityShift) -> ThreeDSecurePlan {
     ThreeDSecurePlan { without_shift, ..plan() }
 }
 

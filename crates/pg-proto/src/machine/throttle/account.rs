@@ -5,10 +5,10 @@ use std::sync::Arc;
 use pg_crypto::{ShaKey, sign};
 use serde::{Deserialize, Serialize};
 
-use super::{Limits, Throttle, state::State};
+use super::{Throttle, ThrottleLimits, state::State};
 use crate::{
     Account, BaseUrl,
-    machine::{ResumeError, Saved},
+    machine::{ResumeError, SavedState},
 };
 
 const NAME: &str = "account throttle";
@@ -28,21 +28,21 @@ const MARK_DIGITS: usize = 4;
 /// Store it before each request, after each reply, and before each wait.
 ///
 /// ```
-/// use pg_proto::{Account, BaseUrl, Credentials, machine::{Moment, throttle::{AccountThrottle, Limits, Permit}}};
+/// use pg_proto::{Account, BaseUrl, Credentials, machine::{Moment, throttle::{AccountThrottle, ThrottleLimits, Permit}}};
 ///
 /// let with = |password: &str| -> Result<Account, pg_proto::BaseUrlError> {
 ///     Ok(Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", password, "sha key")))
 /// };
 /// let now = Moment::from_millis(1_700_000_000_000);
-/// let mut throttle = AccountThrottle::new(&with("wrong")?, Limits::default(), 0x5eed);
+/// let mut throttle = AccountThrottle::new(&with("wrong")?, ThrottleLimits::default(), 0x5eed);
 /// let Permit::Go(ticket) = throttle.gateway().ask(now) else { panic!() };
 /// let refused = pg_proto::http::Response::builder().status(401).body(r#"{"errorCode":"102","errorMessage":""}"#.into())?;
 /// throttle.gateway().answered(ticket, &refused, now);
 /// let saved = throttle.save();
 ///
-/// let mut again = AccountThrottle::resume(&saved, &with("wrong")?, Limits::default())?;
+/// let mut again = AccountThrottle::resume(&saved, &with("wrong")?, ThrottleLimits::default())?;
 /// assert!(matches!(again.gateway().ask(now), Permit::Stopped(_)));
-/// let mut mended = AccountThrottle::resume(&saved, &with("right")?, Limits::default())?;
+/// let mut mended = AccountThrottle::resume(&saved, &with("right")?, ThrottleLimits::default())?;
 /// assert!(matches!(mended.gateway().ask(now), Permit::Go(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -70,8 +70,8 @@ struct Lane {
 impl AccountThrottle {
     /// Throttles that have seen nothing yet. `salt` is any number, better one that nobody foresees.
     #[must_use]
-    pub fn new(account: &Account, limits: Limits, salt: u64) -> Self {
-        let throttle = Throttle::new(limits).speaking(Arc::clone(account.dialect()));
+    pub fn new(account: &Account, limits: ThrottleLimits, salt: u64) -> Self {
+        let throttle = Throttle::new(limits).with_dialect(Arc::clone(account.dialect()));
         Self { salt, marks: marks(account, salt), throttles: [throttle.clone(), throttle] }
     }
 
@@ -80,7 +80,7 @@ impl AccountThrottle {
     ///
     /// # Errors
     /// When that is no such state.
-    pub fn resume(saved: &Saved, account: &Account, limits: Limits) -> Result<Self, ResumeError> {
+    pub fn resume(saved: &SavedState, account: &Account, limits: ThrottleLimits) -> Result<Self, ResumeError> {
         let Stored { salt, gateway, enterprise } = saved.open(NAME, VERSION)?;
         let marks = marks(account, salt);
         let resumed = |lane: Lane, mark: &String| {
@@ -97,9 +97,9 @@ impl AccountThrottle {
 
     /// Everything that has to survive a crash. It holds no request and no credentials.
     #[must_use]
-    pub fn save(&self) -> Saved {
+    pub fn save(&self) -> SavedState {
         let lane = |at: usize| Lane { credentials: self.marks[at].clone(), throttle: self.throttles[at].state.clone() };
-        Saved::of(NAME, VERSION, &Stored { salt: self.salt, gateway: lane(0), enterprise: lane(1) })
+        SavedState::of(NAME, VERSION, &Stored { salt: self.salt, gateway: lane(0), enterprise: lane(1) })
     }
 
     /// The throttle of version 3.
@@ -114,7 +114,7 @@ impl AccountThrottle {
 
     /// The same with other limits.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: ThrottleLimits) -> Self {
         for throttle in &mut self.throttles {
             throttle.state.limits = limits;
         }
@@ -147,7 +147,7 @@ mod tests {
         Credentials, EnterpriseCredentials,
         machine::{
             Moment,
-            throttle::{Permit, Stop},
+            throttle::{Permit, StopReason},
         },
     };
 
@@ -158,7 +158,7 @@ mod tests {
     fn account(base: &str, key: &str, password: &str, sha_key: &str) -> Account {
         let base_of = |text: &str| BaseUrl::parse(text).unwrap();
         Account::new(base_of(base), Credentials::new(key, password, sha_key))
-            .speaking(crate::spoken::sandbox())
+            .with_dialect(crate::spoken::sandbox())
             .enterprise(base_of("https://gateway.example"), EnterpriseCredentials::new("key", "password"))
     }
 
@@ -172,21 +172,21 @@ mod tests {
         throttle.answered(ticket, &http::Response::builder().status(403).body(body).unwrap(), now);
     }
 
-    fn stopped() -> Saved {
-        let mut throttle = AccountThrottle::new(&wrong(), Limits::default(), 7);
+    fn stopped() -> SavedState {
+        let mut throttle = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7);
         refused(throttle.gateway(), "102", at(0));
         throttle.save()
     }
 
-    fn resumed(saved: &Saved, account: &Account) -> AccountThrottle {
-        AccountThrottle::resume(&Saved::from_text(saved.text()), account, Limits::default()).unwrap()
+    fn resumed(saved: &SavedState, account: &Account) -> AccountThrottle {
+        AccountThrottle::resume(&SavedState::from_text(saved.text()), account, ThrottleLimits::default()).unwrap()
     }
 
     #[test]
     fn a_stop_survives_for_the_credentials_that_were_refused() {
         let mut again = resumed(&stopped(), &wrong());
         assert_eq!(again.save(), stopped(), "nothing was lost, and nothing forgotten");
-        assert_eq!(again.gateway().ask(at(80_000)), Permit::Stopped(Stop::Credentials("102".to_owned())));
+        assert_eq!(again.gateway().ask(at(80_000)), Permit::Stopped(StopReason::Credentials("102".to_owned())));
         // Those of version 5 were not.
         assert!(matches!(again.enterprise().ask(at(1)), Permit::Go(_)));
         again.gateway().resume_sending(at(2));
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_restart_a_second_makes_one_failure_for_each_set_of_credentials() {
-        let mut saved = AccountThrottle::new(&wrong(), Limits::default(), 7).save();
+        let mut saved = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7).save();
         for second in 0..600 {
             let password = format!("attempt {}", second / 100);
             let account = account("https://gateway.example", "key", &password, "sha key");
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn who_mends_credentials_is_not_kept_waiting_for_a_day() {
-        let mut throttle = AccountThrottle::new(&wrong(), Limits::default(), 7);
+        let mut throttle = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7);
         let tickets: Vec<_> = std::iter::from_fn(|| match throttle.gateway().ask(at(0)) {
             Permit::Go(ticket) => Some(ticket),
             _ => None,
@@ -249,8 +249,8 @@ mod tests {
 
     #[test]
     fn limits_are_those_of_today() {
-        let limits = Limits { per_minute: 1, ..Limits::default() };
-        let saved = AccountThrottle::new(&wrong(), Limits::default(), 7).limits(limits).save();
+        let limits = ThrottleLimits { per_minute: 1, ..ThrottleLimits::default() };
+        let saved = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7).limits(limits).save();
         let ask_twice = |throttle: &mut Throttle| {
             let Permit::Go(ticket) = throttle.ask(at(0)) else { panic!("one may go") };
             throttle.answered(ticket, &http::Response::new(Bytes::from("{}")), at(0));
@@ -264,7 +264,7 @@ mod tests {
     /// Stored by a clock that was years ahead, and asked by processes that live for a minute each.
     #[test]
     fn a_clock_that_was_put_right_ends_a_closure_though_nobody_waits_it_out() {
-        let mut throttle = AccountThrottle::new(&wrong(), Limits::default(), 7);
+        let mut throttle = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7);
         refused(throttle.gateway(), "122", at(100_000_000));
         let mut saved = throttle.save();
         let opened = (0..).find(|minute| {
@@ -279,18 +279,18 @@ mod tests {
     #[test]
     fn nothing_of_the_credentials_is_stored() {
         let secret = account("https://gateway.example", "canary-key", "canary-password", "canary-sha");
-        let throttle = AccountThrottle::new(&secret, Limits::default(), 7);
+        let throttle = AccountThrottle::new(&secret, ThrottleLimits::default(), 7);
         assert!(!throttle.save().text().contains("canary") && !format!("{throttle:?}").contains("canary"));
         assert!(throttle.marks.iter().all(|mark| mark.len() == 4), "{:?}", throttle.marks);
-        let another = AccountThrottle::new(&secret, Limits::default(), 8);
+        let another = AccountThrottle::new(&secret, ThrottleLimits::default(), 8);
         assert_ne!(throttle.marks, another.marks, "they are salted");
     }
 
     #[test]
     fn what_is_no_such_state_is_refused() {
-        let other = Throttle::new(Limits::default()).save();
+        let other = Throttle::new(ThrottleLimits::default()).save();
         assert!(matches!(
-            AccountThrottle::resume(&other, &wrong(), Limits::default()),
+            AccountThrottle::resume(&other, &wrong(), ThrottleLimits::default()),
             Err(ResumeError::OtherMachine { .. })
         ));
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Limits, Stop, Ticket, came_back::CameBack};
+use super::{StopReason, ThrottleLimits, Ticket, came_back::CameBack};
 use crate::machine::Moment;
 
 /// A minute as the service counts it, and a second for two clocks that round and drift.
@@ -16,7 +16,7 @@ const LONGEST_CLOSED: Duration = Duration::from_secs(301);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
-    pub(super) limits: Limits,
+    pub(super) limits: ThrottleLimits,
     pub(super) next: u64,
     /// Tickets before this one were given to the credentials that were wrong.
     pub(super) renewed: u64,
@@ -30,7 +30,7 @@ pub(super) struct State {
     pub(super) unanswered: Vec<Moment>,
     /// The service has accepted the credentials.
     pub(super) accepted: bool,
-    pub(super) stopped: Option<Stop>,
+    pub(super) stopped: Option<StopReason>,
     pub(super) closed_until: Option<Moment>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Flight {
 }
 
 impl State {
-    pub(super) const fn new(limits: Limits) -> Self {
+    pub(super) const fn new(limits: ThrottleLimits) -> Self {
         Self {
             limits,
             next: 0,
@@ -80,16 +80,16 @@ impl State {
             flight.sent = flight.sent.min(now);
             if flight.sent.after(self.limits.longest_way) > now { self.flights.push(flight) } else { self.lose(flight) }
         }
-        if self.unanswered.is_empty() && self.stopped == Some(Stop::Unanswered) {
+        if self.unanswered.is_empty() && self.stopped == Some(StopReason::Unanswered) {
             self.stopped = None;
         }
     }
 
-    pub(super) fn why_stopped(&mut self) -> Option<Stop> {
+    pub(super) fn why_stopped(&mut self) -> Option<StopReason> {
         let doubt = !self.accepted && !self.unanswered.is_empty();
         if self.stopped.is_none() && doubt && self.flights.is_empty() && self.failures_left() > 0 && self.places() == 0
         {
-            self.stopped = Some(Stop::Unanswered);
+            self.stopped = Some(StopReason::Unanswered);
         }
         self.stopped.clone()
     }
@@ -185,7 +185,7 @@ impl State {
                     // What was lost before may have failed in the same way.
                     self.failures.append(&mut self.unanswered);
                     self.accepted = false;
-                    self.stopped = Some(Stop::Credentials(code));
+                    self.stopped = Some(StopReason::Credentials(code));
                 }
             }
             CameBack::Closed(pause) => self.closed_until = self.closed_until.max(Some(now.after(pause))),

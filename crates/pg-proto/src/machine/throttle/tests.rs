@@ -25,7 +25,7 @@ fn go(throttle: &mut Throttle, now: Moment) -> Ticket {
 
 #[test]
 fn a_slot_is_free_a_minute_after_the_reply() {
-    let mut throttle = Throttle::new(Limits { per_minute: 2, ..Limits::default() });
+    let mut throttle = Throttle::new(ThrottleLimits { per_minute: 2, ..ThrottleLimits::default() });
     let (a, b) = (go(&mut throttle, at(0)), go(&mut throttle, at(0)));
     throttle.answered(a, &reply(""), at(10));
     throttle.answered(b, &reply("108"), at(20));
@@ -46,12 +46,12 @@ fn a_slot_is_free_a_minute_after_the_reply() {
 #[test]
 fn one_credential_error_stops_everything_until_told() {
     for code in ["102", "105", "123"] {
-        let mut throttle = Throttle::new(Limits::default());
+        let mut throttle = Throttle::new(ThrottleLimits::default());
         let (a, b) = (go(&mut throttle, at(0)), go(&mut throttle, at(0)));
         throttle.answered(a, &reply(code), at(1));
         // A reply to a request that was sent before does not open it again.
         throttle.answered(b, &reply(""), at(2));
-        let stop = Stop::Credentials(code.to_owned());
+        let stop = StopReason::Credentials(code.to_owned());
         assert_eq!(throttle.ask(at(80_000)), Permit::Stopped(stop.clone()));
         let mut throttle = Throttle::resume(&throttle.save()).unwrap();
         assert_eq!(throttle.stopped(), Some(&stop));
@@ -69,7 +69,7 @@ fn one_credential_error_stops_everything_until_told() {
 
 #[test]
 fn five_failures_are_enough_for_a_day_whoever_says_go_on() {
-    let mut throttle = Throttle::new(Limits::default());
+    let mut throttle = Throttle::new(ThrottleLimits::default());
     for second in 0..5 {
         let ticket = go(&mut throttle, at(second));
         throttle.answered(ticket, &reply("102"), at(second));
@@ -81,7 +81,7 @@ fn five_failures_are_enough_for_a_day_whoever_says_go_on() {
 
 #[test]
 fn what_was_sent_with_the_old_credentials_says_nothing_about_the_new_ones() {
-    let mut throttle = Throttle::new(Limits::default());
+    let mut throttle = Throttle::new(ThrottleLimits::default());
     let (a, b, c) = (go(&mut throttle, at(0)), go(&mut throttle, at(0)), go(&mut throttle, at(0)));
     throttle.answered(a, &reply("102"), at(1));
     throttle.resume_sending(at(2));
@@ -90,12 +90,12 @@ fn what_was_sent_with_the_old_credentials_says_nothing_about_the_new_ones() {
     throttle.answered(c, &reply(""), at(3));
     let tickets: Vec<_> = (0..3).map(|_| go(&mut throttle, at(4))).collect();
     tickets.into_iter().for_each(|ticket| throttle.lost(ticket, at(5)));
-    assert_eq!(throttle.ask(at(6)), Permit::Stopped(Stop::Unanswered));
+    assert_eq!(throttle.ask(at(6)), Permit::Stopped(StopReason::Unanswered));
 }
 
 #[test]
 fn lost_requests_count_until_the_credentials_are_accepted() {
-    let mut throttle = Throttle::new(Limits::default());
+    let mut throttle = Throttle::new(ThrottleLimits::default());
     for _ in 0..4 {
         let ticket = go(&mut throttle, at(0));
         throttle.lost(ticket, at(1));
@@ -109,10 +109,10 @@ fn lost_requests_count_until_the_credentials_are_accepted() {
         throttle.lost(ticket, at(second));
     }
     // The same in another world, where the reply to the fifth is lost as well.
-    assert_eq!(unlucky.ask(at(122)), Permit::Stopped(Stop::Unanswered));
+    assert_eq!(unlucky.ask(at(122)), Permit::Stopped(StopReason::Unanswered));
     // Nobody looks at it: once no lost request can have been a failure of the last day, the next one is no danger.
     let mut unattended = Throttle::resume(&unlucky.save()).unwrap();
-    assert_eq!(unattended.ask(at(86_522)), Permit::Stopped(Stop::Unanswered));
+    assert_eq!(unattended.ask(at(86_522)), Permit::Stopped(StopReason::Unanswered));
     let _sixth = go(&mut unattended, at(86_523));
     unlucky.resume_sending(at(123));
     let _sixth = go(&mut unlucky, at(123));
@@ -121,18 +121,18 @@ fn lost_requests_count_until_the_credentials_are_accepted() {
 #[test]
 fn replies_that_are_not_the_services_count_as_lost() {
     let page = http::Response::new(Bytes::from_static(b"<html><body>The page cannot be shown</body></html>"));
-    let mut throttle = Throttle::new(Limits::default());
+    let mut throttle = Throttle::new(ThrottleLimits::default());
     for second in 0..5 {
         let ticket = go(&mut throttle, at(second));
         throttle.answered(ticket, &page, at(second));
     }
-    assert_eq!(throttle.ask(at(5)), Permit::Stopped(Stop::Unanswered));
+    assert_eq!(throttle.ask(at(5)), Permit::Stopped(StopReason::Unanswered));
 }
 
 #[test]
 fn what_the_service_wants_is_waited_for() {
     for (code, until) in [("121", 72), ("936", 72), ("122", 312)] {
-        let mut throttle = Throttle::new(Limits::default()).speaking(crate::spoken::sandbox());
+        let mut throttle = Throttle::new(ThrottleLimits::default()).with_dialect(crate::spoken::sandbox());
         let ticket = go(&mut throttle, at(10));
         throttle.answered(ticket, &reply(code), at(11));
         assert_eq!(throttle.ask(at(12)), Permit::WaitUntil(at(until)), "{code}");
@@ -142,7 +142,7 @@ fn what_the_service_wants_is_waited_for() {
 
 #[test]
 fn a_clock_that_was_set_back_keeps_nobody_waiting_for_long() {
-    let mut throttle = Throttle::new(Limits { per_minute: 1, ..Limits::default() });
+    let mut throttle = Throttle::new(ThrottleLimits { per_minute: 1, ..ThrottleLimits::default() });
     let ticket = go(&mut throttle, at(1_000_000));
     throttle.answered(ticket, &reply("122"), at(1_000_000));
     let Permit::WaitUntil(until) = throttle.ask(at(0)) else { panic!("it is closed") };
@@ -155,9 +155,9 @@ fn a_clock_that_was_set_back_keeps_nobody_waiting_for_long() {
 #[test]
 fn zero_means_zero() {
     for limits in [
-        Limits { per_minute: 0, ..Limits::default() },
-        Limits { in_flight: 0, ..Limits::default() },
-        Limits { failures: 0, ..Limits::default() },
+        ThrottleLimits { per_minute: 0, ..ThrottleLimits::default() },
+        ThrottleLimits { in_flight: 0, ..ThrottleLimits::default() },
+        ThrottleLimits { failures: 0, ..ThrottleLimits::default() },
     ] {
         assert_eq!(Throttle::new(limits).ask(at(0)), Permit::WaitUntil(Moment::from_millis(u64::MAX)));
     }
@@ -187,7 +187,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 ///
 /// `wrong` says whether the credentials of a request that is executed at that time are wrong. It crashes after every
 /// `crash` requests, and somebody says go on whenever it has stopped, unless nobody can know whether that is right.
-fn executed(limits: Limits, fates: &[Fate], crash: usize, wrong: impl Fn(u64) -> bool) -> Vec<u64> {
+fn executed(limits: ThrottleLimits, fates: &[Fate], crash: usize, wrong: impl Fn(u64) -> bool) -> Vec<u64> {
     enum Due {
         Answer(Ticket, bool),
         GiveUp(Ticket),
@@ -200,7 +200,7 @@ fn executed(limits: Limits, fates: &[Fate], crash: usize, wrong: impl Fn(u64) ->
             let wake = match throttle.ask(Moment::from_millis(now)) {
                 Permit::Go(ticket) => break ticket,
                 Permit::WaitUntil(until) => until.millis(),
-                Permit::Stopped(Stop::Unanswered) if wrong(now) => return seen,
+                Permit::Stopped(StopReason::Unanswered) if wrong(now) => return seen,
                 Permit::Stopped(_) => {
                     throttle.resume_sending(Moment::from_millis(now));
                     now
@@ -233,7 +233,7 @@ fn executed(limits: Limits, fates: &[Fate], crash: usize, wrong: impl Fn(u64) ->
             }
         }
         if crash > 0 && number % crash == crash - 1 {
-            throttle = Throttle::resume(&Saved::from_text(throttle.save().text())).unwrap();
+            throttle = Throttle::resume(&SavedState::from_text(throttle.save().text())).unwrap();
             agenda.clear();
         }
     }
@@ -256,7 +256,7 @@ proptest! {
         in_flight in 1_u32..10,
         crash in 0_usize..20,
     ) {
-        let limits = Limits { per_minute, in_flight, failures: 10, ..Limits::default() };
+        let limits = ThrottleLimits { per_minute, in_flight, failures: 10, ..ThrottleLimits::default() };
         let seen = executed(limits, &fates, crash, |_| false);
         prop_assert!(most_within(&seen, 60_000) <= size(per_minute));
     }
@@ -266,7 +266,7 @@ proptest! {
         fates in proptest::collection::vec(fate(), 1..60),
         crash in 0_usize..20,
     ) {
-        let mut seen = executed(Limits::default(), &fates, crash, |_| true);
+        let mut seen = executed(ThrottleLimits::default(), &fates, crash, |_| true);
         seen.sort_unstable();
         prop_assert!(most_within(&seen, 24 * 60 * 60 * 1000) <= 5, "{seen:?}");
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     records::{Payment, SESSION_LIFETIME, Session, UniqueReference},
     secret::Secret,
-    store::{Query, Record},
+    store::{Query, StoredRecord},
 };
 
 mod authorisations;
@@ -135,11 +135,11 @@ impl Shop {
         self.stored(key).unwrap()
     }
 
-    fn stored<T: Record>(&mut self, key: &str) -> Option<T> {
+    fn stored<T: StoredRecord>(&mut self, key: &str) -> Option<T> {
         Transaction::new(&mut *self.sandbox.store).get(key).unwrap()
     }
 
-    fn put<T: Record>(&mut self, record: &T) {
+    fn put<T: StoredRecord>(&mut self, record: &T) {
         self.sandbox.store.begin().unwrap();
         let mut records = Transaction::new(&mut *self.sandbox.store);
         records.put(record).unwrap();

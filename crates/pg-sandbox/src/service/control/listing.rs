@@ -6,8 +6,8 @@ use http::Request;
 use serde_json::Value;
 
 use crate::{
-    form::{Form, Limits},
-    store::{Query, Record, StoreError, Transaction},
+    form::{Form, FormLimits},
+    store::{Query, StoreError, StoredRecord, Transaction},
 };
 
 /// How many entries a page has when its request does not say, and how many it may have.
@@ -48,7 +48,7 @@ impl Listing {
     }
 
     fn parse(query: &str) -> Result<Self, String> {
-        let query = Form::parse(query.as_bytes(), &Limits::default()).map_err(|error| error.to_string())?;
+        let query = Form::parse(query.as_bytes(), &FormLimits::default()).map_err(|error| error.to_string())?;
         if query.iter().any(|(name, _)| !["limit", "before", "merchant", "method", "find"].contains(&name)) {
             return Err("unknown parameter: only limit, before, merchant, method and find are known".to_owned());
         }
@@ -115,7 +115,7 @@ impl Listing {
     /// The records of the page, as `view` shows them. Those of one merchant, and those that are looked
     /// for, are searched among so many records only; the next page then goes on where this one has
     /// stopped.
-    pub(in super::super) fn find<T: Record>(
+    pub(in super::super) fn find<T: StoredRecord>(
         &self,
         records: &mut Transaction<'_>,
         view: impl Fn(&T) -> Value,
@@ -145,7 +145,7 @@ impl Listing {
         Ok(Page { entries, next: before })
     }
 
-    fn of_all<T: Record>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
+    fn of_all<T: StoredRecord>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
         // One more than is shown tells whether there is a next page.
         let mut entries: Vec<T> = records.find(&query(self.limit + 1, self.before()))?;
         let more = entries.len() > self.limit();

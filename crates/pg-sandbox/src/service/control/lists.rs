@@ -14,7 +14,7 @@ use crate::{
     records::{
         Authentication, Batch, Callback, CardToken, CheckoutToken, Details, HeldCard, Payment, Session, TextMessage,
     },
-    store::{Query, Record},
+    store::{Query, StoredRecord},
     timestamp::Timestamp,
 };
 
@@ -139,7 +139,7 @@ impl List {
     }
 }
 
-fn page<T: Record>(
+fn page<T: StoredRecord>(
     context: &mut Context<'_>,
     listing: &Listing,
     view: fn(&T, Timestamp) -> Value,
@@ -149,7 +149,7 @@ fn page<T: Record>(
     Ok(Page { entries: page.entries.iter().map(|record| view(record, now)).collect(), next: page.next })
 }
 
-fn entry<T: Record>(
+fn entry<T: StoredRecord>(
     context: &mut Context<'_>,
     key: &str,
     view: fn(&T, Timestamp) -> Value,

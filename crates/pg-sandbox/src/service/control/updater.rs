@@ -12,7 +12,7 @@ use crate::{
     cards,
     records::{CardToken, UpdaterAnswer},
     secret::Secret,
-    store::{Query, Record as _},
+    store::{Query, StoredRecord as _},
 };
 
 pub(super) fn list(context: &mut Context<'_>) -> Result<Answer, Refusal> {

@@ -43,7 +43,7 @@ fn list(faults: Shown<'_>) -> Html {
         let form = view::Form::post(&Place::Faults.below("clear")).quiet_button("Remove all of them");
         Html::new().raw("<div class=\"after\">\n").put(form).raw("</div>\n")
     };
-    let heads = &["Kind", "Method", "Calls left", "More", "Remove"];
+    let heads = &["Kind", "ApiRequest", "Calls left", "More", "Remove"];
     Table::new("The oldest first", heads).rows(rows).or("Nothing goes wrong.").put(clear)
 }
 

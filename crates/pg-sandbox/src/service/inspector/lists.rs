@@ -103,7 +103,7 @@ fn filter(context: &Context<'_>, list: List, listing: &Listing) -> Html {
         let options: Vec<_> =
             std::iter::once(("", "All methods")).chain(names.iter().map(|name| (&**name, &**name))).collect();
         let chosen = listing.method().unwrap_or_default();
-        form.select(Select { name: "method", label: "Method", options: &options, chosen })
+        form.select(Select { name: "method", label: "ApiRequest", options: &options, chosen })
     } else {
         form
     };

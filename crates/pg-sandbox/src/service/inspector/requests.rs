@@ -66,7 +66,7 @@ fn asked(request: Shown<'_>) -> Html {
     let title = pg_model::method::method(&method)
         .map(|info| view::code(&method).raw(" <span class=\"note\">").raw(info.title).raw("</span>"));
     Facts::new()
-        .fact("Method", title.unwrap_or_default())
+        .fact("ApiRequest", title.unwrap_or_default())
         .fact("Request", view::code(&[request.text("httpMethod"), request.text("path")].join(" ")))
         .fact("When", request.time("time"))
         .quoted("Account", &request.text("merchant"))

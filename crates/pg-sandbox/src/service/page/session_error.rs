@@ -6,12 +6,12 @@ use http::{Request, StatusCode};
 use pg_model::ErrorCode;
 
 use super::{Basis, Context, Refusal, Reply, html};
-use crate::form::{Form, Limits};
+use crate::form::{Form, FormLimits};
 
 /// The page for the code in the query; without a known one, for an invalid session key.
 pub(in super::super) fn session_error(context: &mut Context<'_>, request: &Request<Bytes>) -> Reply {
     let query = request.uri().query().unwrap_or_default();
-    let form = Form::parse(query.as_bytes(), &Limits::default()).unwrap_or_default();
+    let form = Form::parse(query.as_bytes(), &FormLimits::default()).unwrap_or_default();
     let asked = form.get("errorCode").unwrap_or_default();
     let known = ErrorCode::KNOWN.iter().find(|code| code.as_str() == asked);
     let refusal = Refusal::from(known.unwrap_or(&ErrorCode::INVALID_SESSION_KEY).clone());

@@ -18,7 +18,7 @@ pub(in super::super) fn ended(context: &mut Context<'_>) -> Result<(), StoreErro
     }
     let last = Timestamp::MAX.sortable();
     let next = context.records.find::<Session>(&Query::oldest(1).at_most(Session::CARD_UNTIL, &last))?;
-    context.agenda.next_session_is(next.first().map(|session| session.expires));
+    context.schedule.next_session_is(next.first().map(|session| session.expires));
     Ok(())
 }
 

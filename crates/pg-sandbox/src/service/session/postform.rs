@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
-use pg_model::{Encoding, ErrorCode, Method as _, Parameters, PostForm};
+use pg_model::{ApiRequest as _, Encoding, ErrorCode, Parameters, PostForm};
 
 use super::{Context, Refusal, erase};
 use crate::{

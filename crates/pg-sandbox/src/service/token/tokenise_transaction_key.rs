@@ -1,7 +1,7 @@
 //! `token/tokeniseTransactionKey` (spec 1 §4.7).
 
 use pg_model::{
-    CardKey, CardKeyDetails, MerchantCustomerReference, Method as _, TokeniseTransactionKey, UpdateCardKeyDetails,
+    ApiRequest as _, CardKey, CardKeyDetails, MerchantCustomerReference, TokeniseTransactionKey, UpdateCardKeyDetails,
     field::Length,
 };
 

@@ -1,6 +1,6 @@
 //! `token/updateCardKeyDetails` (spec 1 §4.6).
 
-use pg_model::{Acknowledgement, Method as _, ParameterSink, ResultCode, UpdateCardKeyDetails, field::Field};
+use pg_model::{Acknowledgement, ApiRequest as _, ParameterSink, ResultCode, UpdateCardKeyDetails, field::Field};
 
 use super::{super::method::Serve, Context, Merchant, Refusal, find};
 use crate::{card_numbers, expiry, records::CardToken};

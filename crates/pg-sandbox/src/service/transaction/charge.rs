@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pg_model::{ErrorCode, Item, Method, Order, ParameterSink, field::Field};
+use pg_model::{ApiRequest, ErrorCode, Item, Order, ParameterSink, field::Field};
 
 use super::{Context, Refusal};
 use crate::codes::SandboxErrorCode;
@@ -37,7 +37,7 @@ pub(in crate::service) struct Charge {
 
 impl Charge {
     /// The charge of a request, whose order must suit the account (assumptions 19, 90 and 91).
-    pub(super) fn of<M: Method>(
+    pub(super) fn of<M: ApiRequest>(
         request: &M,
         order: &Order,
         context: &mut Context<'_>,
@@ -121,7 +121,7 @@ fn recipient(order: &Order) -> BTreeMap<String, Secret> {
 
 /// What a request says about items, terminal and cardholder, as it stands on the wire; nothing that
 /// is sensitive, and nothing that a payment holds in a field of its own.
-fn details<M: Method>(request: &M) -> Details {
+fn details<M: ApiRequest>(request: &M) -> Details {
     let mut recorded = Recorded(Details::new());
     request.visit(&mut recorded);
     recorded.0

@@ -1,6 +1,6 @@
 //! `transaction/lookup` (spec 2 §4.4; assumptions 21, 43, 68 and 99).
 
-use pg_model::{ErrorCode, TransactionLookup, Transactions, dialect::NothingFound};
+use pg_model::{ErrorCode, TransactionLookup, Transactions, dialect::EmptyLookup};
 
 use super::{Context, Refusal, Serve, charge::given, reply};
 use crate::{
@@ -32,11 +32,11 @@ impl Serve for TransactionLookup {
 }
 
 /// How this service says that it found nothing (assumption 43).
-fn nothing(form: Option<NothingFound>) -> Result<(), Refusal> {
+fn nothing(form: Option<EmptyLookup>) -> Result<(), Refusal> {
     let refusal = || Refusal::from(SandboxErrorCode::UNKNOWN_TRANSACTION_KEY).assuming(43);
     match form {
-        Some(NothingFound::Error) => Err(refusal()),
-        Some(NothingFound::NotFound) => Err(refusal().with_status(404)),
+        Some(EmptyLookup::Error) => Err(refusal()),
+        Some(EmptyLookup::NotFound) => Err(refusal().with_status(404)),
         _ => Ok(()),
     }
 }

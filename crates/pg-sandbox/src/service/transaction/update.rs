@@ -1,6 +1,6 @@
 //! `transaction/update` (spec 2 §4.4; assumption 98).
 
-use pg_model::{Acknowledgement, Method, ResultCode, UpdateTransaction, Violations};
+use pg_model::{Acknowledgement, ApiRequest, ResultCode, UpdateTransaction, Violations};
 
 use super::{Context, Refusal, Serve, charge::given, operation};
 use crate::codes::SandboxErrorCode;

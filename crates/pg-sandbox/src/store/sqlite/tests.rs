@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::{
     records::{CardToken, FailedAttempts, Meta, Payment, Session, UniqueReference},
-    store::{Index, Record, Transaction},
+    store::{Index, StoredRecord, Transaction},
 };
 
 mod redo;
@@ -28,7 +28,7 @@ struct Note {
     parent: Option<String>,
 }
 
-impl Record for Note {
+impl StoredRecord for Note {
     const KIND: &'static Kind = Payment::KIND;
 
     fn key(&self) -> &str {

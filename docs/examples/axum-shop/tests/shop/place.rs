@@ -6,10 +6,10 @@ use axum_shop::Config as Shop;
 use bytes::Bytes;
 use http::{Request, Response, header};
 use pg_hyper::{
-    Client, Hyper, Transport,
+    Client, HyperTransport, Transport,
     proto::{
         Account, BaseUrl, Credentials, EnterpriseCredentials,
-        machine::Pauses,
+        machine::Backoff,
         model::{TransactionLookup, TransactionType},
     },
 };
@@ -52,7 +52,7 @@ impl Place {
     pub(crate) fn start(&mut self) {
         let base = BaseUrl::parse(&self.address("")).unwrap();
         let mut config = Shop::new(account(&self.server), base, self.folder.path().join("orders"));
-        let pauses = Pauses { first: Duration::from_millis(1), longest: Duration::from_millis(20) };
+        let pauses = Backoff { first: Duration::from_millis(1), longest: Duration::from_millis(20) };
         config.plan.pauses = pauses;
         config.checkout.pauses = pauses;
         let runtime = Runtime::new().unwrap();
@@ -110,7 +110,7 @@ impl Place {
     }
 
     fn send(&self, request: Request<Bytes>) -> Response<Bytes> {
-        self.runtime.block_on(Hyper::new().send(request)).unwrap()
+        self.runtime.block_on(HyperTransport::new().send(request)).unwrap()
     }
 
     pub(crate) fn get(&self, address: &str) -> Response<Bytes> {
@@ -228,7 +228,7 @@ fn account(server: &Server) -> Account {
         base(&server.base_url()),
         Credentials::new(main.api_key.expose(), main.api_password.expose(), main.sha_key.expose()),
     )
-    .speaking(pg_sandbox::dialect())
+    .with_dialect(pg_sandbox::dialect())
     .enterprise(
         base(&format!("{}/enterprise", server.base_url())),
         EnterpriseCredentials::new(enterprise.api_key.expose(), enterprise.api_password.expose()),

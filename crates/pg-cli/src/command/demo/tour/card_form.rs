@@ -1,7 +1,7 @@
 //! From the card form to the first payment.
 
 use pg_model::{AuthSessionKey, Currency, Initiate, Item, Order};
-use pg_proto::Returned;
+use pg_proto::CardFormResult;
 use pg_sandbox::cards::Scenario;
 
 use super::{
@@ -75,7 +75,7 @@ impl Tour<'_> {
     async fn decrypt(&mut self) -> Seen {
         let location = left(&self.redirect, "redirect")?;
         match self.client.account().redirect(&location) {
-            Ok(Returned::Accepted(data)) => {
+            Ok(CardFormResult::Accepted(data)) => {
                 self.findings = fields::of_record(data.get());
                 let shown = &data.get().card_number;
                 if shown.expose() != shown.masked() {

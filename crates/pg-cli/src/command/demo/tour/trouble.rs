@@ -3,7 +3,7 @@
 use pg_crypto::{Diagnosis, ShaKey, diagnose, explain};
 use pg_hyper::{Client, Error};
 use pg_model::{Auth, CardDetails, ErrorCode, Outcome, TokenLookup};
-use pg_proto::Returned;
+use pg_proto::CardFormResult;
 use pg_sandbox::cards::Scenario;
 
 use super::{
@@ -52,7 +52,8 @@ impl Tour<'_> {
         if !location.starts_with(card_form::CARD_PAGE) {
             return Err("not sent back to the card page".to_owned());
         }
-        let Returned::Invalid(data) = self.client.account().redirect(&location).map_err(|error| error.to_string())?
+        let CardFormResult::Invalid(data) =
+            self.client.account().redirect(&location).map_err(|error| error.to_string())?
         else {
             return Err("the data holds no errors".to_owned());
         };

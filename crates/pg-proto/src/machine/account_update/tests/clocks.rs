@@ -73,7 +73,7 @@ fn a_batch_is_overdue_when_the_service_says_so_after_its_time_or_says_nothing_ag
 
 #[test]
 fn what_a_callback_told_before_a_crash_is_looked_at_however_late() {
-    for policy in [Doubtful::Report, Doubtful::SubmitAgain] {
+    for policy in [DoubtfulPolicy::Report, DoubtfulPolicy::SubmitAgain] {
         let patient = plan().doubtful(policy, Duration::from_secs(26 * 3600));
         let (mut world, _) = waiting(World::new(patient, &["a", "b"]).with([(0, Fault::LoseReply)]));
         world.now = NOON.after(Duration::from_secs(121));
@@ -144,7 +144,7 @@ fn a_plan_that_waits_for_no_callback_looks_once_at_what_one_told() {
             action = world.step(event);
         }
         let (saved, before) = (world.machine.save(), world.now);
-        world.crash(&saved, plan().doubtful(Doubtful::Report, Duration::ZERO));
+        world.crash(&saved, plan().doubtful(DoubtfulPolicy::Report, Duration::ZERO));
         let summary = world.run();
         assert_eq!((summary.progress.doubtful, world.sent.len()), (2, 2), "{seen}");
         assert!(world.now.since(before) <= Duration::from_secs(1), "{seen}");

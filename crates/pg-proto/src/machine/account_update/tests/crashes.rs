@@ -126,9 +126,9 @@ fn what_is_stored_has_no_card_keys_and_foreign_states_are_refused() {
     let _ = world.run();
     assert!(world.saves.iter().all(|saved| !saved.text().contains("card-key")));
     assert_eq!(world.saves[0].machine().unwrap(), "account update");
-    let other = Saved::from_text(r#"{"machine":"charge","version":1,"state":{}}"#);
+    let other = SavedState::from_text(r#"{"machine":"charge","version":1,"state":{}}"#);
     assert!(matches!(AccountUpdate::resume(&other, account(), plan()), Err(ResumeError::OtherMachine { .. })));
-    let newer = Saved::from_text(r#"{"machine":"account update","version":2,"state":{}}"#);
+    let newer = SavedState::from_text(r#"{"machine":"account update","version":2,"state":{}}"#);
     assert!(matches!(AccountUpdate::resume(&newer, account(), plan()), Err(ResumeError::Newer { .. })));
 }
 

@@ -104,7 +104,7 @@ fn a_hint_for_a_batch_that_is_not_finished_is_looked_at_again_and_not_for_ever()
 
 #[test]
 fn the_policy_may_submit_again_and_the_result_says_so() {
-    let again = plan().doubtful(Doubtful::SubmitAgain, Duration::from_secs(600));
+    let again = plan().doubtful(DoubtfulPolicy::SubmitAgain, Duration::from_secs(600));
     let (mut world, until) = in_doubt(again.clone(), Fault::LoseReply);
     world.now = until;
     let summary = world.run_from(Event::Woken);
@@ -120,7 +120,7 @@ fn the_policy_may_submit_again_and_the_result_says_so() {
 
 #[test]
 fn a_late_hint_for_the_first_submission_settles_the_second_too() {
-    let again = plan().doubtful(Doubtful::SubmitAgain, Duration::from_secs(600));
+    let again = plan().doubtful(DoubtfulPolicy::SubmitAgain, Duration::from_secs(600));
     let (mut world, until) = in_doubt(again, Fault::LoseReply);
     world.now = until;
     let action = world.step(Event::Woken);

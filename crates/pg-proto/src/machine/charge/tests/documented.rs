@@ -5,8 +5,8 @@ use pg_model::Dialect;
 
 use super::*;
 
-fn begin(bounds: Bounds) -> Drive {
-    let account = account().speaking(Dialect::documented());
+fn begin(bounds: ChargeBounds) -> Drive {
+    let account = account().with_dialect(Dialect::documented());
     Drive::of(Charge::new(account, request(), bounds).unwrap(), NOW)
 }
 
@@ -17,50 +17,56 @@ fn unknown_code(status: u16) -> Event {
 
 #[test]
 fn a_status_that_no_document_lists_is_no_decline() {
-    let bounds = Bounds { lookups: 1, ..Bounds::default() };
+    let bounds = ChargeBounds { lookups: 1, ..ChargeBounds::default() };
     let drive = begin(bounds).then(ok(&transaction("901"))).pauses(0).sends("lookup");
     let why = drive.then(ok(&list(&[transaction("901")]))).doubts();
-    assert!(matches!(why, Doubt::UnknownStatus(_)), "{why}");
+    assert!(matches!(why, UnknownReason::UnknownStatus(_)), "{why}");
     assert!(why.to_string().contains("901") && why.to_string().contains("[[declined]]"), "{why}");
     let drive = begin(bounds).then(ok(&transaction("600")));
-    assert!(matches!(drive.ends(), Charged::Approved(_)));
+    assert!(matches!(drive.ends(), ChargeOutcome::Approved(_)));
 }
 
 #[test]
 fn a_code_that_no_document_lists_is_never_a_refusal_whatever_its_http_status() {
     // By its status it may be the credentials, so that nothing more is sent.
-    let why = begin(Bounds::default()).then(unknown_code(401)).doubts();
-    assert!(matches!(why, Doubt::Credentials(_)), "{why}");
+    let why = begin(ChargeBounds::default()).then(unknown_code(401)).doubts();
+    assert!(matches!(why, UnknownReason::Credentials(_)), "{why}");
     for status in [400, 403, 404, 409, 422] {
-        let drive = begin(Bounds::default()).then(unknown_code(status)).sends("lookup");
+        let drive = begin(ChargeBounds::default()).then(unknown_code(status)).sends("lookup");
         let why = drive.then(ok(EMPTY)).doubts();
-        assert!(matches!(&why, Doubt::Refused(refused) if !refused.is_known()), "{status} {why}");
+        assert!(matches!(&why, UnknownReason::Refused(refused) if !refused.is_known()), "{status} {why}");
         assert!(why.to_string().contains("[[error]] with code \"777\""), "{why}");
         // The payment that used the reference is found all the same.
-        let drive = begin(Bounds::default()).then(unknown_code(status)).sends("lookup");
-        assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), Charged::Approved(_)), "{status}");
+        let drive = begin(ChargeBounds::default()).then(unknown_code(status)).sends("lookup");
+        assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)), "{status}");
     }
 }
 
 #[test]
 fn only_a_reason_in_the_request_itself_is_a_refusal() {
     for code in ["103", "104", "108", "110", "120", "102"] {
-        assert!(matches!(begin(Bounds::default()).then(refused(code)).ends(), Charged::Refused(_)), "{code}");
+        assert!(
+            matches!(begin(ChargeBounds::default()).then(refused(code)).ends(), ChargeOutcome::Refused(_)),
+            "{code}"
+        );
     }
     // Nothing says that the lookup would have seen the payment of an earlier copy.
     for code in ["106", "107", "109", "111", "129", "136"] {
-        let drive = begin(Bounds::default()).then(refused(code)).sends("lookup").then(ok(EMPTY));
-        assert!(matches!(drive.doubts(), Doubt::Refused(_)), "{code}");
+        let drive = begin(ChargeBounds::default()).then(refused(code)).sends("lookup").then(ok(EMPTY));
+        assert!(matches!(drive.doubts(), UnknownReason::Refused(_)), "{code}");
     }
 }
 
 #[test]
 fn after_a_lost_reply_the_payment_is_sent_again_under_its_reference() {
-    let drive = begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
-    assert!(matches!(drive.then(ok(EMPTY)).sends("auth").then(ok(&transaction("600"))).ends(), Charged::Approved(_)));
+    let drive = begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    assert!(matches!(
+        drive.then(ok(EMPTY)).sends("auth").then(ok(&transaction("600"))).ends(),
+        ChargeOutcome::Approved(_)
+    ));
     // A lookup that is refused with a code that nobody knows may mean anything.
-    let drive = begin(Bounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
-    assert!(matches!(drive.then(unknown_code(400)).doubts(), Doubt::LookupRefused(_)));
+    let drive = begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    assert!(matches!(drive.then(unknown_code(400)).doubts(), UnknownReason::LookupRefused(_)));
 }
 
 #[test]
@@ -75,11 +81,11 @@ fn what_a_dialect_says_of_a_lookup_settles_a_refusal() {
                 "[lookup]\nnothing = \"{nothing}\"\nimmediate = {immediate}\n[[error]]\ncode = \"777\"\n\
                  situations = [\"unknown-transaction-key\"]\nremedy = \"fix-request\"\nassumption = 57\n"
             );
-            let account = account().speaking(Dialect::from_toml(&text).unwrap());
-            let drive = Drive::of(Charge::new(account, request(), Bounds::default()).unwrap(), NOW);
+            let account = account().with_dialect(Dialect::from_toml(&text).unwrap());
+            let drive = Drive::of(Charge::new(account, request(), ChargeBounds::default()).unwrap(), NOW);
             let drive = drive.then(refused("111")).sends("lookup").then(reply(status, found));
             let ended = drive.ends();
-            assert_eq!(matches!(ended, Charged::Refused(_)), immediate, "{nothing} {immediate}: {ended:?}");
+            assert_eq!(matches!(ended, ChargeOutcome::Refused(_)), immediate, "{nothing} {immediate}: {ended:?}");
         }
     }
 }

@@ -63,5 +63,5 @@ fn a_token_that_lives_for_ever_and_is_not_cancelled_is_not_waited_for_for_ever()
     assert!(run.now <= NOON.after(8 * DAY), "{:?}", run.now);
     assert_eq!(run.method(), "canceltoken");
     run.say(&cancelled("1")).wait().say(&found(&[]));
-    assert_eq!(*run.ended(), CheckedOut::Lapsed { cancelled: true });
+    assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });
 }

@@ -8,7 +8,7 @@ fn at_its_end_the_token_is_withdrawn_and_late_news_still_count() {
     let linger = NOON.after(HOUR).after(Duration::from_secs(1200));
     assert!(matches!(run.last, Some(Action::WaitUntil(until)) if until == linger));
     run.tell("key-1").say(&paid());
-    assert_eq!(*run.ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
+    assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
 }
 
 #[test]
@@ -20,20 +20,20 @@ fn a_payment_of_which_nobody_told_is_searched_for() {
     run.say(&found(&["key-1", "key-2"]));
     assert_eq!(run.method(), "transaction_lookup");
     run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait().say(&paid());
-    assert_eq!(*run.ended(), CheckedOut::Paid { trans_key: "key-2".to_owned() });
+    assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-2".to_owned() });
 }
 
 #[test]
 fn it_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).wait().say(&found(&[]));
-    assert_eq!(*run.ended(), CheckedOut::Lapsed { cancelled: true });
+    assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });
     // Not cancelled: it waits for the expiry.
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("0")).wait();
     assert!(run.now >= NOON.after(HOUR).after(Duration::from_secs(1200)));
     assert_eq!(run.say(&cancelled("0")).method(), "lookup");
-    assert_eq!(*run.say(&found(&[])).ended(), CheckedOut::Lapsed { cancelled: false });
+    assert_eq!(*run.say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: false });
 }
 
 /// The customer may still be paying: only the clock says that the token has expired.
@@ -55,23 +55,23 @@ fn a_clock_that_jumps_makes_no_token_lapse() {
         run.fail(Failure::MaybeSent);
     }
     assert_eq!(run.wait().method(), "lookup");
-    let open = CheckedOut::Unknown { trans_key: None, why: NotKnown::StillOpen };
+    let open = CheckoutOutcome::Unknown { trans_key: None, why: NotKnown::StillOpen };
     assert_eq!(*run.say(&found(&[])).ended(), open);
 
     let mut run = jumped();
     assert_eq!(run.method(), "canceltoken");
     assert_eq!(run.say(&cancelled("1")).crash().wait().method(), "lookup");
-    assert_eq!(*run.say(&found(&[])).ended(), CheckedOut::Lapsed { cancelled: true });
+    assert_eq!(*run.say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: true });
 
     let mut run = jumped();
     run.say(&cancelled("1")).wait().say(&found(&["key-1"]));
     assert_eq!(run.method(), "transaction_lookup");
-    assert_eq!(*run.say(&paid()).ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
+    assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
 }
 
 #[test]
 fn without_a_search_that_saw_everything_nobody_knows() {
-    let unknown = CheckedOut::Unknown { trans_key: None, why: NotKnown::NobodyTold };
+    let unknown = CheckoutOutcome::Unknown { trans_key: None, why: NotKnown::NobodyTold };
     for reference in [None, Some("a-reference-of-more-than-32-characters")] {
         let mut run = Run::waiting(reference);
         assert_eq!(*run.withdraw().say(&cancelled("1")).wait().ended(), unknown);
@@ -106,7 +106,7 @@ fn a_token_that_could_not_be_cancelled_and_never_expires_is_still_open() {
     }
     assert_eq!(run.wait().method(), "canceltoken");
     run.say(&cancelled("0")).say(&found(&[]));
-    assert_eq!(*run.ended(), CheckedOut::Unknown { trans_key: None, why: NotKnown::StillOpen });
+    assert_eq!(*run.ended(), CheckoutOutcome::Unknown { trans_key: None, why: NotKnown::StillOpen });
 }
 
 #[test]
@@ -120,8 +120,8 @@ fn a_crash_at_each_place_goes_on_from_there() {
     run.say(&found(&["key-1"]));
     assert_eq!(run.crash().method(), "transaction_lookup");
     run.refuse("943").wait();
-    assert_eq!(*run.ended(), CheckedOut::Lapsed { cancelled: true });
-    assert_eq!(*run.crash().ended(), CheckedOut::Lapsed { cancelled: true });
+    assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });
+    assert_eq!(*run.crash().ended(), CheckoutOutcome::Lapsed { cancelled: true });
 }
 
 /// The service itself named it, under the reference of this checkout.
@@ -132,9 +132,9 @@ fn what_the_search_found_and_nobody_can_look_up_may_be_the_payment() {
         run.withdraw().say(&cancelled("1")).wait().say(&found(&["key-1"]));
         run.refuse(code).wait();
         let expected = if unclear {
-            CheckedOut::Unknown { trans_key: Some("key-1".to_owned()), why: NotKnown::Unclear }
+            CheckoutOutcome::Unknown { trans_key: Some("key-1".to_owned()), why: NotKnown::Unclear }
         } else {
-            CheckedOut::Lapsed { cancelled: true }
+            CheckoutOutcome::Lapsed { cancelled: true }
         };
         assert_eq!(*run.ended(), expected, "{code}");
     }
@@ -148,5 +148,5 @@ fn late_news_are_waited_for_whenever_the_token_was_cancelled() {
     run.say(&cancelled("1"));
     assert_eq!(run.waits(), CheckoutPlan::default().linger);
     run.tell("key-1").say(&paid());
-    assert_eq!(*run.ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
+    assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
 }

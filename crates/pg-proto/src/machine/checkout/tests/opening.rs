@@ -24,20 +24,23 @@ fn a_token_is_asked_for_again_and_not_for_ever() {
     for _ in 0..7 {
         assert_eq!(run.fail(Failure::MaybeSent).wait().method(), "gettoken");
     }
-    assert_eq!(*run.fail(Failure::MaybeSent).ended(), CheckedOut::NotOpened(NotOpened::Unreachable));
+    assert_eq!(*run.fail(Failure::MaybeSent).ended(), CheckoutOutcome::NotOpened(NotOpenedReason::Unreachable));
 }
 
 #[test]
 fn a_refusal_and_a_crash_end_it_before_anybody_has_an_address() {
     let mut run = Run::new(Some("order-7"));
-    assert!(matches!(run.step(Event::Begin).refuse("3").ended(), CheckedOut::NotOpened(NotOpened::Refused(_))));
+    assert!(matches!(
+        run.step(Event::Begin).refuse("3").ended(),
+        CheckoutOutcome::NotOpened(NotOpenedReason::Refused(_))
+    ));
     let mut run = Run::new(Some("order-7"));
     let end = run.step(Event::Begin).fail(Failure::HeldBack).ended();
-    assert_eq!(*end, CheckedOut::NotOpened(NotOpened::HeldBack));
+    assert_eq!(*end, CheckoutOutcome::NotOpened(NotOpenedReason::HeldBack));
     let mut run = Run::new(Some("order-7"));
-    assert_eq!(*run.step(Event::Begin).crash().ended(), CheckedOut::NotOpened(NotOpened::Interrupted));
+    assert_eq!(*run.step(Event::Begin).crash().ended(), CheckoutOutcome::NotOpened(NotOpenedReason::Interrupted));
     let mut run = Run::new(Some("order-7"));
-    assert_eq!(*run.withdraw().ended(), CheckedOut::NotOpened(NotOpened::Withdrawn));
+    assert_eq!(*run.withdraw().ended(), CheckoutOutcome::NotOpened(NotOpenedReason::Withdrawn));
 }
 
 #[test]
@@ -70,7 +73,7 @@ fn a_token_that_does_not_say_when_it_expires_is_waited_for_as_long_as_the_plan_s
 #[test]
 fn an_address_that_could_not_be_stored_is_given_to_nobody() {
     let mut run = Run::waiting(Some("order-7"));
-    let end = CheckedOut::NotOpened(NotOpened::HeldBack);
+    let end = CheckoutOutcome::NotOpened(NotOpenedReason::HeldBack);
     assert_eq!(*run.step(Event::Failed(Failure::HeldBack)).ended(), end);
     // Somebody may have been led there.
     let mut run = Run::waiting(Some("order-7"));

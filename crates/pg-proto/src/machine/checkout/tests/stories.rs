@@ -4,7 +4,7 @@ use super::*;
 
 /// Whether it was paid in the end, and what the machine claims. The customer pays while the token is open, or never;
 /// news of it come in, or others do.
-fn story(seed: u64) -> (bool, CheckedOut) {
+fn story(seed: u64) -> (bool, CheckoutOutcome) {
     let mut run = Run::new((!seed.is_multiple_of(3)).then_some("order-7"));
     let (mut choices, mut was_paid) = (seed, false);
     run.step(Event::Begin);
@@ -56,19 +56,19 @@ fn whatever_happens_the_claim_is_what_the_ledger_holds() {
     for seed in 0..3_000_u64 {
         let (was_paid, claim) = story(seed);
         let kind = match claim {
-            CheckedOut::Paid { trans_key } => {
+            CheckoutOutcome::Paid { trans_key } => {
                 assert!(was_paid && trans_key == "key-1", "{seed}");
                 0
             }
-            CheckedOut::Lapsed { .. } => {
+            CheckoutOutcome::Lapsed { .. } => {
                 assert!(!was_paid, "{seed}");
                 1
             }
-            CheckedOut::NotOpened(_) => {
+            CheckoutOutcome::NotOpened(_) => {
                 assert!(!was_paid, "{seed}");
                 2
             }
-            CheckedOut::Unknown { .. } => 3,
+            CheckoutOutcome::Unknown { .. } => 3,
         };
         seen[kind] += 1;
     }

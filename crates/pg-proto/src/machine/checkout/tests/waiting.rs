@@ -4,7 +4,7 @@ use super::*;
 fn news_are_looked_up_and_only_a_payment_of_this_token_counts() {
     let mut run = Run::waiting(None);
     assert_eq!(run.tell("key-1").method(), "transaction_lookup");
-    assert_eq!(*run.say(&paid()).ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
+    assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
 
     for other in [
         looked_up("Success", "token-2", "1,000.00", "GBP"),
@@ -34,13 +34,13 @@ fn what_is_neither_paid_nor_failed_is_never_taken_for_either() {
         run.tell("key-1").say(&odd).wait();
         assert!(!run.redirect().0.is_empty());
         run.withdraw().say(&cancelled("1")).wait().say(&found(&[])).wait();
-        let expected = CheckedOut::Unknown { trans_key: Some("key-1".to_owned()), why: NotKnown::Unclear };
+        let expected = CheckoutOutcome::Unknown { trans_key: Some("key-1".to_owned()), why: NotKnown::Unclear };
         assert_eq!(*run.ended(), expected);
     }
     // A true payment that comes later still counts.
     let mut run = Run::waiting(None);
     run.tell("key-1").say(&looked_up("Odd", "token-1", "1,000.00", "GBP")).wait().tell("key-2").say(&paid());
-    assert_eq!(*run.ended(), CheckedOut::Paid { trans_key: "key-2".to_owned() });
+    assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-2".to_owned() });
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn made_up_news_cost_a_lookup_a_second_and_do_not_keep_it_from_ending() {
         "{lookups}"
     );
     run.tell("made-up");
-    assert!(matches!(run.ended(), CheckedOut::Unknown { why: NotKnown::NobodyTold, .. }));
+    assert!(matches!(run.ended(), CheckoutOutcome::Unknown { why: NotKnown::NobodyTold, .. }));
 }
 
 #[test]
@@ -84,14 +84,14 @@ fn news_that_are_no_keys_are_passed_over_and_others_survive_a_crash() {
     }
     run.tell("key-1");
     assert_eq!(run.crash().method(), "transaction_lookup");
-    assert_eq!(*run.say(&paid()).ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
+    assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
 }
 
 #[test]
 fn lookups_are_tried_again_and_a_key_that_cannot_be_looked_up_is_not_forgotten() {
     let mut run = Run::waiting(None);
     run.tell("key-1").fail(Failure::MaybeSent).wait().fail(Failure::NotSent).wait().say("<html>").wait();
-    assert_eq!(*run.say(&paid()).ended(), CheckedOut::Paid { trans_key: "key-1".to_owned() });
+    assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
     let mut run = Run::waiting(None);
     run.tell("key-1");
     for _ in 0..8 {
@@ -100,13 +100,13 @@ fn lookups_are_tried_again_and_a_key_that_cannot_be_looked_up_is_not_forgotten()
     assert!(!run.redirect().0.is_empty());
     run.withdraw().say(&cancelled("1")).wait();
     assert!(
-        matches!(run.ended(), CheckedOut::Unknown { trans_key: Some(key), why: NotKnown::Unclear } if key == "key-1")
+        matches!(run.ended(), CheckoutOutcome::Unknown { trans_key: Some(key), why: NotKnown::Unclear } if key == "key-1")
     );
     let mut run = Run::waiting(None);
-    assert!(matches!(run.tell("k").refuse("3").ended(), CheckedOut::Unknown { why: NotKnown::Refused(_), .. }));
+    assert!(matches!(run.tell("k").refuse("3").ended(), CheckoutOutcome::Unknown { why: NotKnown::Refused(_), .. }));
     let mut run = Run::waiting(None);
     let end = run.tell("k").fail(Failure::HeldBack).ended();
-    assert!(matches!(end, CheckedOut::Unknown { why: NotKnown::HeldBack, .. }));
+    assert!(matches!(end, CheckoutOutcome::Unknown { why: NotKnown::HeldBack, .. }));
 }
 
 #[test]

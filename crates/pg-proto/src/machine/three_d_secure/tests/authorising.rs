@@ -4,12 +4,15 @@ use super::*;
 fn the_reply_is_the_outcome() {
     let mut run = Run::at(Phase::Authorising, plan());
     assert!(
-        matches!(run.say(&payment("600")).ended(), ThreeDSecured::Approved(paid) if paid.transaction_key == "paid-600")
+        matches!(run.say(&payment("600")).ended(), ThreeDSecureOutcome::Approved(paid) if paid.transaction_key == "paid-600")
     );
     for code in ["901", "902", "907"] {
-        assert!(matches!(Run::at(Phase::Authorising, plan()).say(&payment(code)).ended(), ThreeDSecured::Declined(_)));
+        assert!(matches!(
+            Run::at(Phase::Authorising, plan()).say(&payment(code)).ended(),
+            ThreeDSecureOutcome::Declined(_)
+        ));
     }
-    let preauth = ThreeDSecurePlan { pay: Pay::Preauth, ..plan() };
+    let preauth = ThreeDSecurePlan { pay: PaymentType::Preauth, ..plan() };
     assert_eq!(Run::at(Phase::Authorising, preauth).method(), "preauth3DSecure");
 }
 
@@ -34,7 +37,7 @@ fn after_any_doubt_there_are_lookups_only() {
             assert_eq!(run.payments(), 1);
             run.say(&found(&[]));
         }
-        assert!(matches!(run.ended(), ThreeDSecured::Unknown { .. }), "{at}");
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { .. }), "{at}");
     }
 }
 
@@ -43,13 +46,13 @@ fn it_is_sent_again_only_after_it_certainly_did_nothing() {
     let mut run = Run::at(Phase::Authorising, plan());
     assert_eq!(run.fail(Failure::NotSent).wait().refuse("122").wait().method(), "auth3DSecure");
     assert!(run.now >= NOON.after(Duration::from_secs(300)));
-    assert!(matches!(run.say(&payment("600")).ended(), ThreeDSecured::Approved(_)));
+    assert!(matches!(run.say(&payment("600")).ended(), ThreeDSecureOutcome::Approved(_)));
 
     let mut run = Run::at(Phase::Authorising, plan());
     for _ in 0..7 {
         assert_eq!(run.fail(Failure::NotSent).wait().method(), "auth3DSecure");
     }
-    assert_eq!(*run.fail(Failure::NotSent).ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
+    assert_eq!(*run.fail(Failure::NotSent).ended(), ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable));
 
     // Refused for the moment again and again: a copy may still be on its way.
     let mut run = Run::at(Phase::Authorising, plan());
@@ -65,7 +68,7 @@ fn a_crash_grants_no_new_attempts_and_questions_begin_anew() {
     let mut run = Run::at(Phase::Authorising, twice);
     run.fail(Failure::NotSent).crash().wait();
     assert_eq!((run.method(), run.payments()), ("auth3DSecure", 2));
-    assert_eq!(*run.fail(Failure::NotSent).ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
+    assert_eq!(*run.fail(Failure::NotSent).ended(), ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable));
 
     let mut run = Run::at(Phase::Checking, twice);
     run.fail(Failure::NotSent).crash().wait().fail(Failure::NotSent).wait();
@@ -83,36 +86,36 @@ fn what_an_earlier_version_stored_goes_on() {
     let saved = format!("{before}{}", &attempts[attempts.find(r#","authentication_key""#).unwrap()..]);
     let saved = saved.replace(r#","over":false"#, "");
     assert!(["tries", "hold", "over"].iter().all(|new| !saved.contains(new)), "{saved}");
-    let mut run = Run::of(ThreeDSecure::resume(&Saved::from_text(saved), account()).unwrap());
+    let mut run = Run::of(ThreeDSecure::resume(&SavedState::from_text(saved), account()).unwrap());
     assert_eq!(run.step(Event::Begin).method(), "auth3DSecure");
 }
 
 #[test]
 fn held_back_is_not_sent_unless_something_left_before() {
     let mut run = Run::at(Phase::Authorising, plan());
-    assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecured::NotSent(NotSent::HeldBack));
+    assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack));
     let mut run = Run::at(Phase::Authorising, plan());
     run.refuse("121").wait().fail(Failure::HeldBack);
-    assert!(matches!(run.ended(), ThreeDSecured::Unknown { why: Doubt::HeldBack, .. }));
+    assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { why: UnknownReason::HeldBack, .. }));
 }
 
 #[test]
 fn a_refusal_ends_it_at_once_only_where_it_holds_for_every_copy() {
     for code in ["102", "123", "103", "937", "938"] {
         let mut run = Run::at(Phase::Authorising, plan());
-        assert!(matches!(run.refuse(code).ended(), ThreeDSecured::Refused(_)), "{code}");
+        assert!(matches!(run.refuse(code).ended(), ThreeDSecureOutcome::Refused(_)), "{code}");
     }
     for code in ["106", "960", "961", "777"] {
         let mut run = Run::at(Phase::Authorising, plan());
         assert_eq!(run.refuse(code).wait().method(), "lookup", "{code}");
-        assert!(matches!(run.say(&found(&[])).ended(), ThreeDSecured::Refused(_)), "{code}");
+        assert!(matches!(run.say(&found(&[])).ended(), ThreeDSecureOutcome::Refused(_)), "{code}");
         let mut run = Run::at(Phase::Authorising, plan());
         run.refuse(code).say(&found(&[transaction("600", "Auth", "GBP")]));
-        assert!(matches!(run.ended(), ThreeDSecured::Approved(_)), "{code}");
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{code}");
     }
     let mut run = Run::at(Phase::Authorising, plan());
     run.refuse("121").wait().refuse("102");
-    assert!(matches!(run.ended(), ThreeDSecured::Unknown { why: Doubt::Credentials(_), .. }));
+    assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { why: UnknownReason::Credentials(_), .. }));
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn a_return_is_a_reason_to_ask_and_no_more() {
 fn a_customer_who_left_has_abandoned_it_unless_they_were_done() {
     let mut run = Run::at(Phase::Challenged, plan());
     run.input(ThreeDSecureInput::Closed).say(&status("920", "N"));
-    assert_eq!(*run.ended(), ThreeDSecured::Abandoned);
+    assert_eq!(*run.ended(), ThreeDSecureOutcome::Abandoned);
     let mut run = Run::at(Phase::Challenged, plan());
     assert_eq!(run.input(ThreeDSecureInput::Closed).say(&status("607", "Y")).method(), "auth3DSecure");
 }
@@ -28,7 +28,7 @@ fn past_its_time_the_status_decides() {
     run.later(899).step(Event::Woken);
     assert!(matches!(run.asked(), ThreeDSecureDemand::Challenge { .. }));
     assert_eq!(run.later(1).step(Event::Woken).method(), "getAuthenticationStatus");
-    assert_eq!(*run.say(&status("920", "N")).ended(), ThreeDSecured::TimedOut);
+    assert_eq!(*run.say(&status("920", "N")).ended(), ThreeDSecureOutcome::TimedOut);
     let mut run = Run::at(Phase::Challenged, plan());
     assert_eq!(run.later(900).step(Event::Woken).say(&status("607", "Y")).method(), "auth3DSecure");
 }

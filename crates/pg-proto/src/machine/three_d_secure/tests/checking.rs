@@ -2,12 +2,14 @@ use super::*;
 
 #[test]
 fn every_end_of_a_challenge_is_told_apart_and_none_of_them_pays() {
-    for (code, expected) in
-        [("608", ThreeDSecured::Failed), ("921", ThreeDSecured::Abandoned), ("922", ThreeDSecured::TimedOut)]
-    {
+    for (code, expected) in [
+        ("608", ThreeDSecureOutcome::Failed),
+        ("921", ThreeDSecureOutcome::Abandoned),
+        ("922", ThreeDSecureOutcome::TimedOut),
+    ] {
         // Whatever the policy, and whatever the shift claims.
         for shift in ["N", "Y"] {
-            let mut run = Run::at(Phase::Checking, with(WithoutShift::Proceed));
+            let mut run = Run::at(Phase::Checking, with(NoLiabilityShift::Proceed));
             assert_eq!(*run.say(&status(code, shift)).ended(), expected);
             assert_eq!(run.payments(), 0);
         }
@@ -20,9 +22,9 @@ fn only_a_known_success_with_a_shift_pays_unasked() {
     for (code, shift) in [("607", "N"), ("607", ""), ("923", "N"), ("777", "Y"), ("600", "Y")] {
         let mut run = Run::at(Phase::Checking, plan());
         assert!(matches!(run.say(&status(code, shift)).asked(), ThreeDSecureDemand::Decide { .. }), "{code} {shift}");
-        let mut run = Run::at(Phase::Checking, with(WithoutShift::End));
-        assert!(matches!(run.say(&status(code, shift)).ended(), ThreeDSecured::NotShifted(_)));
-        let mut run = Run::at(Phase::Checking, with(WithoutShift::Proceed));
+        let mut run = Run::at(Phase::Checking, with(NoLiabilityShift::End));
+        assert!(matches!(run.say(&status(code, shift)).ended(), ThreeDSecureOutcome::NotShifted(_)));
+        let mut run = Run::at(Phase::Checking, with(NoLiabilityShift::Proceed));
         assert_eq!(run.say(&status(code, shift)).method(), "auth3DSecure");
     }
 }
@@ -39,12 +41,12 @@ fn a_question_is_asked_again_whatever_became_of_it_but_not_for_ever() {
             assert_eq!(run.wait().method(), "getAuthenticationStatus");
         }
         run.say("garbage");
-        assert_eq!(*run.ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
+        assert_eq!(*run.ended(), ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable));
     }
-    assert!(matches!(Run::at(Phase::Checking, plan()).refuse("960").ended(), ThreeDSecured::Refused(_)));
-    assert!(matches!(Run::at(Phase::Checking, plan()).refuse("102").ended(), ThreeDSecured::Refused(_)));
+    assert!(matches!(Run::at(Phase::Checking, plan()).refuse("960").ended(), ThreeDSecureOutcome::Refused(_)));
+    assert!(matches!(Run::at(Phase::Checking, plan()).refuse("102").ended(), ThreeDSecureOutcome::Refused(_)));
     let mut run = Run::at(Phase::Checking, plan());
-    assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecured::NotSent(NotSent::HeldBack));
+    assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack));
 }
 
 #[test]
@@ -67,5 +69,5 @@ fn while_a_reply_is_awaited_nothing_is_sent() {
 fn who_leaves_while_the_service_is_to_be_waited_for_has_left() {
     let mut run = Run::at(Phase::Checking, plan());
     run.refuse("121").input(ThreeDSecureInput::Closed).wait().say(&status("920", "N"));
-    assert_eq!(*run.ended(), ThreeDSecured::Abandoned);
+    assert_eq!(*run.ended(), ThreeDSecureOutcome::Abandoned);
 }

@@ -7,7 +7,7 @@ fn the_merchant_decides() {
     assert_eq!((seen.transaction_status_code.as_str(), until), ("923", NOON.after(Duration::from_secs(600))));
     assert_eq!(run.input(ThreeDSecureInput::Proceed).method(), "auth3DSecure");
     let mut run = Run::at(Phase::Deciding, plan());
-    assert_eq!(*run.input(ThreeDSecureInput::Stop).ended(), ThreeDSecured::NotShifted(seen));
+    assert_eq!(*run.input(ThreeDSecureInput::Stop).ended(), ThreeDSecureOutcome::NotShifted(seen));
     assert_eq!(run.payments(), 0);
 }
 
@@ -17,7 +17,7 @@ fn who_does_not_decide_in_time_does_not_pay() {
     run.later(599).step(Event::Woken);
     assert!(matches!(run.asked(), ThreeDSecureDemand::Decide { .. }));
     run.later(1).step(Event::Woken);
-    assert!(matches!(run.ended(), ThreeDSecured::NotShifted(_)));
+    assert!(matches!(run.ended(), ThreeDSecureOutcome::NotShifted(_)));
 }
 
 #[test]

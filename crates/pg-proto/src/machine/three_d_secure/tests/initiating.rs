@@ -29,11 +29,13 @@ fn a_failed_initiation_and_an_unknown_status_are_outcomes() {
     for code in ["608", "600", "777"] {
         let mut run = Run::at(Phase::Initiating, plan());
         run.say(&initiated().replace("607", code));
-        assert!(matches!(run.ended(), ThreeDSecured::NotInitiated(record) if record.transaction_status_code == code));
+        assert!(
+            matches!(run.ended(), ThreeDSecureOutcome::NotInitiated(record) if record.transaction_status_code == code)
+        );
     }
     let mut run = Run::at(Phase::Initiating, plan());
     run.say(&initiated().replace(KEY, ""));
-    assert!(matches!(run.ended(), ThreeDSecured::NotInitiated(_)));
+    assert!(matches!(run.ended(), ThreeDSecureOutcome::NotInitiated(_)));
 }
 
 #[test]
@@ -41,7 +43,7 @@ fn a_refusal_ends_it() {
     for code in ["102", "106", "129", "136"] {
         let mut run = Run::at(Phase::Initiating, plan());
         run.refuse(code);
-        assert!(matches!(run.ended(), ThreeDSecured::Refused(refused) if refused.code().as_str() == code));
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Refused(refused) if refused.code().as_str() == code));
     }
 }
 
@@ -53,7 +55,11 @@ fn a_code_that_nobody_knows_is_looked_up_and_never_taken_for_a_refusal() {
     while run.method() == "lookup" {
         run.say(&found(&[])).wait();
     }
-    assert!(matches!(run.ended(), ThreeDSecured::Unknown { why: Doubt::Refused(_), .. }), "{:?}", run.ended());
+    assert!(
+        matches!(run.ended(), ThreeDSecureOutcome::Unknown { why: UnknownReason::Refused(_), .. }),
+        "{:?}",
+        run.ended()
+    );
 }
 
 /// A machine that nobody remembers may have paid under this reference.
@@ -63,14 +69,16 @@ fn a_reference_that_was_used_is_looked_up_and_never_paid() {
         let mut run = Run::at(Phase::Initiating, plan());
         assert_eq!(run.refuse(code).wait().method(), "lookup", "{code}");
         run.say(&found(&[transaction("607", "3DSecureCheck", "GBP"), transaction("600", "Auth", "GBP")]));
-        assert!(matches!(run.ended(), ThreeDSecured::Approved(_)), "{code}");
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{code}");
 
         let mut run = Run::at(Phase::Initiating, plan());
         run.refuse(code).wait().crash().wait();
         while run.method() == "lookup" {
             run.say(&found(&[])).wait();
         }
-        let ThreeDSecured::Unknown { why: Doubt::NothingFound | Doubt::ReferenceUsed(_), .. } = run.ended() else {
+        let ThreeDSecureOutcome::Unknown { why: UnknownReason::NothingFound | UnknownReason::ReferenceUsed(_), .. } =
+            run.ended()
+        else {
             panic!("{:?}", run.ended())
         };
         assert_eq!(run.payments(), 0);
@@ -82,7 +90,11 @@ fn a_reference_that_was_used_is_looked_up_and_never_paid() {
     while run.method() == "lookup" {
         run.say(&found(&[])).wait();
     }
-    assert!(matches!(run.ended(), ThreeDSecured::Unknown { why: Doubt::ReferenceUsed(_), .. }), "{:?}", run.ended());
+    assert!(
+        matches!(run.ended(), ThreeDSecureOutcome::Unknown { why: UnknownReason::ReferenceUsed(_), .. }),
+        "{:?}",
+        run.ended()
+    );
 }
 
 #[test]
@@ -95,7 +107,7 @@ fn a_lost_reply_ends_it_unpaid_and_it_is_never_sent_again() {
         Run::at(Phase::Initiating, plan()).crash(),
         Run::new(plan()).crash(),
     ] {
-        assert_eq!(*run.ended(), ThreeDSecured::NotSent(NotSent::InitiationUnclear));
+        assert_eq!(*run.ended(), ThreeDSecureOutcome::NotSent(NotSentReason::InitiationUnclear));
     }
 }
 
@@ -117,8 +129,8 @@ fn what_was_not_sent_or_not_looked_at_is_sent_again_a_few_times() {
         } else {
             run.refuse(code)
         };
-        assert_eq!(*run.ended(), ThreeDSecured::NotSent(NotSent::Unreachable));
+        assert_eq!(*run.ended(), ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable));
     }
     let mut run = Run::at(Phase::Initiating, plan());
-    assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecured::NotSent(NotSent::HeldBack));
+    assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack));
 }

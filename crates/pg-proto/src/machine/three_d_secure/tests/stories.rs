@@ -5,8 +5,8 @@ use super::*;
 
 /// What a choice of four at every step makes of a run: what the service's ledger holds in the end, and what the machine
 /// claims.
-fn story(seed: u64) -> (bool, ThreeDSecured) {
-    let mut run = Run::new(ThreeDSecurePlan { challenge: Duration::from_secs(60), ..with(WithoutShift::Proceed) });
+fn story(seed: u64) -> (bool, ThreeDSecureOutcome) {
+    let mut run = Run::new(ThreeDSecurePlan { challenge: Duration::from_secs(60), ..with(NoLiabilityShift::Proceed) });
     let (mut choices, mut paid, mut late) = (seed, false, false);
     run.step(Event::Begin);
     for step in 0..600 {
@@ -57,11 +57,11 @@ fn whatever_happens_the_claim_is_what_the_ledger_holds() {
     for seed in 0..5_000_u64 {
         let (charged, claim) = story(seed);
         match claim {
-            ThreeDSecured::Approved(_) => {
+            ThreeDSecureOutcome::Approved(_) => {
                 assert!(charged, "{seed}");
                 seen[0] += 1;
             }
-            ThreeDSecured::Unknown { .. } => seen[1] += 1,
+            ThreeDSecureOutcome::Unknown { .. } => seen[1] += 1,
             claim => {
                 assert!(!charged, "{seed}: {claim:?}");
                 seen[2] += 1;
@@ -84,7 +84,7 @@ fn after_the_end_nothing_changes() {
 
 #[test]
 fn foreign_states_are_refused() {
-    let other = Saved::from_text(r#"{"machine":"charge","version":1,"state":{}}"#);
+    let other = SavedState::from_text(r#"{"machine":"charge","version":1,"state":{}}"#);
     assert!(matches!(ThreeDSecure::resume(&other, account()), Err(ResumeError::OtherMachine { .. })));
 }
 
@@ -113,7 +113,7 @@ fn what_ended_without_a_payment_is_never_paid_by_resuming_it() {
         };
         let (end, before) = (run.ended().clone(), run.payments());
         let again = run.crash().ended();
-        assert!(matches!(again, ThreeDSecured::NotSent(_)), "{at}: {end:?}, {again:?}");
+        assert!(matches!(again, ThreeDSecureOutcome::NotSent(_)), "{at}: {end:?}, {again:?}");
         assert_eq!(run.payments(), before, "{at}");
     }
 }

@@ -5,7 +5,7 @@ use http::StatusCode;
 use super::{
     super::{Reply, html},
     brand,
-    entered::{Entered, Fault},
+    entered::{Entered, FieldMistake},
     fields, order,
 };
 use crate::{
@@ -24,7 +24,7 @@ pub(super) struct Page<'a> {
     pub(super) entered: &'a Entered,
     /// What came of an earlier attempt.
     pub(super) alert: Option<Alert>,
-    pub(super) faults: &'a [Fault],
+    pub(super) faults: &'a [FieldMistake],
 }
 
 /// What came of an earlier attempt, in words.
@@ -113,7 +113,7 @@ impl Page<'_> {
         if self.faults.is_empty() {
             return String::new();
         }
-        let line = |fault: &Fault| format!("<li><a href=\"#{}\">{}</a></li>", fault.field, fault.message);
+        let line = |fault: &FieldMistake| format!("<li><a href=\"#{}\">{}</a></li>", fault.field, fault.message);
         format!(
             "<div class=\"alert\" role=\"alert\"><p><strong>Please check what you entered</strong></p><ul>{}</ul></div>\n",
             self.faults.iter().map(line).collect::<String>()

@@ -23,7 +23,7 @@ pub(super) struct Entered {
 
 /// What is wrong with one input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct FieldMistake {
     /// The input's name.
     pub(super) field: &'static str,
     /// What the customer reads beside it.
@@ -56,14 +56,17 @@ impl Entered {
     }
 
     /// Everything that is wrong, in the order of the form; of each input what comes first.
-    pub(super) fn faults(&self, now: Timestamp) -> Vec<Fault> {
+    pub(super) fn faults(&self, now: Timestamp) -> Vec<FieldMistake> {
         let faults = [
             ("cardNumber", self.number_fault()),
             (expiry::TOGETHER, self.expiry.fault(now)),
             ("cardCV2", self.code_fault()),
             ("cardholderName", self.name_fault()),
         ];
-        faults.into_iter().filter_map(|(field, message)| message.map(|message| Fault { field, message })).collect()
+        faults
+            .into_iter()
+            .filter_map(|(field, message)| message.map(|message| FieldMistake { field, message }))
+            .collect()
     }
 
     fn number_fault(&self) -> Option<&'static str> {
@@ -109,10 +112,10 @@ fn first(checks: &[(bool, &'static str)]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::form::Limits;
+    use crate::form::FormLimits;
 
     fn faults(body: &str) -> Vec<&'static str> {
-        let entered = Entered::of(&Form::parse(body.as_bytes(), &Limits::default()).unwrap());
+        let entered = Entered::of(&Form::parse(body.as_bytes(), &FormLimits::default()).unwrap());
         let now = Timestamp::parse("2026-05-04T10:00:00Z").unwrap();
         entered.faults(now).iter().map(|fault| fault.field).collect()
     }
@@ -136,7 +139,7 @@ mod tests {
     fn each_mistake_in_number_and_code_has_words_of_its_own() {
         let told = |name: &str, value: &str| {
             let body = format!("{name}={value}");
-            let entered = Entered::of(&Form::parse(body.as_bytes(), &Limits::default()).unwrap());
+            let entered = Entered::of(&Form::parse(body.as_bytes(), &FormLimits::default()).unwrap());
             let fault = if name == "cardNumber" { entered.number_fault() } else { entered.code_fault() };
             fault.unwrap_or_default()
         };
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_number_in_another_input_is_not_shown() {
-        let entered = Entered::of(&Form::parse(b"cardholderName=4000+0000+0000+1000", &Limits::default()).unwrap());
+        let entered = Entered::of(&Form::parse(b"cardholderName=4000+0000+0000+1000", &FormLimits::default()).unwrap());
         assert_eq!(entered.name, "4000 00** **** 1000");
     }
 }

@@ -111,10 +111,10 @@ fn split(text: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::form::Limits;
+    use crate::form::FormLimits;
 
     fn expiry(body: &str) -> Expiry {
-        Expiry::of(&Form::parse(body.as_bytes(), &Limits::default()).unwrap())
+        Expiry::of(&Form::parse(body.as_bytes(), &FormLimits::default()).unwrap())
     }
 
     fn fault(body: &str) -> &'static str {

@@ -3,7 +3,7 @@
 use super::{
     super::html,
     brand,
-    entered::{Entered, Fault},
+    entered::{Entered, FieldMistake},
     expiry,
 };
 
@@ -49,7 +49,7 @@ const NAME: Input = Input {
 };
 
 /// All inputs that a customer fills in, with what was entered and what is wrong with it.
-pub(super) fn html(entered: &Entered, faults: &[Fault]) -> String {
+pub(super) fn html(entered: &Entered, faults: &[FieldMistake]) -> String {
     let [together, month, year] = entered.expiry.shown();
     let brands: String = brand::SHOWN.iter().map(|scheme| format!("<span>{}</span> ", brand::name(*scheme))).collect();
     [
@@ -94,7 +94,7 @@ fn apart(month: &str, year: &str) -> String {
 
 impl Input {
     /// The input. The first one that is wrong has the focus when the page opens.
-    fn html(&self, value: &str, faults: &[Fault], picture: &str, hint: &str) -> String {
+    fn html(&self, value: &str, faults: &[FieldMistake], picture: &str, hint: &str) -> String {
         let Self { name, label, how, attributes } = self;
         let fault = faults.iter().find(|fault| fault.field == *name);
         let hinted = (!hint.is_empty()).then(|| format!("{name}-hint"));

@@ -1,13 +1,13 @@
 //! Everything that is wrong with the fields of a form, field by field (assumption 81).
 
-use pg_model::{ErrorCode, Method as _, PostForm};
+use pg_model::{ApiRequest as _, ErrorCode, PostForm};
 
 use super::{Refusal, entered};
 use crate::codes::SandboxErrorCode;
 use crate::{cards, timestamp::Timestamp};
 
 /// One wrong field.
-pub(super) struct Fault {
+pub(super) struct FieldMistake {
     /// Its wire name.
     pub(super) field: String,
     /// The error that it gets.
@@ -15,10 +15,10 @@ pub(super) struct Fault {
 }
 
 /// All of them: number, expiry, then the others in the order of the table.
-pub(super) fn of(form: &PostForm, now: Timestamp) -> Vec<Fault> {
+pub(super) fn of(form: &PostForm, now: Timestamp) -> Vec<FieldMistake> {
     let mut faults = Vec::new();
     let mut note = |field: &str, refusal: Refusal| {
-        faults.push(Fault { field: field.to_owned(), refusal: refusal.assuming(81) });
+        faults.push(FieldMistake { field: field.to_owned(), refusal: refusal.assuming(81) });
     };
     let number = form.card_number.expose();
     if !entered::looks_like_a_number(number) {

@@ -1,7 +1,7 @@
 //! A redirect with encrypted data (spec 2 §4.2).
 
 use http::HeaderValue;
-use pg_model::{Dialect, Encoding, Method as _, PostForm, Record, dialect::IvForm};
+use pg_model::{ApiRequest as _, Dialect, Encoding, PostForm, Record, dialect::IvForm};
 
 use super::{Context, PageUrl, Refusal};
 use crate::codes::SandboxErrorCode;
@@ -9,7 +9,7 @@ use crate::{
     card_numbers::{self, Search},
     dialect::cipher,
     form::Form,
-    key::Dice,
+    key::RandomSource,
     merchants::Merchant,
     secret::Secret,
 };
@@ -59,7 +59,7 @@ impl<'a> Redirect<'a> {
 fn encrypted(
     api_key: &Secret,
     dialect: &Dialect,
-    dice: &mut dyn Dice,
+    dice: &mut dyn RandomSource,
     text: &str,
 ) -> Result<(String, String), Refusal> {
     let iv = if dialect.session_data.iv == Some(IvForm::Hex) { hexadecimal_iv(dice) } else { fresh_iv(dice) };
@@ -78,14 +78,14 @@ fn is_form_id(id: &str) -> bool {
 }
 
 /// 16 random bytes in hexadecimal digits, where a dialect has it so (assumption 31).
-fn hexadecimal_iv(dice: &mut dyn Dice) -> String {
+fn hexadecimal_iv(dice: &mut dyn RandomSource) -> String {
     let mut bytes = [0_u8; 16];
     dice.fill(&mut bytes);
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// 16 random letters and digits (assumption 31).
-fn fresh_iv(dice: &mut dyn Dice) -> String {
+fn fresh_iv(dice: &mut dyn RandomSource) -> String {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut iv = String::with_capacity(16);
     let mut pool = [0_u8; 32];
@@ -103,11 +103,11 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::key::SeededDice;
+    use crate::key::SeededRandom;
 
     #[test]
     fn vectors_are_16_letters_and_digits_and_do_not_repeat() {
-        let mut dice = SeededDice::new([5; 32]);
+        let mut dice = SeededRandom::new([5; 32]);
         let vectors: HashSet<String> = (0..1000).map(|_| fresh_iv(&mut dice)).collect();
         assert_eq!(vectors.len(), 1000);
         assert!(vectors.iter().all(|iv| iv.len() == 16 && iv.bytes().all(|byte| byte.is_ascii_alphanumeric())));
@@ -121,7 +121,7 @@ mod tests {
         //     -K $(printf %s "$KEY" | xxd -p -c 64) -iv $(printf %s "$IV" | xxd -p)
         let key = Secret::new("MainSandboxApiKey000000000000000");
         let text = r#"{"cardholderName":"Zoë Other","cardCV2":""}"#;
-        let (data, iv) = encrypted(&key, &crate::dialect(), &mut SeededDice::new([5; 32]), text).unwrap();
+        let (data, iv) = encrypted(&key, &crate::dialect(), &mut SeededRandom::new([5; 32]), text).unwrap();
         assert_eq!(iv, "18kVirFTp6xfsvxb");
         assert_eq!(data, "4NPwkImH8aJfqgOMbghulf+hN5ZBTYDyBjc0h9xnRmoVebAKhLHdB2HeFDZr1iPw");
     }

@@ -1,6 +1,6 @@
 //! What a form cannot do without (assumption 80).
 
-use pg_model::{ErrorCode, Method as _, PostForm};
+use pg_model::{ApiRequest as _, ErrorCode, PostForm};
 
 use super::{PageUrl, Refusal};
 use crate::{

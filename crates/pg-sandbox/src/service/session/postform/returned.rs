@@ -2,7 +2,7 @@
 
 use pg_model::{Dialect, FieldError, Keyed, PostForm, RedirectData};
 
-use super::{Context, entered, faults::Fault};
+use super::{Context, entered, faults::FieldMistake};
 
 /// The data of a redirect to `nextPageUrl` or `currentPageUrl`: the number masked, no CV2, and an error for each fault.
 /// What else looks like a number was masked before.
@@ -10,7 +10,7 @@ pub(super) fn data(
     context: &mut Context<'_>,
     form: &PostForm,
     collected: &[(String, String)],
-    faults: &[Fault],
+    faults: &[FieldMistake],
 ) -> RedirectData {
     context.basis.assume(82);
     let number = form.card_number.expose();
@@ -32,7 +32,7 @@ pub(super) fn data(
     }
 }
 
-fn field_error(fault: &Fault, trace_code: String, dialect: &Dialect) -> FieldError {
+fn field_error(fault: &FieldMistake, trace_code: String, dialect: &Dialect) -> FieldError {
     let error = fault.refusal.record(trace_code, dialect);
     FieldError {
         error_code: error.error_code,

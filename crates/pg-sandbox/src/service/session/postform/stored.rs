@@ -1,6 +1,6 @@
 //! What a valid form leaves in its session (spec 2 §1.1; assumption 84).
 
-use pg_model::{Method as _, ParameterSink, PostForm, field::Field};
+use pg_model::{ApiRequest as _, ParameterSink, PostForm, field::Field};
 
 use super::{Context, Refusal, entered};
 use crate::{
@@ -45,7 +45,7 @@ pub(super) fn store(
     session.collected = collected;
     session.details.retain(|name, _| !OF_THE_CARD.contains(&name.as_str()));
     form.visit(&mut Texts(&mut session.details));
-    context.agenda.note_session(session.expires);
+    context.schedule.note_session(session.expires);
     Ok(context.records.put(session)?)
 }
 

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     records::{Batch, BatchCards, CallbackKind, CardToken, HeldCard, NewToken, UpdaterAnswer},
     service::token::detail,
-    store::{Query, Record as _, StoreError},
+    store::{Query, StoreError, StoredRecord as _},
     timestamp::Timestamp,
     vault::NotOurs,
 };
@@ -36,7 +36,7 @@ pub(in crate::service) fn finish_batches(context: &mut Context<'_>) -> Result<()
     }
     let last = Timestamp::MAX.sortable();
     let next = context.records.find::<Batch>(&Query::oldest(1).at_most(Batch::DUE, &last))?;
-    context.agenda.next_batch_is(next.first().map(|batch| batch.due));
+    context.schedule.next_batch_is(next.first().map(|batch| batch.due));
     Ok(())
 }
 

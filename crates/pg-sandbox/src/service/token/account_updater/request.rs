@@ -38,7 +38,7 @@ impl Serve for RequestAccountUpdater {
             responses: Default::default(),
             key: key.clone(),
         };
-        context.agenda.note_batch(batch.due);
+        context.schedule.note_batch(batch.due);
         context.records.put(&batch)?;
         context.records.put(&BatchCards { key: key.clone(), merchant: merchant.name.clone(), entries })?;
         [70, 73].into_iter().for_each(|number| context.basis.assume(number));

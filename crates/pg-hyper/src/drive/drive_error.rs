@@ -3,7 +3,7 @@
 use std::{error::Error, fmt};
 
 use pg_model::mask;
-use pg_proto::machine::{Failure, throttle::Stop};
+use pg_proto::machine::{Failure, throttle::StopReason};
 
 use super::StoreError;
 use crate::TransportError;
@@ -11,7 +11,7 @@ use crate::TransportError;
 /// What went wrong with a request of a machine: why it had no reply, or why it was not sent.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum DriveError {
     /// No reply came.
     Transport(TransportError),
     /// The machine could not be stored, so nothing was sent.
@@ -19,10 +19,10 @@ pub enum Trouble {
     /// Nothing is sent until somebody has looked at the credentials, see [`Client::resume_sending`].
     ///
     /// [`Client::resume_sending`]: crate::Client::resume_sending
-    Stopped(Stop),
+    Stopped(StopReason),
 }
 
-impl Trouble {
+impl DriveError {
     /// What the machine hears of it.
     pub(super) const fn failure(&self) -> Failure {
         match self {
@@ -33,7 +33,7 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for DriveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transport(error) => error.fmt(f),
@@ -46,7 +46,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl Error for Trouble {
+impl Error for DriveError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Transport(error) => error.source(),

@@ -13,7 +13,7 @@ const TOKEN_BYTES: usize = 16;
 /// What an address is for: the parameter of a request that it is given as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Purpose {
+pub enum EndpointPurpose {
     /// `callbackUrl` of an account update.
     UpdaterCallback,
     /// `callback_url` of a checkout.
@@ -30,13 +30,13 @@ pub enum Purpose {
 
 /// An address that a [`Receiver`](super::Receiver) takes something at. Its `Debug` does not show the token.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Door {
+pub struct Endpoint {
     token: String,
     url: String,
-    purpose: Purpose,
+    purpose: EndpointPurpose,
 }
 
-impl Door {
+impl Endpoint {
     /// The address, to be given to the service.
     #[must_use]
     pub fn url(&self) -> &str {
@@ -51,25 +51,25 @@ impl Door {
 
     /// What it is for.
     #[must_use]
-    pub const fn purpose(&self) -> Purpose {
+    pub const fn purpose(&self) -> EndpointPurpose {
         self.purpose
     }
 }
 
-impl fmt::Debug for Door {
+impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Door").field("purpose", &self.purpose).finish_non_exhaustive()
+        f.debug_struct("Endpoint").field("purpose", &self.purpose).finish_non_exhaustive()
     }
 }
 
 /// The addresses that are open.
 #[derive(Default)]
-pub(super) struct Doors(Mutex<HashMap<String, Purpose>>);
+pub(super) struct Endpoints(Mutex<HashMap<String, EndpointPurpose>>);
 
-impl Doors {
-    pub(super) fn open(&self, token: String, purpose: Purpose, base: &str) -> Door {
+impl Endpoints {
+    pub(super) fn open(&self, token: String, purpose: EndpointPurpose, base: &str) -> Endpoint {
         self.lock().insert(token.clone(), purpose);
-        Door { url: format!("{base}/{token}"), token, purpose }
+        Endpoint { url: format!("{base}/{token}"), token, purpose }
     }
 
     pub(super) fn close(&self, token: &str) {
@@ -77,12 +77,12 @@ impl Doors {
     }
 
     /// The token that a path ends with, and its purpose. What comes before it a proxy may keep or cut off.
-    pub(super) fn at(&self, path: &str) -> Option<(String, Purpose)> {
+    pub(super) fn at(&self, path: &str) -> Option<(String, EndpointPurpose)> {
         let token = path.rsplit('/').next()?;
         self.lock().get_key_value(token).map(|(token, purpose)| (token.clone(), *purpose))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Purpose>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, EndpointPurpose>> {
         // Nothing that holds the lock can leave it in disorder.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,20 +109,20 @@ mod tests {
 
     #[test]
     fn tokens_differ_and_open_one_door_each() {
-        let doors = Doors::default();
+        let endpoints = Endpoints::default();
         let [one, other] = [token().unwrap(), token().unwrap()];
         assert!(is_token(&one) && is_token(&other) && one != other);
-        let door = doors.open(one.clone(), Purpose::Challenge, "https://shop.example/pg");
-        assert_eq!(door.url(), format!("https://shop.example/pg/{one}"));
-        assert_eq!(format!("{door:?}"), "Door { purpose: Challenge, .. }");
+        let endpoint = endpoints.open(one.clone(), EndpointPurpose::Challenge, "https://shop.example/pg");
+        assert_eq!(endpoint.url(), format!("https://shop.example/pg/{one}"));
+        assert_eq!(format!("{endpoint:?}"), "Endpoint { purpose: Challenge, .. }");
         for path in [format!("/{one}"), format!("/pg/{one}")] {
-            assert_eq!(doors.at(&path), Some((one.clone(), Purpose::Challenge)));
+            assert_eq!(endpoints.at(&path), Some((one.clone(), EndpointPurpose::Challenge)));
         }
         for path in [format!("/{other}"), format!("/{one}/"), format!("/{}", &one[..31]), "/".into(), String::new()] {
-            assert_eq!(doors.at(&path), None, "{path}");
+            assert_eq!(endpoints.at(&path), None, "{path}");
         }
-        doors.close(door.token());
-        assert_eq!(doors.at(&format!("/{one}")), None);
+        endpoints.close(endpoint.token());
+        assert_eq!(endpoints.at(&format!("/{one}")), None);
     }
 
     #[test]

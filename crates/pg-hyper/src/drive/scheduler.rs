@@ -14,8 +14,8 @@ use pg_model::method::ServiceInfo;
 use pg_proto::{
     Account,
     machine::{
-        Moment, ResumeError, Saved,
-        throttle::{AccountThrottle, Limits, Permit, Stop, Throttle, Ticket},
+        Moment, ResumeError, SavedState,
+        throttle::{AccountThrottle, Permit, StopReason, Throttle, ThrottleLimits, Ticket},
     },
 };
 use tokio::sync::Notify;
@@ -25,7 +25,7 @@ use crate::Error;
 
 /// Which of an account's two sets of credentials a request bears. Each is throttled for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub(crate) enum CredentialSet {
     /// Version 3.
     Gateway,
     /// Version 5.
@@ -33,10 +33,10 @@ pub(crate) enum Lane {
 }
 
 /// The clock, the dice and the throttles.
-pub(crate) struct Pace {
+pub(crate) struct RequestScheduler {
     clock: Arc<dyn Clock>,
     dice: Arc<Dice>,
-    limits: Limits,
+    limits: ThrottleLimits,
     throttle: Mutex<AccountThrottle>,
     keeper: Option<Keeper>,
     /// Something happened that those who wait may want to know: a request came to its end, or nothing more may be sent.
@@ -45,22 +45,22 @@ pub(crate) struct Pace {
 
 /// A request that may be sent. When it is dropped before it was [answered](Self::answered), the throttle hears of that.
 pub(super) struct Admission {
-    pace: Arc<Pace>,
-    lane: Lane,
+    scheduler: Arc<RequestScheduler>,
+    credential_set: CredentialSet,
     ticket: Option<Ticket>,
     sent: bool,
 }
 
-impl Lane {
+impl CredentialSet {
     /// Every path of version 3 has it as a segment (spec 1 §4.1), none of version 5 does (spec 3 §9).
     pub(super) fn of(request: &http::Request<Bytes>) -> Self {
         if request.uri().path().split('/').any(|segment| segment == "v3") { Self::Gateway } else { Self::Enterprise }
     }
 }
 
-impl Pace {
+impl RequestScheduler {
     pub(crate) fn new(account: &Account) -> Self {
-        let limits = Limits::default();
+        let limits = ThrottleLimits::default();
         let dice = Dice::System;
         Self {
             clock: Arc::new(SystemClock::default()),
@@ -83,13 +83,13 @@ impl Pace {
     }
 
     /// The same with other limits.
-    pub(crate) fn limits(&self, limits: Limits) -> Self {
+    pub(crate) fn limits(&self, limits: ThrottleLimits) -> Self {
         let throttle = Mutex::new(self.lock().clone().limits(limits));
         Self { limits, throttle, ..self.copy() }
     }
 
     /// The same with a throttle that was stored.
-    pub(crate) fn resume(&self, saved: &Saved, account: &Account) -> Result<Self, ResumeError> {
+    pub(crate) fn resume(&self, saved: &SavedState, account: &Account) -> Result<Self, ResumeError> {
         let throttle = Mutex::new(AccountThrottle::resume(saved, account, self.limits)?);
         Ok(Self { throttle, ..self.copy() })
     }
@@ -119,33 +119,34 @@ impl Pace {
     }
 
     /// Ends at that time or later.
-    pub(crate) fn until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<> {
+    pub(crate) fn sleep_until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<> {
         let clock = Arc::clone(&self.clock);
         async move {
             while clock.now() < moment {
-                clock.until(moment).await;
+                clock.sleep_until(moment).await;
             }
         }
     }
 
     /// Waits until a request may be sent.
-    pub(super) async fn admit(self: &Arc<Self>, lane: Lane) -> Result<Admission, Stop> {
+    pub(super) async fn admit(self: &Arc<Self>, credential_set: CredentialSet) -> Result<Admission, StopReason> {
         loop {
             let mut landed = pin!(self.landed.notified());
             // From here on nothing that lands is missed.
             landed.as_mut().enable();
             let now = self.now();
-            let permit = self.throttle(lane, |throttle| throttle.ask(now));
+            let permit = self.throttle(credential_set, |throttle| throttle.ask(now));
             match permit {
                 Permit::Go(ticket) => {
-                    let admission = Admission { pace: Arc::clone(self), lane, ticket: Some(ticket), sent: false };
+                    let admission =
+                        Admission { scheduler: Arc::clone(self), credential_set, ticket: Some(ticket), sent: false };
                     self.keep().await;
                     return Ok(admission);
                 }
                 Permit::Stopped(stop) => return Err(stop),
                 Permit::WaitUntil(moment) => {
                     self.keep().await;
-                    let mut until = pin!(self.until(moment));
+                    let mut until = pin!(self.sleep_until(moment));
                     poll_fn(|context| match landed.as_mut().poll(context) {
                         Poll::Ready(()) => Poll::Ready(()),
                         Poll::Pending => until.as_mut().poll(context),
@@ -159,9 +160,9 @@ impl Pace {
     /// A call that took no ticket has failed.
     pub(crate) async fn overhear(&self, service: &ServiceInfo, error: &Error) {
         if let Error::Refused(refused) = error {
-            let lane = if service.version == 5 { Lane::Enterprise } else { Lane::Gateway };
+            let credential_set = if service.version == 5 { CredentialSet::Enterprise } else { CredentialSet::Gateway };
             let now = self.now();
-            self.throttle(lane, |throttle| throttle.overheard(refused, now));
+            self.throttle(credential_set, |throttle| throttle.observe_refusal(refused, now));
             self.landed.notify_waiters();
             self.keep().await;
         }
@@ -176,26 +177,26 @@ impl Pace {
     }
 
     /// Why nothing is sent at present.
-    pub(crate) fn stopped(&self) -> Option<Stop> {
-        [Lane::Gateway, Lane::Enterprise]
+    pub(crate) fn stopped(&self) -> Option<StopReason> {
+        [CredentialSet::Gateway, CredentialSet::Enterprise]
             .into_iter()
-            .find_map(|lane| self.throttle(lane, |throttle| throttle.stopped().cloned()))
+            .find_map(|credential_set| self.throttle(credential_set, |throttle| throttle.stopped().cloned()))
     }
 
     /// Somebody has looked at the credentials.
     pub(crate) fn resume_sending(&self) {
         let now = self.now();
-        for lane in [Lane::Gateway, Lane::Enterprise] {
-            self.throttle(lane, |throttle| throttle.resume_sending(now));
+        for credential_set in [CredentialSet::Gateway, CredentialSet::Enterprise] {
+            self.throttle(credential_set, |throttle| throttle.resume_sending(now));
         }
         self.landed.notify_waiters();
     }
 
-    fn throttle<R>(&self, lane: Lane, with: impl FnOnce(&mut Throttle) -> R) -> R {
+    fn throttle<R>(&self, credential_set: CredentialSet, with: impl FnOnce(&mut Throttle) -> R) -> R {
         let mut throttle = self.lock();
-        with(match lane {
-            Lane::Gateway => throttle.gateway(),
-            Lane::Enterprise => throttle.enterprise(),
+        with(match credential_set {
+            CredentialSet::Gateway => throttle.gateway(),
+            CredentialSet::Enterprise => throttle.enterprise(),
         })
     }
 
@@ -207,8 +208,8 @@ impl Pace {
 
 impl Admission {
     /// Last look before it is sent. From here on it counts as sent.
-    pub(super) fn depart(&mut self) -> Result<(), Stop> {
-        match self.pace.throttle(self.lane, |throttle| throttle.stopped().cloned()) {
+    pub(super) fn depart(&mut self) -> Result<(), StopReason> {
+        match self.scheduler.throttle(self.credential_set, |throttle| throttle.stopped().cloned()) {
             Some(stop) => Err(stop),
             None => {
                 self.sent = true;
@@ -219,8 +220,8 @@ impl Admission {
 
     pub(super) fn answered(mut self, response: &Response<Bytes>) {
         if let Some(ticket) = self.ticket.take() {
-            let now = self.pace.now();
-            self.pace.throttle(self.lane, |throttle| throttle.answered(ticket, response, now));
+            let now = self.scheduler.now();
+            self.scheduler.throttle(self.credential_set, |throttle| throttle.answered(ticket, response, now));
         }
     }
 
@@ -232,19 +233,19 @@ impl Admission {
 
 impl Drop for Admission {
     fn drop(&mut self) {
-        let now = self.pace.now();
+        let now = self.scheduler.now();
         if let Some(ticket) = self.ticket.take() {
-            self.pace.throttle(self.lane, |throttle| match self.sent {
+            self.scheduler.throttle(self.credential_set, |throttle| match self.sent {
                 true => throttle.lost(ticket, now),
                 false => throttle.unsent(ticket),
             });
         }
-        self.pace.landed.notify_waiters();
+        self.scheduler.landed.notify_waiters();
     }
 }
 
-impl fmt::Debug for Pace {
+impl fmt::Debug for RequestScheduler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pace").field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("RequestScheduler").field("limits", &self.limits).finish_non_exhaustive()
     }
 }

@@ -10,21 +10,21 @@ pub(crate) const IN_FLIGHT: usize = 32;
 /// When batches, callbacks and the ends of sessions are due next, on the sandbox's clock. Times may be too early, which
 /// costs a look at the store, and never too late.
 #[derive(Debug)]
-pub(crate) struct Agenda {
+pub(crate) struct Schedule {
     batches: Option<Timestamp>,
     callbacks: Option<Timestamp>,
     sessions: Option<Timestamp>,
     in_flight: BTreeSet<String>,
 }
 
-impl Default for Agenda {
+impl Default for Schedule {
     fn default() -> Self {
         let unknown = Some(Timestamp::MIN);
         Self { batches: unknown, callbacks: unknown, sessions: unknown, in_flight: BTreeSet::new() }
     }
 }
 
-impl Agenda {
+impl Schedule {
     /// Forgets what the store says, because what was read there did not come to stay.
     pub(crate) fn look_again(&mut self) {
         self.batches = Some(Timestamp::MIN);
@@ -114,26 +114,26 @@ mod tests {
 
     #[test]
     fn the_earliest_counts_and_a_full_road_waits() {
-        let mut agenda = Agenda::default();
-        assert!(agenda.has_batch(Timestamp::MIN) && agenda.has_callback(Timestamp::MIN));
-        assert!(agenda.has_session(Timestamp::MIN));
-        agenda.next_session_is(None);
-        agenda.next_batch_is(None);
-        agenda.next_callback_is(None);
-        assert_eq!(agenda.next(), None);
-        agenda.note_batch(at(30));
-        agenda.note_callback(at(20));
-        agenda.note_callback(at(40));
-        assert_eq!(agenda.next(), Some(at(20)));
-        assert!(agenda.has_callback(at(20)) && !agenda.has_callback(at(19)) && !agenda.has_batch(at(29)));
-        (0..IN_FLIGHT).for_each(|number| agenda.depart(&number.to_string()));
-        assert!(agenda.is_in_flight("0") && !agenda.has_callback(at(20)));
-        assert_eq!(agenda.next(), Some(at(30)));
-        agenda.arrive("0");
-        assert!(!agenda.is_in_flight("0") && agenda.has_callback(at(20)));
-        agenda.note_session(at(15));
-        agenda.note_session(at(25));
-        assert_eq!(agenda.next(), Some(at(15)));
-        assert!(agenda.has_session(at(15)) && !agenda.has_session(at(14)));
+        let mut schedule = Schedule::default();
+        assert!(schedule.has_batch(Timestamp::MIN) && schedule.has_callback(Timestamp::MIN));
+        assert!(schedule.has_session(Timestamp::MIN));
+        schedule.next_session_is(None);
+        schedule.next_batch_is(None);
+        schedule.next_callback_is(None);
+        assert_eq!(schedule.next(), None);
+        schedule.note_batch(at(30));
+        schedule.note_callback(at(20));
+        schedule.note_callback(at(40));
+        assert_eq!(schedule.next(), Some(at(20)));
+        assert!(schedule.has_callback(at(20)) && !schedule.has_callback(at(19)) && !schedule.has_batch(at(29)));
+        (0..IN_FLIGHT).for_each(|number| schedule.depart(&number.to_string()));
+        assert!(schedule.is_in_flight("0") && !schedule.has_callback(at(20)));
+        assert_eq!(schedule.next(), Some(at(30)));
+        schedule.arrive("0");
+        assert!(!schedule.is_in_flight("0") && schedule.has_callback(at(20)));
+        schedule.note_session(at(15));
+        schedule.note_session(at(25));
+        assert_eq!(schedule.next(), Some(at(15)));
+        assert!(schedule.has_session(at(15)) && !schedule.has_session(at(14)));
     }
 }

@@ -7,7 +7,7 @@ use http::Response;
 /// What a driver does with a response, as an extension of the response; without it, it is sent.
 ///
 /// The core neither waits nor closes anything. The server does as it is told here; a transport that
-/// holds the sandbox in its own process looks for it with [`Disposition::of`], and does the same to
+/// holds the sandbox in its own process looks for it with [`ResponseDelivery::of`], and does the same to
 /// its caller:
 ///
 /// ```
@@ -15,7 +15,7 @@ use http::Response;
 ///
 /// use bytes::Bytes;
 /// use http::Request;
-/// use pg_sandbox::{Disposition, Sandbox, Timestamp};
+/// use pg_sandbox::{ResponseDelivery, Sandbox, Timestamp};
 ///
 /// let mut sandbox = Sandbox::in_memory();
 /// let now = Timestamp::parse("2026-05-04T10:00:00Z")?;
@@ -24,13 +24,13 @@ use http::Response;
 ///
 /// let lookup = || Request::post("/v3/token/lookup/json").body(Bytes::new());
 /// let late = sandbox.handle(now, lookup()?);
-/// assert_eq!(Disposition::of(&late), Disposition::SendAfter(Duration::from_millis(250)));
+/// assert_eq!(ResponseDelivery::of(&late), ResponseDelivery::SendAfter(Duration::from_millis(250)));
 /// let next = sandbox.handle(now, lookup()?);
-/// assert_eq!(Disposition::of(&next), Disposition::Send);
+/// assert_eq!(ResponseDelivery::of(&next), ResponseDelivery::Send);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Disposition {
+pub enum ResponseDelivery {
     /// It is sent.
     #[default]
     Send,
@@ -40,7 +40,7 @@ pub enum Disposition {
     SendAfter(Duration),
 }
 
-impl Disposition {
+impl ResponseDelivery {
     /// What is to be done with this response.
     #[must_use]
     pub fn of<B>(response: &Response<B>) -> Self {

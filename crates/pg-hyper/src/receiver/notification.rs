@@ -1,0 +1,169 @@
+//! What came in.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::{Method, Request};
+use pg_proto::{CheckoutHint, Redirect, UpdaterHint};
+
+use super::{EndpointPurpose, ReceiptHandle};
+
+/// Something came in at one of the addresses. Its `Debug` does not show the token.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Received {
+    /// Where: the token of its [`Endpoint`](super::Endpoint).
+    pub token: String,
+    /// What it says.
+    pub notification: Notification,
+    /// What answers whoever brought it, when it is dropped.
+    pub receipt: ReceiptHandle,
+}
+
+/// What a callback or a browser says. Nobody vouches for it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Notification {
+    /// A batch has finished: for [`AccountUpdateDrive::hint`](crate::AccountUpdateDrive::hint).
+    Updater(UpdaterHint),
+    /// A payment on the hosted pages: its [key](CheckoutHint::trans_key) is for
+    /// [`CheckoutInput::Reported`](pg_proto::machine::checkout::CheckoutInput::Reported).
+    Paid(CheckoutHint),
+    /// The customer went back from the hosted pages. That is no reason to withdraw: another tab may be paying.
+    CheckoutLeft,
+    /// The customer came back from the card form: for [`Redirect::open`].
+    CardForm(Redirect),
+    /// The customer came back from the challenge: for
+    /// [`ThreeDSecureInput::Returned`](pg_proto::machine::three_d_secure::ThreeDSecureInput::Returned).
+    Challenged,
+}
+
+/// Why a request brings no news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InvalidNotification {
+    WrongMethod,
+    Unreadable,
+}
+
+impl EndpointPurpose {
+    /// The methods of its requests, as the header `Allow` lists them. Callbacks are posted; browsers follow redirects,
+    /// and some banks' pages post the customer back.
+    pub(super) const fn methods(self) -> &'static str {
+        match self {
+            Self::UpdaterCallback | Self::CheckoutCallback => "POST",
+            Self::Challenge => "GET, POST",
+            Self::CheckoutReturn | Self::CheckoutCancel | Self::CardForm => "GET",
+        }
+    }
+
+    /// Whether whoever brings news may bring them again when they were not received: browsers do not.
+    pub(super) const fn waits(self) -> bool {
+        matches!(self, Self::UpdaterCallback | Self::CheckoutCallback)
+    }
+
+    /// Reads a request that came in for it.
+    pub(super) fn read(self, request: &Request<Bytes>) -> Result<Notification, InvalidNotification> {
+        if !self.takes(request.method()) {
+            return Err(InvalidNotification::WrongMethod);
+        }
+        let query = request.uri().query().unwrap_or_default();
+        match self {
+            Self::UpdaterCallback => {
+                UpdaterHint::read(request).map(Notification::Updater).map_err(|_| InvalidNotification::Unreadable)
+            }
+            Self::CheckoutCallback => {
+                CheckoutHint::read(request).map(Notification::Paid).map_err(|_| InvalidNotification::Unreadable)
+            }
+            Self::CheckoutReturn => {
+                CheckoutHint::returned(query).map(Notification::Paid).map_err(|_| InvalidNotification::Unreadable)
+            }
+            Self::CheckoutCancel => Ok(Notification::CheckoutLeft),
+            Self::CardForm => {
+                Redirect::parse(query).map(Notification::CardForm).map_err(|_| InvalidNotification::Unreadable)
+            }
+            Self::Challenge => Ok(Notification::Challenged),
+        }
+    }
+
+    fn takes(self, method: &Method) -> bool {
+        self.methods().split(", ").any(|allowed| allowed == method.as_str())
+    }
+}
+
+impl fmt::Debug for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Received").field("news", &self.notification).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(
+        purpose: EndpointPurpose,
+        method: &str,
+        uri: &str,
+        body: &'static str,
+    ) -> Result<Notification, InvalidNotification> {
+        let request = Request::builder().method(method).uri(uri);
+        purpose.read(&request.body(Bytes::from_static(body.as_bytes())).unwrap())
+    }
+
+    #[test]
+    fn each_purpose_reads_its_own() {
+        let batch = r#"{"batchKey":"b1","createdOn":"2026-05-04T10:00:00+00:00","cardKeyDetails":[]}"#;
+        assert!(
+            matches!(read(EndpointPurpose::UpdaterCallback, "POST", "/t", batch), Ok(Notification::Updater(hint)) if hint.claimed().batch_key == "b1")
+        );
+        let form = "tokenid=t&trans_key=abc&status=1";
+        assert!(
+            matches!(read(EndpointPurpose::CheckoutCallback, "POST", "/t", form), Ok(Notification::Paid(hint)) if hint.trans_key() == "abc")
+        );
+        let returned = read(EndpointPurpose::CheckoutReturn, "GET", "/t?trans_key=mine&order=7&trans_key=abc", "");
+        assert!(matches!(returned, Ok(Notification::Paid(hint)) if hint.trans_key() == "abc"));
+        assert!(matches!(read(EndpointPurpose::CheckoutCancel, "GET", "/t", ""), Ok(Notification::CheckoutLeft)));
+        assert!(
+            matches!(read(EndpointPurpose::CardForm, "GET", "/t?formId=card&data=x&iv=y", ""), Ok(Notification::CardForm(form)) if form.form_id == "card")
+        );
+        for method in ["GET", "POST"] {
+            assert!(matches!(
+                read(EndpointPurpose::Challenge, method, "/t?anything", "at=all"),
+                Ok(Notification::Challenged)
+            ));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_no_news() {
+        for (purpose, method, uri, body) in [
+            (EndpointPurpose::UpdaterCallback, "POST", "/t", ""),
+            (EndpointPurpose::UpdaterCallback, "POST", "/t", "<serviceResponse"),
+            (EndpointPurpose::UpdaterCallback, "POST", "/t", "{}"),
+            (EndpointPurpose::CheckoutCallback, "POST", "/t", ""),
+            (EndpointPurpose::CheckoutCallback, "POST", "/t", "trans_key="),
+            (EndpointPurpose::CheckoutCallback, "POST", "/t", "trans_key=a%0Ab"),
+            (EndpointPurpose::CheckoutReturn, "GET", "/t", "trans_key=abc"),
+            (EndpointPurpose::CheckoutReturn, "GET", "/t?trans_key=%3Cscript%3E%20", ""),
+            (EndpointPurpose::CardForm, "GET", "/t?data=x", ""),
+        ] {
+            assert_eq!(
+                read(purpose, method, uri, body).err(),
+                Some(InvalidNotification::Unreadable),
+                "{purpose:?} {uri} {body}"
+            );
+        }
+        for (purpose, method) in [
+            (EndpointPurpose::UpdaterCallback, "GET"),
+            (EndpointPurpose::CheckoutCallback, "PUT"),
+            (EndpointPurpose::CheckoutReturn, "POST"),
+            (EndpointPurpose::CheckoutReturn, "HEAD"),
+            (EndpointPurpose::Challenge, "HEAD"),
+        ] {
+            assert_eq!(
+                read(purpose, method, "/t?trans_key=a&data=x&iv=y", "").err(),
+                Some(InvalidNotification::WrongMethod)
+            );
+        }
+    }
+}
