@@ -64,7 +64,8 @@ Examples:
   pg call token/lookup cardKey=4F2C-91 --dry-run
   pg sign --with-credentials cardKey=4F2C-91  128 hexadecimal digits
   pg update-cards cards.txt                   new card keys for stored cards
-  pg listen                                   callbacks and redirects, decoded and confirmed";
+  pg listen                                   callbacks and redirects, decoded and confirmed
+  pg survey --plan                            what a staging environment would be asked";
 
 /// Whatever is freed is wiped first, also by hyper, serde, clap and all others that handle what is secret. Below it lies an
 /// allocator made for threads: one thread of the sandbox reads requests, another one frees what the first has allocated.

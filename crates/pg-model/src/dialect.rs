@@ -144,6 +144,8 @@ pub enum RefusalScope {
 pub struct Lookup {
     /// The form of the reply (assumption A43).
     pub nothing: Option<EmptyLookup>,
+    /// The same of `token/lookup`; an error code is that of the situation `unknown-card-key`.
+    pub no_card: Option<EmptyLookup>,
     /// Whether a lookup finds every payment that was executed before the service received it (assumption A140). Without it
     /// nothing found proves nothing.
     pub immediate: bool,
@@ -155,7 +157,7 @@ pub struct Lookup {
 pub enum EmptyLookup {
     /// Success, with an empty list.
     EmptyList,
-    /// An error code whose entry names the situation `unknown-transaction-key`.
+    /// An error code whose entry names the situation `unknown-transaction-key`, or `unknown-card-key` for a card.
     Error,
     /// HTTP 404, whatever its body.
     NotFound,
@@ -273,6 +275,9 @@ impl Situation {
 
 /// The name of the situation that a lookup knows no such transaction.
 pub(crate) const UNKNOWN_TRANSACTION: &str = "unknown-transaction-key";
+/// The name of the situation that there is no such stored card.
+#[cfg(feature = "dialect-file")]
+pub(crate) const UNKNOWN_CARD: &str = "unknown-card-key";
 
 impl Dialect {
     /// Adds nothing to the documents: what they leave open stays open. The default of an account.

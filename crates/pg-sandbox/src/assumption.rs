@@ -19,6 +19,8 @@ pub struct Assumption {
     pub why: &'static str,
     /// What to touch to choose otherwise.
     pub change: &'static str,
+    /// What to ask an operator's support, where no request can find it out: an entry of `docs/questions.md`.
+    pub question: Option<&'static str>,
 }
 
 impl Assumption {
@@ -31,5 +33,17 @@ impl Assumption {
     pub fn numbered(number: u16) -> Option<&'static Self> {
         let at = ASSUMPTIONS.binary_search_by_key(&number, |one| one.number).ok()?;
         ASSUMPTIONS.get(at)
+    }
+
+    /// The number of its [question](Self::question) in `docs/questions.md`.
+    ///
+    /// ```
+    /// let declines = pg_sandbox::Assumption::numbered(11).and_then(pg_sandbox::Assumption::question_number);
+    /// assert_eq!(declines, Some(1));
+    /// ```
+    #[must_use]
+    pub fn question_number(&self) -> Option<usize> {
+        self.question?;
+        Some(ASSUMPTIONS.iter().filter(|one| one.question.is_some() && one.number <= self.number).count())
     }
 }

@@ -45,6 +45,12 @@ pub use many::{Many, many};
 pub use scenario::Scenario;
 pub use world::{Played, Tally, Violation};
 
+/// A dialect that differs from the sandbox's own at random, as those of the worlds do.
+#[must_use]
+pub fn random_dialect(seed: u64) -> pg_model::Dialect {
+    spoken::random_dialect(seed)
+}
+
 /// Lives a world to its end, or to the first check that it violates.
 #[must_use]
 pub fn play(scenario: Scenario) -> Played {

@@ -68,11 +68,17 @@ impl DialectPair {
     }
 }
 
+/// The dialect that the service of a world speaks where it decides at random.
+pub(crate) fn random_dialect(seed: u64) -> Dialect {
+    random(&mut Dice::new(seed, "dialect"))
+}
+
 /// The sandbox's dialect with other codes, statuses, forms and rules.
 fn random(dice: &mut Dice) -> Dialect {
     let mut dialect = (*pg_sandbox::dialect()).clone();
     "random".clone_into(&mut dialect.name);
     dialect.lookup.nothing = Some(dice.pick(&[EmptyLookup::EmptyList, EmptyLookup::Error, EmptyLookup::NotFound]));
+    dialect.lookup.no_card = Some(dice.pick(&[EmptyLookup::EmptyList, EmptyLookup::Error, EmptyLookup::NotFound]));
     dialect.refused_reference = Some(dice.pick(&[ReferenceAfterRefusal::UsedUp, ReferenceAfterRefusal::Free]));
     let data = &mut dialect.session_data;
     data.key = Some(dice.pick(&[KeyForm::Verbatim, KeyForm::Sha256]));

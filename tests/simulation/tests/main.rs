@@ -1,4 +1,5 @@
 //! Every test of the simulation, in one program: it is linked once.
 
 mod planted;
+mod surveys;
 mod worlds;

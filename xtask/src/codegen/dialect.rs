@@ -19,6 +19,7 @@ refused_reference = \"used-up\" # A92
 
 [lookup]
 nothing = \"empty-list\" # A43
+no_card = \"empty-list\" # A43
 immediate = true # A140
 
 [checkout]

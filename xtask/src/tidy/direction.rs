@@ -17,7 +17,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-connections", &[]),
     ("pg-hyper", &["pg-proto", "pg-connections"]),
     ("pg-sandbox", &["pg-model", "pg-crypto", "pg-connections"]),
-    ("pg-cli", &["pg-hyper", "pg-sandbox"]),
+    // What a service decides, found out over any transport.
+    ("pg-survey", &["pg-proto"]),
+    ("pg-cli", &["pg-hyper", "pg-sandbox", "pg-survey"]),
     ("pg-wasm", &["pg-crypto", "pg-model"]),
     // Examples to copy: what each depends on is what it shows.
     ("axum-shop", &["pg-hyper", "pg-sandbox"]),
@@ -31,7 +33,7 @@ const EDGES: &[(&str, &[&str])] = &[
     // A charge compiled for bare wasm32.
     ("pg-wasm-charge", &["pg-proto"]),
     // The machines against the sandbox, in one thread.
-    ("pg-simulation", &["pg-proto", "pg-sandbox"]),
+    ("pg-simulation", &["pg-proto", "pg-sandbox", "pg-survey"]),
     // Properties of every reader.
     ("pg-fuzz", &["pg-hyper", "pg-sandbox"]),
 ];

@@ -124,6 +124,16 @@ impl Details {
         Ok(account.enterprise(base, enterprise))
     }
 
+    /// The account with version 5, whose details are all known.
+    ///
+    /// # Errors
+    /// When its address is none.
+    pub(crate) fn with_enterprise(&self, account: Account) -> Result<Account, Failure> {
+        let base = self.base(Setting::EnterpriseBaseUrl)?;
+        let (key, password) = (self.require(Setting::EnterpriseApiKey)?, self.require(Setting::EnterpriseApiPassword)?);
+        Ok(account.enterprise(base, EnterpriseCredentials::new(key, password)))
+    }
+
     /// The dialect that replies from an address are read by.
     fn dialect(&self, base: &BaseUrl) -> Result<Arc<Dialect>, Failure> {
         self.get(Setting::Dialect).map_or_else(|| Ok(dialect::of_address(base)), dialect::named)

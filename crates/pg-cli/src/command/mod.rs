@@ -12,6 +12,7 @@ mod man;
 mod methods;
 mod sandbox;
 mod sign;
+mod survey;
 mod update_cards;
 mod verify;
 
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Listen(Box<listen::Arguments>),
     UpdateCards(Box<update_cards::Arguments>),
     Sandbox(sandbox::Arguments),
+    Survey(Box<survey::Arguments>),
     Completions(completions::Arguments),
     #[cfg(feature = "man")]
     Man(man::Arguments),
@@ -50,6 +52,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
         Command::Listen(arguments) => listen::run(*arguments, json),
         Command::UpdateCards(arguments) => update_cards::run(*arguments, json),
         Command::Sandbox(arguments) => sandbox::run(arguments, json),
+        Command::Survey(arguments) => survey::run(*arguments, json),
         Command::Completions(arguments) => completions::run(&arguments),
         #[cfg(feature = "man")]
         Command::Man(arguments) => man::run(&arguments),

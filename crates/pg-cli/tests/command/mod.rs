@@ -22,4 +22,5 @@ mod sentinel;
 mod shop;
 mod sign;
 mod streams;
+mod survey;
 mod update_cards;

@@ -49,6 +49,12 @@ pub(crate) fn words(text: &str) -> Pg {
 }
 
 impl Pg {
+    /// One more argument, which may hold blanks.
+    pub(crate) fn arg(mut self, argument: &str) -> Self {
+        self.command.arg(argument);
+        self
+    }
+
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
         self

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::{
     AuthenticationEntry, CheckoutStatuses, Dialect, EmptyLookup, ErrorEntry, Lookup, SessionData, Situation,
-    StatusEntry, UNKNOWN_TRANSACTION, words::Word,
+    StatusEntry, UNKNOWN_CARD, UNKNOWN_TRANSACTION, words::Word,
 };
 use crate::{ErrorCode, Remedy, StatusCode};
 
@@ -68,6 +68,7 @@ struct File {
 #[serde(deny_unknown_fields, default)]
 struct LookupTable {
     nothing: Option<Spanned<String>>,
+    no_card: Option<Spanned<String>>,
     immediate: bool,
 }
 
@@ -177,20 +178,13 @@ impl Checker<'_> {
         self.once("code", file.error.iter().map(|row| &row.code));
         self.once("situation", file.declined.iter().flat_map(|row| &row.situations));
         self.once("situation", file.error.iter().flat_map(|row| &row.situations));
-        let nothing = file.lookup.nothing.as_ref().and_then(|word| self.word::<EmptyLookup>(word));
-        let says = |row: &ErrorRow| row.situations.iter().any(|one| one.get_ref() == UNKNOWN_TRANSACTION);
-        if let Some(place) = file.lookup.nothing.as_ref()
-            && nothing == Some(EmptyLookup::Error)
-            && !file.error.iter().any(says)
-        {
-            let what = format!("needs an [[error]] with situations = [\"{UNKNOWN_TRANSACTION}\"] that names the code");
-            self.wrong(place, what);
-        }
+        let nothing = self.nothing(file.lookup.nothing.as_ref(), UNKNOWN_TRANSACTION, &file.error);
+        let no_card = self.nothing(file.lookup.no_card.as_ref(), UNKNOWN_CARD, &file.error);
         let data = &file.session_data;
         Dialect {
             name: file.name,
             refused_reference: file.refused_reference.as_ref().and_then(|word| self.word(word)),
-            lookup: Lookup { nothing, immediate: file.lookup.immediate },
+            lookup: Lookup { nothing, no_card, immediate: file.lookup.immediate },
             checkout: CheckoutStatuses {
                 failed: file.checkout.failed,
                 refused_cancel_means_ended: file.checkout.refused_cancel_means_ended,
@@ -205,6 +199,17 @@ impl Checker<'_> {
             authentication: file.authentication.into_iter().filter_map(|row| self.authentication(row)).collect(),
             errors: file.error.into_iter().map(|row| self.error(row)).collect(),
         }
+    }
+
+    /// How a lookup says that it found nothing. An error needs a code.
+    fn nothing(&mut self, word: Option<&Spanned<String>>, situation: &str, errors: &[ErrorRow]) -> Option<EmptyLookup> {
+        let word = word?;
+        let nothing = self.word::<EmptyLookup>(word);
+        let names = |row: &ErrorRow| row.situations.iter().any(|one| one.get_ref() == situation);
+        if nothing == Some(EmptyLookup::Error) && !errors.iter().any(names) {
+            self.wrong(word, format!("needs an [[error]] with situations = [\"{situation}\"] that names the code"));
+        }
+        nothing
     }
 
     fn declined(&mut self, row: DeclinedRow) -> StatusEntry {

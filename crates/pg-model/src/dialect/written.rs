@@ -25,6 +25,7 @@ impl Dialect {
         if self.lookup != super::Lookup::default() {
             text.head("[lookup]");
             text.word("nothing", self.lookup.nothing, 43);
+            text.word("no_card", self.lookup.no_card, 43);
             text.raw("immediate", &self.lookup.immediate.to_string(), Some(140));
         }
         if self.checkout != super::CheckoutStatuses::default() {

@@ -14,6 +14,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Such a field takes any text without control characters; a text message and a collect input may have line breaks too. Lengths are counted in characters.",
         why: "A postcode holds a blank, a reference a hyphen and a card key hyphens, a message has lines: taken literally the words would refuse the documents' own examples.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 2,
@@ -23,6 +24,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "ASCII letters are compared lower-cased, byte by byte, so itemName10 comes before itemName2; names still equal are ordered by their bytes (upper case first).",
         why: "It is the order that a stable, locale-free sort gives and it is total.",
         change: "The comparison function of the signing module.",
+        question: None,
     },
     Assumption {
         number: 3,
@@ -32,6 +34,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "transactionKey of the gateway, authenticationKey and batchKey must be 32 ASCII letters and digits. sessionKey, cardKey and the transactionKey of tokeniseTransactionKey are free text, because their tables say so or take version 5 keys too.",
         why: "The strict ones are stated with a length; a typing error in a key should not cost a round trip.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 4,
@@ -41,6 +44,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "45 characters wherever a reference is given that a transaction can take over: session/initiate and tokeniseTransactionKey refuse a longer one with 125, in the SDK and in the sandbox. A payment with a session or a token that holds a longer one all the same gives 125. token/lookup takes any length. Any other field has the length of its own table.",
         why: "No transaction has a longer one (spec 2 §2.3). A merchant who learns it when the reference is given loses no payment.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 5,
@@ -50,6 +54,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "currency is required. Items may be left out as far as the SDK is concerned; an item that is there needs name and price. cardNumber, cardExpiryMonth and cardExpiryYear are required in card details; cardCV2 and cardholderName are not. MCC fields are never required.",
         why: "Error 120 exists for a missing currency; a price without a name means nothing; the card form requires the same three card fields.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 6,
@@ -59,6 +64,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "cardKey and the order are required, cardCV2 and returnUrl optional.",
         why: "The example shows the former; without a return address the customer could not come back, and the session form of the method has one.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 7,
@@ -68,6 +74,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "authenticationKey alone; amount, items and all references come from the initiation.",
         why: "The table names nothing else.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 8,
@@ -77,6 +84,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "lookup requires none in the SDK. tokeniseTransactionKey requires transactionKey, also when a cardKey is given. enable, disable, delete and updateCardKeyDetails require cardKey.",
         why: "Without a transaction there is nothing to tokenise; without a card key there is nothing to act on.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 9,
@@ -86,6 +94,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "An optional field that is set and empty passes format and length, is sent as name= and is not signed. A required field that is empty counts as missing.",
         why: "updateCardKeyDetails erases by sending empty values; the signature drops them.",
         change: "The generated validators.",
+        question: None,
     },
     Assumption {
         number: 10,
@@ -95,6 +104,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "20YY. A card is good to the last day of its month, in UTC.",
         why: "Card expiries lie at most a few decades ahead.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 11,
@@ -104,6 +114,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "600 is approved. Declined are the codes that the account's dialect lists; the sandbox has 901 to 907. Any other code is reported as Other, neither paid nor declined. In version 5, status 1 is approved, 0 declined, anything else Other.",
         why: "Guessing about money is worse than asking; a real decline code needs one entry.",
         change: "[[declined]] of the dialect.",
+        question: Some(
+            "Which values of transactionStatusCode mean that a payment was declined, and which that it is still being processed?",
+        ),
     },
     Assumption {
         number: 12,
@@ -113,6 +126,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The SDK checks digits and length only. The sandbox refuses a number that fails Luhn with 108, in postform on the field cardNumber.",
         why: "The service is the judge of card numbers; the documents speak of Luhn-valid numbers only for the simulator.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 13,
@@ -122,6 +136,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Digits, and optionally a point and more digits; no sign, blank or thousands separator. Digits beyond the exponent of the currency must be zeros. The sandbox answers 107 otherwise.",
         why: "An amount that has no minor unit cannot be charged.",
         change: "The decimal format and the Amount type.",
+        question: None,
     },
     Assumption {
         number: 14,
@@ -131,6 +146,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Items count without gaps, in version 3 from 0, in version 5 from 0 or from 1; the SDK writes itemName0 and item_name[0]. An item after a gap is an invalid parameter (937). So is an item's parameter with no number, an empty one, letters, leading zeros or more than six digits, with other letter case or underscores: itemPrice, itemPrice01, itemprice0, item_price[], item_price[a]. The limits on parameters bound the number of items.",
         why: "Skipping an item would change the amount. The version 3 text says from 0; version 5 gives no base, so both usual ones are read.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 15,
@@ -140,6 +156,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Text.",
         why: "A trans_key that came back must be sent back as it is.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 16,
@@ -149,6 +166,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Optional; the sandbox answers 111 when it is given and is not the currency of the original.",
         why: "It is listed without a word.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 17,
@@ -158,6 +176,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Every parameter whose name begins with the letters collect, in this case, with any text as value, line breaks included, without other control characters; returned in the order in which they were sent.",
         why: "The rule is stated by prefix only.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 18,
@@ -167,6 +186,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "callback_url must use port 80 or 443, or the scheme's default which is one of them; an address on the loopback interface may use any port. The sandbox answers 184 otherwise; the SDK checks only that it is an address.",
         why: "A developer's listener has no privileged port, and the service is the judge of the others.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 19,
@@ -176,6 +196,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The SDK writes codes in capitals. The sandbox answers 111 to anything but the exact code of an enabled currency.",
         why: "ISO 4217 codes are capitals.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 20,
@@ -185,6 +206,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Readers take any text; the sandbox sends 9 random digits, a new number for every error, and the same number within one error.",
         why: "Examples win over tables elsewhere too.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 21,
@@ -194,6 +216,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "transactions > transaction, one for each match, oldest first; in JSON an object keyed by index from 0. Each holds what the payment reply held, the three references, currency, transactionValue (whole minor units), originalTransactionKey for captures, cancellations and refunds, and createdOn (ISO 8601 with offset). Empty fields are left out.",
         why: "It is the token lookup's shape, with the parameters' names.",
         change: "The records Transaction and Transactions in the tables.",
+        question: None,
     },
     Assumption {
         number: 22,
@@ -203,6 +226,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Each method has a retry class with a reason in its table: reading methods and those that set a state are safe; payments with a unique reference are looked up first; all others are never repeated by the SDK.",
         why: "A wrong guess charges twice.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 23,
@@ -212,6 +236,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The SDK and the sandbox write cardholderName, cardExpiryYear, cardholderAddressTown and cardholderAddressCounty. Both read the misspelt ones too, in every request and reply that has the field; the sandbox warns of them. Sending both spellings of one name counts as sending it twice (935).",
         why: "The examples have these.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 24,
@@ -221,6 +246,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Nothing: they are optional in the SDK and in the sandbox, which records them sealed.",
         why: "The sandbox has no such merchant.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 25,
@@ -230,6 +256,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The decoded names and values in UTF-8, byte for byte, without trimming or normalising. A value of blanks or \"0\" is not empty.",
         why: "The worked example signs the plain values.",
         change: "The signing module.",
+        question: None,
     },
     Assumption {
         number: 26,
@@ -239,6 +266,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A form writes an array as name[]=a&name[]=b, which the SDK does, or as name[0]=a&name[1]=b with every number from 0 on. Version 3 signs either as one parameter, name, whose value is the JSON: compact, every member a string, non-ASCII characters and slashes unescaped. The sandbox gives 123 where the members are signed as they stand on the wire. Any other name with brackets, the comma-separated cardKey of requestAccountUpdater and numbered items are plain text.",
         why: "The rule is stated, and these are the forms in which web servers read arrays; no documented parameter is one.",
         change: "The signing module.",
+        question: None,
     },
     Assumption {
         number: 27,
@@ -248,6 +276,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Lower case is written, and only lower case is accepted: 123 otherwise.",
         why: "The examples are lower case, and a peer that compares text would refuse capitals.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 28,
@@ -257,6 +286,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The SDK always signs. The sandbox gives 123 without shaSignature, as for every other method. An account with unsignedRetrieval may leave it out; a signature that is sent is verified there too.",
         why: "Every request is stated to be signed. A client that leaves the signature out and works here could fail at the real service.",
         change: "unsignedRetrieval of the merchant account.",
+        question: None,
     },
     Assumption {
         number: 29,
@@ -266,6 +296,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Every parameter of the body is signed, known or not, apiKey and apiPassword included, except shaSignature.",
         why: "The document excepts shaSignature and nothing else.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 30,
@@ -275,6 +306,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The 32 bytes of a 32-character API key as they are. Other lengths are refused unless another derivation is chosen (SHA-256 of the key, or 64 hex digits).",
         why: "A 32-character key is just long enough for AES-256, which needs no derivation.",
         change: "key in [session_data] of the dialect.",
+        question: Some(
+            "How does the API key become the 32 bytes of the AES-256 key of the redirect data: its characters as they are, a hash of them, or their hexadecimal value?",
+        ),
     },
     Assumption {
         number: 31,
@@ -284,6 +318,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Readers take 16 characters as they are, or 32 hexadecimal digits. The sandbox sends 16 random ASCII letters and digits, new for each redirect.",
         why: "Both forms are alphanumeric and cannot be confused.",
         change: "iv in [session_data] of the dialect.",
+        question: Some("How is the iv parameter of a redirect written: 16 characters, or 32 hexadecimal digits?"),
     },
     Assumption {
         number: 32,
@@ -293,6 +328,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "PKCS#7.",
         why: "It is the default of nearly every library.",
         change: "padding in [session_data] of the dialect.",
+        question: Some("How is the last block of the redirect data filled: PKCS#7, or zeros?"),
     },
     Assumption {
         number: 33,
@@ -302,6 +338,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The sandbox writes standard Base64 with padding, percent-encoded in the query. Readers also take URL-safe Base64, no padding, blanks in place of plus signs, and hexadecimal.",
         why: "Base64 is usual, and plus signs get lost in query strings.",
         change: "text in [session_data] of the dialect.",
+        question: Some(
+            "How is the encrypted redirect data written in the address: Base64, its form for URLs, or hexadecimal?",
+        ),
     },
     Assumption {
         number: 34,
@@ -311,6 +350,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "UTF-8; XML with the root serviceResponse, as all XML of version 3; JSON as one object.",
         why: "One decoder serves replies and redirects.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 35,
@@ -320,6 +360,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The SDK's type says that it is unauthenticated; one error stands for every way in which decryption fails.",
         why: "Anyone can send a browser to a merchant page with altered data.",
         change: "Not changeable.",
+        question: None,
     },
     Assumption {
         number: 36,
@@ -329,6 +370,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "UTF-8; blanks written as +; + and %20 both read as a blank. A charset other than UTF-8 or US-ASCII in the content type gives 933, but not for the card form, which is read whatever charset is named. An empty body needs no content type.",
         why: "It is the WHATWG form encoding; a customer's browser cannot be told to send another header.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 37,
@@ -338,6 +380,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "xml or json in lower case, at most one. Anything else gives 104, written in XML. A trailing slash after the method or the encoding is ignored. The SDK always writes the segment. Version 5 paths have none.",
         why: "The documents show lower case.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 38,
@@ -347,6 +390,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "All version 3 methods answer with errorCode, traceCode and errorMessage, in that order, in the encoding of the request: flat JSON strings, or children of serviceResponse.",
         why: "It is the only body shown anywhere.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 39,
@@ -356,6 +400,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "serviceResponse > errorcode and nothing else, with the HTTP status of the code. Readers recognise the element under any status, 200 included.",
         why: "It is what the document shows.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 40,
@@ -365,6 +410,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "401 for 3, 102, 105 and 123; 403 for 106, 121, 122 and 936; 500 for 998 and 999; 400 for all others.",
         why: "Invalid credentials give 401 and a missing URL 400 in the document; permission and blocking are what 403 means.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 41,
@@ -374,6 +420,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The sandbox sends application/xml; charset=utf-8 with an XML declaration, or application/json; charset=utf-8. Readers go by the content type if it names XML or JSON, otherwise by the first character.",
         why: "Proxies change headers; bodies stay what they are.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 42,
@@ -383,6 +430,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Every field that the documents list for a reply is in it, empty if need be: an empty element in XML, \"\" in JSON. Left out without a value is only what a table calls conditional: bank* (\"may include\"), authenticationKey and authenticationUrl (\"only after a successful initiation\"), errors of redirect data, the new card of an account update, quantity and reference of a checkout item (\"when set\") and trans_class (\"when supplied\"). The references of payment replies and the rows of the transaction lookup, whose fields are not shown, have no empties either (A21). Readers take null, \"\", an empty element and absence alike.",
         why: "A client that reads a field of the table must find it; the documents show empties in both ways.",
         change: "The key empty of the record in the tables.",
+        question: None,
     },
     Assumption {
         number: 43,
@@ -392,6 +440,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "HTTP 200 with an empty list: an empty element in XML, {} in JSON for lists keyed by index, [] for arrays.",
         why: "Finding nothing is no failure.",
         change: "nothing in [lookup] of the dialect.",
+        question: Some(
+            "What does transaction/lookup answer when no transaction matches: success with an empty list, an error (which code?), or HTTP 404?",
+        ),
     },
     Assumption {
         number: 44,
@@ -401,6 +452,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A body with errorCode is a refusal whatever its status; a 2xx status with a readable body is success; everything else is unreadable, and the operation may have been executed.",
         why: "Only the service itself can say that it has refused.",
         change: "The reply decoder.",
+        question: None,
     },
     Assumption {
         number: 45,
@@ -410,6 +462,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "cardNumber 108; cardExpiryMonth, cardExpiryYear 109; cardCV2 110; currency absent 120, malformed or not enabled 111; itemPrice, itemQuantity, transactionValue, trans_value, item_price and item_quantity 107; merchantReference, uniqueMerchantReference, merchantCustomerReference and trans_reference malformed 125; sessionKey absent or unknown 129; errorPageUrl absent or malformed 133; accountUpdaterKey 180; batchKey 183; callbackUrl and callback_url 184. Any other: 938 when absent or empty, 937 when malformed, with the wire name after the message: \"Missing parameter: cardKey\". A value is never repeated.",
         why: "Documented codes are used where their text fits.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 46,
@@ -419,6 +472,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "930 for a broken percent-encoding or bytes that are not UTF-8, 933 for another content type or charset or none. Nothing of the body is repeated. The card form is read with any content type but multipart and JSON; a multipart form leads to the error page of the session that it names, with 933.",
         why: "Signatures over guessed text would never fit.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 47,
@@ -428,6 +482,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "At most 1 MiB (931) and 2,000 parameters (932).",
         why: "5,000 card keys need about 210 KB.",
         change: "The sandbox's form limits.",
+        question: None,
     },
     Assumption {
         number: 48,
@@ -437,6 +492,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Neither: 935 with the name after the message. Two exceptions: in the card form, collect inputs and inputs that it ignores may share a name, as check boxes do, and their values are joined by commas; a name that ends in [] is an array (A26). The SDK refuses to send a name twice.",
         why: "Two readers that pick different values disagree about what was signed.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 49,
@@ -446,6 +502,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A path below a service prefix that names no method gives 103; a known one called with anything but POST gives 934. Both have the body of their service. Pages and the control interface answer 405 to a method that they do not take, and HEAD as GET, changing nothing: no visit is counted. 405 and 934 list the methods in Allow. / leads browsers to the inspector (303). Any other path is a plain 404.",
         why: "103 says what it means; 934 keeps to the HTTP statuses of the documents.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 50,
@@ -455,6 +512,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "500 with code 999; faults that were asked for through the control interface say 998.",
         why: "A failure that is not the caller's fault is no 400.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 51,
@@ -464,6 +522,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Path (103), HTTP method (934), encoding (104), blocked address (121, 122), body (930 to 933, 935), no parameter at all (101; 1 in version 5), credentials (102, 105; 3), signature (123), rate (936), permission (106), parameters in the order of the table with the first failure reported, then the state of what they name.",
         why: "Cheap checks come first, and nobody without credentials learns about an account.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 52,
@@ -473,6 +532,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "102 for an apiKey that no account has, for none, and for a wrong or missing apiPassword, in the same words; 105 only for credentials that are right and have no settings for version 3, as those of version 5; 123 for a wrong or missing shaSignature. In version 5 all of these give 3.",
         why: "Two answers would tell strangers which keys exist. Credentials come before settings.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 53,
@@ -482,6 +542,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "102, 123 and version 5's error 3 count, in one sum. Counted by the address of the connection within the last 24 hours; forwarding headers are ignored. From the sixth failure on each one also refuses the address for one minute (121), from the tenth on for five minutes (122). Refused requests do not count, success clears nothing. The failing request itself is still answered with 102, 123 or 3. Blocking covers all methods with credentials, for every account and both versions; version 5 says 121 and 122 as its errorcode.",
         why: "A signature is a credential that can be guessed like a password, and version 5 opens the same accounts. A client that stops after each of them is never locked out, whatever the real service counts.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 54,
@@ -491,6 +552,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Counted per account over the last 60 seconds, all version 3 methods with credentials together, requests with valid credentials only, whatever their outcome. The next one gives 936 with HTTP 403 and does not count. postform, hosted pages and version 5 are not counted.",
         why: "A sliding window has no burst at its edge.",
         change: "requestsPerMinute of the merchant account.",
+        question: Some(
+            "Which error code and which HTTP status does a request get that exceeds 100 requests a minute, and how long must the client wait then?",
+        ),
     },
     Assumption {
         number: 55,
@@ -500,6 +564,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "They are signed, accepted and ignored. The sandbox warns of each one in the header pg-warning and in its journal, and says what was probably meant. Those of which the sandbox can tell that they would change what is paid are refused (A150, A151, A170). Of the unknown names of one request the first 32 are compared with the known ones letter by letter.",
         why: "The appendices of recordable parameters are not shown, so refusing would refuse valid calls; ignoring a slip in silence would change what the call does.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 56,
@@ -509,6 +574,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The same answer as a key that does not exist.",
         why: "Nothing may leak between accounts.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 57,
@@ -518,6 +584,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "940 for a card key that does not exist or has been deleted, 943 for a transaction key; HTTP 400.",
         why: "No documented code fits.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 58,
@@ -527,6 +594,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "941 when the given merchantCustomerReference is not exactly that of the token, also when the token has none. An empty one is not checked.",
         why: "To validate means that anything else is refused.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 59,
@@ -536,6 +604,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "1. A token that the account updater makes takes over the flag of the old one.",
         why: "A token that must first be enabled would surprise everyone, and a card that was disabled must not become chargeable under a new key.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 60,
@@ -545,6 +614,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "OK, and nothing changes.",
         why: "Enabling an enabled one does so.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 61,
@@ -554,6 +624,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "authCardKey and initiate3DSecureCardKey give 942. Lookup, update, delete, tokenise onto it and the account updater work. Transactions made before are not touched.",
         why: "The flag is about payments.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 62,
@@ -563,6 +634,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The same transaction and the same customer reference (or none both times) give the existing token again, unless it was deleted. Another reference makes another token, with the same cardUniqueIdentifier.",
         why: "A repeat after a lost reply does no harm.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 63,
@@ -572,6 +644,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Approved Auth, PreAuth and Capture of either version. Anything else gives 944, an unknown key 943.",
         why: "These have a card that the bank has accepted.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 64,
@@ -581,6 +654,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The token must exist (940), hold the same card number (944) and, if a customer reference is given, have that one (941). Only its parent transaction is replaced; its record is returned.",
         why: "A token must not change its card silently.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 65,
@@ -590,6 +664,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Card from the payment; cardholderName, cardDescription, customer and address as posted to the session, empty for raw cards apart from the name, and as its token had them for a payment by card key; customerLandline becomes customerTelephone; a text of a hosted payment that is longer than its field loses its end. The customer reference is that of the request, otherwise that of the transaction. Scheme, type and bank are filled in for known number ranges. The masked number keeps six and four digits; of more than 16 characters the middle is shortened to 16.",
         why: "Every documented field gets what is known.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 66,
@@ -599,6 +674,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A card key is hexadecimal in five groups of 8, 4, 4, 4 and 16. cardUniqueIdentifier is a positive whole number below 2^53, the same for one card number within one account and unrelated between accounts.",
         why: "JSON readers keep such numbers exactly.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 67,
@@ -608,6 +684,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "An empty month or year removes the stored one; until both are there again, a payment by card key gives 109. A malformed one gives 109; a past date is accepted. A two-digit year is stored as 20YY. A call without any detail gives OK and changes nothing. Address fields that are not sent stay.",
         why: "Every parameter is written, an empty one removes the stored value, says the document; the rest follows the rules as they stand.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 68,
@@ -617,6 +694,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "101, when no parameter but the credentials and the signature has a value.",
         why: "Listing a whole account by accident helps nobody.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 69,
@@ -626,6 +704,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Enabled and disabled tokens, oldest first; deleted ones never. Customer references are compared exactly.",
         why: "Deletion cannot be undone.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 70,
@@ -635,6 +714,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "result ERROR without a batchKey (HTTP 200) when a key occurs twice or two keys hold the same card; 946 above 5,000 keys; 940 with the first unknown key's position after the message. The whole request fails and no batch is made. Blanks around commas are removed. An account with duplicatesAsError gets 945 in place of ERROR. The SDK reads both.",
         why: "The documents name ERROR for this request, and duplicated cards as what makes it fail; the identifier of the card is named as the means to see them.",
         change: "duplicatesAsError of the merchant account.",
+        question: Some(
+            "What does requestAccountUpdater answer when a card key occurs twice, and when a request has more than 5,000 card keys?",
+        ),
     },
     Assumption {
         number: 71,
@@ -644,6 +726,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "106 for an account without the account updater, for requesting and retrieving; 180 for another updater key than the account's.",
         why: "Permission is checked before parameters.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 72,
@@ -653,6 +736,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "183 for a batch key that is malformed, unknown or of another account; 181 only for a finished batch that POST /_sandbox/batches/{batchKey}/spoil was told to lose.",
         why: "The sandbox does not lose batches.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 73,
@@ -662,6 +746,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Two minutes after the request, on the sandbox's clock, for all accounts, and as of that moment whenever somebody looks. The cards are taken as they are then: a token deleted meanwhile gives 703. A number of the 700 pair gets the other number and keeps its expiry; the 702 card keeps its number, and December becomes January of the next year; any other gives 706. Any code from 700 to 712 can be asked for, for one card at all accounts, with POST /_sandbox/cards/updater.",
         why: "It is what the document says, made exact.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 74,
@@ -671,6 +756,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "700, 702, 707 and 712 make a new token with a new card key; the enabled flag, customer reference, description, names, customer and address are copied, the parent transaction is not. The old token stays as it is. All other codes make none. Asked for any other card than the pair, 700 gives the next valid number of its bank, 707 that number and an expiry one month later, 712 a number of another scheme (Mastercard for Visa, Visa for any other).",
         why: "Every updated card gets a new card key (spec 1 §1), and these four codes say that number, expiry or scheme are new. The merchant decides when to switch and what becomes of the old key.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 75,
@@ -680,6 +766,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Every submitted card, in the order submitted; an entry without a new card has oldCardKey and response only. A new card is shown as it was when the batch finished, whatever becomes of its token. createdOn is written like 2024-05-01T12:00:00+00:00.",
         why: "The record says one entry for each card and what one without a new card holds.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 76,
@@ -689,6 +776,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "One POST, not signed, with the content type of its encoding, and with its number in the sandbox's journal in the header pg-callback; 2xx counts as delivered. No retry; it can be sent again through the control interface. One whose sending was cut off by the end of the sandbox is sent again after the next start. At most 10 seconds; redirects are not followed; the answer's body is read up to 64 KiB and dropped.",
         why: "Only one callback is sent, says the document.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 77,
@@ -698,6 +786,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "https anywhere public, http or https on the loopback interface. Others, credentials in the address, more than 8,192 bytes, host names outside ASCII, private, link-local and reserved hosts give 184 when requested, with the reason after the message; the same is checked again for the address that a name leads to, and that address is the one connected to. A certificate that is not valid makes the delivery fail. Private networks, then also without TLS, are a setting.",
         why: "A sandbox must not be a way into a network.",
         change: "Settings::outgoing of the sandbox.",
+        question: None,
     },
     Assumption {
         number: 78,
@@ -707,6 +796,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Expired when 30 minutes or more have passed since initiation. Everything that was posted is erased then; the key is remembered and gives 136. postform redirects to the error page of the session with 136.",
         why: "Later use gives error 136, says the table, and the session's error page is known.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 79,
@@ -716,6 +806,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "303 to /session-error?errorCode=129, an HTML page that shows code, message and trace code. Used for a missing or unknown sessionKey, and for a body from which no session can be told.",
         why: "The merchant's pages are not known then.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 80,
@@ -725,6 +816,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The first of: nextPageUrl 134, currentPageUrl 135 (also when malformed, or with the card number in it), cardNumber 108, expiry 109. A body or path that is wrong elsewhere (104, 930, 932, 933, 935), while its session can be told, leads there too. Data for the error page holds errorCode, traceCode and errorMessage only.",
         why: "Documented codes that fit.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 81,
@@ -734,6 +826,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "108 on cardNumber: not 12 to 19 digits, or Luhn fails. 109 on cardExpiryYear: malformed or past, also when given as cardExpiryDate; if both forms are given, they must agree. 110 on cardCV2: not 3 or 4 digits. 937 on any other field that is too long or holds control characters. All are reported together; nothing is stored.",
         why: "The document names the field for each code.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 82,
@@ -743,6 +836,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "cardholderName, cardNumber, cardExpiryMonth, cardExpiryYear, cardCV2 (empty), then collect inputs, then errors. cardExpiryDate is split, its year as entered. A number that is not 12 to 19 digits is returned with every character replaced by *. Customer and address fields are not returned. The card number is masked in every other field and in formId, whatever stands between its digits and over how many fields it is split; so are other numbers of a card scheme with the right check digit, rows of 12 digits in a name, an expiry of more than 6 digits, and a CV2 in a name, in an expiry or in a collect input named for it. All of this happens before anything is stored or journaled. Telephone numbers are masked only if they are the card number.",
         why: "A card number is never returned unmasked, says the document; what is no card number could be anything.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 83,
@@ -752,6 +846,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "After ? or, if there is a query, after &, and before the fragment, in the order formId, data, iv. formId is left out when the form had none, or one that breaks its rule. Existing parameters are kept as they are.",
         why: "Merchants keep order numbers in their addresses.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 84,
@@ -761,6 +856,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Each post must hold the required fields. A valid one replaces the card; cardholderName and cardDescription belong to it. Customer, address and collect fields that it does not hold keep their earlier values; a field that it holds without a value loses its own. A redirect returns the collect inputs of all posts, in the order in which their names first came.",
         why: "Data may be collected over several pages.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 85,
@@ -770,6 +866,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Any number of payments and 3-D Secure initiations until it expires. Before a valid post: 956. The CV2 is forgotten after the first authorisation request, whatever its outcome.",
         why: "A declined customer must be able to have the amount changed; the CV2 must not be kept.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: Some("How often can one session key be used for a payment, and does a declined payment use it up?"),
     },
     Assumption {
         number: 86,
@@ -779,6 +876,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A payment with the session takes it over unless it sends its own.",
         why: "It is recorded for that customer.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 87,
@@ -788,6 +886,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "HTTP 200 with 901 (declined) or 902 (insufficient funds), or 903 for a card that is past its expiry when charged by card key or session key, whatever its number; a transactionKey, the transactionType that was tried, and bankResponseCode, bankResponseMessage, bankTransId. It is recorded and found by lookup, and can be neither captured nor refunded.",
         why: "A decline is an answer of the bank, not an error.",
         change: "[[declined]] of the dialect.",
+        question: None,
     },
     Assumption {
         number: 88,
@@ -797,6 +896,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "bankAuthCode (6 digits), bankTransId (11 digits), bankResponseCode 00, bankResponseMessage Approved, bankOrderId (11 digits), in this order. Refunds and cancellations have no bankAuthCode.",
         why: "They are the names that the document lists. Numbers of twelve digits would be taken for card numbers and masked in logs.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 89,
@@ -806,6 +906,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "05 with 901, 51 with 902, 54 with 903, 1A with 907.",
         why: "ISO 8583 response codes as banks use them.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 90,
@@ -815,6 +916,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The sum of price times quantity; it must be from 1 to 999,999,999,999 minor units, otherwise 107, also when there is no item. A quantity of 0 gives 107 in version 3 and counts as 1 in version 5.",
         why: "107 is the code for values; version 5 states its 0.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 91,
@@ -824,6 +926,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "957 unless the account lists the key; an account without terminals has none to choose.",
         why: "No documented code fits.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 92,
@@ -833,6 +936,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "950. The first request with valid credentials and signature that passes the rate limit and the permission uses the reference up, of every method that has the parameter and does not only read: if it is approved, declined, not answered by the bank (119), or refused for any other parameter (such as 108). A request that fails credentials, signature, rate limit, lockout or permission does not use it up; nor does a value that breaks the parameter's own rule (125). Compared exactly, within the account, over all methods and for ever. A later request is refused before its other parameters are read, even if it is the same in every way.",
         why: "The documents reject every later request after the first one. Whoever corrects a refused request and sends it again under a fresh reference is right under either reading.",
         change: "An [[error]] with the situation duplicate-unique-reference, and refused_reference, of the dialect.",
+        question: Some(
+            "Which error code, and which HTTP status, does a uniqueMerchantReference get that was used before? Is a reference used up by a request that was refused, for example for a wrong card number?",
+        ),
     },
     Assumption {
         number: 93,
@@ -842,6 +948,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "119 with HTTP 400, in two cases that the answer does not tell apart. Card no-response and fault no-response: nothing is recorded or charged. Card no-response-charged and fault no-response-charged: the bank decides as usual, the transaction is recorded and lookups find it, and only the answer is lost. Cards matter to new payments only (auth, preauth, repeat, the hosted page and the last 3-D Secure step); faults meet captures, cancellations and refunds too. The unique reference stays used up in both cases. On the hosted page a charge whose answer was lost uses the token up; no callback and no redirect tells of it.",
         why: "A merchant has to look the payment up before anything else, and a test has to be able to show both findings.",
         change: "The rule lives in the sandbox alone; the SDK looks the payment up after 119.",
+        question: Some(
+            "When error 119 (no response from bank) is answered, may the customer have been charged? Is the transaction then found by transaction/lookup, and after which time?",
+        ),
     },
     Assumption {
         number: 94,
@@ -851,6 +960,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A reference that the request gives is recorded; merchantReference and merchantCustomerReference that it does not give are copied from the original, uniqueMerchantReference is not. A lookup by merchantReference finds the transaction under what is recorded, given or copied (A99), a lookup by uniqueMerchantReference under its own.",
         why: "Two refunds with one unique reference would otherwise both pay back. A capture whose reply was lost can be found by either reference; one of its own is the one that the documents promise.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 95,
@@ -860,6 +970,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "951: capture or cancel of anything but a PreAuth; refund of anything but an Auth or a Capture, a Refund included; any of them on a declined transaction.",
         why: "No documented code fits.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 96,
@@ -869,6 +980,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "It ends 5 days after a version 3 preauth and 10 days after a version 5 one, and with its first capture, whatever its value: the rest stays reserved until the bank releases it and can be neither captured nor cancelled. A cancellation through version 5, or of a version 5 preauth, ends it too, whatever its value. A partial cancellation of a version 3 preauth through version 3 leaves the rest, which can be captured once or cancelled further. Above what is left 107, after the end 952. Without a value everything that is left. 0 gives 107. Captures and cancellations are always approved.",
         why: "Version 5 has one state after a capture (captured) and one after a cancellation (cancelled, reservation removed). Version 3 says of the rest after a capture that the bank releases it, and its partial cancellation would mean nothing if it left no rest. A merchant that relies on one capture is right under either reading.",
         change: "divisiblePreauths of a merchant account (Merchant::divisible_preauths): captures and cancellations each reduce what is left, in any number, until the time is over.",
+        question: Some(
+            "Can a preauth be captured more than once, in parts? What is left of the reservation after the first capture?",
+        ),
     },
     Assumption {
         number: 97,
@@ -878,6 +992,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Any number, together at most the original; above what is left 107, with nothing left 953. Without a value everything that is left. 0 gives 107. Refunds are always approved.",
         why: "Not above the original must hold for the sum.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 98,
@@ -887,6 +1002,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "954 when any given field has a value already, whatever the values, and then nothing is written; 955 when no field has a value; 125 when no given field is valid; 943 for an unknown transaction. One valid field is enough: a field beside it that is too long is left out and not set. Fields set when the transaction was made, or copied from its original, count. The sandbox makes no EFT transactions, so that rule never applies.",
         why: "The table makes one valid field the condition (2 §3.2: at least one field valid; 2 §4.4). The codes are not stated. The SDK refuses a field that is too long before anything is sent.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 99,
@@ -896,6 +1012,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "All that have a value must match, exactly. Transactions of version 5 are found too. By a merchantReference alone only transactions that were created with it are found: not those that an update has given it to, nor what took it over from these. What took it over from a transaction that was created with it counts as created with it, too. Beside a transactionKey or a uniqueMerchantReference the merchantReference is compared with what is recorded, set by an update or not.",
         why: "The lookup by merchantReference works only for transactions created with it, says the table; with a key it says that both match, and the recorded reference does.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 100,
@@ -905,6 +1022,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "One account has one set of transactions: trans_key and transactionKey are the same keys, and operations of either version work on both, with the same rules. trans_reference is stored as merchantReference.",
         why: "Tokenising takes either key, so they share a space.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 101,
@@ -914,6 +1032,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "It is never written to disk and is dropped with the first authorisation request; in the sandbox it never changes the outcome, and neither does the cardholder's address.",
         why: "Card scheme rules forbid to keep it.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 102,
@@ -923,6 +1042,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "auth and preauth need raw cards enabled, otherwise 106; the updater methods need the updater. Sessions, card keys, tokens and 3-D Secure are open to every account.",
         why: "Only these two are said to be off by default.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 103,
@@ -932,6 +1052,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The one of the request after it was checked against the token (941), otherwise the token's.",
         why: "They are equal when both are there.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 104,
@@ -941,6 +1062,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "109 for raw card details; a stored card that has expired since is declined with 903.",
         why: "Raw details are validated, stored ones are charged.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 105,
@@ -950,6 +1072,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The no-response card gives 608, without key and address. Every other card gives 607, also one without 3-D Secure, whose customer is sent straight back. Both leave a 3DSecureCheck transaction with that status. bankECIValue is 07 (00 for Mastercard). The reply also names the transactionType.",
         why: "A card that is not supported redirects at once, says the table, so it has an address.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 106,
@@ -959,6 +1082,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Authenticated: 607 Success, liabilityShift Y, ECI 05 (02 for Mastercard). Challenge failed: 608 Failed. Not finished: 920. Abandoned: 921. Timed out: 922. No 3-D Secure: 923. All but the first: N and ECI 07 (00 for Mastercard). The transactionKey is that of the check, whose type becomes 3DSAuthenticatedOnly and whose ECI changes when authenticated. A payment does not change it.",
         why: "The documented pair is used where its words fit; the others must be told apart.",
         change: "[[authentication]] of the dialect.",
+        question: Some(
+            "Which transactionStatusCode does getAuthenticationStatus answer while the customer has not finished, when the customer left, when time ran out, when authentication failed, and for a card without 3-D Secure?",
+        ),
     },
     Assumption {
         number: 107,
@@ -968,6 +1094,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "960 for an unknown key. The address is the base address that the initiation was sent to, /3ds/ and the key. The page may be shown in a frame. A challenge that is not finished times out 15 minutes after initiation. A finished one has no further limit.",
         why: "Long enough for a customer, short enough to test.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 108,
@@ -977,6 +1104,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The card decides, however the authentication ended: authenticated, failed, abandoned, timed out or without 3-D Secure; only the liability shift differs (A106). The card challenge-required is of a bank that insists: after a challenge that was not passed it declines with 907. Not finished: 961. A second payment, after an approval or a decline: 962. An error does not use the authentication up, except 119 when the payment was recorded (A93).",
         why: "The merchant decides whether to proceed, says the table, so that a decision to proceed has to be possible. One authentication pays once.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 109,
@@ -986,6 +1114,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A reference that auth3DSecure or preauth3DSecure gives is recorded in place of that of the initiation; one that it does not give is taken over from there, the unique one included, and a lookup by it finds the check and the payment. The unique reference of the initiation itself is used up: sending it again with the last step gives 950.",
         why: "A later request with a used reference is rejected, says the table, and the last step is a later request. Without a reference of its own the payment is still found after a lost reply.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 110,
@@ -995,6 +1124,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "303 to returnUrl exactly as it was sent, nothing appended; a host in another script is written in ASCII (xn--), other characters outside ASCII are percent-encoded. The first of the three answers counts: visiting or answering the challenge again after it has ended leads back at once and changes nothing. A form with none of them shows the page again (HTTP 400). Without a returnUrl the sandbox shows a closing page.",
         why: "No parameter is shown, and the merchant knows the authentication from its own session.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 111,
@@ -1004,6 +1134,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "939 when it is absent, no integer in digits, or another number than 5, after the credentials. 05 is 5.",
         why: "No documented code fits; the version is an integer.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 112,
@@ -1013,6 +1144,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The numbers of version 3 and of the sandbox, where their text fits: those of assumption 45 for parameters, 103 and 930 to 935 for paths and bodies, 111, 119, 939, 943, 951, 952, 953, 957, 963, 970, 998 and 999.",
         why: "One list is easier to learn than two.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 113,
@@ -1022,6 +1154,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Status 0 for a decline by the bank (with a trans_key and an empty auth_code), an unsent message and a token that cannot be cancelled. Everything that is wrong with the request is an error.",
         why: "An outcome is no error.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 114,
@@ -1031,6 +1164,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Expiry 7 days after start; uses and redemptions -1; success and cancel addresses are pages of the sandbox, /pay/success and /pay/cancelled; currency the first of the account; applet \"default\"; merchant the name of the account.",
         why: "They are the usual values that the document names, as far as it does.",
         change: "The merchant account.",
+        question: None,
     },
     Assumption {
         number: 115,
@@ -1040,6 +1174,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "tokenid is 32 lower-case letters and digits; redemption_url is the base address without /enterprise, then /pay/ and tokenid; times like 2024-05-01T12:00:00Z. The reply lists token, user, items in this order with every field of the table, empty where nothing was sent; quantity and reference only when they were sent; trans_type and trans_cat in small letters.",
         why: "The example shows UTC and the identifier at the end.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 116,
@@ -1049,6 +1184,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Its fields are children of user, after home_phone.",
         why: "The root has three children only.",
         change: "The record CheckoutUser.",
+        question: None,
     },
     Assumption {
         number: 117,
@@ -1058,6 +1194,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "uses or redemptions of 0 are accepted and make a token that nobody can use; outside -1 to 127: 937. token_expiry not after token_start or not after now, or a time after the year 2999: 937. Both counters stop at 0.",
         why: "The table gives a maximum only.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 118,
@@ -1067,6 +1204,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A token is made, with an empty list of items. Its page says that there is nothing to pay and leads to cancel_url; it never leads to success_url, and no transaction or callback comes of it. Items whose sum is 0 give 107 (A90).",
         why: "The rule about item_name and item_price holds when any item parameter is present, so none need be. Without an amount a success would be a payment of nothing.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 119,
@@ -1076,6 +1214,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Opening the page counts as a visit; posting the form does not. A visit with none left, after the end, after the last use or after cancelling shows that the token has expired, one before the start that it cannot be used yet; both with HTTP 410, and neither counts. The page of a token whose last use was paid says so, also when the token has expired or was cancelled since. A decline shows the form again. Field errors are shown beside the fields, all together; cardholderName alone may be left empty. Blanks and hyphens in the card number are passed over.",
         why: "A visit to the URL is one redemption. A customer who has paid must not take the payment for one that is missing.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 120,
@@ -1085,6 +1224,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A visit to the token's address is its redemption, so with a redemption_redirect_url each visit leads there (303), exactly as it was sent, with nothing appended and nothing paid; the token's page is not shown. After an approval auto_redirect 1 leads to success_url (303), otherwise (the default) the button of a page of the sandbox does; trans_key is appended to it, as redirect parameters are. The form's way out is cancel_url, as it was sent, as long as the token can be paid, also when something was paid with it before. The page of an ended token leads to cancel_url only if nothing was paid.",
         why: "§3.1 calls a visit a redemption, and §6 sends the customer there on redemption. A merchant who takes that address for one that customers reach after paying notices here that nobody has paid. Only the success address is said to carry a key.",
         change: "redemption = \"approval\" of the merchant account: the button of the page after an approval leads to redemption_redirect_url, with trans_key.",
+        question: None,
     },
     Assumption {
         number: 121,
@@ -1094,6 +1234,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "One POST as a form after an approval: tokenid, trans_key, trans_type, trans_value, currency, status (1), trans_reference and trans_class when set. Not signed, no retry, same limits as the account updater callback. The SDK's parser (CheckoutHint) needs the transaction key alone, and compares names without regard to case and underscores.",
         why: "Basic data is what a merchant needs to look the payment up. A callback in another spelling is then no lost payment.",
         change: "The sandbox's rule lives in the sandbox alone. The names that the SDK reads stand in pg-proto's callback/checkout.rs.",
+        question: None,
     },
     Assumption {
         number: 122,
@@ -1103,6 +1244,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "payment_source, trans_cat and trans_class are recorded. applet and terminal_key choose among those of the account: an unknown applet gives 971, an unknown terminal 957; without them it is the account's first applet and its default terminal. 3D_secure 1 sends the customer through the challenge page; from there the customer comes back to the payment page, and the bank is asked, once. Unless the challenge ends authenticated or the card has no 3-D Secure, the page shows a decline, recorded with 907: no merchant is there to decide (A108).",
         why: "The document says that applets are configured and that terminal_key chooses the merchant account. A misspelt one must not take the money to another account or show another page unnoticed.",
         change: "applets and terminals of the merchant account.",
+        question: None,
     },
     Assumption {
         number: 123,
@@ -1112,6 +1254,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "An approved auth, preauth or capture of either version, also one that was refunded; otherwise 951, unknown 943. Currency, terminal, references and customer are those of the original, but for a unique reference; the card decides about approval, and 119 is an error.",
         why: "The card of a previous successful transaction is charged.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 124,
@@ -1121,6 +1264,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "preauth for a reservation. trans_value has as many decimals as the currency. auth_code is 6 digits, and an empty element where the bank gives none. trans_class is there only when it was sent.",
         why: "The others are the request words in small letters. The table calls only trans_class conditional.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 125,
@@ -1130,6 +1274,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Success; Failed for a decline; Refunded when nothing is left to refund; Cancelled for a pre-auth that was cancelled before anything was captured, entirely or through version 5; Voided for one that ran out before anything was captured. A 3-D Secure check has its transaction type, 3DSecureCheck or 3DSAuthenticatedOnly: it is no payment, so it neither failed nor says Success to a merchant who looks for one. value is what was paid: the amount of an approved payment or capture, also after refunds; of a pre-auth what was captured; of a refund what was paid back; otherwise 0. It is written 1.000,00 in EUR and other currencies of countries that write so, 1,000.00 in all others; token is empty when there is none. Unknown key: 943.",
         why: "The states are those of the table, and value is the total paid.",
         change: "failed in [checkout] of the dialect.",
+        question: Some(
+            "Which texts can the status of transaction_lookup have besides Success, and which of them mean that nothing was paid?",
+        ),
     },
     Assumption {
         number: 126,
@@ -1139,6 +1286,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Status 0 for an unknown or expired one, 1 for an active one and for one that is cancelled already.",
         why: "Repeating must be harmless.",
         change: "refused_cancel_means_ended in [checkout] of the dialect: the checkout machine takes 0 after the expiry for word that the token can no longer be paid only where that is true.",
+        question: Some(
+            "What does canceltoken answer for a token that has expired, and can such a token ever be paid afterwards?",
+        ),
     },
     Assumption {
         number: 127,
@@ -1148,6 +1298,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Nothing is sent; they are listed under /_sandbox/sms. msisdn is returned in digits, without 00 or +; what does not begin with a country code then gives 937. messid is 16 digits. A number that ends in 0000 fails with status 0 and an empty messid.",
         why: "A test must not reach a telephone.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 128,
@@ -1157,6 +1308,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A short built-in list of invented properties, shown under /_sandbox/addresses (for example 1, ZZ1 1AA), matched without regard to case and blanks; postcode not in UK form: 937; not found: 970.",
         why: "Real address data is licensed.",
         change: "An [[error]] of the dialect with the code's situation.",
+        question: None,
     },
     Assumption {
         number: 129,
@@ -1166,6 +1318,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "None.",
         why: "Nothing says that there is one.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 130,
@@ -1175,6 +1328,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The tables do not have them and the sandbox answers 103. The card in a session becomes a token through a payment that is made with it. The SDK can call any path with raw parameters.",
         why: "A guessed path would be worse than none.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 131,
@@ -1184,6 +1338,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The sandbox writes every value as a string, except cardUniqueIdentifier in token records, which is a number. Readers take both everywhere.",
         why: "The documents name one number and show strings else.",
         change: "The key json of the field in the tables.",
+        question: None,
     },
     Assumption {
         number: 132,
@@ -1193,6 +1348,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Each code has one remedy in its table: fix the request, fix the credentials, wait one or five minutes, retry, look it up, or ask the operator. A code that may mean that an earlier request was executed is looked up: no response from the bank (119), a merchant reference that is not accepted (125) or was used (950), a reservation or refund that is used up (952, 953), a field that is set (954), an authentication that has paid (962). For a code without a row the HTTP status decides: 401 the credentials, 403 the operator, 429 a minute, 5xx a retry; all others are looked up, since any of them may be the operator's word for a reference that was used.",
         why: "An error must say what comes next, and whoever follows it must neither pay twice nor lose a payment. A lookup too many costs a request, a new reference too many costs the customer's money.",
         change: "remedy of an [[error]] of the dialect; for the codes of the documents, the code's row in codes.toml.",
+        question: None,
     },
     Assumption {
         number: 133,
@@ -1202,6 +1358,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The SDK takes a callback as a reason to look, and believes only what it fetches itself.",
         why: "Anyone who knows the address can post to it.",
         change: "Not changeable.",
+        question: None,
     },
     Assumption {
         number: 134,
@@ -1211,6 +1368,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "http and https are both accepted for all pages of the merchant. Valid is an absolute address with a host, and with a port from 0 to 65535 if it names one. A host in another script is written in ASCII (xn--) in redirects.",
         why: "A developer's pages are local.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 135,
@@ -1220,6 +1378,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "An address of more than 8,192 bytes counts as malformed. A form whose data would have more than 64 KiB before encryption leads to the error page with 931, and nothing of it is stored.",
         why: "A form field without a length could otherwise make an address that no browser or proxy carries.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 136,
@@ -1229,6 +1388,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Every visit shows a form of its own, which is brought to the bank once. Sending it again, by a double click or from the browser's history, shows what came of it the first time, also when the token has ended meanwhile; after a decline the page holds a new form. A form that does not say which one it is counts as the newest of its token. A form that was never shown leads to the page. Customer and billing address are recorded under the names of version 3, so that a token made from the payment holds them; the date of birth is not kept.",
         why: "A customer who is impatient must not pay twice; one who wants to pay again opens the page again.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 137,
@@ -1238,6 +1398,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Each listed under /_sandbox/cards with its scenario; any other number that passes the Luhn check is approved. The numbers are made up.",
         why: "The documents leave the numbers out; a test has to find out what a card will do.",
         change: "The list CARDS in the sandbox.",
+        question: None,
     },
     Assumption {
         number: 138,
@@ -1247,6 +1408,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "There are none: the account updater and the hosted checkout call back, and nothing else does.",
         why: "A notification whose form nobody knows could not be read.",
         change: "The rule lives in the sandbox alone; the SDK does not depend on it.",
+        question: None,
     },
     Assumption {
         number: 139,
@@ -1256,6 +1418,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Control characters other than tab, line feed and carriage return, U+FFFE and U+FFFF become U+FFFD. In the name of an element every character that it cannot have becomes _, and so does an empty name; two names may become one. JSON holds everything as it was sent.",
         why: "A document that nobody can read helps less than one with a mark where something was; who needs every character takes JSON.",
         change: "The XML writer of the model.",
+        question: None,
     },
     Assumption {
         number: 140,
@@ -1265,6 +1428,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "A lookup finds every payment that was executed before the service received it, and executing one is a single moment. Nothing found proves something only where no copy of the request can be executed later.",
         why: "Without it no lookup could ever settle a refusal. If it is wrong, a charge is still made once, since it is only sent again under its reference; a charge that ends as refused could have been made.",
         change: "immediate = false in [lookup] of the dialect: then a lookup that finds nothing proves nothing, and the doubt ends as unknown.",
+        question: Some(
+            "Does transaction/lookup find a payment from the moment in which it was made, whichever of your servers answers?",
+        ),
     },
     Assumption {
         number: 141,
@@ -1274,6 +1440,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "103, 104, 108, 110 and 120 refuse every copy at any time, 109 and 136 every later one: the documents' words say so. In the sandbox 107 and malformed or missing parameters refuse every copy too, 129 and an unknown card key every later one. Any other code, known or not, says nothing about other copies.",
         why: "Cards and sessions expire and deleted keys do not come back, but accounts are changed by the operator and cards are enabled again. What is in doubt is looked up before a charge ends as refused.",
         change: "scope of an [[error]] of the dialect.",
+        question: Some(
+            "Which error codes are certain to be given again whenever the same request arrives again, for example because a network delivered it twice?",
+        ),
     },
     Assumption {
         number: 142,
@@ -1283,6 +1452,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Two minutes after it was sent. Only the throttle rests on it: no charge does.",
         why: "Connections and proxies give up after a minute or less.",
         change: "ThrottleLimits::longest_way.",
+        question: Some("How long after it was sent can a request that had no reply still be executed?"),
     },
     Assumption {
         number: 143,
@@ -1292,6 +1462,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The words shown, in any letter case: auth is Auth. Others give 937. The SDK writes them as the document does; replies have trans_type and trans_cat in small letters. For the SDK a country is any two letters; the sandbox takes the codes that ISO 3166-1 assigns, in capitals.",
         why: "Replies write auth where requests write Auth, so the case carries no meaning. A list that changes does not belong into a client; UK, which ISO 3166-1 does not assign, is noticed in tests.",
         change: "Change the row in the tables and generate anew.",
+        question: None,
     },
     Assumption {
         number: 144,
@@ -1301,6 +1472,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The API key together with the base address is the account, and password and SHA key may be replaced at any time. A saved machine resumes only with the same base address and the same account. An account that is given a name (Account::identity) is identified by that instead, so that its API key may be replaced as well.",
         why: "A payment that is looked up in another account's books is not found there, and would be made a second time. A machine that is refused costs a look at the configuration.",
         change: "Account::identity for a replaced API key; SavedState::rebind for a service that has moved to another address.",
+        question: None,
     },
     Assumption {
         number: 150,
@@ -1310,6 +1482,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "963 with the name of the parameter, in any letter case and with or without separators; version 5 shows the number alone. An empty value is ignored.",
         why: "Ignoring it lets a merchant believe that a reference protects from a second payment, or finds the first. A service that ignores it hurts nobody who does not send it.",
         change: "service/misplaced.rs of the sandbox; the code's row in codes.toml.",
+        question: None,
     },
     Assumption {
         number: 151,
@@ -1319,6 +1492,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "964 with the name for capture, cancel, refund and the last 3-D Secure step of version 3, when the name of an unknown parameter speaks of a value, an amount, a price, a quantity, a total or an item; and for every payment with items, when it begins with item or speaks of a price, a quantity, an amount or a total. 964 also for a capture, cancel or refund without transactionValue that has an unknown parameter with a number as its value: all of the amount would go. An empty transactionValue gives 107. 937 for a name of the gateway or of version 5 that differs from a parameter's in letter case or separators only, and for one that probably means the currency, the terminal, the kind, the times or the limits of a payment. A currency sent with capture, cancel, refund, repeat or the last 3-D Secure step gives 111 unless it is that of the original. An empty value is ignored.",
         why: "A misspelt transactionValue would capture or refund everything, a misspelt itemQuantity would charge another sum.",
         change: "service/misplaced.rs of the sandbox; the code's row in codes.toml.",
+        question: None,
     },
     Assumption {
         number: 170,
@@ -1328,6 +1502,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "It is refused, in the SDK's checks of raw parameters and, with 964, in the sandbox: transactionvalue, Currency.",
         why: "These parameters are optional: without transactionValue the whole amount is refunded, without currency the account's first one is charged. Other unknown parameters are accepted with a warning (A55).",
         change: "The rule of the reader of parameters; `pg call --unchecked` sends them.",
+        question: None,
     },
     Assumption {
         number: 180,
@@ -1337,6 +1512,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "Customers see one input, cardExpiry, which takes 08 / 30, 8/2030, 0830, 082030 and 2030-08. The inputs cardExpiryMonth and cardExpiryYear are on the page for programs that fill in forms by name: not visible, not read out, not reached by the Tab key. They count when cardExpiry is empty. A posted form may hold either. A year more than 50 years ahead is reported as a mistake on this page; the API and the merchant's own card form take any year that is not past.",
         why: "Customers copy the date from the card as it is printed. Existing clients post month and year apart. No card is valid for 50 years, so a year such as 2999 is a typing mistake, which the page can report before the bank declines.",
         change: "expiry::FURTHEST and page/pay/expiry.rs in the sandbox.",
+        question: None,
     },
     Assumption {
         number: 181,
@@ -1346,6 +1522,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The page says which of the three happened and that nothing was charged, and shows the form again. It does not say that the card was declined, although the transaction is recorded as declined with 907 (A108).",
         why: "The customer can do something about each of them, and each needs another action. The card was never put to the bank.",
         change: "Alert in page/pay/checkout.rs in the sandbox.",
+        question: None,
     },
     Assumption {
         number: 182,
@@ -1355,6 +1532,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "English, whatever Accept-Language asks for, with amounts as English writes them: the sign of the currency where English has one (CLDR), otherwise its code, a comma between thousands, a point before decimals, and as many decimals as the currency has: £36.40, €1,234.56, $0.05, ¥1,234, BHD 1.250. The value of transaction_lookup keeps the separators of the currency (A125).",
         why: "An amount is read in the language of the text around it. No document names a language.",
         change: "service/money.rs and page/ in the sandbox.",
+        question: None,
     },
     Assumption {
         number: 195,
@@ -1364,6 +1542,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The sandbox refuses them with 975 before anything else is checked: a request with an Origin header, with a Sec-Fetch-Site header other than none or with a Referer on another host, and one whose Host is missing, repeated, contradicted by the request line, has user information or a port that is none, or is neither an address, localhost, a name without a dot, the public URL nor a name that it was told. The card form and the hosted pages are for browsers and are not concerned.",
         why: "The documents forbid such requests. A page that a developer visits could otherwise pay with the published credentials, lock the developer out, or read replies through a name that it points to this machine.",
         change: "ControlAccess::hosts and Settings::public_url of the sandbox list the names.",
+        question: None,
     },
     Assumption {
         number: 200,
@@ -1373,6 +1552,7 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The sandbox takes the text as it is, returns it and finds by it, warns in pg-warning and in the journal, masks it wherever it shows it to people, and seals it at rest like the rest of the record.",
         why: "An order number may have the length and the check digit of a card number by chance; a refusal would stop a shop that did nothing wrong.",
         change: "service/stray_number.rs in the sandbox.",
+        question: None,
     },
     Assumption {
         number: 225,
@@ -1382,5 +1562,6 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         chosen: "The sandbox answers as without it, warns in pg-warning and in the journal, and names the header. A warning needs 12 to 19 digits of a card scheme, in a length of that scheme and with the right check digit; the number of an article (EAN), which is as long as old Visa numbers, draws none.",
         why: "Servers and proxies write addresses and headers into logs, where a card number must not be. A warning that comes often for order numbers is read by nobody.",
         change: "service/stray_number.rs in the sandbox.",
+        question: None,
     },
 ];

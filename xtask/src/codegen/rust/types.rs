@@ -56,5 +56,6 @@ fn assumption(row: &Assumption) -> String {
         ("change", &row.change),
     ];
     let texts: String = texts.iter().map(|(name, text)| format!("{name}: {},\n", literal(text))).collect();
-    format!("Assumption {{ number: {}, {texts} }},\n", row.number)
+    let question = row.question.as_ref().map_or_else(|| "None".to_owned(), |text| format!("Some({})", literal(text)));
+    format!("Assumption {{ number: {}, {texts} question: {question} }},\n", row.number)
 }

@@ -1,9 +1,9 @@
 //! `token/lookup` (spec 1 §4.2).
 
-use pg_model::{CardKeyDetails, ErrorCode, TokenLookup};
+use pg_model::{CardKeyDetails, ErrorCode, TokenLookup, dialect::EmptyLookup};
 
 use super::{super::method::Serve, Context, Merchant, Refusal, detail};
-use crate::{records::CardToken, store::Query};
+use crate::{codes::SandboxErrorCode, records::CardToken, store::Query};
 
 impl Serve for TokenLookup {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<CardKeyDetails, Refusal> {
@@ -28,6 +28,12 @@ impl Serve for TokenLookup {
         };
         if tokens.is_empty() {
             context.basis.assume(43);
+            let unknown = || Refusal::from(SandboxErrorCode::UNKNOWN_CARD_KEY).assuming(43);
+            match context.settings.spoken().lookup.no_card {
+                Some(EmptyLookup::Error) => return Err(unknown()),
+                Some(EmptyLookup::NotFound) => return Err(unknown().with_status(404)),
+                _ => {}
+            }
         }
         context.basis.assume(42);
         Ok(detail::all(&tokens))

@@ -1,0 +1,126 @@
+//! Drives a survey over the network, with its progress on a terminal.
+
+use std::{
+    hash::{BuildHasher as _, Hasher as _},
+    io::{IsTerminal, stderr},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pg_hyper::{Clock as _, HyperTransport, SystemClock, Transport as _, TransportError};
+use pg_proto::machine::{Action, Event, Failure as NoReply, Moment};
+use pg_survey::Survey;
+
+use crate::{
+    command::{self, interrupt::Interrupted},
+    failure::Failure,
+    output::{self, Exit},
+};
+
+/// A wait that is worth a line.
+const LONG: Duration = Duration::from_secs(2);
+
+/// Makes references that nobody has used.
+#[expect(clippy::disallowed_methods, reason = "the command is where randomness comes in")]
+pub(super) fn seed() -> u64 {
+    std::hash::RandomState::new().build_hasher().finish()
+}
+
+/// Goes on to the end, or until it is interrupted.
+///
+/// # Errors
+/// When it is interrupted.
+pub(super) fn drive(mut survey: Survey, deadline: Duration) -> Result<Survey, Failure> {
+    let runtime = command::runtime()?;
+    let bar = Bar::new(survey.progress().total);
+    let done = runtime.block_on(async {
+        let interrupted = Interrupted::listen()?;
+        tokio::select! {
+            done = to_the_end(&mut survey, &bar, deadline) => done,
+            () = interrupted.wait() => Err(Failure::new(
+                Exit::Unknown,
+                "interrupted: what the last request did is not known; run the survey again",
+            )),
+        }
+    });
+    bar.end();
+    done.map(|()| survey)
+}
+
+async fn to_the_end(survey: &mut Survey, bar: &Bar, deadline: Duration) -> Result<(), Failure> {
+    let (transport, clock) = (HyperTransport::new().deadline(deadline), SystemClock::default());
+    let mut event = Event::Begin;
+    loop {
+        let action = survey.step(event, clock.now());
+        let progress = survey.progress();
+        bar.at(progress.done, progress.doing);
+        event = match action {
+            Action::Send(request) => sent(transport.send(request).await, bar)?,
+            Action::WaitUntil(moment) => {
+                wait(&clock, moment, bar).await;
+                Event::Woken
+            }
+            Action::Ask(never) => match never {},
+            Action::Done(_) => return Ok(()),
+        };
+    }
+}
+
+fn sent(reply: Result<http::Response<Bytes>, TransportError>, bar: &Bar) -> Result<Event, Failure> {
+    let error = match reply {
+        Ok(response) => return Ok(Event::Reply(response)),
+        Err(error) => error,
+    };
+    if let TransportError::NotSent(pg_hyper::TransportErrorKind::Insecure(_)) = error {
+        return Err(Failure::misuse(format!("{error}: use an https address")));
+    }
+    bar.say(&format!("pg: {error}"));
+    let not_sent = matches!(error, TransportError::NotSent(_));
+    Ok(Event::Failed(if not_sent { NoReply::NotSent } else { NoReply::MaybeSent }))
+}
+
+async fn wait(clock: &SystemClock, moment: Moment, bar: &Bar) {
+    let left = moment.since(clock.now());
+    if left > LONG {
+        bar.say(&format!("pg: waits {} s, to keep to the limit of requests", left.as_secs()));
+    }
+    while clock.now() < moment {
+        clock.sleep_until(moment).await;
+    }
+}
+
+/// A bar, if standard error is a terminal.
+struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    fn new(total: usize) -> Self {
+        let bar = stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(8));
+            let template = "{bar:30} {pos} of {len} requests, {elapsed}  {msg}";
+            bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Self(bar.filter(|bar| !bar.is_hidden()))
+    }
+
+    fn at(&self, done: usize, doing: &'static str) {
+        if let Some(bar) = &self.0 {
+            bar.set_position(done as u64);
+            bar.set_message(doing);
+        }
+    }
+
+    fn say(&self, text: &str) {
+        match &self.0 {
+            Some(bar) => bar.suspend(|| output::say(text)),
+            None => output::say(text),
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `pg survey`: finds out what a staging environment does where the documents leave something open.
+
+mod cards;
+mod drive;
+mod shown;
+mod staging;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use pg_model::{Dialect, Encoding, method::AuthScheme};
+use pg_proto::Account;
+use pg_survey::{Cost, Ending, Options, Survey, Verdict};
+
+use crate::{
+    account::{AccountFlags, Details, Setting, dialect},
+    failure::Failure,
+    output::{self, Exit},
+};
+
+/// Finds out by harmless requests what the service does where its documents leave something open
+///
+/// Reports every open point with what was seen, and writes a dialect file for `--dialect` of all commands, for
+/// `pg sandbox` and for clients. Nothing is charged without --with-payments.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pg survey --plan                                      what it would send; sends nothing
+  pg survey --staging staging.example --write own.toml
+  pg survey --staging staging.example --with-payments --cards cards.txt --write own.toml
+  pg survey --staging staging.example --against own.toml   exit code 1 if anything has changed
+
+A file of cards has a line for each: its role, number, expiry and CV2, such as
+  approved 4000000000001000 12/30 123
+Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
+
+It asks for --staging unless the address begins with http and is on this machine. It keeps to 100 requests a minute, \
+stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password.
+docs/survey.md says more.")]
+pub(crate) struct Arguments {
+    /// Says that this address is a staging environment: host, host:port or the whole base address; once for each address
+    #[arg(long, value_name = "ADDRESS")]
+    staging: Vec<String>,
+    /// Prints the plan, and sends nothing
+    #[arg(long)]
+    plan: bool,
+    /// Pays with the test cards, refunds, captures and stores a card
+    #[arg(long)]
+    with_payments: bool,
+    /// Sends one request with a wrong password; it counts towards a lockout
+    #[arg(long)]
+    with_wrong_password: bool,
+    /// File of test cards, or - for standard input [env: PG_SURVEY_CARDS]
+    #[arg(long, value_name = "FILE")]
+    cards: Option<String>,
+    /// A test card as ROLE=@FILE or ROLE=-; on the command line (`approved=NUMBER MM/YY CV2`) others can see it
+    #[arg(long = "card", value_name = "ROLE=CARD")]
+    card: Vec<String>,
+    /// Currency of payments
+    #[arg(long, value_name = "CODE", default_value = "GBP")]
+    currency: String,
+    /// Requests a minute; fewer than the limit where other programs use the account
+    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100))]
+    per_minute: u32,
+    /// Compares with this dialect instead of the sandbox's, and ends with exit code 1 if the service differs
+    #[arg(long, value_name = "NAME|FILE")]
+    against: Option<String>,
+    /// Writes the dialect that was found to this file, replacing it
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+    /// Name of the dialect that is written
+    #[arg(long, value_name = "NAME", default_value = "surveyed")]
+    name: String,
+    /// Gives up a request after so long
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    #[command(flatten)]
+    account: AccountFlags,
+}
+
+pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    let ours = arguments.against.as_deref().map_or_else(|| Ok(pg_sandbox::dialect()), dialect::named)?;
+    let mut options = Options::default();
+    options.payments = arguments.with_payments;
+    options.wrong_password = arguments.with_wrong_password;
+    options.cards = cards::read(arguments.cards.as_deref(), &arguments.card)?;
+    options.currency.clone_from(&arguments.currency);
+    options.per_minute = arguments.per_minute;
+    if options.payments && options.cards.is_empty() {
+        return Err(Failure::misuse(
+            "--with-payments needs test cards: name them with --cards FILE or --card ROLE=@FILE",
+        ));
+    }
+    let mut details = Details::gather(arguments.account)?;
+    if arguments.plan {
+        // A plan needs no account.
+        details.fill_in(AuthScheme::Signed);
+    }
+    let account = account(&details)?;
+    let survey = Survey::new(&account, options, drive::seed());
+    if arguments.plan {
+        shown::plan(&survey.plan(), json)?;
+        return Ok(Exit::Done);
+    }
+    staging::check(&account, &arguments.staging)?;
+    drop(details);
+    announce(&survey, &account);
+    let deadline = Duration::from_secs(arguments.timeout);
+    let survey = drive::drive(survey, deadline)?;
+    finish(&survey, &account, &ours, json, arguments.against.is_some(), (arguments.write, &arguments.name))
+}
+
+/// Version 3, and version 5 where its details are known.
+fn account(details: &Details) -> Result<Account, Failure> {
+    let account = details.account(AuthScheme::Signed, Encoding::Json)?;
+    let version_5 = [Setting::EnterpriseBaseUrl, Setting::EnterpriseApiKey, Setting::EnterpriseApiPassword];
+    if version_5.iter().all(|setting| details.get(*setting).is_some()) {
+        return details.with_enterprise(account);
+    }
+    Ok(account)
+}
+
+fn announce(survey: &Survey, account: &Account) {
+    let plan = survey.plan();
+    let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
+    let costs =
+        [Cost::Session, Cost::FailedLogin, Cost::Record, Cost::Payment].map(|cost| (plan.count(cost), cost.words()));
+    let costs: Vec<String> =
+        costs.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} × {what}")).collect();
+    output::say(&format!(
+        "pg: {} requests to {address}, and at most {} more to make sure that the account still works; they cost {}; \
+         `--plan` lists them",
+        plan.probes.len(),
+        plan.most_controls,
+        costs.join(", "),
+    ));
+}
+
+fn finish(
+    survey: &Survey,
+    account: &Account,
+    ours: &Arc<Dialect>,
+    json: bool,
+    against: bool,
+    (file, name): (Option<PathBuf>, &str),
+) -> Result<Exit, Failure> {
+    let (report, found) = (survey.report(ours), survey.dialect(name));
+    let written = shown::file(&found, &report, account);
+    if let Some(file) = &file {
+        std::fs::write(file, &written)
+            .map_err(|error| Failure::misuse(format!("cannot write {}: {error}", file.display())))?;
+    }
+    shown::report(&report, ours, &written, account, json)?;
+    if let Some(file) = &file {
+        output::say(&format!("pg: the dialect is in {}", file.display()));
+    }
+    match &report.ending {
+        Ending::Complete if against && report.with(Verdict::Differs).next().is_some() => Ok(Exit::Refused),
+        Ending::Complete => Ok(Exit::Done),
+        Ending::NotReachable => Err(Failure::new(Exit::NotReachable, report.ending.to_string())),
+        ending => Err(Failure::new(Exit::Refused, ending.to_string())),
+    }
+}

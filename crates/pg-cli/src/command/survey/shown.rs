@@ -1,0 +1,201 @@
+//! Plans and reports, for people and for programs.
+
+use std::fmt::Write as _;
+
+use pg_model::Dialect;
+use pg_proto::Account;
+use pg_sandbox::{ASSUMPTIONS, Assumption};
+use pg_survey::{Confidence, Finding, Plan, Planned, Report, Verdict, points};
+use serde::Serialize;
+
+use crate::{
+    failure::Failure,
+    output::{self, Paint},
+};
+
+/// Prints a plan.
+pub(super) fn plan(plan: &Plan, json: bool) -> Result<(), Failure> {
+    if json {
+        return output::json(plan);
+    }
+    let paint = Paint::of_stdout();
+    let mut text = String::new();
+    for (at, probe) in plan.probes.iter().enumerate() {
+        let Planned { request, what, cost, .. } = probe;
+        let decides = probe.assumptions.iter().map(|number| format!("A{number}")).collect::<Vec<_>>().join(", ");
+        let decides = if decides.is_empty() { String::new() } else { format!(" → {decides}") };
+        let cost = if cost.words() == "nothing" { String::new() } else { format!(" [{}]", cost.words()) };
+        let _ = writeln!(
+            text,
+            "{:>3}. {} {what}{}{decides}",
+            at + 1,
+            paint.dim(&format!("{request:<42}")),
+            paint.bold(&cost)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\nAfter each error code that is new, session/initiate makes sure that the account still works: at most {} more requests.",
+        plan.most_controls
+    );
+    let left: Vec<String> = plan.leaves_out().map(|point| point.name.to_owned()).collect();
+    if !left.is_empty() {
+        let _ = write!(text, "None of them looks at: {}.", left.join(", "));
+    }
+    output::page(text.trim_end())
+}
+
+/// A finding with what the register says of its assumption.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    finding: &'a Finding,
+    title: &'static str,
+    chosen: &'static str,
+    /// The entry of a dialect file; empty if dialects have none.
+    entry: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<Question>,
+}
+
+/// An entry of `docs/questions.md`.
+#[derive(Serialize)]
+struct Question {
+    number: usize,
+    text: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Whole<'a> {
+    address: String,
+    ending: String,
+    requests: usize,
+    compared_with: &'a str,
+    differences: usize,
+    findings: Vec<Told<'a>>,
+    /// Assumptions that no dialect entry and no client depends on.
+    other_assumptions: Vec<u16>,
+    dialect: &'a str,
+}
+
+/// Prints a report.
+pub(super) fn report(
+    report: &Report,
+    ours: &Dialect,
+    written: &str,
+    account: &Account,
+    json: bool,
+) -> Result<(), Failure> {
+    let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
+    let told: Vec<Told<'_>> = report.findings.iter().map(told).collect();
+    let others = others();
+    if json {
+        return output::json(&Whole {
+            address,
+            ending: report.ending.to_string(),
+            requests: report.requests,
+            compared_with: ours.shown_name(),
+            differences: report.with(Verdict::Differs).count(),
+            findings: told,
+            other_assumptions: others,
+            dialect: written,
+        });
+    }
+    let paint = Paint::of_stdout();
+    let mut text = format!("Survey of {address}: {}, {} requests\n", report.ending, report.requests);
+    let name = ours.shown_name();
+    let parts = [
+        (Verdict::Differs, format!("Differs from the dialect {name:?}")),
+        (Verdict::Agrees, format!("As the dialect {name:?} says")),
+        (Verdict::Seen, "Seen, and no dialect has an entry for it".to_owned()),
+        (Verdict::NotDecided, "Not decided".to_owned()),
+        (Verdict::Undecidable, "Not decidable from outside: ask the operator (docs/questions.md)".to_owned()),
+    ];
+    for (verdict, head) in parts {
+        let of: Vec<&Told<'_>> = told.iter().filter(|one| one.finding.verdict == verdict).collect();
+        if !of.is_empty() {
+            let _ = writeln!(text, "\n{}", paint.bold(&format!("{head} ({})", of.len())));
+            of.iter().for_each(|one| entry(one, name, paint, &mut text));
+        }
+    }
+    let others: Vec<String> = others.iter().map(|number| format!("A{number}")).collect();
+    let _ = write!(
+        text,
+        "\nNo dialect entry depends on these assumptions, and the survey does not look at them:\n  {}",
+        others.join(" ")
+    );
+    output::page(&text)
+}
+
+fn told(finding: &Finding) -> Told<'_> {
+    let assumption = Assumption::numbered(finding.assumption);
+    let asked = Assumption::numbered(finding.point.question);
+    let question = asked.and_then(|one| Some(Question { number: one.question_number()?, text: one.question? }));
+    let (title, chosen) = assumption.map_or(("", ""), |one| (one.title, one.chosen));
+    Told { finding, title, chosen, entry: finding.point.entry, question }
+}
+
+/// One finding: what was seen and what the dialect says, then the request that shows it, or why none does.
+fn entry(told: &Told<'_>, name: &str, paint: Paint, text: &mut String) {
+    let finding = told.finding;
+    let head = format!("A{:<4}{:<36}", finding.assumption, finding.point.name);
+    let ours =
+        |prefix: &str| finding.ours.as_ref().map_or_else(String::new, |ours| format!("{prefix}{name} says: {ours}"));
+    match (&finding.seen, &finding.evidence) {
+        (Some(seen), Some(evidence)) => {
+            let seen = output::harmless(&seen.to_string()).into_owned();
+            let (seen, ours) = match finding.verdict {
+                Verdict::Differs => (paint.bad(&seen), ours("; ")),
+                Verdict::Agrees => (paint.good(&seen), String::new()),
+                _ => (seen, String::new()),
+            };
+            let sure = if finding.confidence == Some(Confidence::Medium) {
+                ", confidence medium"
+            } else {
+                ", confidence high"
+            };
+            let _ = writeln!(text, "  {head}{seen}{ours}{sure}");
+            let shown = format!(
+                "{}: HTTP {} {} {}",
+                evidence.request,
+                evidence.http,
+                output::harmless(&evidence.code),
+                output::harmless(&evidence.excerpt)
+            );
+            let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+            let _ = writeln!(text, "       {}", paint.dim(&shown));
+        }
+        _ => {
+            let asked = told.question.as_ref().filter(|_| finding.verdict == Verdict::Undecidable);
+            let asked = asked.map_or_else(String::new, |question| format!("question {}: ", question.number));
+            let _ = writeln!(text, "  {head}{asked}{}", output::harmless(&finding.remark));
+        }
+    }
+    if finding.seen.is_some() && !finding.remark.is_empty() {
+        let _ = writeln!(text, "       {}", output::harmless(&finding.remark));
+    }
+}
+
+fn others() -> Vec<u16> {
+    let known: Vec<u16> = points().map(|point| point.assumption).collect();
+    ASSUMPTIONS.iter().map(|one| one.number).filter(|number| !known.contains(number)).collect()
+}
+
+/// The dialect file, with a head that says where it comes from and what it leaves open.
+pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> String {
+    let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
+    let open = |verdict| report.with(verdict).map(|finding| finding.point.name).collect::<Vec<_>>().join(", ");
+    let line = |text: &str| output::harmless(text).into_owned();
+    format!(
+        "# What `pg survey` saw at {}: {} requests. docs/dialects.md says what each key means.\n\
+         # An error without `remedy = \"fix-request\"` is looked up: it may be what a used reference gets.\n\
+         # Not decided: {}\n\
+         # Not decidable from outside (docs/questions.md): {}\n\n{}",
+        line(&address),
+        report.requests,
+        line(&open(Verdict::NotDecided)),
+        line(&open(Verdict::Undecidable)),
+        dialect.to_toml()
+    )
+}

@@ -1,0 +1,130 @@
+//! Surveys of sandboxes that speak different dialects, over real HTTP.
+
+use serde_json::Value;
+
+use crate::command::{
+    pg::{Ended, words, write_private},
+    sandbox::Running,
+};
+
+const CARDS: &str = "\
+approved 4000000000001000 12/49 123
+declined 4000000000002008 12/49 123
+insufficient-funds 4000000000003006 12/49 123
+challenge 4000000000005001 12/49 123
+not-enrolled 4000000000007007 12/49 123
+";
+
+fn survey(sandbox: &Running, account: &str, flags: &str) -> Ended {
+    sandbox.with_account(words(&format!("survey {flags}")), account).run()
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.out))
+}
+
+#[test]
+fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cards, own) = (folder.path().join("cards.txt"), folder.path().join("own.toml"));
+    write_private(&cards, CARDS);
+    let (cards, own) = (cards.display().to_string(), own.display().to_string());
+    for (dialect, code) in [("six-hundreds", "207"), ("not-found", "125"), ("terse", "197")] {
+        let sandbox = Running::start(&["--dialect", dialect]);
+        let first = survey(&sandbox, "main", &format!("--with-payments --cards {cards} --write {own} --json")).ends(0);
+        let first = first.hides(&["4000000000001000", "4000000000002008"]);
+        let report = json(&first);
+        assert_eq!((&report["ending"], &report["comparedWith"]), (&"complete".into(), &"sandbox".into()));
+        assert!(report["differences"].as_u64().unwrap() >= 8, "{dialect}: {}", report["differences"]);
+        let findings = report["findings"].as_array().unwrap();
+        let of = |point: &str| findings.iter().find(|finding| finding["point"] == point).unwrap();
+        let used = of("duplicate-unique-reference");
+        assert_eq!((&used["evidence"]["code"], &used["verdict"]), (&code.into(), &"differs".into()));
+        assert_eq!((&used["assumption"], &used["ours"]), (&92.into(), &"error 950, HTTP 400".into()));
+        assert_eq!(of("lookup.immediate")["verdict"], "undecidable");
+        assert!(of("lookup.immediate")["question"]["number"].as_u64().unwrap() > 0);
+
+        // What was written is what the service does, to a client, to a second survey and to another sandbox.
+        let second =
+            survey(&sandbox, "main", &format!("--with-payments --cards {cards} --against {own} --json")).ends(0);
+        assert_eq!(json(&second)["differences"], 0, "{dialect}: {}", second.out);
+        let copy = Running::start(&["--dialect", &own]);
+        let third = survey(&copy, "main", &format!("--with-payments --cards {cards} --against {own} --json")).ends(0);
+        assert_eq!(json(&third)["differences"], 0, "{dialect}: {}", third.out);
+        survey(&sandbox, "main", "--against sandbox").ends(1).prints("Differs from the dialect \"sandbox\"");
+    }
+}
+
+#[test]
+fn the_strict_account_works_after_a_survey_and_wrong_credentials_cost_one_request() {
+    let sandbox = Running::start(&[]);
+    survey(&sandbox, "strict", "--with-wrong-password").ends(0).prints("wrong-password");
+    let session = "call session/initiate errorPageUrl=https://shop.example/error";
+    sandbox.with_account(words(session), "strict").run().ends(0);
+
+    let wrong = sandbox.with_account(words("survey"), "strict").env("PG_API_PASSWORD", "canary0password");
+    wrong
+        .run()
+        .ends(1)
+        .says("the service refused the credentials (102); nothing was sent after that")
+        .hides(&["canary0password"]);
+    sandbox.with_account(words(session), "strict").run().ends(0);
+}
+
+#[test]
+fn an_address_that_nobody_has_called_staging_gets_nothing() {
+    let refused = "https://gateway.example was not called a staging environment, and nothing was sent: if it is one, add \
+                   --staging gateway.example";
+    for flags in ["", "--staging staging.example", "--staging https://example", "--with-wrong-password"] {
+        words(&format!("survey {flags}")).account("https://gateway.example").run().ends(2).says(refused);
+    }
+    words("survey --with-payments")
+        .account("http://127.0.0.1:9")
+        .run()
+        .ends(2)
+        .says("--with-payments needs test cards");
+    // Named, it is asked; there is nobody here.
+    words("survey --staging 127.0.0.1:9 --timeout 1").account("https://127.0.0.1:9").run().ends(3);
+}
+
+#[test]
+fn a_plan_needs_no_account_and_names_every_request_with_its_cost() {
+    let plan = words("survey --plan").run().ends(0);
+    let plan = plan.prints("POST session/initiate").prints("→ A43").prints("[an empty session]");
+    assert!(!plan.out.contains("test payment]"), "{}", plan.out);
+    let paying = words("survey --plan --with-payments --cards - --json").input(CARDS).run().ends(0);
+    let paying = paying.hides(&["4000000000001000"]);
+    let probes = json(&paying)["probes"].as_array().unwrap().len();
+    assert!(probes > 60, "{probes}");
+    // Without a card there is no payment with it.
+    let one = words("survey --plan --with-payments --cards -").input(CARDS.lines().next().unwrap()).run().ends(0);
+    assert!(one.out.contains("refund the payment") && !one.out.contains("card that is declined"), "{}", one.out);
+}
+
+#[test]
+fn a_card_on_the_command_line_draws_a_warning() {
+    let warned = words("survey --plan --with-payments").arg("--card").arg("approved=4111111111111111 12/49 123");
+    warned
+        .run()
+        .ends(0)
+        .says("warning: --card on the command line can be seen by other users")
+        .hides(&["4111111111111111"]);
+    let wrong = words("survey --plan").arg("--card").arg("4111111111111111=12/49");
+    wrong.run().ends(2).says("no such role").hides(&["4111111111111111"]);
+}
+
+/// The report of the guide is what the command prints.
+#[test]
+fn the_guide_shows_what_is_printed() {
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/survey.md")).unwrap();
+    let sandbox = Running::start(&["--dialect", "six-hundreds"]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap().to_owned();
+    let printed = sandbox.with_account(words("survey --cards - --with-payments"), "main").input(CARDS).run().ends(0);
+    let printed = printed.out.replace(&base, "https://staging.example");
+    let plan = words("survey --plan").run().ends(0).out;
+    let shown: Vec<&str> = guide.split("```text\n").skip(1).filter_map(|part| part.split("```").next()).collect();
+    assert!(shown.len() >= 2);
+    for line in shown.iter().flat_map(|block| block.lines()).filter(|line| !line.is_empty() && *line != "…") {
+        assert!(printed.contains(line) || plan.contains(line), "not printed: {line}\n{printed}");
+    }
+}

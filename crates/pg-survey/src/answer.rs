@@ -1,0 +1,130 @@
+//! What a reply says, whatever its form.
+
+use bytes::Bytes;
+use http::header::LOCATION;
+use pg_proto::{
+    model::{Dialect, Encoding, Record, Remedy, ServiceError, decode_into, dialect::ErrorMeaning, mask},
+    shown,
+};
+
+use crate::point::Seen;
+
+/// The longest excerpt of a message, in characters.
+const EXCERPT: usize = 100;
+/// A shorter text is no secret, and would be found everywhere.
+const SHORTEST_SECRET: usize = 4;
+
+/// A reply.
+#[derive(Clone)]
+pub(crate) struct Answer {
+    pub(crate) http: u16,
+    /// Empty if it names none.
+    pub(crate) code: String,
+    /// Masked.
+    pub(crate) message: String,
+    /// Where it leads a browser.
+    pub(crate) location: Option<String>,
+    body: Bytes,
+}
+
+impl Answer {
+    /// Reads a reply to the request with this body.
+    pub(crate) fn of(response: &http::Response<Bytes>, request: &Bytes) -> Self {
+        let mut error = ServiceError::default();
+        // A page of a proxy is neither, and names no code.
+        let readable = decode_into(response.body(), &mut error).is_ok();
+        let code = if readable { error.error_code.as_str().to_owned() } else { String::new() };
+        let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+        Self {
+            http: response.status().as_u16(),
+            message: masked(if readable { &error.error_message } else { "" }, request),
+            code: mask::text(&code),
+            location: location.map(str::to_owned),
+            body: response.body().clone(),
+        }
+    }
+
+    /// Whether the service did what it was asked for.
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.http) && self.code.is_empty() && Encoding::of(&self.body).is_some()
+    }
+
+    /// What it says about a request that was to be refused.
+    pub(crate) fn seen(&self) -> Seen {
+        if self.is_success() {
+            Seen::Accepted
+        } else if self.code.is_empty() {
+            Seen::Page(self.http)
+        } else {
+            Seen::Refused { code: self.code.clone(), http: Some(self.http) }
+        }
+    }
+
+    /// The reply as a record; `None` unless it is a success.
+    pub(crate) fn record<R: Record + Default>(&self) -> Option<R> {
+        let mut record = R::default();
+        (self.is_success() && decode_into(&self.body, &mut record).is_ok()).then_some(record)
+    }
+
+    /// Whether the documents list its code.
+    pub(crate) fn is_documented(&self) -> bool {
+        self.meaning().known
+    }
+
+    /// Whether the service refused the credentials, by the documents' codes or by the status alone.
+    pub(crate) fn refuses_credentials(&self) -> bool {
+        let meaning = self.meaning();
+        meaning.remedy == Remedy::FixCredentials && (meaning.known || self.code.is_empty())
+    }
+
+    /// Whether the service has locked the address out, by the documents' codes.
+    pub(crate) fn says_locked_out(&self) -> bool {
+        let meaning = self.meaning();
+        meaning.known && matches!(meaning.remedy, Remedy::WaitOneMinute | Remedy::WaitFiveMinutes)
+    }
+
+    fn meaning(&self) -> ErrorMeaning {
+        Dialect::documented().error_meaning(&self.code.as_str().into(), self.http)
+    }
+}
+
+/// A text of the service without card numbers, and without what the request held that is secret, should the service repeat it.
+fn masked(text: &str, request: &Bytes) -> String {
+    let mut text = text.to_owned();
+    for (name, value) in form_urlencoded::parse(request) {
+        if value.len() >= SHORTEST_SECRET && shown(&name, &value) != *value {
+            text = text.replace(&*value, "***");
+        }
+    }
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    mask::text(&text).chars().take(EXCERPT).map(printable).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, body: &str, request: &'static str) -> Answer {
+        let response = http::Response::builder().status(status).body(Bytes::from(body.to_owned())).expect("a reply");
+        Answer::of(&response, &Bytes::from_static(request.as_bytes()))
+    }
+
+    #[test]
+    fn what_a_service_repeats_of_a_request_is_masked() {
+        let body = r#"{"errorCode":"7","errorMessage":"no user hunter22 with 4000000000001000"}"#;
+        let said = answer(400, body, "apiPassword=hunter22&currency=user");
+        assert_eq!(said.message, "no user *** with 400000******1000");
+        assert_eq!(said.seen(), Seen::Refused { code: "7".to_owned(), http: Some(400) });
+    }
+
+    #[test]
+    fn credentials_are_refused_by_documented_codes_or_by_a_bare_status() {
+        let code = |code: &str| format!(r#"{{"errorCode":"{code}","errorMessage":""}}"#);
+        assert!(answer(400, &code("102"), "").refuses_credentials());
+        assert!(answer(401, "<html>", "").refuses_credentials());
+        assert!(!answer(401, &code("777"), "").refuses_credentials());
+        assert!(answer(403, &code("121"), "").says_locked_out() && answer(403, &code("122"), "").says_locked_out());
+        assert!(!answer(429, &code("777"), "").says_locked_out());
+        assert_eq!(answer(405, "<html>", "").seen(), Seen::Page(405));
+    }
+}

@@ -1,0 +1,119 @@
+//! The test cards of the staging environment.
+
+use pg_proto::model::{CardNumber, Cv2};
+
+/// What a test card does, as the operator says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// Payments are approved.
+    Approved,
+    /// Payments are declined.
+    Declined,
+    /// Payments are declined for lack of funds.
+    InsufficientFunds,
+    /// 3-D Secure asks the customer.
+    Challenge,
+    /// The card has no 3-D Secure; payments are approved.
+    NotEnrolled,
+}
+
+impl Role {
+    /// All roles.
+    pub const ALL: [Self; 5] =
+        [Self::Approved, Self::Declined, Self::InsufficientFunds, Self::Challenge, Self::NotEnrolled];
+
+    /// The role's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Declined => "declined",
+            Self::InsufficientFunds => "insufficient-funds",
+            Self::Challenge => "challenge",
+            Self::NotEnrolled => "not-enrolled",
+        }
+    }
+
+    /// The role of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
+/// A test card. `Debug` shows no number.
+#[derive(Clone, Debug)]
+pub struct Card {
+    pub(crate) number: CardNumber,
+    pub(crate) month: String,
+    /// Two digits.
+    pub(crate) year: String,
+    pub(crate) cv2: Option<Cv2>,
+}
+
+/// The test cards by role.
+#[derive(Clone, Debug, Default)]
+pub struct Cards(Vec<(Role, Card)>);
+
+/// Why a text is no test card. It repeats nothing of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "not a test card: write the number, the expiry as MM/YY, and the CV2 if the card needs one, with blanks between them"
+)]
+pub struct CardError;
+
+impl Card {
+    /// Reads `NUMBER MM/YY` or `NUMBER MM/YY CV2`.
+    ///
+    /// ```
+    /// let card = pg_survey::Card::parse("4000000000001000 12/49 123")?;
+    /// assert!(!format!("{card:?}").contains("4000000000001000"));
+    /// assert!(pg_survey::Card::parse("4000000000001000").is_err());
+    /// # Ok::<(), pg_survey::CardError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the text has another form.
+    pub fn parse(text: &str) -> Result<Self, CardError> {
+        let mut words = text.split_ascii_whitespace();
+        let digits = |word: &str, least: usize, most: usize| {
+            (least..=most).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let number = words.next().filter(|word| digits(word, 12, 19)).ok_or(CardError)?;
+        let (month, year) = words.next().and_then(|word| word.split_once('/')).ok_or(CardError)?;
+        let cv2 = words.next();
+        let fits = digits(month, 2, 2) && digits(year, 2, 2) && cv2.is_none_or(|cv2| digits(cv2, 3, 4));
+        if !fits || words.next().is_some() {
+            return Err(CardError);
+        }
+        Ok(Self {
+            number: number.into(),
+            month: month.to_owned(),
+            year: year.to_owned(),
+            cv2: cv2.map(|cv2| Cv2::from(cv2.to_owned())),
+        })
+    }
+}
+
+impl Cards {
+    /// Gives a role its card; a later one replaces an earlier one.
+    #[must_use]
+    pub fn with(mut self, role: Role, card: Card) -> Self {
+        self.0.retain(|(other, _)| *other != role);
+        self.0.push((role, card));
+        self
+    }
+
+    /// The card of a role.
+    #[must_use]
+    pub fn of(&self, role: Role) -> Option<&Card> {
+        self.0.iter().find(|(other, _)| *other == role).map(|(_, card)| card)
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

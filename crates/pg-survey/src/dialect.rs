@@ -1,0 +1,177 @@
+//! Notes → the dialect that says the same.
+
+use pg_proto::model::{
+    Dialect, ErrorCode, Remedy, StatusCode,
+    dialect::{
+        AuthenticationEntry, AuthenticationState, EmptyLookup, ErrorEntry, ReferenceAfterRefusal, Situation,
+        StatusEntry,
+    },
+};
+
+use crate::{
+    notes::{Notes, Sighting},
+    point::{Point, Seen},
+};
+
+/// Situations that say that an earlier request may have done it. A code that is one of these, or may be, is looked up.
+const DONE: [&str; 5] = [
+    "duplicate-unique-reference",
+    "preauth-closed",
+    "nothing-to-refund",
+    "field-already-set",
+    "authentication-already-used",
+];
+
+/// The dialect that says what was seen, and no more.
+pub(crate) fn written(name: &str, notes: &Notes) -> Dialect {
+    let mut dialect = Dialect::documented();
+    name.clone_into(&mut dialect.name);
+    dialect.session_data = notes.session_data;
+    let word = |point: &str| match notes.sighting(point).map(|sighting| &sighting.seen) {
+        Some(Seen::Word(word)) => *word,
+        _ => "",
+    };
+    dialect.lookup.nothing = form(word("lookup.nothing"));
+    dialect.lookup.no_card = form(word("lookup.no_card"));
+    dialect.refused_reference = match word("refused_reference") {
+        "free" => Some(ReferenceAfterRefusal::Free),
+        "used-up" => Some(ReferenceAfterRefusal::UsedUp),
+        _ => None,
+    };
+    for (point, sighting) in notes.sightings() {
+        match &sighting.seen {
+            Seen::Status(code) => status(&mut dialect, point, code, sighting),
+            Seen::Refused { code, http } if Situation::named(point).is_some() && is_writable(code) => {
+                error(&mut dialect, point, code, *http, sighting);
+            }
+            _ => {}
+        }
+    }
+    let all_seen = DONE.iter().all(|situation| notes.sighting(situation).is_some());
+    for entry in &mut dialect.errors {
+        entry.remedy = remedy(entry, all_seen);
+    }
+    // A dialect file is refused whose lookup says an error without a code.
+    let has = |situation: &str, dialect: &Dialect| dialect.error_for(situation).is_some();
+    if dialect.lookup.nothing == Some(EmptyLookup::Error) && !has("unknown-transaction-key", &dialect) {
+        dialect.lookup.nothing = None;
+    }
+    if dialect.lookup.no_card == Some(EmptyLookup::Error) && !has("unknown-card-key", &dialect) {
+        dialect.lookup.no_card = None;
+    }
+    dialect
+}
+
+fn form(word: &str) -> Option<EmptyLookup> {
+    match word {
+        "empty-list" => Some(EmptyLookup::EmptyList),
+        "error" => Some(EmptyLookup::Error),
+        "not-found" => Some(EmptyLookup::NotFound),
+        _ => None,
+    }
+}
+
+/// Whether a dialect file can hold a code. 119 leaves open whether the bank has charged, and no entry changes that.
+fn is_writable(code: &str) -> bool {
+    let plain = (1..=16).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    plain && code != ErrorCode::NO_RESPONSE_FROM_BANK.as_str()
+}
+
+fn status(dialect: &mut Dialect, point: &str, code: &str, sighting: &Sighting) {
+    let assumption = Point::named(point).map_or(0, |point| point.assumption);
+    let means = match point {
+        "authentication.pending" => Some(AuthenticationState::Pending),
+        "authentication.not-enrolled" => Some(AuthenticationState::NotEnrolled),
+        _ => None,
+    };
+    let code = StatusCode::from(code.to_owned());
+    if !is_writable(code.as_str()) {
+        return;
+    }
+    if let Some(means) = means {
+        if dialect.authentication_state(&code).is_none() {
+            let mut entry = AuthenticationEntry::new(code, means, assumption);
+            entry.message.clone_from(&sighting.message);
+            dialect.authentication.push(entry);
+        }
+    } else if let Some(entry) = dialect.declined.iter_mut().find(|entry| entry.code == code) {
+        entry.situations.push(point.to_owned());
+    } else {
+        let mut entry = StatusEntry::new(code, assumption);
+        entry.situations.push(point.to_owned());
+        entry.message.clone_from(&sighting.message);
+        dialect.declined.push(entry);
+    }
+}
+
+fn error(dialect: &mut Dialect, situation: &str, code: &str, http: Option<u16>, sighting: &Sighting) {
+    let code = ErrorCode::from(code.to_owned());
+    if let Some(entry) = dialect.errors.iter_mut().find(|entry| entry.code == code) {
+        entry.situations.push(situation.to_owned());
+        if entry.http != http {
+            entry.http = None;
+        }
+        return;
+    }
+    let mut entry = ErrorEntry::new(code, Point::named(situation).map_or(0, |point| point.assumption));
+    entry.situations.push(situation.to_owned());
+    entry.http = http;
+    // What stands behind a colon is about the one request.
+    sighting.message.split(':').next().unwrap_or_default().trim().clone_into(&mut entry.message);
+    dialect.errors.push(entry);
+}
+
+/// The remedy that is safe. That a request is to be put right is said only when it is known that the code is none of those that say
+/// that an earlier request may have done it; anything else is looked up.
+fn remedy(entry: &ErrorEntry, all_seen: bool) -> Option<Remedy> {
+    let is = |name: &&str| entry.situations.iter().any(|situation| situation == *name);
+    let only = |name: &str| entry.situations.iter().all(|situation| situation == name);
+    if DONE.iter().any(is) {
+        Some(Remedy::LookUp)
+    } else if only("rate-limit-exceeded") {
+        Some(Remedy::WaitOneMinute)
+    } else if entry.code.message().is_some() {
+        // The documents say it.
+        None
+    } else if !all_seen {
+        Some(Remedy::LookUp)
+    } else if only("authentication-not-finished") {
+        Some(Remedy::Retry)
+    } else {
+        Some(Remedy::FixRequest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Evidence;
+
+    fn notes(sightings: &[(&'static str, &str)]) -> Notes {
+        let mut notes = Notes::new(1);
+        for (point, code) in sightings {
+            let seen = Seen::Refused { code: (*code).to_owned(), http: Some(400) };
+            notes.sight(point, seen, &Evidence::default());
+        }
+        notes
+    }
+
+    #[test]
+    fn a_code_may_be_that_of_a_used_reference_until_all_of_these_are_known() {
+        let some = written("x", &notes(&[("unknown-card-key", "7")]));
+        assert_eq!(some.errors[0].remedy, Some(Remedy::LookUp));
+        let every: Vec<(&str, &str)> = DONE.iter().map(|name| (*name, "8")).collect();
+        let all = written("x", &notes(&[&every[..], &[("unknown-card-key", "7")]].concat()));
+        assert_eq!(all.error(&"7".into()).unwrap().remedy, Some(Remedy::FixRequest));
+        assert_eq!(all.error(&"8".into()).unwrap().remedy, Some(Remedy::LookUp));
+        let shared = written("x", &notes(&[&every[..], &[("unknown-card-key", "8")]].concat()));
+        assert_eq!(shared.errors.len(), 1);
+        assert_eq!(shared.errors[0].remedy, Some(Remedy::LookUp));
+    }
+
+    #[test]
+    fn what_a_file_cannot_hold_is_left_out() {
+        let dialect = written("x", &notes(&[("unknown-card-key", "1 2"), ("missing-parameter", "119")]));
+        assert_eq!(dialect.errors, []);
+    }
+}

@@ -1,0 +1,57 @@
+//! Surveys a card payment service: finds out by harmless requests what the service does where its documents leave something
+//! open, and writes down the answers as a [dialect](pg_proto::model::Dialect).
+//!
+//! What goes in: an account of a staging environment, options, a seed; then replies and the time. What comes out: a [`Plan`]
+//! before anything is sent, requests one at a time, and at the end a [`Report`] with the dialect. Like the machines of
+//! [`pg_proto::machine`], a [`Survey`] opens no connection and reads no clock.
+//!
+//! # Promises
+//!
+//! - **Nothing is charged** unless [`Options::payments`] is set. Without it, requests read, name things that do not exist, or
+//!   are wrong. The exceptions are sessions: an empty session does nothing and expires after half an hour (spec 2 §3.1).
+//! - **No lockout.** All requests go one at a time through the account's
+//!   [throttle](pg_proto::machine::throttle). The survey stops at once when the service refuses the good credentials. Requests
+//!   whose credentials a service may fail to read come last and end with the first one that is refused for its
+//!   credentials. One request with a wrong password is sent only with [`Options::wrong_password`].
+//! - **A new error code is believed only after a control request has worked.** If the control request fails as well, the code is
+//!   about the account or the service, such as a limit of requests, and not about the request that was to be surveyed.
+//! - **The dialect says only what was seen.** What an error code says about other copies of a request, and whether a lookup sees every
+//!   payment at once, no request can prove: these stay open, and the report names the question to ask.
+//!
+//! # Example
+//!
+//! ```
+//! use pg_proto::{Account, BaseUrl, Credentials};
+//! use pg_survey::{Options, Survey};
+//!
+//! let account = Account::new(BaseUrl::parse("https://staging.example")?, Credentials::new("key", "password", "sha key"));
+//! let survey = Survey::new(&account, Options::default(), 7);
+//! let plan = survey.plan();
+//! assert_eq!(plan.probes[0].request, "POST session/initiate");
+//! assert!(plan.probes.iter().all(|probe| !probe.cost.is_money()));
+//! # Ok::<(), pg_proto::BaseUrlError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod answer;
+mod build;
+mod cards;
+mod dialect;
+mod notes;
+mod plan;
+mod point;
+mod probe;
+mod probes;
+mod reading;
+mod report;
+mod session_data;
+mod survey;
+
+pub use cards::{Card, CardError, Cards, Role};
+pub use plan::{Plan, Planned};
+pub use point::{Point, Seen, points};
+pub use probe::Cost;
+pub use report::{Confidence, Ending, Evidence, Finding, Report, Verdict};
+pub use survey::{Options, Progress, Survey};

@@ -1,0 +1,110 @@
+//! What a survey has found out so far.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pg_proto::model::dialect::SessionData;
+
+use crate::{answer::Answer, point::Seen, report::Evidence};
+
+/// What a survey has found out so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    seed: u64,
+    texts: BTreeMap<String, String>,
+    /// Status and code of the answers to probes, by name.
+    answers: BTreeMap<&'static str, (u16, String)>,
+    sightings: BTreeMap<&'static str, Sighting>,
+    /// Why points were not decided.
+    reasons: BTreeMap<&'static str, String>,
+    /// Codes that are about requests, not about the account or the service.
+    believed: BTreeSet<String>,
+    pub(crate) session_data: SessionData,
+}
+
+/// What was seen of a point.
+#[derive(Clone, Debug)]
+pub(crate) struct Sighting {
+    pub(crate) seen: Seen,
+    pub(crate) evidence: Evidence,
+    /// The text that came with a code.
+    pub(crate) message: String,
+}
+
+impl Notes {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { seed, ..Self::default() }
+    }
+
+    /// A text that nobody has used before, of 32 letters and digits, noted under a name.
+    pub(crate) fn fresh(&mut self, name: &str) -> String {
+        let text = format!("{:016x}{:016x}", self.number(), self.number());
+        self.note(name, text.clone());
+        text
+    }
+
+    /// SplitMix64.
+    fn number(&mut self) -> u64 {
+        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.seed;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn note(&mut self, name: &str, text: impl Into<String>) {
+        self.texts.insert(name.to_owned(), text.into());
+    }
+
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.texts.remove(name);
+    }
+
+    /// What was noted under a name.
+    ///
+    /// # Errors
+    /// Says so, if nothing was.
+    pub(crate) fn text(&self, name: &str) -> Result<&str, String> {
+        self.texts.get(name).map(String::as_str).ok_or_else(|| format!("an earlier request did not bring: {name}"))
+    }
+
+    pub(crate) fn answered(&mut self, probe: &'static str, answer: &Answer) {
+        self.answers.insert(probe, (answer.http, answer.code.clone()));
+    }
+
+    /// Whether the probe of that name was answered in the same way.
+    pub(crate) fn is_same(&self, probe: &str, answer: &Answer) -> bool {
+        self.answers.get(probe).is_some_and(|(http, code)| *http == answer.http && *code == answer.code)
+    }
+
+    pub(crate) fn sight(&mut self, point: &'static str, seen: Seen, evidence: &Evidence) {
+        let message = evidence.excerpt.clone();
+        self.sightings.insert(point, Sighting { seen, evidence: evidence.clone(), message });
+    }
+
+    pub(crate) fn sighting(&self, point: &str) -> Option<&Sighting> {
+        self.sightings.get(point)
+    }
+
+    pub(crate) fn sightings(&self) -> impl Iterator<Item = (&'static str, &Sighting)> {
+        self.sightings.iter().map(|(point, sighting)| (*point, sighting))
+    }
+
+    /// Notes why a point was not decided; the first reason counts.
+    pub(crate) fn undecided(&mut self, points: &[&'static str], why: &str) {
+        for point in points {
+            self.reasons.entry(point).or_insert_with(|| why.to_owned());
+        }
+    }
+
+    pub(crate) fn reason(&self, point: &str) -> Option<&str> {
+        self.reasons.get(point).map(String::as_str)
+    }
+
+    pub(crate) fn believe(&mut self, code: &str) {
+        self.believed.insert(code.to_owned());
+    }
+
+    pub(crate) fn believes(&self, code: &str) -> bool {
+        self.believed.contains(code)
+    }
+}

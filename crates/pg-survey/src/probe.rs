@@ -1,0 +1,204 @@
+//! Probes: requests of a survey, as data.
+
+use serde::Serialize;
+
+use crate::cards::Role;
+
+/// One request of a survey, and what its reply decides.
+pub(crate) struct Probe {
+    /// Its name, for other probes that compare with its answer.
+    pub(crate) name: &'static str,
+    /// What it does, for people.
+    pub(crate) what: &'static str,
+    pub(crate) request: Request,
+    pub(crate) reads: Reads,
+    pub(crate) cost: Cost,
+    /// A service may fail to read its credentials, and count it as a failure.
+    pub(crate) unreadable: bool,
+    /// Left out once this point is decided.
+    pub(crate) unless: Option<&'static str>,
+}
+
+/// What a probe may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Cost {
+    /// Nothing is made or changed.
+    Nothing,
+    /// A session is opened, which expires by itself.
+    Session,
+    /// A request with a wrong password, which counts towards a lockout.
+    FailedLogin,
+    /// Something is stored that is not money: a card, a token, a reference; or an address is looked up.
+    Record,
+    /// A payment with a test card, or money back.
+    Payment,
+}
+
+impl Cost {
+    /// Whether the probe belongs to the payments of a survey.
+    #[must_use]
+    pub const fn is_money(self) -> bool {
+        matches!(self, Self::Record | Self::Payment)
+    }
+
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Session => "an empty session",
+            Self::FailedLogin => "a failed login",
+            Self::Record => "a record",
+            Self::Payment => "a test payment",
+        }
+    }
+}
+
+/// Which service a request goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Service {
+    Token,
+    Session,
+    Gateway,
+    Enterprise,
+}
+
+/// What is sent. A parameter without a name is not sent: the probe only needs what it is to hold.
+pub(crate) enum Request {
+    /// A signed request.
+    Call(Service, &'static str, &'static [(&'static str, Value)]),
+    /// A signed request that is then spoilt.
+    Spoilt(Spoil, Service, &'static str, &'static [(&'static str, Value)]),
+    /// The card form of the session of that name, with the card of a role, or with a number that is no card's.
+    Form(&'static str, Option<Role>),
+    /// The page at the address of that name, as a browser opens it.
+    Visit(&'static str),
+}
+
+/// The value of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value {
+    Text(&'static str),
+    /// A random text, noted under this name.
+    Fresh(&'static str),
+    /// What was noted under this name.
+    Noted(&'static str),
+    /// So many letters.
+    Long(usize),
+    Currency,
+    Number(Role),
+    Month(Role),
+    Year(Role),
+    /// Not sent for a card without one.
+    Cv2(Role),
+}
+
+/// How a request is spoilt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Spoil {
+    /// GET, without a body.
+    Get,
+    /// A percent sign that begins no escape.
+    PercentEncoding,
+    /// Declared to be plain text.
+    ContentType,
+    /// More parameters than anybody needs.
+    ManyParameters,
+    /// A megabyte and more.
+    LongBody,
+    /// The headers of a web page's request.
+    Browser,
+}
+
+/// How the reply is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reads {
+    /// It only has to succeed; what it made is noted under this name.
+    Made(What, &'static str),
+    /// Nothing: it cleans up.
+    Ignored,
+    /// Its refusal is that of a situation.
+    Situation(&'static str),
+    /// The same, unless the answer is that of another probe.
+    UnlessAs(&'static str, &'static str),
+    /// The form of a lookup's reply that finds nothing; the probe whose refusal names the code; its situation.
+    Nothing { point: &'static str, code_of: &'static str },
+    /// The address that the card form leads to, encrypted in an unknown way.
+    SessionData,
+    /// The card form has to be accepted; otherwise the session of this name is forgotten.
+    CardTaken(&'static str),
+    /// Its status is that of a decline.
+    Decline(&'static str),
+    /// Its status is that of an authentication.
+    Authentication(&'static str),
+    /// Whether a refusal has used the reference up.
+    ReferenceAfterRefusal,
+    /// Whether a session pays once more.
+    Again,
+    /// Whether a preauth is captured in parts.
+    Captures,
+    /// Whether a lookup finds a payment at once.
+    Immediate,
+}
+
+/// What a request makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Session,
+    /// An approved payment or refund.
+    Transaction,
+    Card,
+    /// A key, noted under the name, and an address, noted as `challenge page`.
+    Authentication,
+    /// An acknowledgement.
+    Nothing,
+}
+
+impl Service {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::Session => "session",
+            Self::Gateway => "transaction",
+            Self::Enterprise => "enterprise",
+        }
+    }
+}
+
+impl Request {
+    /// Method and path, for people.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Spoilt(Spoil::Get, service, method, _) => format!("GET {}/{method}", service.name()),
+            Self::Call(service, method, _) | Self::Spoilt(_, service, method, _) => {
+                format!("POST {}/{method}", service.name())
+            }
+            Self::Form(..) => "POST session/postform".to_owned(),
+            Self::Visit(_) => "GET challenge page".to_owned(),
+        }
+    }
+
+    pub(crate) const fn is_of_version_5(&self) -> bool {
+        matches!(self, Self::Call(Service::Enterprise, ..) | Self::Spoilt(_, Service::Enterprise, ..))
+    }
+}
+
+impl Probe {
+    /// The points that it may decide.
+    pub(crate) fn decides(&self) -> Vec<&'static str> {
+        match self.reads {
+            Reads::Situation(name) | Reads::UnlessAs(name, _) | Reads::Decline(name) => vec![name],
+            Reads::Nothing { point, .. } | Reads::Authentication(point) => vec![point],
+            Reads::SessionData => {
+                vec!["session_data.key", "session_data.iv", "session_data.padding", "session_data.text"]
+            }
+            Reads::ReferenceAfterRefusal => vec!["refused_reference"],
+            Reads::Again => vec!["session.payments"],
+            Reads::Captures => vec!["preauth.captures", "preauth-closed"],
+            Reads::Immediate => vec!["lookup.immediate"],
+            Reads::Made(..) | Reads::Ignored | Reads::CardTaken(_) => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! 3-D Secure: an authentication that nobody finishes, and one of a card that has none.
+
+use super::{NEXT_PAGE, call, card, open, probe, refusal};
+use crate::{
+    cards::Role,
+    probe::{
+        Probe, Reads, Request,
+        Service::Gateway,
+        Value::{Currency, Fresh, Noted, Text},
+        What,
+    },
+};
+
+macro_rules! initiate {
+    ($session:literal, $reference:literal) => {
+        pay!(
+            "initiate3DSecureSessionKey",
+            $session,
+            "uniqueMerchantReference" = Fresh($reference),
+            "returnUrl" = Text(NEXT_PAGE)
+        )
+    };
+}
+
+pub(super) const CHALLENGED: &[Probe] = &[
+    open("challenged").recording(),
+    card("challenged", Role::Challenge),
+    probe(
+        "initiation",
+        "begin an authentication of the card that asks the customer",
+        initiate!("challenged", "challenged reference"),
+        Reads::Made(What::Authentication, "pending"),
+    )
+    .paying(),
+    probe(
+        "pending",
+        "ask for the authentication that the customer has not begun",
+        call("getAuthenticationStatus", &[("authenticationKey", Noted("pending"))]),
+        Reads::Authentication("authentication.pending"),
+    )
+    .recording(),
+    refusal(
+        "authentication-not-finished",
+        "pay with that authentication",
+        call("auth3DSecure", &[("authenticationKey", Noted("pending"))]),
+    )
+    .paying(),
+];
+
+pub(super) const NOT_ENROLLED: &[Probe] = &[
+    open("not enrolled").recording(),
+    card("not enrolled", Role::NotEnrolled),
+    probe(
+        "initiation",
+        "begin an authentication of the card without 3-D Secure",
+        initiate!("not enrolled", "not enrolled reference"),
+        Reads::Made(What::Authentication, "finished"),
+    )
+    .paying(),
+    probe("visit", "open the challenge page", Request::Visit("challenge page of finished"), Reads::Ignored).recording(),
+    probe(
+        "finished",
+        "ask for that authentication",
+        call("getAuthenticationStatus", &[("authenticationKey", Noted("finished"))]),
+        Reads::Authentication("authentication.not-enrolled"),
+    )
+    .recording(),
+    probe(
+        "authenticated payment",
+        "pay with that authentication",
+        call("auth3DSecure", &[("authenticationKey", Noted("finished"))]),
+        Reads::Made(What::Transaction, "authenticated"),
+    )
+    .paying(),
+    refusal(
+        "authentication-already-used",
+        "pay with it again",
+        call("auth3DSecure", &[("authenticationKey", Noted("finished")), ("", Noted("authenticated"))]),
+    )
+    .paying(),
+];

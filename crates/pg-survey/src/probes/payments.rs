@@ -1,0 +1,240 @@
+//! Payments with test cards, and what is done with them.
+
+use super::{call, card, open, probe, refusal};
+use crate::{
+    cards::Role,
+    probe::{
+        Probe, Reads, Request,
+        Service::{Gateway, Token},
+        Value,
+        Value::{Currency, Fresh, Noted, Text},
+        What,
+    },
+};
+
+pub(super) const PAYMENTS: &[Probe] = &[
+    open("first").recording(),
+    card("first", Role::Approved),
+    probe(
+        "payment",
+        "pay",
+        pay!("authSessionKey", "first", "uniqueMerchantReference" = Fresh("paid reference")),
+        Reads::Made(What::Transaction, "payment"),
+    )
+    .paying(),
+    probe(
+        "payment lookup",
+        "look the payment up at once",
+        call("lookup", &[("uniqueMerchantReference", Noted("paid reference"))]),
+        Reads::Immediate,
+    )
+    .recording(),
+    probe(
+        "again",
+        "pay once more with the same session",
+        pay!("authSessionKey", "first", "uniqueMerchantReference" = Fresh("second reference")),
+        Reads::Again,
+    )
+    .paying(),
+    open("second").recording(),
+    card("second", Role::Approved),
+    refusal(
+        "duplicate-unique-reference",
+        "pay with a reference that was used",
+        pay!("authSessionKey", "second", "uniqueMerchantReference" = Noted("paid reference")),
+    )
+    .paying(),
+    open("third").recording(),
+    card("third", Role::Approved),
+    probe(
+        "refused-reference",
+        "pay with the reference of a payment that was refused",
+        pay!("authSessionKey", "third", "uniqueMerchantReference" = Noted("refused reference")),
+        Reads::ReferenceAfterRefusal,
+    )
+    .paying(),
+    open("fourth").recording(),
+    card("fourth", Role::Approved),
+    refusal(
+        "unknown-terminal",
+        "pay through a terminal that does not exist",
+        pay!(
+            "authSessionKey",
+            "fourth",
+            "terminalKey" = Fresh("terminal"),
+            "uniqueMerchantReference" = Fresh("terminal reference")
+        ),
+    )
+    .paying(),
+    refusal(
+        "wrong-transaction-type",
+        "capture a payment that is no preauth",
+        call("capturepreauth", &[("transactionKey", Noted("payment"))]),
+    )
+    .paying(),
+    probe(
+        "update",
+        "give the payment a reference",
+        call("update", &[("transactionKey", Noted("payment")), ("merchantReference", Fresh("updated"))]),
+        Reads::Made(What::Nothing, "update"),
+    )
+    .recording(),
+    refusal(
+        "field-already-set",
+        "give the payment another reference",
+        call(
+            "update",
+            &[("transactionKey", Noted("payment")), ("merchantReference", Fresh("again")), ("", Noted("update"))],
+        ),
+    )
+    .recording(),
+    refusal(
+        "nothing-to-update",
+        "update the payment with an empty reference",
+        call("update", &[("transactionKey", Noted("payment")), ("merchantReference", Text(""))]),
+    )
+    .recording(),
+    probe(
+        "token",
+        "store the card of the payment",
+        Request::Call(
+            Token,
+            "tokeniseTransactionKey",
+            &[("transactionKey", Noted("payment")), ("merchantCustomerReference", Fresh("customer"))],
+        ),
+        Reads::Made(What::Card, "token"),
+    )
+    .recording(),
+    refusal(
+        "customer-reference-mismatch",
+        "disable the stored card of another customer",
+        Request::Call(
+            Token,
+            "disable",
+            &[("cardKey", Noted("token")), ("merchantCustomerReference", Fresh("other customer"))],
+        ),
+    )
+    .recording(),
+    probe(
+        "disable",
+        "disable the stored card",
+        Request::Call(Token, "disable", &[("cardKey", Noted("token"))]),
+        Reads::Made(What::Nothing, "disabled"),
+    )
+    .recording(),
+    refusal(
+        "card-key-disabled",
+        "pay with the disabled card",
+        call(
+            "authCardKey",
+            &[
+                ("cardKey", Noted("token")),
+                ("currency", Currency),
+                ("itemName0", Text("Survey")),
+                ("itemPrice0", Text("100")),
+                ("uniqueMerchantReference", Fresh("disabled reference")),
+                ("", Noted("disabled")),
+            ],
+        ),
+    )
+    .paying(),
+    probe(
+        "delete",
+        "delete the stored card",
+        Request::Call(Token, "delete", &[("cardKey", Noted("token"))]),
+        Reads::Ignored,
+    )
+    .recording(),
+    refusal(
+        "refund.above",
+        "refund more than was paid",
+        call("refund", &[("transactionKey", Noted("payment")), ("transactionValue", Text("101"))]),
+    )
+    .paying(),
+    probe(
+        "refund",
+        "refund the payment",
+        call("refund", &[("transactionKey", Noted("payment"))]),
+        Reads::Made(What::Transaction, "refund"),
+    )
+    .paying(),
+    refusal(
+        "nothing-to-refund",
+        "refund it again",
+        call("refund", &[("transactionKey", Noted("payment")), ("", Noted("refund"))]),
+    )
+    .paying(),
+    refusal(
+        "transaction-has-no-card",
+        "store the card of the refund",
+        Request::Call(Token, "tokeniseTransactionKey", &[("transactionKey", Noted("refund"))]),
+    )
+    .recording(),
+    probe(
+        "preauth",
+        "reserve 1.00",
+        call(
+            "preauth",
+            &[
+                ("cardNumber", Value::Number(Role::Approved)),
+                ("cardExpiryMonth", Value::Month(Role::Approved)),
+                ("cardExpiryYear", Value::Year(Role::Approved)),
+                ("cardCV2", Value::Cv2(Role::Approved)),
+                ("currency", Currency),
+                ("itemName0", Text("Survey")),
+                ("itemPrice0", Text("100")),
+                ("uniqueMerchantReference", Fresh("preauth reference")),
+            ],
+        ),
+        Reads::Made(What::Transaction, "preauth"),
+    )
+    .paying(),
+    probe(
+        "capture",
+        "capture 0.40 of it",
+        call("capturepreauth", &[("transactionKey", Noted("preauth")), ("transactionValue", Text("40"))]),
+        Reads::Made(What::Transaction, "capture"),
+    )
+    .paying(),
+    probe(
+        "second capture",
+        "capture the other 0.60",
+        call(
+            "capturepreauth",
+            &[("transactionKey", Noted("preauth")), ("transactionValue", Text("60")), ("", Noted("capture"))],
+        ),
+        Reads::Captures,
+    )
+    .paying(),
+    refusal(
+        "preauth-closed",
+        "capture once more",
+        call("capturepreauth", &[("transactionKey", Noted("preauth")), ("", Noted("capture"))]),
+    )
+    .paying()
+    .unless("preauth-closed"),
+];
+
+pub(super) const DECLINED: &[Probe] = &[
+    open("declined").recording(),
+    card("declined", Role::Declined),
+    probe(
+        "declined",
+        "pay with the card that is declined",
+        pay!("authSessionKey", "declined", "uniqueMerchantReference" = Fresh("declined reference")),
+        Reads::Decline("declined"),
+    )
+    .paying(),
+];
+
+pub(super) const INSUFFICIENT: &[Probe] = &[
+    open("insufficient").recording(),
+    card("insufficient", Role::InsufficientFunds),
+    probe(
+        "insufficient-funds",
+        "pay with the card that has no funds",
+        pay!("authSessionKey", "insufficient", "uniqueMerchantReference" = Fresh("insufficient reference")),
+        Reads::Decline("insufficient-funds"),
+    )
+    .paying(),
+];

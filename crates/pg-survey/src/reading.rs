@@ -1,0 +1,176 @@
+//! What the answer to a probe decides.
+
+use pg_proto::{
+    Account,
+    model::{
+        AuthenticationStatus, CardKeyDetails, Session, StatusCode, ThreeDSecureInitiation, Transaction, Transactions,
+        mask,
+    },
+};
+
+use crate::{
+    answer::Answer,
+    notes::Notes,
+    point::{self, Seen},
+    probe::{Probe, Reads, What},
+    probes::NEXT_PAGE,
+    report::Evidence,
+    session_data,
+};
+
+/// Reads the answer to a probe.
+pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mut Notes) {
+    let evidence = Evidence::of(probe, answer);
+    match probe.reads {
+        Reads::Made(what, name) => made(what, name, answer, notes),
+        Reads::Ignored => {}
+        Reads::Situation(situation) => notes.sight(situation, answer.seen(), &evidence),
+        Reads::UnlessAs(situation, other) => {
+            let seen = if notes.is_same(other, answer) { Seen::Accepted } else { answer.seen() };
+            notes.sight(situation, seen, &evidence);
+        }
+        Reads::Nothing { point, code_of } => nothing(point, code_of, answer, &evidence, notes),
+        Reads::SessionData => decrypted(account, answer, &evidence, notes),
+        Reads::CardTaken(session) => {
+            if !answer.location.as_deref().is_some_and(|page| page.starts_with(NEXT_PAGE)) {
+                notes.forget(session);
+            }
+        }
+        Reads::Decline(_) | Reads::Authentication(..) => status(probe, answer, &evidence, notes),
+        Reads::ReferenceAfterRefusal => refused_reference(answer, &evidence, notes),
+        Reads::Again => {
+            let seen = if is_approved(answer) { Seen::Word("more than once") } else { answer.seen() };
+            notes.sight("session.payments", seen, &evidence);
+        }
+        Reads::Captures => captures(answer, &evidence, notes),
+        Reads::Immediate => {
+            let found = answer.record::<Transactions>().is_some_and(|found| !found.transactions.is_empty());
+            let why = if found {
+                "one payment was found at once, which does not prove that every one is"
+            } else {
+                "a payment was not found at once: immediate = false"
+            };
+            notes.undecided(&["lookup.immediate"], why);
+        }
+    }
+    notes.answered(probe.name, answer);
+}
+
+fn is_approved(answer: &Answer) -> bool {
+    let paid = answer.record::<Transaction>();
+    paid.is_some_and(|paid| paid.transaction_status_code == StatusCode::APPROVED)
+}
+
+fn made(what: What, name: &'static str, answer: &Answer, notes: &mut Notes) {
+    let text = match what {
+        What::Session => answer.record::<Session>().map(|session| session.session_key.to_string()),
+        What::Transaction if !is_approved(answer) => None,
+        What::Transaction => answer.record::<Transaction>().map(|paid| paid.transaction_key.to_string()),
+        What::Card => answer
+            .record::<CardKeyDetails>()
+            .and_then(|cards| cards.card_key_details.first().map(|card| card.card_key.to_string())),
+        What::Authentication => answer.record::<ThreeDSecureInitiation>().map(|begun| {
+            notes.note(&format!("challenge page of {name}"), begun.authentication_url.as_str());
+            begun.authentication_key.to_string()
+        }),
+        What::Nothing => answer.is_success().then(|| "done".to_owned()),
+    };
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        notes.note(name, text);
+    }
+}
+
+/// HTTP 404 is the form of its own unless the service gives every such refusal this status.
+fn nothing(point: &'static str, code_of: &'static str, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
+    use pg_proto::model::dialect::EmptyLookup::{EmptyList, Error, NotFound};
+
+    let same = notes.is_same(code_of, answer);
+    let form = match answer.http {
+        _ if answer.is_success() => EmptyList,
+        404 if answer.code.is_empty() || !same => NotFound,
+        _ if !answer.code.is_empty() => Error,
+        _ => {
+            notes.undecided(&[point], "the reply was neither a list nor an error that can be read");
+            return;
+        }
+    };
+    let found = answer.record::<Transactions>().map_or(0, |found| found.transactions.len())
+        + answer.record::<CardKeyDetails>().map_or(0, |found| found.card_key_details.len());
+    if found > 0 {
+        notes.undecided(&[point], "the lookup found something that does not exist");
+        return;
+    }
+    notes.sight(point, Seen::Word(point::nothing(form)), evidence);
+    // Clients know the form by its code, so that is the one that a dialect has to name.
+    if form == Error && !same {
+        notes.sight(code_of, answer.seen(), evidence);
+    }
+}
+
+fn decrypted(account: &Account, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
+    const POINTS: &[&str] = &["session_data.key", "session_data.iv", "session_data.padding", "session_data.text"];
+    let address = answer.location.as_deref().ok_or_else(|| "the card form led nowhere".to_owned());
+    let form = match address.and_then(|address| session_data::of(account, address)) {
+        Ok(form) => form,
+        Err(why) => return notes.undecided(POINTS, &why),
+    };
+    notes.session_data = form;
+    let words = [
+        ("session_data.key", form.key.map(point::key)),
+        ("session_data.iv", form.iv.map(point::iv)),
+        ("session_data.padding", form.padding.map(point::padding)),
+        ("session_data.text", form.text.map(point::text)),
+    ];
+    for (name, word) in words {
+        match word {
+            Some(word) => notes.sight(name, Seen::Word(word), evidence),
+            None => notes.undecided(&[name], "the data held none of the signs by which the forms differ"),
+        }
+    }
+}
+
+/// A status that the documents do not explain, of a payment or of an authentication.
+fn status(probe: &Probe, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
+    let (code, text, known) = match answer.record::<AuthenticationStatus>() {
+        Some(said) if matches!(probe.reads, Reads::Authentication(..)) => {
+            (said.transaction_status_code, said.transaction_status, false)
+        }
+        _ => {
+            let said = answer.record::<Transaction>().unwrap_or_default();
+            let known = said.transaction_status_code.message().is_some();
+            (said.transaction_status_code, said.transaction_status, known)
+        }
+    };
+    if code.is_empty() || known {
+        let why = format!("the reply was {}, status {:?}", answer.seen(), mask::text(code.as_str()));
+        return notes.undecided(&probe.decides(), &why);
+    }
+    let evidence = Evidence { excerpt: mask::text(&text), ..evidence.clone() };
+    for point in probe.decides() {
+        notes.sight(point, Seen::Status(mask::text(code.as_str())), &evidence);
+    }
+}
+
+fn refused_reference(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
+    use pg_proto::model::dialect::ReferenceAfterRefusal::{Free, UsedUp};
+
+    let refused = if is_approved(answer) {
+        Free
+    } else if !answer.code.is_empty() && notes.is_same("duplicate-unique-reference", answer) {
+        UsedUp
+    } else {
+        let why =
+            format!("the reply was {}, which is neither an approval nor what a used reference gets", answer.seen());
+        return notes.undecided(&["refused_reference"], &why);
+    };
+    notes.sight("refused_reference", Seen::Word(point::reference(refused)), evidence);
+}
+
+fn captures(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
+    if is_approved(answer) {
+        notes.sight("preauth.captures", Seen::Word("in parts"), evidence);
+        return;
+    }
+    notes.sight("preauth.captures", Seen::Word("once"), evidence);
+    notes.sight("preauth-closed", answer.seen(), evidence);
+}

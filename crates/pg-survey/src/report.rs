@@ -1,0 +1,221 @@
+//! What a survey has found.
+
+use std::fmt;
+
+use pg_proto::model::Dialect;
+use serde::{Serialize, Serializer};
+
+use crate::{
+    answer::Answer,
+    notes::Notes,
+    point::{Point, Seen, points},
+    probe::Probe,
+    probes,
+};
+
+/// What a survey has found: one finding for every open point.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// How the survey ended.
+    pub ending: Ending,
+    /// How many requests were sent.
+    pub requests: usize,
+    /// The findings, in the order of [`points`].
+    pub findings: Vec<Finding>,
+}
+
+/// How a survey ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Ending {
+    /// Every request of the plan was sent, or could not be.
+    Complete,
+    /// The service refused the good credentials with this code, which is empty if it named none. Nothing was sent after that.
+    CredentialsRefused(String),
+    /// The service has locked the address out, with this code. Nothing was sent after that.
+    LockedOut(String),
+    /// The control request failed several times, at last with this.
+    Unavailable(String),
+    /// The service could not be reached.
+    NotReachable,
+}
+
+/// What was found of one open point.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Finding {
+    /// The point.
+    #[serde(serialize_with = "name")]
+    pub point: &'static Point,
+    /// The number of its assumption.
+    pub assumption: u16,
+    /// What the dialect says that the survey compares with.
+    #[serde(serialize_with = "shown")]
+    pub ours: Option<Seen>,
+    /// What was seen.
+    #[serde(serialize_with = "shown")]
+    pub seen: Option<Seen>,
+    /// What follows.
+    pub verdict: Verdict,
+    /// How certain it is; `None` if nothing was seen.
+    pub confidence: Option<Confidence>,
+    /// The request that shows it.
+    pub evidence: Option<Evidence>,
+    /// Why it was not decided, or is not certain; empty otherwise.
+    pub remark: String,
+}
+
+/// What follows from what was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The service does what the dialect says.
+    Agrees,
+    /// It does something else.
+    Differs,
+    /// It was seen, and no dialect has an entry for it.
+    Seen,
+    /// The survey did not look, or could not see it.
+    NotDecided,
+    /// No request can decide it: ask the operator.
+    Undecidable,
+}
+
+/// How certain a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Confidence {
+    /// The answer fits this point alone.
+    High,
+    /// The same error code answers other points as well: an earlier check of the service may have answered.
+    Medium,
+}
+
+/// One request and its answer, masked.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct Evidence {
+    /// HTTP method and path.
+    pub request: String,
+    /// The HTTP status.
+    pub http: u16,
+    /// The error code, if there is one.
+    pub code: String,
+    /// The beginning of the message that came with it.
+    pub excerpt: String,
+}
+
+impl Evidence {
+    pub(crate) fn of(probe: &Probe, answer: &Answer) -> Self {
+        let (code, excerpt) = (answer.code.clone(), answer.message.clone());
+        Self { request: probe.request.shown(), http: answer.http, code, excerpt }
+    }
+}
+
+impl Report {
+    pub(crate) fn of(ending: Ending, requests: usize, notes: &Notes, ours: &Dialect) -> Self {
+        let findings = points().map(|point| finding(point, &ending, notes, ours)).collect();
+        Self { ending, requests, findings }
+    }
+
+    /// The findings with that verdict.
+    pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.verdict == verdict)
+    }
+
+    /// The finding of the point of that name.
+    #[must_use]
+    pub fn finding(&self, point: &str) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.point.name == point)
+    }
+}
+
+fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect) -> Finding {
+    let said = point.said_by(ours);
+    let mut finding = Finding {
+        point,
+        assumption: point.assumption,
+        ours: said.clone(),
+        seen: None,
+        verdict: Verdict::NotDecided,
+        confidence: None,
+        evidence: None,
+        remark: String::new(),
+    };
+    let Some(sighting) = notes.sighting(point.name) else {
+        let why = notes.reason(point.name).map(str::to_owned);
+        finding.remark = why.or(point.undecidable.map(str::to_owned)).unwrap_or_else(|| not_looked(point, ending));
+        if point.undecidable.is_some() {
+            finding.verdict = Verdict::Undecidable;
+        }
+        return finding;
+    };
+    let shared = shared_with(point, &sighting.seen, notes);
+    finding.seen = Some(sighting.seen.clone());
+    finding.evidence = Some(sighting.evidence.clone());
+    finding.confidence = Some(if shared == 0 { Confidence::High } else { Confidence::Medium });
+    if shared > 0 {
+        finding.remark = format!("the code answers {shared} other points as well: an earlier check may have answered");
+    }
+    finding.verdict = match (&sighting.seen, said) {
+        _ if point.entry.is_empty() => Verdict::Seen,
+        // Without an error code there is nothing that a dialect could say.
+        (Seen::Accepted | Seen::Page(_), None) => Verdict::Agrees,
+        (seen, Some(said)) if seen.agrees(&said) => Verdict::Agrees,
+        _ => Verdict::Differs,
+    };
+    finding
+}
+
+/// How many other points have the same error code.
+fn shared_with(point: &Point, seen: &Seen, notes: &Notes) -> usize {
+    let Seen::Refused { code, .. } = seen else { return 0 };
+    let same = |other: &Seen| matches!(other, Seen::Refused { code: another, .. } if another == code);
+    notes.sightings().filter(|(name, other)| *name != point.name && same(&other.seen)).count()
+}
+
+/// Why no request has looked at a point.
+fn not_looked(point: &Point, ending: &Ending) -> String {
+    if *ending != Ending::Complete {
+        return "the survey ended before".to_owned();
+    }
+    match probes::deciding(point.name) {
+        Some((_, probe)) if probe.request.is_of_version_5() && !probe.cost.is_money() => {
+            "needs the credentials of version 5".to_owned()
+        }
+        Some((Some(role), _)) => format!("needs payments and the test card {}", role.name()),
+        Some((None, probe)) if probe.cost.is_money() && probe.request.is_of_version_5() => {
+            "needs payments and the credentials of version 5".to_owned()
+        }
+        _ => "was not asked for".to_owned(),
+    }
+}
+
+fn name<S: Serializer>(point: &Point, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(point.name)
+}
+
+fn shown<S: Serializer>(seen: &Option<Seen>, serializer: S) -> Result<S::Ok, S::Error> {
+    seen.as_ref().map(ToString::to_string).serialize(serializer)
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Complete => f.write_str("complete"),
+            Self::CredentialsRefused(code) => {
+                write!(f, "the service refused the credentials ({code}); nothing was sent after that")
+            }
+            Self::LockedOut(code) => {
+                write!(f, "the service has locked this address out ({code}); nothing was sent after that")
+            }
+            Self::Unavailable(what) => write!(f, "session/initiate does not work: {what}"),
+            Self::NotReachable => f.write_str("the service could not be reached"),
+        }
+    }
+}

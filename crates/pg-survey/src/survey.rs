@@ -1,0 +1,365 @@
+//! The survey: one request at a time, to its end.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use pg_proto::{
+    Account,
+    machine::{
+        Action, Event, Failure, Moment, Never,
+        throttle::{AccountThrottle, Permit, Throttle, ThrottleLimits, Ticket},
+    },
+    model::{Dialect, Encoding},
+};
+
+use crate::{
+    answer::Answer,
+    build,
+    cards::Cards,
+    dialect,
+    notes::Notes,
+    plan::Plan,
+    probe::{Probe, Reads},
+    probes::{self, CONTROL},
+    reading,
+    report::{Ending, Evidence, Report},
+};
+
+/// How long the service is left alone after a control request has failed: a minute as it counts it, and a second.
+const REST: Duration = Duration::from_secs(61);
+/// How often it is left alone one after the other.
+const RESTS: u32 = 3;
+/// How often a request that has no reply is sent again, if it does no harm.
+const AGAIN: u32 = 2;
+
+/// What a survey may do.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Whether it pays with the test cards. Default: no.
+    pub payments: bool,
+    /// Whether it sends one request with a wrong password. Default: no.
+    pub wrong_password: bool,
+    /// The test cards.
+    pub cards: Cards,
+    /// The currency of payments. Default: GBP.
+    pub currency: String,
+    /// Requests a minute. Default: 100, the limit of the documents (spec 1 §8). Take fewer where other programs use the account.
+    pub per_minute: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let per_minute = ThrottleLimits::default().per_minute;
+        Self { payments: false, wrong_password: false, cards: Cards::default(), currency: "GBP".to_owned(), per_minute }
+    }
+}
+
+/// How far a survey is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Probes that are over.
+    pub done: usize,
+    /// All probes.
+    pub total: usize,
+    /// What it is doing.
+    pub doing: &'static str,
+}
+
+/// A survey of one account; see [the crate](crate).
+///
+/// Drive it as a machine of [`pg_proto::machine`]: send what it says, bring the reply, come back when it wants to wait.
+pub struct Survey {
+    account: Account,
+    options: Options,
+    probes: Vec<&'static Probe>,
+    /// The next probe.
+    at: usize,
+    notes: Notes,
+    throttle: AccountThrottle,
+    flight: Option<Flight>,
+    /// A refusal whose code is new, until the control request has worked.
+    held: Option<Answer>,
+    /// What the control request was refused with at first.
+    limit: Option<Answer>,
+    /// Whether the control request has worked since it was asked for.
+    proved: bool,
+    rest: Option<Moment>,
+    rests: u32,
+    tries: u32,
+    /// A request whose credentials may be unreadable was refused for them: there is not to be another one.
+    refused: bool,
+    requests: usize,
+    ended: Option<Ending>,
+}
+
+/// A request whose reply is awaited.
+struct Flight {
+    ticket: Ticket,
+    is_control: bool,
+    version_5: bool,
+    /// Its body, to find in the reply what is secret.
+    body: Bytes,
+}
+
+impl Survey {
+    /// A survey that has sent nothing yet. `seed` makes references and keys that nobody has used; take a random one.
+    #[must_use]
+    pub fn new(account: &Account, options: Options, seed: u64) -> Self {
+        // It assumes nothing, so that it finds the same whatever dialect the account speaks.
+        let account = account.clone().with_dialect(Dialect::documented()).encoding(Encoding::Json);
+        // A refusal waits for its control request: that is one in flight at the service.
+        let limits = ThrottleLimits { per_minute: options.per_minute, in_flight: 1, ..ThrottleLimits::default() };
+        let probes = probes::chosen(&options, account.base_urls().count() > 1);
+        Self {
+            throttle: AccountThrottle::new(&account, limits, seed),
+            account,
+            options,
+            probes,
+            at: 0,
+            notes: Notes::new(seed),
+            flight: None,
+            held: None,
+            limit: None,
+            proved: false,
+            rest: None,
+            rests: 0,
+            tries: 0,
+            refused: false,
+            requests: 0,
+            ended: None,
+        }
+    }
+
+    /// What it is going to send.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        Plan::of(&self.probes)
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let doing = self.probes.get(self.at).filter(|_| self.proved).map_or(CONTROL.what, |probe| probe.what);
+        Progress { done: self.at, total: self.probes.len(), doing }
+    }
+
+    /// What it has found so far, compared with a dialect.
+    #[must_use]
+    pub fn report(&self, ours: &Dialect) -> Report {
+        Report::of(self.ended.clone().unwrap_or(Ending::Complete), self.requests, &self.notes, ours)
+    }
+
+    /// The dialect that says what was seen, and no more.
+    #[must_use]
+    pub fn dialect(&self, name: &str) -> Arc<Dialect> {
+        Arc::new(dialect::written(name, &self.notes))
+    }
+
+    /// Takes what happened and says what to do next. An event that does not fit changes nothing.
+    pub fn step(&mut self, event: Event, now: Moment) -> Action<Never, Ending> {
+        match event {
+            Event::Reply(response) => self.answered(&response, now),
+            Event::Failed(failure) => self.failed(failure, now),
+            Event::Begin | Event::Woken => {}
+            Event::Input(never) => match never {},
+        }
+        self.next(now)
+    }
+
+    fn next(&mut self, now: Moment) -> Action<Never, Ending> {
+        loop {
+            if let Some(ending) = &self.ended {
+                return Action::Done(ending.clone());
+            }
+            if self.flight.is_some() {
+                return Action::WaitUntil(Moment::from_millis(u64::MAX));
+            }
+            if let Some(until) = self.rest.filter(|until| *until > now) {
+                // A clock that was set back makes nobody wait longer.
+                let until = until.min(now.after(REST));
+                self.rest = Some(until);
+                return Action::WaitUntil(until);
+            }
+            let is_control = !self.proved;
+            let probe = if is_control { &CONTROL } else { self.probes.get(self.at).copied().unwrap_or(&CONTROL) };
+            if !is_control && self.at >= self.probes.len() {
+                self.ended = Some(Ending::Complete);
+                continue;
+            }
+            if !is_control && self.is_left_out(probe) {
+                self.at += 1;
+                continue;
+            }
+            match build::request(&self.account, &probe.request, &mut self.notes, &self.options) {
+                Ok(request) => return self.ask(request, probe, is_control, now),
+                Err(why) => {
+                    self.notes.undecided(&probe.decides(), &why);
+                    self.at += 1;
+                }
+            }
+        }
+    }
+
+    fn is_left_out(&mut self, probe: &Probe) -> bool {
+        if self.refused && probe.unreadable {
+            self.notes.undecided(
+                &probe.decides(),
+                "an earlier request was refused for its credentials, and none more was risked",
+            );
+            return true;
+        }
+        probe.unless.is_some_and(|point| self.notes.sighting(point).is_some())
+    }
+
+    /// Sends a request as soon as the throttle permits it.
+    fn ask(
+        &mut self,
+        request: http::Request<Bytes>,
+        probe: &Probe,
+        is_control: bool,
+        now: Moment,
+    ) -> Action<Never, Ending> {
+        let version_5 = probe.request.is_of_version_5();
+        match self.lane(version_5).ask(now) {
+            Permit::Go(ticket) => {
+                self.flight = Some(Flight { ticket, is_control, version_5, body: request.body().clone() });
+                self.requests += 1;
+                Action::Send(request)
+            }
+            Permit::WaitUntil(moment) => Action::WaitUntil(moment),
+            Permit::Stopped(stop) => {
+                let ending = Ending::CredentialsRefused(stop.to_string());
+                self.ended = Some(ending.clone());
+                Action::Done(ending)
+            }
+        }
+    }
+
+    const fn lane(&mut self, version_5: bool) -> &mut Throttle {
+        if version_5 { self.throttle.enterprise() } else { self.throttle.gateway() }
+    }
+
+    fn answered(&mut self, response: &http::Response<Bytes>, now: Moment) {
+        let Some(flight) = self.flight.take() else { return };
+        let answer = Answer::of(response, &flight.body);
+        self.tries = 0;
+        if answer.refuses_credentials() || answer.says_locked_out() || (flight.is_control && answer.is_success()) {
+            self.lane(flight.version_5).answered(flight.ticket, response, now);
+        } else {
+            // What an unknown code says of the account, the control request will tell; the throttle would have to guess.
+            self.lane(flight.version_5).answered(flight.ticket, &says_nothing(), now);
+        }
+        if answer.says_locked_out() {
+            self.ended = Some(Ending::LockedOut(answer.code));
+        } else if flight.is_control {
+            self.controlled(answer, now);
+        } else {
+            self.probed(answer, now);
+        }
+    }
+
+    /// The control request was answered.
+    fn controlled(&mut self, answer: Answer, now: Moment) {
+        if answer.refuses_credentials() {
+            self.ended = Some(Ending::CredentialsRefused(answer.code));
+            return;
+        }
+        if !answer.is_success() {
+            self.rests += 1;
+            if self.rests > RESTS || (answer.is_documented() && answer.http < 500) {
+                self.ended = Some(Ending::Unavailable(answer.seen().to_string()));
+                return;
+            }
+            self.limit.get_or_insert(answer);
+            self.rest = Some(now.after(REST));
+            return;
+        }
+        self.proved = true;
+        self.rest = None;
+        if self.notes.text(CONTROL.name).is_err() {
+            reading::read(&CONTROL, &answer, &self.account, &mut self.notes);
+        }
+        self.rests = 0;
+        // Every request got it until a minute had passed.
+        let limit = self.limit.take().filter(|limit| !limit.code.is_empty() && limit.http < 500);
+        if let Some(limit) = &limit {
+            self.notes.sight("rate-limit-exceeded", limit.seen(), &Evidence::of(&CONTROL, limit));
+        }
+        let Some(held) = self.held.take() else { return };
+        // A refusal that was about the account says nothing about the probe, which is sent again.
+        if limit.is_none_or(|limit| limit.code != held.code) {
+            self.notes.believe(&held.code);
+            self.decide(&held);
+        }
+    }
+
+    /// A probe was answered.
+    fn probed(&mut self, answer: Answer, now: Moment) {
+        let Some(probe) = self.probes.get(self.at) else { return };
+        if answer.refuses_credentials() {
+            if !probe.unreadable {
+                self.ended = Some(Ending::CredentialsRefused(answer.code));
+                return;
+            }
+            // One failure, and no second one. Whether the good credentials still work, the control request will tell.
+            self.refused = true;
+            self.lane(false).resume_sending(now);
+            self.proved = false;
+            self.decide(&answer);
+        } else if answer.is_success() || answer.is_documented() || self.is_believed(probe, &answer) {
+            self.decide(&answer);
+        } else {
+            self.proved = false;
+            self.held = Some(answer);
+        }
+    }
+
+    /// A redirect and a page of a browser are not refusals; a code is believed once the control request has worked after it.
+    fn is_believed(&self, probe: &Probe, answer: &Answer) -> bool {
+        let is_page = matches!(probe.reads, Reads::SessionData | Reads::CardTaken(_) | Reads::Ignored);
+        (is_page && answer.http < 400) || (!answer.code.is_empty() && self.notes.believes(&answer.code))
+    }
+
+    fn decide(&mut self, answer: &Answer) {
+        if let Some(probe) = self.probes.get(self.at) {
+            reading::read(probe, answer, &self.account, &mut self.notes);
+        }
+        self.at += 1;
+    }
+
+    /// There is no reply. What may have paid is never sent again.
+    fn failed(&mut self, failure: Failure, now: Moment) {
+        let Some(flight) = self.flight.take() else { return };
+        let lane = self.lane(flight.version_5);
+        if failure == Failure::MaybeSent {
+            lane.lost(flight.ticket, now)
+        } else {
+            lane.unsent(flight.ticket)
+        }
+        self.tries += 1;
+        let probe = self.probes.get(self.at).filter(|_| !flight.is_control);
+        let once = probe.is_some_and(|probe| probe.cost.is_money()) && failure != Failure::NotSent;
+        if self.tries > AGAIN {
+            self.ended = Some(Ending::NotReachable);
+        } else if let Some(probe) = probe.filter(|_| once) {
+            self.notes.undecided(&probe.decides(), "the request had no reply");
+            self.at += 1;
+        }
+    }
+}
+
+/// An answer that says nothing about the account.
+fn says_nothing() -> http::Response<Bytes> {
+    let mut response = http::Response::new(Bytes::from_static(br#"{"errorCode":"0"}"#));
+    *response.status_mut() = http::StatusCode::BAD_REQUEST;
+    response
+}
+
+impl std::fmt::Debug for Survey {
+    /// No references and no keys.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Survey").field("progress", &self.progress()).field("ended", &self.ended).finish_non_exhaustive()
+    }
+}
