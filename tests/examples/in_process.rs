@@ -9,7 +9,7 @@ use std::error::Error;
 use bytes::Bytes;
 use pg_hyper::{Client, TowerTransport};
 use pg_model::{Auth, CardDetails, Currency, Item, Order, Outcome};
-use pg_proto::{Account, BaseUrl, Credentials};
+use pg_proto::{Account, BaseUrl, Credentials, machine::Reconcile};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 
 #[tokio::main(flavor = "current_thread")]
@@ -27,7 +27,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
     let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49"), order);
     match client.call(&payment).await {
-        Err(pg_hyper::Error::Unknown { reconcile: Some(lookup), .. }) => {
+        Err(pg_hyper::Error::Unknown { reconcile: Reconcile::Transaction(lookup), .. }) => {
             let found = client.call(&lookup).await?;
             println!("a lost reply, and {} payment", found.transactions.len());
             assert_eq!(found.transactions.len(), 1);

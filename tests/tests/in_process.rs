@@ -11,7 +11,10 @@ use pg_model::{
     Auth, CardDetails, CheckoutItem, Encoding, GetToken, RequestAccountUpdater, RetrieveAccountUpdater,
     TokeniseTransactionKey,
 };
-use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, UpdaterHint, machine::charge::ChargeOutcome};
+use pg_proto::{
+    Account, BaseUrl, Credentials, EnterpriseCredentials, UpdaterHint,
+    machine::{Reconcile, charge::ChargeOutcome},
+};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
 use pg_tests::{clocks, shop::order};
 
@@ -54,7 +57,9 @@ fn payment(reference: &str) -> Auth {
 
 /// How many payments a lookup by this reference finds.
 async fn found(client: &Client<TowerTransport<InProcess>>, error: Error) -> usize {
-    let Error::Unknown { reconcile: Some(lookup), .. } = error else { panic!("not unknown: {error}") };
+    let Error::Unknown { reconcile: Reconcile::Transaction(lookup), .. } = error else {
+        panic!("not unknown: {error}")
+    };
     client.call(&lookup).await.unwrap().transactions.len()
 }
 

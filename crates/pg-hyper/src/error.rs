@@ -1,9 +1,7 @@
 //! Why a call has no result, sorted by fault. `Display` is one line that says what to do.
 
-use std::fmt;
-
-use pg_model::{Remedy, TransactionLookup, mask};
-use pg_proto::{Misuse, Refused, ReplyError, Unreadable};
+use pg_model::Remedy;
+use pg_proto::{Misuse, Refused, ReplyError, Unreadable, machine::Reconcile};
 
 use crate::{TransportError, TransportErrorKind};
 
@@ -26,12 +24,12 @@ pub enum Error {
     /// No reply came.
     #[error(transparent)]
     Transport(TransportError),
-    /// Nobody knows whether it was executed, and sending it again could execute it twice.
-    #[error("outcome unknown, {next}: {cause}", next = ReconcileHint(.reconcile.as_ref()))]
+    /// It is not known whether it was executed, and sending it again could execute it twice.
+    #[error("outcome unknown, {reconcile}: {cause}")]
     Unknown {
-        /// The call to make next: it finds the payment, if there is one. `None` when the request carried no
-        /// `uniqueMerchantReference`, without which no lookup finds out for certain; then the operator has to be asked.
-        reconcile: Option<TransactionLookup>,
+        /// The call to make next: it finds the payment, if there is one. [`Reconcile::AskOperator`] when the request carried no
+        /// `uniqueMerchantReference`, without which no lookup finds out for certain.
+        reconcile: Reconcile,
         /// Why it is unknown: no reply, an unreadable one, or an error code after which anything is possible, such as that of a
         /// reference that was used before.
         #[source]
@@ -49,8 +47,8 @@ impl Error {
             }
             Self::Refused(refused) => refused.remedy(),
             Self::Unreadable(_) | Self::Transport(_) => Remedy::Retry,
-            Self::Unknown { reconcile: Some(_), .. } => Remedy::LookUp,
-            Self::Unknown { reconcile: None, .. } => Remedy::AskOperator,
+            Self::Unknown { reconcile: Reconcile::AskOperator, .. } => Remedy::AskOperator,
+            Self::Unknown { .. } => Remedy::LookUp,
         }
     }
 
@@ -76,7 +74,7 @@ impl Error {
         if reference.is_none() && !self.may_be_executed() {
             return self;
         }
-        let reconcile = reference.map(|reference| TransactionLookup::new().unique_merchant_reference(reference));
+        let reconcile = Reconcile::by_unique_reference(reference.as_deref());
         Self::Unknown { reconcile, cause: Box::new(self) }
     }
 }
@@ -92,21 +90,6 @@ impl From<ReplyError> for Error {
         match error {
             ReplyError::Refused(refused) => Self::Refused(refused),
             ReplyError::Unreadable(unreadable) => Self::Unreadable(unreadable),
-        }
-    }
-}
-
-/// What to do next when the outcome is unknown.
-struct ReconcileHint<'a>(Option<&'a TransactionLookup>);
-
-impl fmt::Display for ReconcileHint<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.and_then(|lookup| lookup.unique_merchant_reference.as_ref()) {
-            Some(reference) => {
-                let reference = mask::text(reference.as_str());
-                write!(f, "look it up next (transaction/lookup uniqueMerchantReference={reference})")
-            }
-            None => f.write_str("it had no uniqueMerchantReference to look it up by, ask the operator"),
         }
     }
 }

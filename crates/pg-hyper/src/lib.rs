@@ -86,7 +86,7 @@
 //!
 //! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
 //! let error = client.call(&AuthSessionKey::new("0123456789abcdef0123456789abcdef", order)).await.unwrap_err();
-//! assert!(matches!(error, Error::Unknown { reconcile: Some(_), .. }));
+//! assert!(matches!(error, Error::Unknown { .. }));
 //! assert_eq!(
 //!     error.to_string(),
 //!     "outcome unknown, look it up next (transaction/lookup uniqueMerchantReference=order-7): \

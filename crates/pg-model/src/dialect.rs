@@ -43,6 +43,9 @@ pub struct Dialect {
     pub name: String,
     /// Values of `transactionStatusCode` that mean that a payment was declined (assumption A11).
     pub declined: Vec<StatusEntry>,
+    /// Values of `transactionStatusCode` that mean that a payment is still being processed (assumption A11): it is looked up until
+    /// the bounds end.
+    pub pending: Vec<StatusEntry>,
     /// What `getAuthenticationStatus` says besides the liability shift (assumption A106).
     pub authentication: Vec<AuthenticationEntry>,
     /// Error codes that the documents do not list, and what they do not say about those that they list.
@@ -64,7 +67,7 @@ pub struct Dialect {
 pub struct StatusEntry {
     /// The code.
     pub code: StatusCode,
-    /// Which kind of decline a sandbox uses it for, by the name of a [`Situation`].
+    /// Which kind of decline a sandbox uses it for, by the name of a [`Situation`]; none for a status that is pending.
     pub situations: Vec<String>,
     /// The text that comes with it, if it is known.
     pub message: String,
@@ -167,6 +170,11 @@ pub enum EmptyLookup {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CheckoutStatuses {
+    /// Values of `status` in the reply of `transaction_lookup` that mean that the payment was made, besides `Success`, which is the
+    /// documents' spelling.
+    pub paid: Vec<String>,
+    /// Values of `status` that mean that the payment is still being processed: it is looked up again.
+    pub pending: Vec<String>,
     /// Values of `status` in the reply of `transaction_lookup` that mean that the payment was declined (assumption A125).
     pub failed: Vec<String>,
     /// Whether `canceltoken` answers 0 for a token past its expiry only when it can no longer be paid (assumption A126).
@@ -315,6 +323,12 @@ impl Dialect {
     #[must_use]
     pub fn is_declined(&self, code: &StatusCode) -> bool {
         self.declined.iter().any(|entry| entry.code == *code)
+    }
+
+    /// Whether a status code means that a payment is still being processed.
+    #[must_use]
+    pub fn is_pending(&self, code: &StatusCode) -> bool {
+        self.pending.iter().any(|entry| entry.code == *code)
     }
 
     /// What a status code of `getAuthenticationStatus` says of the customer.

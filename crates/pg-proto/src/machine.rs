@@ -45,12 +45,14 @@ pub mod retry;
 #[cfg(test)]
 mod run;
 mod saved;
+mod settlement;
 pub mod three_d_secure;
 pub mod throttle;
 mod words;
 
 pub use pauses::Backoff;
 pub use saved::{ResumeError, SavedState};
+pub use settlement::{Reconcile, UnknownReason};
 
 /// A protocol of more than one request.
 ///

@@ -132,7 +132,9 @@ fn claim(outcome: ChargeOutcome) -> Claim {
         ChargeOutcome::Declined(_) => Claim::Declined,
         ChargeOutcome::Refused(refused) => Claim::Refused { for_good: refused.scope() != RefusalScope::WhileItLasts },
         ChargeOutcome::NotSent => Claim::NotSent,
-        ChargeOutcome::Unknown { reconcile, why } => Claim::Unknown { reconcile: Some(reconcile), why: variant(&why) },
+        ChargeOutcome::Unknown { reconcile, why } => {
+            Claim::Unknown { reconcile: reconcile.transaction().cloned(), why: variant(&why) }
+        }
     }
 }
 
@@ -280,7 +282,7 @@ fn secured(action: Action<ThreeDSecureDemand, ThreeDSecureOutcome>) -> Step {
             Claim::Refused { for_good: refused.scope() != RefusalScope::WhileItLasts }
         }
         ThreeDSecureOutcome::Unknown { reconcile, why } => {
-            Claim::Unknown { reconcile: Some(reconcile), why: variant(&why) }
+            Claim::Unknown { reconcile: reconcile.transaction().cloned(), why: variant(&why) }
         }
         // Whatever else there is: the payment was never asked for.
         _ => Claim::NotSent,

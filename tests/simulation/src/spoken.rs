@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Response;
+use http::{Response, StatusCode};
 use pg_model::{
     Dialect, ErrorCode, Remedy, ServiceError, decode_into,
     dialect::{EmptyLookup, IvForm, KeyForm, PaddingForm, ReferenceAfterRefusal, TextForm},
 };
+use pg_proto::ReplyError;
 
 use crate::{dice::Dice, scenario::Scenario};
 
@@ -62,9 +63,16 @@ impl DialectPair {
         readable && self.service.error_meaning(&error.error_code, status).remedy == Remedy::FixCredentials
     }
 
-    /// Whether a lookup that finds nothing is answered with something else than an empty list.
-    pub(crate) fn nothing_is_an_error(&self) -> bool {
-        self.service.lookup.nothing != Some(EmptyLookup::EmptyList)
+    /// Whether a reply is this service's way to say that a lookup found nothing: its status, or its code, and no other error.
+    pub(crate) fn says_nothing_found(&self, status: StatusCode, error: &ReplyError) -> bool {
+        match self.service.lookup.nothing {
+            Some(EmptyLookup::NotFound) => status == StatusCode::NOT_FOUND,
+            Some(EmptyLookup::Error) => {
+                let entry = self.service.error_for("unknown-transaction-key");
+                matches!((error, entry), (ReplyError::Refused(refused), Some(entry)) if *refused.code() == entry.code)
+            }
+            _ => false,
+        }
     }
 }
 

@@ -8,7 +8,10 @@ use pg_hyper::{
     CheckoutDrive, DriveStep, EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits, Transport,
 };
 use pg_model::{CheckoutItem, Encoding, Flag, GetToken};
-use pg_proto::machine::checkout::{CheckoutDemand, CheckoutInput, CheckoutOutcome, CheckoutPlan, NotKnown};
+use pg_proto::machine::{
+    UnknownReason,
+    checkout::{CheckoutDemand, CheckoutInput, CheckoutOutcome, CheckoutPlan},
+};
 use pg_tests::{browser, shop::Shop};
 
 use crate::drive::{
@@ -111,7 +114,7 @@ async fn a_callback_is_answered_when_the_checkout_is_stored_with_it() {
     checkout = checkout.store(|_| async { Err("the disk is full") });
     let answer = callback(endpoint.url(), "made-up-3");
     told(&mut receiver, &mut checkout).await;
-    let DriveStep::Done(CheckoutOutcome::Unknown { why: NotKnown::HeldBack, .. }) = checkout.next().await else {
+    let DriveStep::Done(CheckoutOutcome::Unknown { why: UnknownReason::HeldBack, .. }) = checkout.next().await else {
         panic!()
     };
     assert!(!answer.is_finished());

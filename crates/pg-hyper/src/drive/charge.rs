@@ -26,9 +26,9 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// ```no_run
     /// use pg_hyper::{Client, proto::machine::charge::ChargeOutcome};
-    /// # use pg_hyper::proto::model::{AuthSessionKey, Currency, Item, Order, SessionKey, TransactionLookup};
+    /// # use pg_hyper::proto::{machine::Reconcile, model::{AuthSessionKey, Currency, Item, Order, SessionKey}};
     /// # fn settle(_: ChargeOutcome) {}
-    /// # fn park(_: TransactionLookup) {}
+    /// # fn park(_: Reconcile) {}
     ///
     /// # async fn pay(client: Client, session_key: SessionKey) -> Result<(), Box<dyn std::error::Error>> {
     /// let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");

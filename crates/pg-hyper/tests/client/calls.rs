@@ -13,6 +13,7 @@ use pg_hyper::{
     Client, Error, TowerTransport, TransportError,
     proto::{
         RawRequest,
+        machine::Reconcile,
         model::{self, Encoding, Initiate, Outcome, Parameters, Session, TokenLookup, Transaction, method},
     },
 };
@@ -85,7 +86,7 @@ async fn raw_calls_that_no_table_knows_end_unknown_and_known_ones_as_their_retry
     });
     let payment = RawRequest::gateway("preauthCardKey").parameter("uniqueMerchantReference", "order-7");
     let error = client.call_raw::<Transaction>(&payment).await.unwrap_err();
-    assert!(matches!(error, Error::Unknown { reconcile: Some(_), .. }), "{error:?}");
+    assert!(matches!(error, Error::Unknown { reconcile: Reconcile::Transaction(_), .. }), "{error:?}");
 
     let info = method::method("token/lookup").expect("a method");
     let error = client.call_by_name(info, Parameters::new()).await.err().expect("an error");

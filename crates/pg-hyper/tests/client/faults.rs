@@ -5,9 +5,12 @@ use std::time::Duration;
 use crate::client::server::{Answer, Server, account, nobody};
 use pg_hyper::{
     Client, Error, HyperTransport, TransportError, TransportErrorKind,
-    proto::model::{
-        Auth, CapturePreauth, CardDetails, Currency, Dialect, Initiate, Item, Order, Remedy, TokenLookup,
-        TransactionLookup,
+    proto::{
+        machine::Reconcile,
+        model::{
+            Auth, CapturePreauth, CardDetails, Currency, Dialect, Initiate, Item, Order, Remedy, TokenLookup,
+            TransactionLookup,
+        },
     },
 };
 use tokio::{
@@ -35,7 +38,10 @@ fn client(server: &Server) -> Client {
 async fn unknown(client: &Client) -> Error {
     let error = client.call(&payment()).await.expect_err("no payment was made");
     let lookup = TransactionLookup::new().unique_merchant_reference("order-7");
-    assert!(matches!(&error, Error::Unknown { reconcile: Some(next), .. } if *next == lookup), "{error:?}");
+    assert!(
+        matches!(&error, Error::Unknown { reconcile: Reconcile::Transaction(next), .. } if *next == lookup),
+        "{error:?}"
+    );
     match error {
         Error::Unknown { cause, .. } => *cause,
         other => other,
@@ -279,7 +285,9 @@ async fn a_reference_that_was_used_and_a_code_that_nobody_knows_leave_a_payment_
     for code in ["950", "125", "777"] {
         let server = Server::always(Answer::reply("400 Bad Request", &body(code))).await;
         let error = client(&server).call(&payment()).await.unwrap_err();
-        let Error::Unknown { reconcile: Some(lookup), cause } = &error else { panic!("{code}: {error:?}") };
+        let Error::Unknown { reconcile: Reconcile::Transaction(lookup), cause } = &error else {
+            panic!("{code}: {error:?}")
+        };
         assert_eq!(*lookup, TransactionLookup::new().unique_merchant_reference("order-7"));
         assert!(matches!(&**cause, Error::Refused(refused) if refused.code().as_str() == code));
         assert_eq!((error.remedy(), error.may_be_executed()), (Remedy::LookUp, true), "{code}");
@@ -291,7 +299,11 @@ async fn a_reference_that_was_used_and_a_code_that_nobody_knows_leave_a_payment_
         let capture = CapturePreauth::new("0123456789abcdef0123456789abcdef");
         let client = Client::new(server.account().with_dialect(sandbox.clone())).unwrap();
         let error = client.call(&capture).await.unwrap_err();
-        assert_eq!(matches!(error, Error::Unknown { reconcile: None, .. }), unknown, "{code}: {error:?}");
+        assert_eq!(
+            matches!(error, Error::Unknown { reconcile: Reconcile::AskOperator, .. }),
+            unknown,
+            "{code}: {error:?}"
+        );
     }
     // What only reads is refused, whatever the code.
     let server = Server::always(Answer::reply("400 Bad Request", &body("777"))).await;
@@ -304,7 +316,7 @@ async fn without_a_reference_only_the_operator_knows() {
     let server = Server::always(Answer::silence().then_close()).await;
     let capture = CapturePreauth::new("0123456789abcdef0123456789abcdef");
     let error = client(&server).call(&capture).await.unwrap_err();
-    assert!(matches!(error, Error::Unknown { reconcile: None, .. }), "{error:?}");
+    assert!(matches!(error, Error::Unknown { reconcile: Reconcile::AskOperator, .. }), "{error:?}");
     assert_eq!(error.remedy(), Remedy::AskOperator);
     assert!(error.to_string().contains("ask the operator"), "{error}");
 }

@@ -11,7 +11,10 @@ use pg_hyper::{
     Client, Transport, TransportError,
     proto::{
         Account, BaseUrl, Credentials,
-        machine::retry::{RetryBounds, RetryOutcome, Unanswered},
+        machine::{
+            Reconcile, UnknownReason,
+            retry::{RetryBounds, RetryOutcome},
+        },
         model::{Refund, TokenLookup},
     },
 };
@@ -34,7 +37,10 @@ async fn a_refund_that_was_maybe_sent_is_not_sent_again() {
     let (sent, client) = failing(TransportError::maybe_sent);
     let mut refund = client.retry(Refund::new("0123456789abcdef0123456789abcdef"), RetryBounds::default()).unwrap();
     let tried = refund.run().await;
-    assert!(matches!(tried, RetryOutcome::Unknown { reconcile: None, why: Unanswered::NoReply }), "{tried:?}");
+    assert!(
+        matches!(tried, RetryOutcome::Unknown { reconcile: Reconcile::AskOperator, why: UnknownReason::NoReply }),
+        "{tried:?}"
+    );
     assert_eq!(sent.load(Ordering::SeqCst), 1);
     assert_eq!(refund.error().unwrap().to_string(), "maybe sent: the cable was cut");
 }

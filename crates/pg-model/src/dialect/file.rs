@@ -59,6 +59,8 @@ struct File {
     #[serde(default)]
     declined: Vec<DeclinedRow>,
     #[serde(default)]
+    pending: Vec<PendingRow>,
+    #[serde(default)]
     authentication: Vec<AuthenticationRow>,
     #[serde(default)]
     error: Vec<ErrorRow>,
@@ -75,6 +77,8 @@ struct LookupTable {
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 struct CheckoutTable {
+    paid: Vec<String>,
+    pending: Vec<String>,
     failed: Vec<String>,
     refused_cancel_means_ended: bool,
 }
@@ -94,6 +98,15 @@ struct DeclinedRow {
     code: Spanned<String>,
     #[serde(default)]
     situations: Vec<Spanned<String>>,
+    #[serde(default)]
+    message: String,
+    assumption: Spanned<u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PendingRow {
+    code: Spanned<String>,
     #[serde(default)]
     message: String,
     assumption: Spanned<u16>,
@@ -173,7 +186,8 @@ impl Checker<'_> {
     }
 
     fn dialect(&mut self, file: File) -> Dialect {
-        self.once("code", file.declined.iter().map(|row| &row.code));
+        let pending = file.pending.iter().map(|row| &row.code);
+        self.once("code", file.declined.iter().map(|row| &row.code).chain(pending));
         self.once("code", file.authentication.iter().map(|row| &row.code));
         self.once("code", file.error.iter().map(|row| &row.code));
         self.once("situation", file.declined.iter().flat_map(|row| &row.situations));
@@ -186,6 +200,8 @@ impl Checker<'_> {
             refused_reference: file.refused_reference.as_ref().and_then(|word| self.word(word)),
             lookup: Lookup { nothing, no_card, immediate: file.lookup.immediate },
             checkout: CheckoutStatuses {
+                paid: file.checkout.paid,
+                pending: file.checkout.pending,
                 failed: file.checkout.failed,
                 refused_cancel_means_ended: file.checkout.refused_cancel_means_ended,
             },
@@ -196,6 +212,7 @@ impl Checker<'_> {
                 text: data.text.as_ref().and_then(|word| self.word(word)),
             },
             declined: file.declined.into_iter().map(|row| self.declined(row)).collect(),
+            pending: file.pending.into_iter().map(|row| self.pending(row)).collect(),
             authentication: file.authentication.into_iter().filter_map(|row| self.authentication(row)).collect(),
             errors: file.error.into_iter().map(|row| self.error(row)).collect(),
         }
@@ -213,13 +230,24 @@ impl Checker<'_> {
     }
 
     fn declined(&mut self, row: DeclinedRow) -> StatusEntry {
-        self.code(&row.code);
-        if StatusCode::KNOWN.iter().any(|known| known.as_str() == row.code.get_ref()) {
-            self.wrong(&row.code, format!("the documents say what {} means; leave it out", row.code.get_ref()));
-        }
+        self.undocumented(&row.code);
         let assumption = self.assumption(&row.assumption);
         let situations = self.situations(row.situations, false);
         StatusEntry { situations, message: row.message, ..StatusEntry::new(row.code.into_inner(), assumption) }
+    }
+
+    fn pending(&mut self, row: PendingRow) -> StatusEntry {
+        self.undocumented(&row.code);
+        let assumption = self.assumption(&row.assumption);
+        StatusEntry { message: row.message, ..StatusEntry::new(row.code.into_inner(), assumption) }
+    }
+
+    /// A status code of payments that the documents do not list.
+    fn undocumented(&mut self, code: &Spanned<String>) {
+        self.code(code);
+        if StatusCode::KNOWN.iter().any(|known| known.as_str() == code.get_ref()) {
+            self.wrong(code, format!("the documents say what {} means; leave it out", code.get_ref()));
+        }
     }
 
     fn authentication(&mut self, row: AuthenticationRow) -> Option<AuthenticationEntry> {
@@ -384,9 +412,10 @@ mod tests {
     #[test]
     fn what_is_written_is_read_as_the_same() {
         let text = "name = \"a \\\"b\\\" \\\\ \\u0007\"\nrefused_reference = \"free\"\n[lookup]\nnothing = \"error\"\nimmediate = true\n\
-            [checkout]\nfailed = [\"Failed\", \"No\"]\nrefused_cancel_means_ended = true\n\
+            [checkout]\npaid = [\"SUCCESS\"]\npending = [\"Waiting\"]\nfailed = [\"Failed\", \"No\"]\nrefused_cancel_means_ended = true\n\
             [session_data]\nkey = \"sha256\"\niv = \"hex\"\npadding = \"zero\"\ntext = \"base64-url\"\n\
             [[declined]]\ncode = \"651\"\nsituations = [\"insufficient-funds\"]\nmessage = \"no\"\nassumption = 87\n\
+            [[pending]]\ncode = \"652\"\nmessage = \"wait\"\nassumption = 11\n\
             [[authentication]]\ncode = \"70\"\nmeans = \"timed-out\"\nassumption = 106\n\
             [[error]]\ncode = \"404\"\nsituations = [\"unknown-transaction-key\"]\nhttp = 404\nmessage = \"gone\"\n\
             remedy = \"look-up\"\nscope = \"while-it-lasts\"\nassumption = 57\n";

@@ -30,6 +30,8 @@ impl Dialect {
         }
         if self.checkout != super::CheckoutStatuses::default() {
             text.head("[checkout]");
+            text.list("paid", &self.checkout.paid, Some(125));
+            text.list("pending", &self.checkout.pending, Some(125));
             text.list("failed", &self.checkout.failed, Some(125));
             let ended = self.checkout.refused_cancel_means_ended;
             text.raw("refused_cancel_means_ended", &ended.to_string(), Some(126));
@@ -46,6 +48,12 @@ impl Dialect {
             text.head("[[declined]]");
             text.given("code", entry.code.as_str());
             text.list("situations", &entry.situations, None);
+            text.given("message", &entry.message);
+            text.raw("assumption", &entry.assumption.to_string(), None);
+        }
+        for entry in &self.pending {
+            text.head("[[pending]]");
+            text.given("code", entry.code.as_str());
             text.given("message", &entry.message);
             text.raw("assumption", &entry.assumption.to_string(), None);
         }

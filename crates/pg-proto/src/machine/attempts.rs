@@ -32,9 +32,7 @@ impl Attempts {
     /// One more came to nothing, and a pause follows: as long as the service wants, and a little more at random, or else a
     /// longer one each time. Returns how many there were.
     pub(super) fn failed(&mut self, told: Option<Duration>, pauses: Backoff, now: Moment, random: u64) -> u32 {
-        let spread = |wait: Duration| Backoff { first: wait / 8, longest: wait / 8 }.next(0, random);
-        let length = told.map_or_else(|| pauses.next(self.tries, random), |wait| wait.saturating_add(spread(wait)));
-        self.hold_back(length, now);
+        self.hold_back(pauses.pause(told, self.tries, random), now);
         self.tries = self.tries.saturating_add(1);
         self.tries
     }
@@ -76,10 +74,10 @@ mod tests {
             (made, attempts.held(NOW).unwrap().since(NOW).as_millis())
         };
         assert_eq!([failed(None), failed(None), failed(None)], [(1, 500), (2, 1_000), (3, 2_000)]);
-        assert_eq!(failed(Some(Duration::from_secs(60))), (4, 63_750));
+        assert_eq!(failed(Some(Duration::from_secs(60))), (4, 60_500));
         attempts.begin_anew();
-        assert_eq!((attempts.made(), attempts.held(NOW)), (0, Some(NOW.after(Duration::from_millis(63_750)))));
-        assert_eq!(attempts.held(NOW.after(Duration::from_millis(63_750))), None);
+        assert_eq!((attempts.made(), attempts.held(NOW)), (0, Some(NOW.after(Duration::from_millis(60_500)))));
+        assert_eq!(attempts.held(NOW.after(Duration::from_millis(60_500))), None);
         assert_eq!(attempts, Attempts::default());
     }
 

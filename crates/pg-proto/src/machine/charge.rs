@@ -73,15 +73,18 @@
 
 use std::{fmt, sync::Arc};
 
-use pg_model::{ApiRequest, Outcome, Transaction, TransactionLookup, method::RetrySafety};
+use pg_model::{ApiRequest, Outcome, Transaction, method::RetrySafety};
 
 use crate::{
     Account, Misuse,
-    machine::{Action, Event, Machine, Moment, Never, ResumeError, SavedState, books::Services},
+    machine::{
+        Action, Event, Machine, Moment, Never, Reconcile, ResumeError, SavedState,
+        books::Services,
+        settlement::{Expected, Unsettled},
+    },
 };
 
 mod bounds;
-mod intent;
 mod looking;
 #[cfg(test)]
 mod model_tests;
@@ -92,11 +95,11 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub use super::settlement::UnknownReason;
 pub use bounds::ChargeBounds;
-pub use outcome::{ChargeOutcome, UnknownReason};
+pub use outcome::ChargeOutcome;
 pub use pg_model::dialect::RefusalScope;
 
-use intent::Intent;
 use resting::Rest;
 use state::{Aim, Exposure, Phase, State, Then, UsedUp};
 
@@ -128,8 +131,8 @@ pub struct Charge<M> {
     state: State,
     /// The request of this phase has left through this machine, not through one that crashed.
     in_flight: bool,
-    /// The transaction whose status is not known.
-    seen: Option<Transaction>,
+    /// The payment, with a status that is pending or not listed.
+    unsettled: Unsettled,
     ended: Option<ChargeOutcome>,
 }
 
@@ -154,8 +157,8 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     /// first. Nothing was sent.
     pub fn new(account: impl Into<Arc<Account>>, request: M, bounds: ChargeBounds) -> Result<Self, Misuse> {
         let account = account.into();
-        let intent = intent_of(&account, &request)?;
-        Ok(Self::with(account, Some(request), State::new(intent, bounds)))
+        let expected = expected_of(&account, &request)?;
+        Ok(Self::with(account, Some(request), State::new(expected, bounds)))
     }
 
     /// Goes on after a crash, or after it was given up, from what was stored last.
@@ -172,16 +175,16 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     ) -> Result<Self, ResumeError> {
         let account = account.into();
         let state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
-        if state.intent.method != M::INFO.name {
+        if state.expected.method != M::INFO.name {
             return Err(ResumeError::Mismatch("method"));
         }
         if let Some(request) = &request {
-            let intent = intent_of(&account, request).map_err(|_| ResumeError::Mismatch("request"))?;
-            let known = &state.intent;
+            let expected = expected_of(&account, request).map_err(|_| ResumeError::Mismatch("request"))?;
+            let known = &state.expected;
             for (same, what) in [
-                (intent.reference == known.reference, "uniqueMerchantReference"),
-                (intent.currency == known.currency, "currency"),
-                (intent.total == known.total, "amount"),
+                (expected.reference == known.reference, "uniqueMerchantReference"),
+                (expected.currency == known.currency, "currency"),
+                (expected.total == known.total, "amount"),
             ] {
                 if !same {
                     return Err(ResumeError::Mismatch(what));
@@ -206,11 +209,11 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     /// The reference that it charges under.
     #[must_use]
     pub fn reference(&self) -> &str {
-        &self.state.intent.reference
+        &self.state.expected.reference
     }
 
     fn with(account: Arc<Account>, request: Option<M>, state: State) -> Self {
-        Self { account, request, state, in_flight: false, seen: None, ended: None }
+        Self { account, request, state, in_flight: false, unsettled: Unsettled::default(), ended: None }
     }
 
     fn carry_out(&mut self, next: Transition, now: Moment, random: u64) -> Action<Never, ChargeOutcome> {
@@ -257,7 +260,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         if self.state.lookups >= self.state.bounds.lookups || (over && self.state.last_lookup) {
             return self.bounds_ended();
         }
-        match self.account.request(&self.state.intent.lookup()) {
+        match self.account.request(&self.state.expected.lookup()) {
             Ok(request) => {
                 self.state.lookups += 1;
                 self.state.last_lookup |= over;
@@ -313,9 +316,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             Aim::Settle(UsedUp::Duplicate(refusal)) => {
                 UnknownReason::ReferenceUsed(refusal.refused(self.account.dialect()))
             }
-            Aim::Settle(UsedUp::UnknownStatus) => {
-                self.seen.take().map_or(unseen, |seen| UnknownReason::UnknownStatus(Box::new(seen)))
-            }
+            Aim::Settle(UsedUp::UnknownStatus) => self.unsettled.reason(self.account.dialect()).unwrap_or(unseen),
         };
         self.unknown(why)
     }
@@ -325,7 +326,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     }
 
     fn unknown(&mut self, why: UnknownReason) -> Action<Never, ChargeOutcome> {
-        let reconcile = self.state.intent.lookup();
+        let reconcile = Reconcile::Transaction(self.state.expected.lookup());
         self.done(ChargeOutcome::Unknown { reconcile, why })
     }
 
@@ -353,11 +354,11 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Machine for Charge<M> {
             (Phase::Ready, _) => Transition::Pay,
             (Phase::Paying | Phase::Looking, Event::Reply(response)) if self.in_flight => {
                 self.in_flight = false;
-                if phase == Phase::Paying { self.paid(response) } else { self.looked_up(response) }
+                if phase == Phase::Paying { self.paid(response) } else { self.looked_up(Event::Reply(response)) }
             }
             (Phase::Paying | Phase::Looking, Event::Failed(failure)) if self.in_flight => {
                 self.in_flight = false;
-                if phase == Phase::Paying { self.unpaid(failure) } else { self.not_looked_up(failure) }
+                if phase == Phase::Paying { self.unpaid(failure) } else { self.looked_up(Event::Failed(failure)) }
             }
             // It waits for a reply; sending once more would be a second request.
             (Phase::Paying | Phase::Looking, _) if self.in_flight => Transition::Wait(phase, deadline.max(now)),
@@ -397,17 +398,11 @@ impl<M> fmt::Debug for Charge<M> {
     }
 }
 
-/// The lookup that finds what became of a request, if that carries a reference.
-pub(super) fn lookup_of<M: ApiRequest>(request: &M) -> Option<TransactionLookup> {
-    let intent = Intent::of(request);
-    (!intent.reference.is_empty()).then(|| intent.lookup())
-}
-
-fn intent_of<M: ApiRequest>(account: &Account, request: &M) -> Result<Intent, Misuse> {
+fn expected_of<M: ApiRequest>(account: &Account, request: &M) -> Result<Expected, Misuse> {
     if M::INFO.retry != RetrySafety::LookupFirst {
         return Err(Misuse::NotLookedUpFirst(M::INFO.name));
     }
     account.request(request)?;
-    let intent = Intent::of(request);
-    if intent.reference.is_empty() { Err(Misuse::NoUniqueReference) } else { Ok(intent) }
+    let expected = Expected::of(request);
+    if expected.reference.is_empty() { Err(Misuse::NoUniqueReference) } else { Ok(expected) }
 }

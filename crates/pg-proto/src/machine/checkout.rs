@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Action, Backoff, Event, Failure, Machine, Moment, ResumeError, SavedState, attempts::Attempts, books::Services,
-    exchange::UNTIL_THE_REPLY,
+    exchange::UNTIL_THE_REPLY, settlement::Money,
 };
 use crate::{Account, Misuse};
 
@@ -53,7 +53,7 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{CheckoutError, CheckoutOutcome, NotKnown, NotOpenedReason};
+pub use outcome::{CheckoutError, CheckoutOutcome, NotOpenedReason};
 
 const NAME: &str = "checkout";
 const VERSION: u32 = 1;
@@ -296,6 +296,10 @@ impl Checkout {
 }
 
 impl State {
+    fn money(&self) -> Money<'_> {
+        Money { currency: &self.currency, total: Some(self.amount) }
+    }
+
     fn new(amount: &Amount, reference: Option<String>) -> Self {
         Self {
             phase: Phase::Opening,

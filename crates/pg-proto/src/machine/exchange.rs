@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{ApiRequest, Remedy, dialect::EmptyLookup};
+use pg_model::{ApiRequest, Remedy};
 
 use super::{Backoff, Event, Failure, Moment};
 use crate::{Account, Refused, ReplyError};
@@ -58,11 +58,6 @@ pub(super) fn sort_event<M: ApiRequest, I>(account: &Account, event: Event<I>) -
         Event::Failed(failure) => missed(failure),
         Event::Begin | Event::Woken | Event::Input(_) => ExchangeResult::InDoubt,
     }
-}
-
-/// Whether the HTTP status of a lookup's reply is this service's way to say that it found nothing.
-pub(super) fn says_not_found(account: &Account, reply: &http::Response<Bytes>) -> bool {
-    reply.status() == http::StatusCode::NOT_FOUND && account.dialect().lookup.nothing == Some(EmptyLookup::NotFound)
 }
 
 /// Sorts the lack of a reply.

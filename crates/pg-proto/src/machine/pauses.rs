@@ -24,6 +24,15 @@ impl Backoff {
         // At most half of what fits, so that one more fits as well.
         Duration::from_millis(least + random % (most - least + 1))
     }
+
+    /// The pause before another request: what the service asked for and the first pause on top, so that not all clients return
+    /// at once; or else the pause that follows `earlier` other pauses.
+    pub(super) fn pause(&self, asked: Option<Duration>, earlier: u32, random: u64) -> Duration {
+        match asked {
+            Some(least) => least.saturating_add(self.next(0, random)),
+            None => self.next(earlier, random),
+        }
+    }
 }
 
 impl Default for Backoff {

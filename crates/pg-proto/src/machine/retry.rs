@@ -42,14 +42,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Account, Misuse, Refused, ReplyError,
-    machine::{Action, Event, Failure, Machine, Moment, Never, ResumeError, SavedState, books::Services, charge},
+    machine::{
+        Action, Event, Failure, Machine, Moment, Never, Reconcile, ResumeError, SavedState, UnknownReason,
+        books::Services, settlement::Expected,
+    },
 };
 
 mod outcome;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{RetryBounds, RetryOutcome, Unanswered};
+pub use outcome::{RetryBounds, RetryOutcome};
 
 const NAME: &str = "retry";
 const VERSION: u32 = 1;
@@ -105,7 +108,7 @@ enum Phase {
 /// Why a request that left has no result.
 #[derive(Clone, Debug)]
 enum Last {
-    Unanswered(Unanswered),
+    Unanswered(UnknownReason),
     Refused(Refused),
 }
 
@@ -185,10 +188,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
     /// Waits for its own pause, or for what the service wants, spread by the first pause.
     fn rest(&mut self, told: Option<Duration>, now: Moment, random: u64) -> Action<Never, RetryOutcome<M::Output>> {
         let bounds = &self.state.bounds;
-        let length = match told {
-            None => bounds.pauses.next(self.state.sends.saturating_sub(1), random),
-            Some(least) => least.saturating_add(bounds.pauses.next(0, random)),
-        };
+        let length = bounds.pauses.pause(told, self.state.sends.saturating_sub(1), random);
         let until = now.after(length);
         if self.state.sends > bounds.again || self.state.deadline.is_some_and(|deadline| until > deadline) {
             return self.bounds_ended();
@@ -202,15 +202,15 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
             _ if !self.state.left => RetryOutcome::NotSent,
             Some(Last::Refused(refused)) if !self.state.open => RetryOutcome::Refused(refused),
             // A second deletion, for example, is refused because the first one was carried out.
-            Some(Last::Refused(refused)) => return self.unknown(Unanswered::RefusedAtLast(refused)),
+            Some(Last::Refused(refused)) => return self.unknown(UnknownReason::Refused(refused)),
             Some(Last::Unanswered(why)) => return self.unknown(why),
-            None => return self.unknown(Unanswered::NoReply),
+            None => return self.unknown(UnknownReason::NoReply),
         };
         self.done(outcome)
     }
 
-    fn unknown(&mut self, why: Unanswered) -> Action<Never, RetryOutcome<M::Output>> {
-        let reconcile = charge::lookup_of(&self.request);
+    fn unknown(&mut self, why: UnknownReason) -> Action<Never, RetryOutcome<M::Output>> {
+        let reconcile = Reconcile::by_unique_reference(Some(&Expected::of(&self.request).reference));
         self.done(RetryOutcome::Unknown { reconcile, why })
     }
 
@@ -244,10 +244,10 @@ impl<M: ApiRequest<Output: Clone>> Machine for Retry<M> {
             (Phase::Sending, Event::Failed(failure)) if self.in_flight => {
                 self.in_flight = false;
                 match failure {
-                    Failure::MaybeSent => self.without_result(Last::Unanswered(Unanswered::NoReply), now, random),
+                    Failure::MaybeSent => self.without_result(Last::Unanswered(UnknownReason::NoReply), now, random),
                     // Whatever left before, of a safe method, may leave again.
                     Failure::NotSent => self.rest(None, now, random),
-                    Failure::HeldBack if self.state.left => self.unknown(Unanswered::HeldBack),
+                    Failure::HeldBack if self.state.left => self.unknown(UnknownReason::HeldBack),
                     Failure::HeldBack => self.bounds_ended(),
                 }
             }
@@ -287,11 +287,13 @@ impl<M: ApiRequest<Output: Clone>> Machine for Retry<M> {
 impl Last {
     fn of(error: ReplyError, is_safe: bool) -> Self {
         match error {
-            ReplyError::Unreadable(unreadable) => Self::Unanswered(Unanswered::Unreadable(unreadable)),
-            ReplyError::Refused(refused) if refused.leaves_it_open() => Self::Unanswered(Unanswered::Refused(refused)),
+            ReplyError::Unreadable(unreadable) => Self::Unanswered(UnknownReason::Unreadable(unreadable)),
+            ReplyError::Refused(refused) if refused.leaves_it_open() => {
+                Self::Unanswered(UnknownReason::MayBeExecuted(refused))
+            }
             // A copy of it may have done it before, which matters where it may not be done twice; so may a code that nobody knows say.
             ReplyError::Refused(refused) if (refused.may_be_executed() || !refused.is_known()) && !is_safe => {
-                Self::Unanswered(Unanswered::Refused(refused))
+                Self::Unanswered(UnknownReason::MayBeExecuted(refused))
             }
             ReplyError::Refused(refused) => Self::Refused(refused),
         }

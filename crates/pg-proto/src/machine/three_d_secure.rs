@@ -24,7 +24,8 @@
 //! 2. *No return can charge.* That the customer came back is only a reason to ask for the status. A second return, another
 //!    tab and the back button find the machine past that, and change nothing.
 //! 3. *Approved and Declined are what the ledger holds*: the reply to the payment, or the payment that a lookup finds under
-//!    the reference, which the initiation had for itself (assumption A109).
+//!    the reference, which the initiation had for itself (assumption A109). One of another type, amount or currency is not
+//!    taken for it.
 //!    An initiation that is refused because its reference was used (125, 950) leads to lookups as well: a payment may have been
 //!    made under it before. Then only a payment that is found, or Unknown, is an end.
 //! 4. *Abandoned, Failed, TimedOut, NotShifted, NotInitiated and NotSent are for ever*: no request for the payment left.
@@ -46,15 +47,15 @@
 
 use std::{fmt, time::Duration};
 
-use pg_model::{ApiRequest, AuthenticationStatus, Transaction, Url};
+use pg_model::{ApiRequest, AuthenticationStatus, Url};
 
 use self::{
     plan::Initiation as Request,
     state::{Phase, State},
 };
 use super::{
-    Action, Event, Machine, Moment, ResumeError, SavedState, books::Services, charge::UnknownReason,
-    exchange::UNTIL_THE_REPLY,
+    Action, Event, Machine, Moment, Reconcile, ResumeError, SavedState, UnknownReason, books::Services,
+    exchange::UNTIL_THE_REPLY, settlement::Unsettled,
 };
 use crate::{Account, Misuse, Refused};
 
@@ -89,8 +90,8 @@ pub struct ThreeDSecure {
     status: Option<(AuthenticationStatus, Moment)>,
     /// A refusal of the payment that a lookup has to confirm.
     refusal: Option<Refused>,
-    /// A payment whose status is not known.
-    seen: Option<Box<Transaction>>,
+    /// A payment with a status that is pending or not listed.
+    unsettled: Unsettled,
     /// Whether a lookup has answered that there is no payment.
     looked: bool,
     ended: Option<Box<ThreeDSecureOutcome>>,
@@ -144,10 +145,10 @@ impl ThreeDSecure {
             Initiation::CardKey(request) => request.check(),
         };
         violations.into_result().map_err(Misuse::Invalid)?;
-        let order = initiation.order();
-        let reference = order.unique_merchant_reference.as_ref().filter(|reference| !reference.is_empty());
-        let reference = reference.ok_or(Misuse::NoUniqueReference)?;
-        let state = State::new(plan, reference.as_str(), order.currency.as_str());
+        let state = State::new(plan, &initiation);
+        if state.reference.is_empty() {
+            return Err(Misuse::NoUniqueReference);
+        }
         Ok(Self::with(account, state, Some(initiation)))
     }
 
@@ -180,14 +181,13 @@ impl ThreeDSecure {
             checked: Moment::default(),
             status: None,
             refusal: None,
-            seen: None,
+            unsettled: Unsettled::default(),
             looked: false,
             ended: None,
         }
     }
 
-    /// Takes what happened.
-    fn hear(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
+    fn handle_event(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
         match event {
             Event::Begin | Event::Woken => {}
             Event::Input(input) => match self.state.phase {
@@ -260,7 +260,7 @@ impl ThreeDSecure {
     }
 
     fn unknown(&mut self, why: UnknownReason) {
-        let reconcile = self.state.lookup();
+        let reconcile = Reconcile::Transaction(self.state.expected().lookup());
         self.end(ThreeDSecureOutcome::Unknown { reconcile, why });
     }
 }
@@ -273,7 +273,7 @@ impl Machine for ThreeDSecure {
     fn step(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) -> ThreeDSecureAction {
         if self.ended.is_none() {
             self.time_passed(now);
-            self.hear(event, now, random);
+            self.handle_event(event, now, random);
         }
         self.go_on(now)
     }

@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use pg_model::{Transaction, TransactionLookup, mask};
+use pg_model::{Transaction, mask};
 
 use super::{
+    Reconcile, UnknownReason,
     account_update::{BatchEnd, Summary, UpdateEnd},
     charge::ChargeOutcome,
     checkout::{CheckoutOutcome, NotOpenedReason},
@@ -114,10 +115,7 @@ impl Display for CheckoutOutcome {
             Self::NotOpened(why) => write!(f, "not opened: {why}; nothing was paid"),
             Self::Lapsed { cancelled: true } => f.write_str("lapsed: the token was cancelled and was not paid"),
             Self::Lapsed { cancelled: false } => f.write_str("lapsed: the token expired and was not paid"),
-            Self::Unknown { trans_key: Some(key), why } => {
-                write!(f, "unknown: {why}; look transaction {} up later, or ask the operator", mask::text(key))
-            }
-            Self::Unknown { trans_key: None, why } => write!(f, "unknown: {why}; ask the operator"),
+            Self::Unknown { reconcile, why } => unknown(f, why, reconcile),
         }
     }
 }
@@ -153,8 +151,7 @@ impl<T> Display for RetryOutcome<T> {
         match self {
             Self::Answered(_) | Self::NotSent => f.write_str(self.label()),
             Self::Refused(refused) => refused.fmt(f),
-            Self::Unknown { reconcile: Some(reconcile), why } => unknown(f, why, reconcile),
-            Self::Unknown { reconcile: None, why } => write!(f, "unknown: {why}; ask the operator"),
+            Self::Unknown { reconcile, why } => unknown(f, why, reconcile),
         }
     }
 }
@@ -224,22 +221,19 @@ fn refused(f: &mut Formatter<'_>, refused: &Refused) -> fmt::Result {
     write!(f, "{refused}; nothing was charged{reference}")
 }
 
-fn unknown(f: &mut Formatter<'_>, why: &impl Display, reconcile: &TransactionLookup) -> fmt::Result {
-    write!(f, "unknown: {why}")?;
-    if let Some(reference) = &reconcile.unique_merchant_reference {
-        let reference = mask::text(reference.as_str());
-        write!(f, "; look it up until it is found (transaction/lookup uniqueMerchantReference={reference})")?;
-    }
-    f.write_str("; do not pay under another reference before that")
+fn unknown(f: &mut Formatter<'_>, why: &UnknownReason, reconcile: &Reconcile) -> fmt::Result {
+    write!(f, "unknown: {why}; {reconcile}")?;
+    let by_reference = reconcile.transaction().is_some_and(|lookup| lookup.unique_merchant_reference.is_some());
+    f.write_str(if by_reference { "; do not pay under another reference before it is found" } else { "" })
 }
 
 #[cfg(test)]
 mod tests {
     use http::StatusCode;
-    use pg_model::ServiceError;
+    use pg_model::{ServiceError, TransactionLookup};
 
     use super::*;
-    use crate::machine::{Failure, charge::UnknownReason};
+    use crate::machine::Failure;
 
     #[test]
     fn an_outcome_says_what_to_do_next() {
@@ -253,7 +247,7 @@ mod tests {
             transaction_status: "No to 4111111111111111".into(),
             ..Transaction::default()
         };
-        let reconcile = TransactionLookup::new().unique_merchant_reference("order-7");
+        let reconcile = Reconcile::from(TransactionLookup::new().unique_merchant_reference("order-7"));
         for (outcome, line) in [
             (ChargeOutcome::Approved(paid), "approved: transaction k1"),
             (ChargeOutcome::Declined(not), "declined: status 901 No to 411111******1111"),
@@ -270,8 +264,8 @@ mod tests {
             (ChargeOutcome::NotSent, "not sent: nothing was charged"),
             (
                 ChargeOutcome::Unknown { reconcile, why: UnknownReason::NotLookedUp },
-                "unknown: a request may have arrived, and no lookup was answered since; look it up until it is found \
-                 (transaction/lookup uniqueMerchantReference=order-7); do not pay under another reference before that",
+                "unknown: a request may have arrived, and no lookup was answered since; look it up next (transaction/lookup \
+                 uniqueMerchantReference=order-7); do not pay under another reference before it is found",
             ),
         ] {
             assert_eq!(outcome.to_string(), line);

@@ -111,9 +111,9 @@ pub static ASSUMPTIONS: &[Assumption] = &[
         area: "model",
         title: "Which status codes are declines",
         open: "Status codes other than 600, 607 and 608 (spec 2 §7).",
-        chosen: "600 is approved. Declined are the codes that the account's dialect lists; the sandbox has 901 to 907. Any other code is reported as Other, neither paid nor declined. In version 5, status 1 is approved, 0 declined, anything else Other.",
+        chosen: "600 is approved. Declined are the codes that the account's dialect lists; the sandbox has 901 to 907. Any other code is reported as Other, neither paid nor declined; a machine looks a pending one up until its bounds end, and ends after three lookups in a row with the same code that the dialect does not list. In version 5, status 1 is approved, 0 declined, anything else Other.",
         why: "Guessing about money is worse than asking; a real decline code needs one entry.",
-        change: "[[declined]] of the dialect.",
+        change: "[[declined]] and [[pending]] of the dialect.",
         question: Some(
             "Which values of transactionStatusCode mean that a payment was declined, and which that it is still being processed?",
         ),

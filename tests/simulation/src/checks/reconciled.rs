@@ -24,10 +24,10 @@ pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
         let account = world.clients[task.client].right_account().clone();
         let request = account.request(&lookup).map_err(|_| format!("the lookup of {name} is not valid"))?;
         let reply = world.service.serve_at_once(now, request);
+        let status = reply.status();
         let found = match account.reply::<TransactionLookup>(reply) {
             Ok(found) => found.transactions,
-            // This service's way to say that there is nothing.
-            Err(_) if world.spoken.nothing_is_an_error() => Vec::new(),
+            Err(error) if world.spoken.says_nothing_found(status, &error) => Vec::new(),
             Err(error) => return Err(format!("lookup of {name}: {error}")),
         };
         let found: Vec<String> = found.iter().map(|found| found.transaction_key.as_str().to_owned()).collect();

@@ -1,57 +1,47 @@
 //! The lookup is being sent: what it finds, and what it means when it finds nothing.
 
-use bytes::Bytes;
-use pg_model::{ApiRequest, ErrorCode, Outcome, Remedy, Transaction, TransactionLookup, dialect::EmptyLookup};
+use pg_model::{ApiRequest, Outcome, Transaction};
 
 use super::{
     Charge, ChargeOutcome, Rest, Transition, UnknownReason,
-    intent::Found,
-    state::{Aim, Then},
+    state::{Aim, Exposure, Then, UsedUp},
 };
-use crate::{
-    Refused, ReplyError,
-    machine::{Failure, exchange::says_not_found},
+use crate::machine::{
+    Event,
+    settlement::{Finding, Nothing},
 };
 
 impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
-    /// The reply to the lookup.
-    pub(super) fn looked_up(&mut self, response: http::Response<Bytes>) -> Transition {
-        if says_not_found(&self.account, &response) {
-            return self.nothing_found(true, self.proves(EmptyLookup::NotFound));
-        }
-        match self.account.reply::<TransactionLookup>(response) {
-            Ok(found) => match self.state.intent.among(found.transactions) {
-                Found::One(transaction) => self.found(transaction),
-                Found::Strange(doubt) => Transition::Unknown(doubt),
-                Found::Nothing { certain } => {
-                    self.nothing_found(certain, certain && self.proves(EmptyLookup::EmptyList))
-                }
-            },
-            Err(ReplyError::Unreadable(_)) => Transition::Rest(Rest::Backoff, Then::Look),
-            Err(ReplyError::Refused(refused)) => self.lookup_refused(refused),
-        }
-    }
-
-    /// Whether nothing found in this form proves that there is no payment.
-    fn proves(&self, form: EmptyLookup) -> bool {
-        self.account.dialect().proves_nothing_there(form)
-    }
-
-    /// There is no reply to the lookup. It only reads, so that it does not matter whether it was executed.
-    pub(super) fn not_looked_up(&self, failure: Failure) -> Transition {
-        match failure {
-            Failure::NotSent | Failure::MaybeSent => Transition::Rest(Rest::Backoff, Then::Look),
-            Failure::HeldBack => Transition::Unknown(UnknownReason::HeldBack),
+    /// What came of the lookup.
+    pub(super) fn looked_up(&mut self, event: Event) -> Transition {
+        match self.state.expected.looked_up(&self.account, event) {
+            Finding::Approved(transaction) => Transition::Done(ChargeOutcome::Approved(transaction)),
+            Finding::Declined(transaction) => Transition::Done(ChargeOutcome::Declined(transaction)),
+            Finding::Unsettled(transaction) => {
+                self.wait_for_a_status();
+                let settled = self.unsettled.looked_up(transaction, self.account.dialect());
+                settled.map_or(Transition::Rest(Rest::Backoff, Then::Look), Transition::Unknown)
+            }
+            Finding::Nothing(nothing) => {
+                self.unsettled.not_found();
+                self.nothing_found(nothing)
+            }
+            Finding::Unknown(why) => Transition::Unknown(why),
+            Finding::Again(wait) => Transition::Rest(wait.map_or(Rest::Backoff, Rest::AsTold), Then::Look),
         }
     }
 
-    /// `listed`: the service listed what there is. Otherwise it answered with a code that may have said so. `proves_it`: the
-    /// dialect says that there is no payment then.
-    fn nothing_found(&mut self, listed: bool, proves_it: bool) -> Transition {
-        self.state.looked |= listed || proves_it;
+    /// There is a payment whose status does not settle it: only lookups can.
+    pub(super) fn wait_for_a_status(&mut self) {
+        self.state.expose(Exposure::Open);
+        self.state.aim = Aim::Settle(UsedUp::UnknownStatus);
+    }
+
+    fn nothing_found(&mut self, nothing: Nothing) -> Transition {
+        self.state.looked |= nothing.listed || nothing.proves;
         let dialect = self.account.dialect();
         match &self.state.aim {
-            Aim::Refuse { refusal, proves: true } if proves_it => {
+            Aim::Refuse { refusal, proves: true } if nothing.proves => {
                 Transition::Done(ChargeOutcome::Refused(refusal.refused(dialect)))
             }
             // No later lookup would prove more.
@@ -62,26 +52,4 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             Aim::Resend => Transition::Resend,
         }
     }
-
-    fn lookup_refused(&mut self, refused: Refused) -> Transition {
-        if refused.leaves_it_open() {
-            return Transition::Rest(Rest::Backoff, Then::Look);
-        }
-        if is_nothing(&refused) {
-            return self.nothing_found(false, refused.unknown_transaction() && self.proves(EmptyLookup::Error));
-        }
-        match refused.remedy() {
-            Remedy::FixCredentials => Transition::Unknown(UnknownReason::Credentials(refused)),
-            remedy @ (Remedy::WaitOneMinute | Remedy::WaitFiveMinutes | Remedy::Retry) => {
-                Transition::Rest(Rest::of(remedy), Then::Look)
-            }
-            _ => Transition::Unknown(UnknownReason::LookupRefused(refused)),
-        }
-    }
-}
-
-/// The documents do not show how a lookup says that it found nothing (spec 2 §4.4). An error that names the reference may mean
-/// it, and one of which the dialect says that it does: enough to send a payment again under its reference.
-fn is_nothing(refused: &Refused) -> bool {
-    *refused.code() == ErrorCode::INVALID_MERCHANT_REFERENCE || refused.unknown_transaction()
 }

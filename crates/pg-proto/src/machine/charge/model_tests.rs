@@ -196,14 +196,14 @@ fn copy(charge: &Charge<AuthCardKey>) -> Charge<AuthCardKey> {
         request: charge.request.clone(),
         state: charge.state.clone(),
         in_flight: charge.in_flight,
-        seen: charge.seen.clone(),
+        unsettled: charge.unsettled.clone(),
         ended: charge.ended.clone(),
     }
 }
 
 struct Explorer {
     /// What was seen: a request leaves in this state of the machine and the world.
-    known: HashSet<(String, World, bool, bool)>,
+    known: HashSet<(String, World, bool, (bool, u32))>,
     ends: BTreeSet<&'static str>,
 }
 
@@ -218,7 +218,7 @@ impl Explorer {
             }
             Action::Send(sent) => {
                 let paying = sent.uri().path().contains("authCardKey");
-                let key = (charge.save().text().to_owned(), world, charge.request.is_some(), charge.seen.is_some());
+                let key = (charge.save().text().to_owned(), world, charge.request.is_some(), charge.unsettled.state());
                 if self.known.insert(key) {
                     self.send(&charge, world, paying, now, depth);
                 }

@@ -7,7 +7,10 @@ use super::{
     Charge, ChargeOutcome, RefusalScope, Rest, Transition, UnknownReason,
     state::{Aim, Exposure, Refusal, State, Then, UsedUp},
 };
-use crate::{Refused, ReplyError, machine::Failure};
+use crate::{
+    Refused, ReplyError,
+    machine::{Failure, settlement::Finding},
+};
 
 impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     /// The reply to the payment.
@@ -32,33 +35,22 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
     /// A transaction came back: it is the one of this reference.
     fn made(&mut self, outcome: Outcome<Transaction>) -> Transition {
         self.state.expose(Exposure::Answered);
-        if !self.state.intent.bears_reference(outcome.record()) {
-            // The reply to something else.
-            return lost(&mut self.state);
-        }
-        self.found(Box::new(outcome.into_record()))
-    }
-
-    /// The transaction of this reference, in whichever way it was found.
-    pub(super) fn found(&mut self, transaction: Box<Transaction>) -> Transition {
-        let transaction = match self.state.intent.recognise(transaction) {
-            Ok(transaction) => transaction,
-            Err(doubt) => return Transition::Unknown(doubt),
-        };
-        match Outcome::read(*transaction, self.account.dialect()) {
-            Outcome::Approved(transaction) => Transition::Done(ChargeOutcome::Approved(transaction)),
-            Outcome::Declined(transaction) => Transition::Done(ChargeOutcome::Declined(transaction)),
-            Outcome::Other(transaction) => {
-                self.state.expose(Exposure::Open);
-                self.state.aim = Aim::Settle(UsedUp::UnknownStatus);
-                self.seen = Some(transaction);
+        match self.state.expected.replied(outcome, self.account.dialect()) {
+            Finding::Approved(transaction) => Transition::Done(ChargeOutcome::Approved(transaction)),
+            Finding::Declined(transaction) => Transition::Done(ChargeOutcome::Declined(transaction)),
+            Finding::Unsettled(transaction) => {
+                self.wait_for_a_status();
+                self.unsettled.replied(transaction);
                 Transition::Rest(Rest::Backoff, Then::Look)
             }
+            Finding::Unknown(why) => Transition::Unknown(why),
+            // The reply to something else.
+            Finding::Nothing(_) | Finding::Again(_) => lost(&mut self.state),
         }
     }
 }
 
-/// Nobody knows what became of the request: look it up, and give it time before.
+/// The request may have been executed: look it up, after a pause.
 pub(super) fn lost(state: &mut State) -> Transition {
     state.expose(Exposure::Open);
     state.aim = Aim::Resend;

@@ -30,10 +30,8 @@ impl Rest {
 
     /// How long it is. What the service wants is spread by the first pause, so that not everybody is back at once.
     pub(super) fn length(self, pauses: Backoff, earlier: u32, random: u64) -> Duration {
-        match self {
-            Self::Backoff => pauses.next(earlier, random),
-            Self::AsTold(least) => least.saturating_add(pauses.next(0, random)),
-        }
+        let asked = if let Self::AsTold(least) = self { Some(least) } else { None };
+        pauses.pause(asked, earlier, random)
     }
 }
 

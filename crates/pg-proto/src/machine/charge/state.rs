@@ -6,12 +6,17 @@ use http::StatusCode;
 use pg_model::{Dialect, ServiceError, mask};
 use serde::{Deserialize, Serialize};
 
-use super::{ChargeBounds, intent::Intent};
-use crate::{Refused, machine::Moment};
+use super::ChargeBounds;
+use crate::{
+    Refused,
+    machine::{Moment, settlement::Expected},
+};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
-    pub(super) intent: Intent,
+    /// What is to be paid, under the name that earlier versions stored.
+    #[serde(rename = "intent")]
+    pub(super) expected: Expected,
     pub(super) bounds: ChargeBounds,
     /// Set when it begins.
     pub(super) deadline: Option<Moment>,
@@ -127,9 +132,9 @@ impl Refusal {
 }
 
 impl State {
-    pub(super) fn new(intent: Intent, bounds: ChargeBounds) -> Self {
+    pub(super) fn new(expected: Expected, bounds: ChargeBounds) -> Self {
         Self {
-            intent,
+            expected,
             bounds,
             deadline: None,
             sends: 0,

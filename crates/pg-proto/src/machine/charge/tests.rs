@@ -115,7 +115,7 @@ impl Drive {
     fn doubts(self) -> UnknownReason {
         match self.ends() {
             ChargeOutcome::Unknown { reconcile, why } => {
-                assert_eq!(reconcile, TransactionLookup::new().unique_merchant_reference("order-7"));
+                assert_eq!(reconcile, pg_model::TransactionLookup::new().unique_merchant_reference("order-7").into());
                 why
             }
             other => panic!("{other:?}"),

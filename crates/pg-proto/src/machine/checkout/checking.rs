@@ -5,11 +5,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, Remedy};
 
-use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NotKnown, Phase, amount};
+use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, Phase, amount};
 use crate::{
     Refused,
     machine::{
-        Event, Moment,
+        Event, Moment, UnknownReason,
         exchange::{ExchangeResult, sort_event},
     },
 };
@@ -22,6 +22,8 @@ enum Finding {
     Payment,
     /// It belongs to another token, or failed.
     Nothing,
+    /// It belongs to this token, and the dialect lists its status as pending.
+    Pending,
     /// It belongs to this token, and is neither paid nor failed.
     Unclear,
 }
@@ -36,16 +38,17 @@ impl Checkout {
 
     pub(super) fn checked(&mut self, key: String, event: Event<CheckoutInput>, now: Moment, random: u64) {
         let again = match sort_event::<EnterpriseTransactionLookup, _>(&self.account, event) {
-            ExchangeResult::Answer(transaction) => {
-                match self.judge(&transaction) {
-                    Finding::Payment => return self.end(CheckoutOutcome::Paid { trans_key: key }),
-                    Finding::Nothing => {}
-                    Finding::Unclear => self.state.unclear = Some(key.clone()),
+            ExchangeResult::Answer(transaction) => match self.judge(&transaction) {
+                Finding::Payment => return self.end(CheckoutOutcome::Paid { trans_key: key }),
+                Finding::Nothing => return self.done_with(&key, now),
+                Finding::Unclear => {
+                    self.state.unclear = Some(key.clone());
+                    return self.done_with(&key, now);
                 }
-                return self.done_with(&key, now);
-            }
-            ExchangeResult::Shut(refused) => return self.not_known(key, NotKnown::Refused(refused)),
-            ExchangeResult::HeldBack => return self.not_known(key, NotKnown::HeldBack),
+                Finding::Pending => self.try_again(None, now, random),
+            },
+            ExchangeResult::Shut(refused) => return self.not_known(key, UnknownReason::LookupRefused(refused)),
+            ExchangeResult::HeldBack => return self.not_known(key, UnknownReason::HeldBack),
             ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) if refused.remedy() != Remedy::Retry => {
                 if !self.is_made_up(&refused) {
                     self.state.unclear = Some(key.clone());
@@ -66,15 +69,19 @@ impl Checkout {
 
     /// Words for a decline are the dialect's (assumption A125); only `Success` is documented.
     fn judge(&self, transaction: &EnterpriseTransaction) -> Finding {
-        let state = &self.state;
-        if transaction.token != state.token.as_str()
-            || self.account.dialect().checkout.failed.contains(&transaction.status)
-        {
+        let (state, statuses) = (&self.state, &self.account.dialect().checkout);
+        if transaction.token != state.token.as_str() || statuses.failed.contains(&transaction.status) {
             return Finding::Nothing;
         }
-        let fits = transaction.currency == state.currency.as_str()
-            && amount::minor(&transaction.value, &state.currency) == Some(state.amount);
-        if fits && transaction.status == "Success" { Finding::Payment } else { Finding::Unclear }
+        if statuses.pending.contains(&transaction.status) {
+            return Finding::Pending;
+        }
+        // Unlike the list of a lookup, this reply always names both.
+        let value = amount::minor(&transaction.value, &state.currency);
+        let named = !transaction.currency.is_empty() && value.is_some();
+        let fits = named && state.money().differs_from(transaction.currency.as_str(), value).is_none();
+        let paid = transaction.status == "Success" || statuses.paid.contains(&transaction.status);
+        if fits && paid { Finding::Payment } else { Finding::Unclear }
     }
 
     /// Whether a refusal says that there is no such transaction. The documents show no code for that, and anybody can make
@@ -89,7 +96,8 @@ impl Checkout {
         self.state.attempts.hold_back(BETWEEN_LOOKS, now);
     }
 
-    fn not_known(&mut self, key: String, why: NotKnown) {
-        self.end(CheckoutOutcome::Unknown { trans_key: Some(key), why });
+    fn not_known(&mut self, key: String, why: UnknownReason) {
+        let outcome = self.unknown(Some(key), why);
+        self.end(outcome);
     }
 }

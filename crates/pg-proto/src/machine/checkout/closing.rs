@@ -1,12 +1,16 @@
 //! The token is withdrawn, late news are waited for, and a payment of which nobody told is searched for.
 
 use bytes::Bytes;
-use pg_model::{CancelToken, Flag, Outcome, Transaction, TransactionLookup, TransactionType, dialect::EmptyLookup};
+use pg_model::{
+    CancelToken, EnterpriseTransactionLookup, Flag, Outcome, Transaction, TransactionLookup, TransactionType,
+    dialect::EmptyLookup,
+};
 
-use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NEWS, NotKnown, NotOpenedReason, Phase};
+use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NEWS, NotOpenedReason, Phase};
 use crate::machine::{
-    Event, Moment,
-    exchange::{ExchangeResult, says_not_found, sort_event},
+    Event, Moment, Reconcile, UnknownReason,
+    exchange::{ExchangeResult, sort_event},
+    settlement::Listed,
 };
 
 impl Checkout {
@@ -70,62 +74,61 @@ impl Checkout {
     }
 
     pub(super) fn found(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        if matches!(&event, Event::Reply(reply) if says_not_found(&self.account, reply)) {
-            self.state.searched = self.proves(EmptyLookup::NotFound);
-            return self.enter(Phase::Concluding);
-        }
-        let again = match sort_event::<TransactionLookup, _>(&self.account, event) {
-            ExchangeResult::Answer(found) => {
-                let mut found: Vec<Transaction> = found.transactions;
+        let again = match Listed::of(&self.account, event) {
+            Listed::Transactions(mut found) => {
                 found.retain(|transaction| self.may_be_it(transaction));
                 // What does not fit can't be checked, so that finding nothing would say nothing; nor would it where the
                 // service is not known to list all there is.
-                self.state.searched = found.len() <= NEWS && self.proves(EmptyLookup::EmptyList);
+                let proves = self.account.dialect().proves_nothing_there(EmptyLookup::EmptyList);
+                self.state.searched = found.len() <= NEWS && proves;
                 let keys = found.into_iter().take(NEWS).map(|found| found.transaction_key.to_string());
                 self.state.news.extend(keys.filter(|key| !key.is_empty()));
                 false
             }
-            ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) if refused.unknown_transaction() => {
-                self.state.searched = self.proves(EmptyLookup::Error);
+            Listed::Nothing(nothing) => {
+                self.state.searched = nothing.proves;
                 false
             }
-            ExchangeResult::Refused(_)
-            | ExchangeResult::Done(_)
-            | ExchangeResult::Shut(_)
-            | ExchangeResult::HeldBack => false,
-            ExchangeResult::Later(wait) => self.try_again(Some(wait), now, random),
-            ExchangeResult::NotSent | ExchangeResult::InDoubt => self.try_again(None, now, random),
+            Listed::Unknown(_) => false,
+            Listed::Again(wait) => self.try_again(wait, now, random),
         };
         if !again {
             self.enter(Phase::Concluding);
         }
     }
 
-    /// Whether nothing found in this form proves that there is no payment.
-    fn proves(&self, form: EmptyLookup) -> bool {
-        self.account.dialect().proves_nothing_there(form)
-    }
-
     /// Everything was tried, and no payment was found.
     pub(super) fn conclude(&mut self) -> Option<http::Request<Bytes>> {
-        let unknown = |trans_key, why| CheckoutOutcome::Unknown { trans_key, why };
         let state = &self.state;
-        self.end(if let Some(key) = &state.unclear {
-            unknown(Some(key.clone()), NotKnown::Unclear)
+        let outcome = if let Some(key) = state.unclear.clone() {
+            self.unknown(Some(key), UnknownReason::Unclear)
         } else if !state.cancelled && !state.expired {
-            unknown(None, NotKnown::StillOpen)
+            self.unknown(None, UnknownReason::StillOpen)
         } else if state.searched {
             CheckoutOutcome::Lapsed { cancelled: state.cancelled }
         } else {
-            unknown(None, NotKnown::NobodyTold)
-        });
+            self.unknown(None, UnknownReason::NotReported)
+        };
+        self.end(outcome);
         None
+    }
+
+    /// The outcome is not known: by the transaction that may be the payment it can be looked up, or else by the reference.
+    pub(super) fn unknown(&self, trans_key: Option<String>, why: UnknownReason) -> CheckoutOutcome {
+        let reconcile = match (trans_key, &self.state.reference) {
+            (Some(key), _) => Reconcile::Enterprise(EnterpriseTransactionLookup::new(key)),
+            (None, Some(reference)) => {
+                Reconcile::Transaction(TransactionLookup::new().merchant_reference(reference.as_str()))
+            }
+            (None, None) => Reconcile::AskOperator,
+        };
+        CheckoutOutcome::Unknown { reconcile, why }
     }
 
     /// References need not be unique, so that other payments may be found as well.
     fn may_be_it(&self, found: &Transaction) -> bool {
         let kind = [TransactionType::AUTH, TransactionType::PRE_AUTH].contains(&found.transaction_type);
-        let currency = found.currency.is_empty() || found.currency == self.state.currency.as_str();
-        kind && currency && !matches!(Outcome::read(found.clone(), self.account.dialect()), Outcome::Declined(_))
+        let differs = self.state.money().differs_from(found.currency.as_str(), None).is_some();
+        kind && !differs && !matches!(Outcome::read(found.clone(), self.account.dialect()), Outcome::Declined(_))
     }
 }

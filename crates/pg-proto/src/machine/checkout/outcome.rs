@@ -1,6 +1,9 @@
 //! How a checkout ends.
 
-use crate::{Misuse, Refused};
+use crate::{
+    Misuse, Refused,
+    machine::{Reconcile, UnknownReason},
+};
 
 /// How a checkout ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,12 +22,13 @@ pub enum CheckoutOutcome {
         /// Whether the token was cancelled; else it expired.
         cancelled: bool,
     },
-    /// Nobody knows whether it was paid.
+    /// It is not known whether it was paid.
     Unknown {
-        /// The transaction that may be the payment, if there is one: look it up later, or ask the operator.
-        trans_key: Option<String>,
+        /// The lookup to make later: of the transaction that may be the payment, if there is one, or else of everything with the
+        /// request's `trans_reference`.
+        reconcile: Reconcile,
         /// Why it is not known.
-        why: NotKnown,
+        why: UnknownReason,
     },
 }
 
@@ -42,28 +46,6 @@ pub enum NotOpenedReason {
     Interrupted,
     /// It was withdrawn before there was a token.
     Withdrawn,
-}
-
-/// Why it is not known whether it was paid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NotKnown {
-    /// Nobody told of a payment, and none was searched for, or the search failed.
-    #[error("nobody told of a payment, and it could not be searched for")]
-    NobodyTold,
-    /// A transaction of this token is neither paid nor failed: refunded, of another amount, or of a status that nobody
-    /// knows. Or it could not be looked up.
-    #[error("a transaction that may be the payment is neither paid nor failed, or could not be looked up")]
-    Unclear,
-    /// The token may still be paid: it could not be cancelled, and the service has not said that it is closed.
-    #[error("the token could not be cancelled and may still be paid")]
-    StillOpen,
-    /// The service refuses the credentials.
-    #[error("the lookup was refused: {0}")]
-    Refused(Refused),
-    /// Nothing may be sent at the moment.
-    #[error("nothing may be sent at present")]
-    HeldBack,
 }
 
 /// Why a checkout can't begin. Nothing was sent.

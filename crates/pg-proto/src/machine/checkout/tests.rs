@@ -1,13 +1,13 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::CheckoutItem;
+use pg_model::{CheckoutItem, EnterpriseTransactionLookup, TransactionLookup};
 
 use super::*;
 use crate::{
     BaseUrl, Credentials, EnterpriseCredentials,
     machine::{
-        Failure,
+        Failure, Reconcile, UnknownReason,
         run::{self, NOON, Tested},
     },
 };
@@ -66,7 +66,10 @@ impl Run {
 fn account() -> Account {
     let credentials = Credentials::new("canary-api-key", "canary-password", "sha");
     let base = |text| BaseUrl::parse(text).unwrap();
-    Account::new(base("https://gateway.example"), credentials).with_dialect(crate::spoken::sandbox()).enterprise(
+    let mut dialect = (*crate::spoken::sandbox()).clone();
+    dialect.checkout.pending.push("Processing".to_owned());
+    dialect.checkout.paid.push("SUCCESS".to_owned());
+    Account::new(base("https://gateway.example"), credentials).with_dialect(dialect).enterprise(
         base("https://gateway.example/enterprise"),
         EnterpriseCredentials::new("canary-v5-key", "canary-v5-password"),
     )
@@ -101,6 +104,16 @@ fn paid() -> String {
 
 fn cancelled(status: &str) -> String {
     format!("<serviceResponse><status>{status}</status></serviceResponse>")
+}
+
+/// The lookup of everything with the request's reference.
+fn by_reference() -> Reconcile {
+    TransactionLookup::new().merchant_reference("order-7").into()
+}
+
+/// The lookup of one transaction.
+fn by_key(key: &str) -> Reconcile {
+    Reconcile::Enterprise(EnterpriseTransactionLookup::new(key))
 }
 
 fn found(keys: &[&str]) -> String {

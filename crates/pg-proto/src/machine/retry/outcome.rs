@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use pg_model::TransactionLookup;
 use serde::{Deserialize, Serialize};
 
-use crate::{Refused, Unreadable, machine::Backoff};
+use crate::{
+    Refused,
+    machine::{Backoff, Reconcile, UnknownReason},
+};
 
 /// How far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,29 +40,8 @@ pub enum RetryOutcome<T> {
     /// It may have been carried out, or may still be.
     Unknown {
         /// The lookup that tells, for a payment with a reference.
-        reconcile: Option<TransactionLookup>,
+        reconcile: Reconcile,
         /// Why it is not known.
-        why: Unanswered,
+        why: UnknownReason,
     },
-}
-
-/// Why it is not known whether a request was carried out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Unanswered {
-    /// There was no reply.
-    #[error("the request may have arrived, and there is no reply")]
-    NoReply,
-    /// A reply came that can't be read.
-    #[error(transparent)]
-    Unreadable(Box<Unreadable>),
-    /// The service failed, the bank did not answer, or the service says that it was done before.
-    #[error("it may have been executed: {0}")]
-    Refused(Refused),
-    /// The last request was refused, and an earlier one had no reply.
-    #[error("an earlier request may have been executed: {0}")]
-    RefusedAtLast(Refused),
-    /// Nothing may be sent until somebody has put the credentials right, and a request before may have been executed.
-    #[error("nothing may be sent at present, and a request may have been executed")]
-    HeldBack,
 }

@@ -98,7 +98,7 @@ fn zero_means_zero() {
     let mut retry = lookup(0);
     begin(&mut retry, NOW);
     let outcome = done(retry.step(Event::Failed(Failure::MaybeSent), NOW, 0));
-    assert_eq!(outcome, RetryOutcome::Unknown { reconcile: None, why: Unanswered::NoReply });
+    assert_eq!(outcome, RetryOutcome::Unknown { reconcile: Reconcile::AskOperator, why: UnknownReason::NoReply });
     let mut retry = lookup(0);
     begin(&mut retry, NOW);
     let mut resumed = Retry::resume(&retry.save(), account(), TokenLookup::new().card_key("card-key")).unwrap();
@@ -129,7 +129,11 @@ fn other_methods_are_sent_again_only_when_nothing_left() {
         let mut retry = capture();
         begin(&mut retry, NOW);
         let outcome = done(retry.step(event, NOW, 0));
-        assert_eq!(matches!(outcome, RetryOutcome::Unknown { reconcile: None, .. }), unknown, "{outcome:?}");
+        assert_eq!(
+            matches!(outcome, RetryOutcome::Unknown { reconcile: Reconcile::AskOperator, .. }),
+            unknown,
+            "{outcome:?}"
+        );
         assert_eq!(matches!(outcome, RetryOutcome::Refused(_)), !unknown, "{outcome:?}");
     }
 }
@@ -141,7 +145,7 @@ fn a_payment_with_a_reference_says_how_to_find_it() {
     let RetryOutcome::Unknown { reconcile, .. } = done(retry.step(Event::Failed(Failure::MaybeSent), NOW, 0)) else {
         panic!()
     };
-    assert_eq!(reconcile, Some(TransactionLookup::new().unique_merchant_reference("order-7")));
+    assert_eq!(reconcile, Reconcile::from(TransactionLookup::new().unique_merchant_reference("order-7")));
     let mut retry = payment();
     begin(&mut retry, NOW);
     let made = answer(200, r#"{"transactionStatusCode":"901"}"#);
@@ -177,7 +181,7 @@ fn a_second_deletion_that_is_refused_says_that_the_first_may_have_been_done() {
     let pause = wait(retry.step(Event::Failed(Failure::MaybeSent), NOW, 0));
     assert!(matches!(retry.step(Event::Woken, NOW.after(pause), 0), Action::Send(_)));
     let outcome = done(retry.step(error(400, "940"), NOW.after(pause), 0));
-    assert!(matches!(outcome, RetryOutcome::Unknown { why: Unanswered::RefusedAtLast(_), .. }), "{outcome:?}");
+    assert!(matches!(outcome, RetryOutcome::Unknown { why: UnknownReason::Refused(_), .. }), "{outcome:?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::{
         Event, Failure, Moment,
         charge::{RefusalScope, UnknownReason},
         exchange::{ExchangeResult, sort_event},
+        settlement::Finding,
     },
 };
 
@@ -70,15 +71,16 @@ impl ThreeDSecure {
     }
 
     fn paid(&mut self, outcome: Outcome<Transaction>) {
-        match outcome {
-            // The reply to something else.
-            other if !self.state.bears_reference(other.record()) => self.doubt(),
-            Outcome::Approved(transaction) => self.end(ThreeDSecureOutcome::Approved(transaction)),
-            Outcome::Declined(transaction) => self.end(ThreeDSecureOutcome::Declined(transaction)),
-            Outcome::Other(transaction) => {
-                self.seen = Some(Box::new(transaction));
+        match self.state.expected().replied(outcome, self.account.dialect()) {
+            Finding::Approved(transaction) => self.end(ThreeDSecureOutcome::Approved(transaction)),
+            Finding::Declined(transaction) => self.end(ThreeDSecureOutcome::Declined(transaction)),
+            Finding::Unsettled(transaction) => {
+                self.unsettled.replied(transaction);
                 self.doubt();
             }
+            Finding::Unknown(why) => self.unknown(why),
+            // The reply to something else.
+            Finding::Nothing(_) | Finding::Again(_) => self.doubt(),
         }
     }
 

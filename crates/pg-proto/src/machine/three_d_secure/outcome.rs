@@ -1,8 +1,11 @@
 //! How a 3-D Secure payment ends.
 
-use pg_model::{AuthenticationStatus, ThreeDSecureInitiation, Transaction, TransactionLookup};
+use pg_model::{AuthenticationStatus, ThreeDSecureInitiation, Transaction};
 
-use crate::{Refused, machine::charge::UnknownReason};
+use crate::{
+    Refused,
+    machine::{Reconcile, UnknownReason},
+};
 
 /// How a 3-D Secure payment ended. Nothing was charged, and nothing ever will be, in all cases but [`Approved`], [`Unknown`]
 /// and, as far as its own words reach, [`Refused`].
@@ -34,11 +37,11 @@ pub enum ThreeDSecureOutcome {
     Refused(Refused),
     /// The payment was never asked for.
     NotSent(NotSentReason),
-    /// Nobody knows. Make this lookup later, until it finds a payment; nothing found is no proof, as long as a request may
-    /// still be on its way.
+    /// It is not known whether the payment was charged. Make this lookup later, until it finds a payment; an empty result is no
+    /// proof as long as a request may still be on its way.
     Unknown {
         /// The lookup that tells, once there is something to tell. It finds the check as well, which is no payment.
-        reconcile: TransactionLookup,
+        reconcile: Reconcile,
         /// Why it is not known.
         why: UnknownReason,
     },

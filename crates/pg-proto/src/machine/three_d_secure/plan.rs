@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use pg_model::{InitiateThreeDSecureCardKey, InitiateThreeDSecureSessionKey, Order};
+use pg_model::{InitiateThreeDSecureCardKey, InitiateThreeDSecureSessionKey};
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Backoff;
@@ -56,15 +56,6 @@ pub enum NoLiabilityShift {
     End,
     /// The merchant is asked each time.
     Ask,
-}
-
-impl Initiation {
-    pub(super) const fn order(&self) -> &Order {
-        match self {
-            Self::SessionKey(request) => &request.order,
-            Self::CardKey(request) => &request.order,
-        }
-    }
 }
 
 impl From<InitiateThreeDSecureSessionKey> for Initiation {

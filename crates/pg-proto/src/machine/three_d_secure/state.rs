@@ -1,10 +1,14 @@
 //! What is stored of a 3-D Secure payment.
 
-use pg_model::{Transaction, TransactionLookup};
+use pg_model::{ApiRequest as _, AuthThreeDSecure, PreauthThreeDSecure};
 use serde::{Deserialize, Serialize};
 
-use super::plan::ThreeDSecurePlan;
-use crate::machine::{Moment, attempts::Attempts};
+use super::plan::{Initiation, PaymentType, ThreeDSecurePlan};
+use crate::machine::{
+    Moment,
+    attempts::Attempts,
+    settlement::{Expected, SharedWith},
+};
 
 /// What is stored. The authentication key is: without it the status can't be asked for and the payment not be made, and it
 /// can't be had again. It is no secret worth stealing: it stands in the address that the customer's browser opens, is
@@ -14,6 +18,9 @@ pub(super) struct State {
     pub(super) plan: ThreeDSecurePlan,
     pub(super) reference: String,
     pub(super) currency: String,
+    /// Whole minor units. Earlier versions did not store it: then amounts are not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) total: Option<u64>,
     pub(super) phase: Phase,
     /// Attempts of this phase.
     #[serde(flatten)]
@@ -47,11 +54,16 @@ pub(super) enum Phase {
 }
 
 impl State {
-    pub(super) fn new(plan: ThreeDSecurePlan, reference: &str, currency: &str) -> Self {
+    pub(super) fn new(plan: ThreeDSecurePlan, initiation: &Initiation) -> Self {
+        let Expected { reference, currency, total, .. } = match initiation {
+            Initiation::SessionKey(request) => Expected::of(request),
+            Initiation::CardKey(request) => Expected::of(request),
+        };
         Self {
             plan,
-            reference: reference.to_owned(),
-            currency: currency.to_owned(),
+            reference,
+            currency,
+            total,
             phase: Phase::Initiating,
             attempts: Attempts::default(),
             authentication_key: String::new(),
@@ -83,14 +95,18 @@ impl State {
         self.attempts.begin_anew();
     }
 
-    /// Whether a transaction can be of this reference: those that do not say which they have, do.
-    pub(super) fn bears_reference(&self, found: &Transaction) -> bool {
-        let reference = &found.unique_merchant_reference;
-        reference.is_empty() || *reference == self.reference.as_str()
-    }
-
-    /// The lookup that finds the payment: it takes over the references of its initiation (assumption A109).
-    pub(super) fn lookup(&self) -> TransactionLookup {
-        TransactionLookup::new().unique_merchant_reference(self.reference.as_str())
+    /// The payment as it is recognised: it takes over the references of its initiation (assumption A109).
+    pub(super) fn expected(&self) -> Expected {
+        let method = match self.plan.pay {
+            PaymentType::Auth => AuthThreeDSecure::INFO.name,
+            PaymentType::Preauth => PreauthThreeDSecure::INFO.name,
+        };
+        Expected {
+            method: method.to_owned(),
+            reference: self.reference.clone(),
+            currency: self.currency.clone(),
+            total: self.total,
+            shared: SharedWith::Check,
+        }
     }
 }

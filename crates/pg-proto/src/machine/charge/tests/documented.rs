@@ -1,7 +1,7 @@
 //! A client that knows the documents alone, at a service whose other decisions nobody told it: it says what it saw and what
 //! would settle it, and never that nothing was charged where something may have been.
 
-use pg_model::Dialect;
+use pg_model::{Dialect, dialect::StatusEntry};
 
 use super::*;
 
@@ -24,6 +24,34 @@ fn a_status_that_no_document_lists_is_no_decline() {
     assert!(why.to_string().contains("901") && why.to_string().contains("[[declined]]"), "{why}");
     let drive = begin(bounds).then(ok(&transaction("600")));
     assert!(matches!(drive.ends(), ChargeOutcome::Approved(_)));
+}
+
+#[test]
+fn three_lookups_in_a_row_with_the_same_unlisted_status_are_enough() {
+    let mut drive = begin(ChargeBounds { lookups: 100, ..ChargeBounds::default() }).then(ok(&transaction("650")));
+    for pause in 0..3 {
+        drive = drive.pauses(pause).sends("lookup").then(ok(&list(&[transaction("650")])));
+    }
+    let why = drive.doubts();
+    assert!(matches!(&why, UnknownReason::UnknownStatus(seen) if seen.transaction_status_code == "650"), "{why}");
+}
+
+#[test]
+fn a_status_that_the_dialect_lists_as_pending_is_looked_up_until_the_bounds_end() {
+    let begin = || {
+        let mut dialect = Dialect::documented();
+        dialect.pending.push(StatusEntry::new("650", 11));
+        let bounds = ChargeBounds { lookups: 5, ..ChargeBounds::default() };
+        Drive::of(Charge::new(account().with_dialect(dialect), request(), bounds).unwrap(), NOW)
+    };
+    let mut drive = begin().then(ok(&transaction("650")));
+    for pause in 0..5 {
+        drive = drive.pauses(pause).sends("lookup").then(ok(&list(&[transaction("650")])));
+    }
+    let why = drive.doubts();
+    assert!(matches!(&why, UnknownReason::Pending(seen) if seen.transaction_status_code == "650"), "{why}");
+    let drive = begin().then(ok(&transaction("650"))).pauses(0).sends("lookup");
+    assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
 }
 
 #[test]

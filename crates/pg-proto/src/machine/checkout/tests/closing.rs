@@ -55,7 +55,7 @@ fn a_clock_that_jumps_makes_no_token_lapse() {
         run.fail(Failure::MaybeSent);
     }
     assert_eq!(run.wait().method(), "lookup");
-    let open = CheckoutOutcome::Unknown { trans_key: None, why: NotKnown::StillOpen };
+    let open = CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::StillOpen };
     assert_eq!(*run.say(&found(&[])).ended(), open);
 
     let mut run = jumped();
@@ -71,11 +71,12 @@ fn a_clock_that_jumps_makes_no_token_lapse() {
 
 #[test]
 fn without_a_search_that_saw_everything_nobody_knows() {
-    let unknown = CheckoutOutcome::Unknown { trans_key: None, why: NotKnown::NobodyTold };
+    let unknown = |reconcile| CheckoutOutcome::Unknown { reconcile, why: UnknownReason::NotReported };
     for reference in [None, Some("a-reference-of-more-than-32-characters")] {
         let mut run = Run::waiting(reference);
-        assert_eq!(*run.withdraw().say(&cancelled("1")).wait().ended(), unknown);
+        assert_eq!(*run.withdraw().say(&cancelled("1")).wait().ended(), unknown(Reconcile::AskOperator));
     }
+    let unknown = unknown(by_reference());
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).wait();
     for _ in 0..8 {
@@ -106,7 +107,7 @@ fn a_token_that_could_not_be_cancelled_and_never_expires_is_still_open() {
     }
     assert_eq!(run.wait().method(), "canceltoken");
     run.say(&cancelled("0")).say(&found(&[]));
-    assert_eq!(*run.ended(), CheckoutOutcome::Unknown { trans_key: None, why: NotKnown::StillOpen });
+    assert_eq!(*run.ended(), CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::StillOpen });
 }
 
 #[test]
@@ -132,7 +133,7 @@ fn what_the_search_found_and_nobody_can_look_up_may_be_the_payment() {
         run.withdraw().say(&cancelled("1")).wait().say(&found(&["key-1"]));
         run.refuse(code).wait();
         let expected = if unclear {
-            CheckoutOutcome::Unknown { trans_key: Some("key-1".to_owned()), why: NotKnown::Unclear }
+            CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear }
         } else {
             CheckoutOutcome::Lapsed { cancelled: true }
         };

@@ -34,7 +34,7 @@ fn what_is_neither_paid_nor_failed_is_never_taken_for_either() {
         run.tell("key-1").say(&odd).wait();
         assert!(!run.redirect().0.is_empty());
         run.withdraw().say(&cancelled("1")).wait().say(&found(&[])).wait();
-        let expected = CheckoutOutcome::Unknown { trans_key: Some("key-1".to_owned()), why: NotKnown::Unclear };
+        let expected = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
         assert_eq!(*run.ended(), expected);
     }
     // A true payment that comes later still counts.
@@ -72,7 +72,7 @@ fn made_up_news_cost_a_lookup_a_second_and_do_not_keep_it_from_ending() {
         "{lookups}"
     );
     run.tell("made-up");
-    assert!(matches!(run.ended(), CheckoutOutcome::Unknown { why: NotKnown::NobodyTold, .. }));
+    assert!(matches!(run.ended(), CheckoutOutcome::Unknown { why: UnknownReason::NotReported, .. }));
 }
 
 #[test]
@@ -100,13 +100,16 @@ fn lookups_are_tried_again_and_a_key_that_cannot_be_looked_up_is_not_forgotten()
     assert!(!run.redirect().0.is_empty());
     run.withdraw().say(&cancelled("1")).wait();
     assert!(
-        matches!(run.ended(), CheckoutOutcome::Unknown { trans_key: Some(key), why: NotKnown::Unclear } if key == "key-1")
+        matches!(run.ended(), CheckoutOutcome::Unknown { reconcile, why: UnknownReason::Unclear } if *reconcile == by_key("key-1"))
     );
     let mut run = Run::waiting(None);
-    assert!(matches!(run.tell("k").refuse("3").ended(), CheckoutOutcome::Unknown { why: NotKnown::Refused(_), .. }));
+    assert!(matches!(
+        run.tell("k").refuse("3").ended(),
+        CheckoutOutcome::Unknown { why: UnknownReason::LookupRefused(_), .. }
+    ));
     let mut run = Run::waiting(None);
     let end = run.tell("k").fail(Failure::HeldBack).ended();
-    assert!(matches!(end, CheckoutOutcome::Unknown { why: NotKnown::HeldBack, .. }));
+    assert!(matches!(end, CheckoutOutcome::Unknown { why: UnknownReason::HeldBack, .. }));
 }
 
 #[test]
@@ -122,4 +125,29 @@ fn events_that_do_not_fit_change_nothing() {
     let end = run.ended().clone();
     run.tell("key-2").step(Event::Woken).withdraw();
     assert_eq!(*run.ended(), end);
+}
+
+#[test]
+fn a_pending_payment_is_looked_up_until_it_is_paid_or_the_attempts_end() {
+    let pending = || looked_up("Processing", "token-1", "1,000.00", "GBP");
+    let mut run = Run::waiting(Some("order-7"));
+    run.tell("key-1").say(&pending()).wait();
+    assert_eq!(run.method(), "transaction_lookup");
+    assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+
+    let mut run = Run::waiting(Some("order-7"));
+    run.tell("key-1");
+    for _ in 0..7 {
+        run.say(&pending()).wait();
+    }
+    run.say(&pending()).wait().withdraw().say(&cancelled("1")).wait().say(&found(&[])).wait();
+    let expected = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
+    assert_eq!(*run.ended(), expected);
+}
+
+#[test]
+fn another_spelling_of_success_counts_if_the_dialect_has_it() {
+    let mut run = Run::waiting(None);
+    run.tell("key-1").say(&looked_up("SUCCESS", "token-1", "1,000.00", "GBP"));
+    assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
 }

@@ -13,11 +13,9 @@ fn what_it_finds_is_the_outcome() {
 }
 
 #[test]
-fn the_check_another_kind_and_another_reference_are_no_payment() {
+fn the_check_and_another_reference_are_no_payment() {
     let other = transaction("600", "Auth", "GBP").replace("order-7", "order-8");
-    for strange in
-        [found(&[]), found(&[transaction("600", "PreAuth", "GBP")]), found(&[other]), "<serviceResponse/>".into()]
-    {
+    for strange in [found(&[]), found(&[other]), "<serviceResponse/>".into()] {
         let mut run = Run::at(Phase::LookingUp, plan());
         assert_eq!(run.say(&strange).wait().method(), "lookup");
     }
@@ -30,7 +28,8 @@ fn nothing_found_proves_nothing() {
         run.wait().say(&found(&[]));
     }
     let ThreeDSecureOutcome::Unknown { reconcile, why } = run.ended() else { panic!() };
-    assert_eq!(reconcile.unique_merchant_reference.as_ref().unwrap().as_str(), "order-7");
+    let lookup = reconcile.transaction().unwrap();
+    assert_eq!(lookup.unique_merchant_reference.as_ref().unwrap().as_str(), "order-7");
     assert_eq!(*why, UnknownReason::NothingFound);
     let mut run = Run::at(Phase::LookingUp, plan());
     for _ in 0..4 {
@@ -57,6 +56,11 @@ fn what_cannot_be_is_unknown() {
     assert!(matches!(why(run.say(&found(&[paid.clone(), paid]))), UnknownReason::Several(keys) if keys.len() == 2));
     let mut run = Run::at(Phase::LookingUp, plan());
     assert!(matches!(
+        why(run.say(&found(&[transaction("600", "PreAuth", "GBP")]))),
+        UnknownReason::OtherPayment(_, "type")
+    ));
+    let mut run = Run::at(Phase::LookingUp, plan());
+    assert!(matches!(
         why(run.say(&found(&[transaction("600", "Auth", "EUR")]))),
         UnknownReason::OtherPayment(_, "currency")
     ));
@@ -64,7 +68,7 @@ fn what_cannot_be_is_unknown() {
     assert!(matches!(why(Run::at(Phase::LookingUp, plan()).refuse("101")), UnknownReason::LookupRefused(_)));
     assert_eq!(why(Run::at(Phase::LookingUp, plan()).fail(Failure::HeldBack)), UnknownReason::HeldBack);
     let mut run = Run::at(Phase::LookingUp, plan());
-    for _ in 0..8 {
+    for _ in 0..3 {
         run.wait().say(&found(&[transaction("777", "Auth", "GBP")]));
     }
     assert!(matches!(why(&mut run), UnknownReason::UnknownStatus(_)));
@@ -79,4 +83,26 @@ fn after_a_crash_it_looks_again() {
     let mut run = Run::at(Phase::LookingUp, plan());
     assert_eq!(run.crash().method(), "lookup");
     assert_eq!(run.payments(), 1);
+}
+
+/// A transaction that says what was paid: the order is for 499.
+fn of_value(code: &str, value: &str) -> String {
+    format!("{}<transactionValue>{value}</transactionValue>", transaction(code, "Auth", "GBP"))
+}
+
+#[test]
+fn a_payment_of_another_amount_is_not_taken_for_ours() {
+    let mut run = Run::at(Phase::LookingUp, plan());
+    assert!(matches!(run.say(&found(&[of_value("600", "499")])).ended(), ThreeDSecureOutcome::Approved(_)));
+    for code in ["600", "901"] {
+        let mut run = Run::at(Phase::LookingUp, plan());
+        run.say(&found(&[of_value(code, "498")]));
+        let ThreeDSecureOutcome::Unknown { why, .. } = run.ended() else { panic!("{:?}", run.ended()) };
+        assert!(matches!(why, UnknownReason::OtherPayment(_, "amount")), "{why:?}");
+    }
+    // The reply to the payment itself.
+    let mut run = Run::at(Phase::Authorising, plan());
+    run.say(&format!("<serviceResponse>{}</serviceResponse>", of_value("600", "498")));
+    let ThreeDSecureOutcome::Unknown { why, .. } = run.ended() else { panic!("{:?}", run.ended()) };
+    assert!(matches!(why, UnknownReason::OtherPayment(_, "amount")), "{why:?}");
 }

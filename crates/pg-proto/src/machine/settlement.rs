@@ -1,0 +1,140 @@
+//! What all machines that pay share: the expected payment, the lookup that finds it, how it is recognised, and what its status
+//! means. The machines differ in what they send and in what they do when nothing is found.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use pg_model::{Dialect, ErrorCode, Outcome, Remedy, Transaction, TransactionLookup, dialect::EmptyLookup};
+
+use super::{Event, Failure};
+use crate::{Account, Refused, ReplyError};
+
+mod expected;
+mod unknown;
+mod unsettled;
+
+pub(super) use expected::{Expected, Money, SharedWith};
+pub use unknown::{Reconcile, UnknownReason};
+pub(super) use unsettled::Unsettled;
+
+use expected::Found;
+
+/// What a reply or a lookup says about the expected payment.
+pub(super) enum Finding {
+    Approved(Transaction),
+    Declined(Transaction),
+    /// There is a payment whose status is pending or not listed: look it up again.
+    Unsettled(Transaction),
+    Nothing(Nothing),
+    /// No lookup changes it.
+    Unknown(UnknownReason),
+    /// There is no answer: ask again, after the time that the service wants.
+    Again(Option<Duration>),
+}
+
+/// A lookup found nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Nothing {
+    /// The service listed what there is. Otherwise it answered with a code that may say so, or listed other payments.
+    pub(super) listed: bool,
+    /// The dialect says that there is no payment then.
+    pub(super) proves: bool,
+}
+
+/// What a lookup was answered with.
+pub(super) enum Listed {
+    Transactions(Vec<Transaction>),
+    Nothing(Nothing),
+    Unknown(UnknownReason),
+    Again(Option<Duration>),
+}
+
+impl Listed {
+    /// Sorts what came of a lookup. It only reads, so that it does not matter whether a lost one was executed.
+    pub(super) fn of<I>(account: &Account, event: Event<I>) -> Self {
+        match event {
+            Event::Reply(reply) => Self::replied(account, reply),
+            Event::Failed(Failure::HeldBack) => Self::Unknown(UnknownReason::HeldBack),
+            Event::Failed(Failure::NotSent | Failure::MaybeSent) | Event::Begin | Event::Woken | Event::Input(_) => {
+                Self::Again(None)
+            }
+        }
+    }
+
+    fn replied(account: &Account, reply: http::Response<Bytes>) -> Self {
+        let proves = |form| account.dialect().proves_nothing_there(form);
+        let is_not_found = reply.status() == http::StatusCode::NOT_FOUND;
+        if is_not_found && account.dialect().lookup.nothing == Some(EmptyLookup::NotFound) {
+            return Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::NotFound) });
+        }
+        match account.reply::<TransactionLookup>(reply) {
+            Ok(found) if found.transactions.is_empty() => {
+                Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::EmptyList) })
+            }
+            Ok(found) => Self::Transactions(found.transactions),
+            Err(ReplyError::Unreadable(_)) => Self::Again(None),
+            Err(ReplyError::Refused(refused)) => Self::refused(refused, proves(EmptyLookup::Error)),
+        }
+    }
+
+    /// The documents do not show how a lookup says that it found nothing (spec 2 §4.4). An error that names the reference may
+    /// mean it, and one of which the dialect says that it does.
+    fn refused(refused: Refused, proves: bool) -> Self {
+        if refused.leaves_it_open() {
+            return Self::Again(None);
+        }
+        if refused.unknown_transaction() {
+            return Self::Nothing(Nothing { listed: false, proves });
+        }
+        if *refused.code() == ErrorCode::INVALID_MERCHANT_REFERENCE {
+            return Self::Nothing(Nothing { listed: false, proves: false });
+        }
+        match refused.remedy() {
+            Remedy::WaitOneMinute => Self::Again(Some(Duration::from_secs(60))),
+            Remedy::WaitFiveMinutes => Self::Again(Some(Duration::from_secs(300))),
+            Remedy::Retry => Self::Again(None),
+            Remedy::FixCredentials => Self::Unknown(UnknownReason::Credentials(refused)),
+            _ => Self::Unknown(UnknownReason::LookupRefused(refused)),
+        }
+    }
+}
+
+impl Expected {
+    /// What came of the lookup of this payment.
+    pub(super) fn looked_up<I>(&self, account: &Account, event: Event<I>) -> Finding {
+        let dialect = account.dialect();
+        match Listed::of(account, event) {
+            Listed::Nothing(nothing) => Finding::Nothing(nothing),
+            Listed::Unknown(why) => Finding::Unknown(why),
+            Listed::Again(wait) => Finding::Again(wait),
+            Listed::Transactions(transactions) => match self.among(transactions, dialect) {
+                Found::One(transaction) => self.settle(*transaction, dialect),
+                Found::Strange(why) => Finding::Unknown(why),
+                Found::Nothing { certain } => {
+                    let proves = certain && dialect.proves_nothing_there(EmptyLookup::EmptyList);
+                    Finding::Nothing(Nothing { listed: certain, proves })
+                }
+            },
+        }
+    }
+
+    /// What the reply to the payment itself says; nothing when it is the reply to something else.
+    pub(super) fn replied(&self, outcome: Outcome<Transaction>, dialect: &Dialect) -> Finding {
+        if self.bears_reference(outcome.record()) {
+            self.settle(outcome.into_record(), dialect)
+        } else {
+            Finding::Nothing(Nothing { listed: false, proves: false })
+        }
+    }
+
+    fn settle(&self, transaction: Transaction, dialect: &Dialect) -> Finding {
+        match self.recognise(Box::new(transaction)) {
+            Err(why) => Finding::Unknown(why),
+            Ok(transaction) => match Outcome::read(*transaction, dialect) {
+                Outcome::Approved(transaction) => Finding::Approved(transaction),
+                Outcome::Declined(transaction) => Finding::Declined(transaction),
+                Outcome::Other(transaction) => Finding::Unsettled(transaction),
+            },
+        }
+    }
+}

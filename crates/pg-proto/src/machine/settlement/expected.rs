@@ -1,0 +1,311 @@
+//! What is to be paid, as far as it is needed to recognise the transaction.
+
+use std::collections::BTreeMap;
+
+use pg_model::{
+    ApiRequest, Dialect, ParameterSink, StatusMeaning, StatusRecord as _, Transaction, TransactionLookup,
+    TransactionType, field::Field,
+};
+use serde::{Deserialize, Serialize};
+
+use super::UnknownReason;
+
+/// What is to be paid: enough to find the transaction and to recognise it, and no card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::machine) struct Expected {
+    pub(in crate::machine) method: String,
+    pub(in crate::machine) reference: String,
+    pub(in crate::machine) currency: String,
+    /// Whole minor units; `None` when it cannot be told, as in an order without items.
+    pub(in crate::machine) total: Option<u64>,
+    #[serde(default, skip_serializing_if = "SharedWith::is_nothing")]
+    pub(in crate::machine) shared: SharedWith,
+}
+
+/// What a payment is worth, as far as it is known.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::machine) struct Money<'a> {
+    pub(in crate::machine) currency: &'a str,
+    /// Whole minor units.
+    pub(in crate::machine) total: Option<u64>,
+}
+
+/// Which other transactions may have the same `uniqueMerchantReference`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::machine) enum SharedWith {
+    /// Only what follows the payment: captures, cancellations, refunds.
+    #[default]
+    Nothing,
+    /// The check of a 3-D Secure authentication as well (assumption A109). It is no payment, whatever its type is called.
+    Check,
+}
+
+/// What a lookup found of a reference.
+#[derive(Debug)]
+pub(super) enum Found {
+    Nothing {
+        /// Nothing else was listed. Otherwise the list named other references, as if it were not the list that was asked for.
+        certain: bool,
+    },
+    One(Box<Transaction>),
+    /// No single payment can be told.
+    Strange(UnknownReason),
+}
+
+impl Money<'_> {
+    /// What a transaction of that worth differs in. What either does not name does not differ.
+    pub(in crate::machine) fn differs_from(self, currency: &str, value: Option<u64>) -> Option<&'static str> {
+        if differs(self.currency, currency) {
+            return Some("currency");
+        }
+        self.total.zip(value).filter(|(ours, theirs)| ours != theirs).map(|_| "amount")
+    }
+}
+
+fn differs(ours: &str, theirs: &str) -> bool {
+    !theirs.is_empty() && !ours.eq_ignore_ascii_case(theirs)
+}
+
+impl SharedWith {
+    fn is_nothing(&self) -> bool {
+        *self == Self::Nothing
+    }
+}
+
+impl Expected {
+    pub(in crate::machine) fn of<M: ApiRequest>(request: &M) -> Self {
+        let mut reader = ExpectedReader::default();
+        request.visit(&mut reader);
+        Self {
+            method: M::INFO.name.to_owned(),
+            reference: reader.reference,
+            currency: reader.currency,
+            total: total(reader.items.values()),
+            shared: SharedWith::Nothing,
+        }
+    }
+
+    pub(in crate::machine) fn lookup(&self) -> TransactionLookup {
+        TransactionLookup::new().unique_merchant_reference(self.reference.as_str())
+    }
+
+    /// The transaction of this payment among those that a lookup of its reference returned.
+    pub(super) fn among(&self, transactions: Vec<Transaction>, dialect: &Dialect) -> Found {
+        let (ours, others): (Vec<_>, Vec<_>) = transactions.into_iter().partition(|found| self.bears_reference(found));
+        let ours = ours.into_iter().filter(|found| self.shared == SharedWith::Nothing || moves_money(found));
+        let (rest, mut payments): (Vec<_>, Vec<_>) = ours.partition(follows_up);
+        if payments.len() > 1 {
+            return self.one_of(payments, dialect);
+        }
+        match (payments.pop(), rest.into_iter().next()) {
+            (None, None) => Found::Nothing { certain: others.is_empty() },
+            (None, Some(orphan)) => Found::Strange(UnknownReason::OtherPayment(Box::new(orphan), "type")),
+            (Some(payment), _) => Found::One(Box::new(payment)),
+        }
+    }
+
+    /// Several payments have the reference: it cannot be told which is ours, or the service charged twice. Only beside a check,
+    /// whose reference more than one authentication may share, the approved one counts when the others were declined.
+    fn one_of(&self, mut payments: Vec<Transaction>, dialect: &Dialect) -> Found {
+        let means = |payment: &Transaction, meaning| payment.status_meaning(dialect) == meaning;
+        let approved = payments.iter().position(|payment| means(payment, StatusMeaning::Approved));
+        let declined = payments.iter().filter(|payment| means(payment, StatusMeaning::Declined)).count();
+        match approved {
+            Some(at) if self.shared == SharedWith::Check && declined + 1 == payments.len() => {
+                Found::One(Box::new(payments.swap_remove(at)))
+            }
+            _ => {
+                let keys = payments.into_iter().map(|payment| payment.transaction_key).collect();
+                Found::Strange(UnknownReason::Several(keys))
+            }
+        }
+    }
+
+    /// Whether a transaction of this reference is this payment: unless something that both name differs.
+    pub(super) fn recognise(&self, found: Box<Transaction>) -> Result<Box<Transaction>, UnknownReason> {
+        let money = Money { currency: &self.currency, total: self.total };
+        let what = if differs(self.kind().as_str(), found.transaction_type.as_str()) {
+            Some("type")
+        } else {
+            money.differs_from(found.currency.as_str(), found.transaction_value.parse().ok())
+        };
+        match what {
+            Some(what) => Err(UnknownReason::OtherPayment(found, what)),
+            None => Ok(found),
+        }
+    }
+
+    /// Whether a transaction can be one of this reference: those that do not say which they have, do.
+    pub(super) fn bears_reference(&self, found: &Transaction) -> bool {
+        found.unique_merchant_reference.is_empty() || found.unique_merchant_reference == self.reference.as_str()
+    }
+
+    fn kind(&self) -> TransactionType {
+        if self.method.starts_with("preauth") { TransactionType::PRE_AUTH } else { TransactionType::AUTH }
+    }
+}
+
+/// Payments and what follows them, unlike the check of an authentication.
+fn moves_money(found: &Transaction) -> bool {
+    let is = |kind: TransactionType| found.transaction_type.as_str().eq_ignore_ascii_case(kind.as_str());
+    is(TransactionType::AUTH) || is(TransactionType::PRE_AUTH) || follows_up(found)
+}
+
+/// Captures, cancellations and refunds belong to a payment that is there itself.
+fn follows_up(found: &Transaction) -> bool {
+    [TransactionType::CAPTURE, TransactionType::CANCEL_PRE_AUTH, TransactionType::REFUND]
+        .iter()
+        .any(|kind| found.transaction_type.as_str().eq_ignore_ascii_case(kind.as_str()))
+}
+
+/// Takes from a request what recognition needs, and nothing else.
+#[derive(Default)]
+struct ExpectedReader {
+    reference: String,
+    currency: String,
+    /// Price and quantity by the number of the item.
+    items: BTreeMap<String, (u64, u64)>,
+}
+
+impl ParameterSink for ExpectedReader {
+    fn credentials(&mut self) {}
+
+    fn parameter(&mut self, _: &'static Field, name: &str, value: &str) {
+        match name {
+            "uniqueMerchantReference" => value.clone_into(&mut self.reference),
+            "currency" => value.clone_into(&mut self.currency),
+            _ => {
+                let number = |text: &str| text.parse().unwrap_or(u64::MAX);
+                if let Some(item) = name.strip_prefix("itemPrice") {
+                    self.items.entry(item.to_owned()).or_insert((0, 1)).0 = number(value);
+                } else if let Some(item) = name.strip_prefix("itemQuantity") {
+                    self.items.entry(item.to_owned()).or_insert((0, 1)).1 = number(value);
+                }
+            }
+        }
+    }
+
+    fn list(&mut self, _: &'static Field, _: &str, _: &mut dyn Iterator<Item = &str>) {}
+}
+
+/// The sum of price times quantity; `None` without items, or when it is too large.
+fn total<'a>(items: impl Iterator<Item = &'a (u64, u64)>) -> Option<u64> {
+    let amounts = items.map(|(price, quantity)| price.checked_mul(*quantity));
+    amounts.reduce(|sum, amount| sum?.checked_add(amount?)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use pg_model::{AuthSessionKey, Currency, Item, Order, Preauth, dialect::StatusEntry};
+
+    use super::*;
+
+    fn ours() -> Expected {
+        let order = Order::new(Currency::GBP)
+            .item(Item::new("Tea", 499).quantity(2))
+            .item(Item::new("Milk", 100))
+            .unique_merchant_reference("order-7");
+        Expected::of(&AuthSessionKey::new("0123456789abcdef0123456789abcdef", order))
+    }
+
+    fn among(found: Vec<Transaction>) -> Found {
+        ours().among(found, &Dialect::documented())
+    }
+
+    fn transaction(kind: &str, key: &str) -> Transaction {
+        Transaction {
+            transaction_type: kind.into(),
+            transaction_key: key.into(),
+            transaction_status_code: "600".into(),
+            ..Transaction::default()
+        }
+    }
+
+    #[test]
+    fn it_is_read_from_the_request() {
+        let expected = Expected {
+            method: "authSessionKey".into(),
+            reference: "order-7".into(),
+            currency: "GBP".into(),
+            total: Some(1098),
+            shared: SharedWith::Nothing,
+        };
+        assert_eq!(ours(), expected);
+        assert_eq!(total([].iter()), None);
+        assert_eq!(total([(u64::MAX, 2)].iter()), None);
+        assert_eq!(total([(u64::MAX, 1), (1, 1)].iter()), None);
+        assert_eq!(Expected { method: Preauth::INFO.name.into(), ..ours() }.kind(), TransactionType::PRE_AUTH);
+    }
+
+    #[test]
+    fn its_transaction_is_recognised() {
+        let full = Transaction {
+            unique_merchant_reference: "order-7".into(),
+            currency: "GBP".into(),
+            transaction_value: "1098".into(),
+            ..transaction("Auth", "a")
+        };
+        for found in [full.clone(), transaction("Auth", "a"), transaction("", "a")] {
+            assert!(matches!(among(vec![found.clone()]), Found::One(_)));
+            assert_eq!(ours().recognise(Box::new(found.clone())), Ok(Box::new(found)));
+        }
+        let foreign = Transaction { unique_merchant_reference: "order-8".into(), ..full.clone() };
+        assert!(matches!(among(vec![foreign.clone()]), Found::Nothing { certain: false }));
+        assert!(matches!(among(vec![foreign, full.clone(), transaction("Refund", "r")]), Found::One(_)));
+        assert!(matches!(among(Vec::new()), Found::Nothing { certain: true }));
+    }
+
+    #[test]
+    fn another_payment_of_the_same_reference_is_not_taken_for_it() {
+        for (other, what) in [
+            (Transaction { transaction_value: "1097".into(), ..transaction("Auth", "a") }, "amount"),
+            (Transaction { currency: "EUR".into(), ..transaction("Auth", "a") }, "currency"),
+            (transaction("PreAuth", "a"), "type"),
+            (transaction("3DSecureCheck", "a"), "type"),
+        ] {
+            assert_eq!(
+                ours().recognise(Box::new(other.clone())),
+                Err(UnknownReason::OtherPayment(Box::new(other), what))
+            );
+        }
+        let orphan = among(vec![transaction("Refund", "r")]);
+        assert!(matches!(orphan, Found::Strange(UnknownReason::OtherPayment(_, "type"))));
+        let both = vec![transaction("3DSecureCheck", "c"), transaction("Auth", "a")];
+        let Found::Strange(UnknownReason::Several(keys)) = among(both) else { panic!("one of two") };
+        assert_eq!(keys, ["c", "a"]);
+    }
+
+    #[test]
+    fn the_check_of_an_authentication_is_no_payment() {
+        let three_d_secure = Expected { shared: SharedWith::Check, ..ours() };
+        let among = |found: Vec<Transaction>| three_d_secure.among(found, &Dialect::documented());
+        let check = || transaction("3DSAuthenticatedOnly", "c");
+        assert!(matches!(among(vec![check()]), Found::Nothing { certain: true }));
+        assert!(
+            matches!(among(vec![check(), transaction("auth", "a")]), Found::One(found) if found.transaction_key == "a")
+        );
+        let Found::One(other) = among(vec![check(), transaction("PreAuth", "p")]) else { panic!("a payment") };
+        assert!(matches!(three_d_secure.recognise(other), Err(UnknownReason::OtherPayment(_, "type"))));
+        let foreign = Transaction { unique_merchant_reference: "order-8".into(), ..transaction("Auth", "a") };
+        assert!(matches!(among(vec![check(), foreign]), Found::Nothing { certain: false }));
+    }
+
+    #[test]
+    fn beside_a_check_the_approved_one_of_several_counts_when_the_others_were_declined() {
+        let mut dialect = Dialect::documented();
+        dialect.declined.push(StatusEntry::new("651", 11));
+        let with =
+            |code: &str, key: &str| Transaction { transaction_status_code: code.into(), ..transaction("Auth", key) };
+        let three_d_secure = Expected { shared: SharedWith::Check, ..ours() };
+        let all = || vec![with("651", "a"), with("600", "b"), with("651", "c")];
+        let found = three_d_secure.among(all(), &dialect);
+        assert!(matches!(found, Found::One(payment) if payment.transaction_key == "b"));
+        let Found::Strange(UnknownReason::Several(keys)) = ours().among(all(), &dialect) else { panic!("three") };
+        assert_eq!(keys, ["a", "b", "c"]);
+        for others in [["600", "600"], ["600", "699"], ["651", "651"]] {
+            let found = three_d_secure.among(vec![with(others[0], "a"), with(others[1], "b")], &dialect);
+            assert!(matches!(found, Found::Strange(UnknownReason::Several(keys)) if keys.len() == 2), "{others:?}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The outcome of a payment is not known: why, and the lookup that tells later.
+
+use std::fmt::{self, Display, Formatter};
+
+use pg_model::{EnterpriseTransactionLookup, Transaction, TransactionKey, TransactionLookup, mask};
+
+use crate::{Refused, Unreadable};
+
+/// The lookup to make later when the outcome of a payment is not known. Make it until it finds something; an empty result is no
+/// proof as long as a request may still be on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reconcile {
+    /// Version 3: by the reference.
+    Transaction(TransactionLookup),
+    /// Version 5: by the transaction's key.
+    Enterprise(EnterpriseTransactionLookup),
+    /// There is no reference to look it up by.
+    AskOperator,
+}
+
+impl Reconcile {
+    /// By the `uniqueMerchantReference` of a payment; without one there is nothing to look up by.
+    #[must_use]
+    pub fn by_unique_reference(reference: Option<&str>) -> Self {
+        match reference.filter(|reference| !reference.is_empty()) {
+            Some(reference) => Self::Transaction(TransactionLookup::new().unique_merchant_reference(reference)),
+            None => Self::AskOperator,
+        }
+    }
+
+    /// The lookup of version 3, if it is one.
+    #[must_use]
+    pub const fn transaction(&self) -> Option<&TransactionLookup> {
+        if let Self::Transaction(lookup) = self { Some(lookup) } else { None }
+    }
+
+    /// The lookup of version 5, if it is one.
+    #[must_use]
+    pub const fn enterprise(&self) -> Option<&EnterpriseTransactionLookup> {
+        if let Self::Enterprise(lookup) = self { Some(lookup) } else { None }
+    }
+}
+
+impl From<TransactionLookup> for Reconcile {
+    fn from(lookup: TransactionLookup) -> Self {
+        Self::Transaction(lookup)
+    }
+}
+
+/// What to do next, with the reference masked as far as it looks like a card number.
+impl Display for Reconcile {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (method, name, value) = match self {
+            Self::Enterprise(lookup) => ("enterprise/transaction_lookup", "trans_key", Some(lookup.trans_key.as_str())),
+            Self::Transaction(lookup) => match (&lookup.unique_merchant_reference, &lookup.merchant_reference) {
+                (Some(unique), _) => ("transaction/lookup", "uniqueMerchantReference", Some(unique.as_str())),
+                (None, Some(reference)) => ("transaction/lookup", "merchantReference", Some(reference.as_str())),
+                (None, None) => ("transaction/lookup", "", None),
+            },
+            Self::AskOperator => return f.write_str("there is no reference to look it up by, ask the operator"),
+        };
+        match value {
+            Some(value) => write!(f, "look it up next ({method} {name}={})", mask::text(value)),
+            None => write!(f, "look it up next ({method})"),
+        }
+    }
+}
+
+/// Why the outcome of a payment is not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnknownReason {
+    /// A request may have arrived, and lookups have found nothing so far.
+    #[error("no transaction was found, and a request may still be on its way")]
+    NothingFound,
+    /// A request may have arrived, and no lookup was answered since.
+    #[error("a request may have arrived, and no lookup was answered since")]
+    NotLookedUp,
+    /// A request may have arrived, and there is no reply.
+    #[error("the request may have arrived, and there is no reply")]
+    NoReply,
+    /// A reply arrived that cannot be read.
+    #[error(transparent)]
+    Unreadable(Box<Unreadable>),
+    /// The bank did not answer (119), and there is no transaction.
+    #[error("the bank did not answer, and no transaction was found: {0}")]
+    NoResponse(Refused),
+    /// The reference is used up, and there is no transaction under it.
+    #[error("the reference is used up, and no transaction was found: {0}")]
+    ReferenceUsed(Refused),
+    /// There is a transaction, with a status that neither the documents nor the dialect list.
+    #[error(
+        "the status of the transaction is not known: {} {}; if it means a decline, or that the payment is pending, a [[declined]] \
+         or a [[pending]] with this code in the dialect says so",
+        .0.transaction_status_code,
+        .0.transaction_status
+    )]
+    UnknownStatus(Box<Transaction>),
+    /// There is a transaction, and the dialect lists its status as pending.
+    #[error("the payment is pending: {} {}", .0.transaction_status_code, .0.transaction_status)]
+    Pending(Box<Transaction>),
+    /// There is a transaction under this reference that is not this payment: two payments share the reference.
+    #[error("the transaction of this reference is another payment: its {1} differs")]
+    OtherPayment(Box<Transaction>, &'static str),
+    /// There are several transactions under a reference that is good for one.
+    #[error("{} transactions have this reference", .0.len())]
+    Several(Vec<TransactionKey>),
+    /// The credentials were refused, while a request may have been executed.
+    #[error("the credentials were refused while a request may have been executed: {0}")]
+    Credentials(Refused),
+    /// Nothing may be sent until the credentials are corrected, while a request may have been executed.
+    #[error("nothing may be sent at present, and a request may have been executed")]
+    HeldBack,
+    /// The service refused the request, and a copy of it may have been executed, or may still be. Where every request was
+    /// answered, `[lookup]` of the dialect would settle it: what a lookup that finds nothing looks like, and whether lookups see
+    /// every payment at once; or `scope` of an `[[error]]` with the code.
+    #[error("refused, and it is not proven that no copy of the request was or will be executed: {0}")]
+    Refused(Refused),
+    /// The service failed while it executed the request, the bank did not answer, or the code says that it was executed before.
+    #[error("it may have been executed: {0}")]
+    MayBeExecuted(Refused),
+    /// The service refuses to look it up.
+    #[error("the lookup was refused: {0}")]
+    LookupRefused(Refused),
+    /// The account cannot make this request any more.
+    #[error("the account cannot make the request")]
+    NoRequest,
+    /// No callback and no return named a payment, and the search for one failed or proves nothing.
+    #[error("no callback or return named a payment, and it could not be searched for")]
+    NotReported,
+    /// A transaction of this checkout is neither paid nor failed: refunded, of another amount, or of a status that is not listed.
+    /// Or it could not be looked up.
+    #[error("a transaction that may be the payment is neither paid nor failed, or could not be looked up")]
+    Unclear,
+    /// The checkout's token may still be paid: it could not be cancelled, and the service has not said that it is closed.
+    #[error("the token could not be cancelled and may still be paid")]
+    StillOpen,
+}

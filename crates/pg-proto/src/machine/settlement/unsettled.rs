@@ -1,0 +1,97 @@
+//! A payment that was found, with a status that does not settle it.
+
+use pg_model::{Dialect, Transaction};
+
+use super::UnknownReason;
+
+/// So many lookups in a row with the same status that nobody listed settle that it stays.
+const ENOUGH: u32 = 3;
+
+/// The payment as it was seen last, with a status that is pending or not listed.
+#[derive(Clone, Debug, Default)]
+pub(in crate::machine) struct Unsettled {
+    seen: Option<Box<Transaction>>,
+    /// Lookups in a row that found this status.
+    lookups: u32,
+}
+
+impl Unsettled {
+    /// The reply to the payment had this status.
+    pub(in crate::machine) fn replied(&mut self, transaction: Transaction) {
+        (self.seen, self.lookups) = (Some(Box::new(transaction)), 0);
+    }
+
+    /// A lookup found the payment with this status. Returns the reason to stop: a status that is not listed does not change any
+    /// more, as far as anybody can tell. One that the dialect lists as pending is expected to change.
+    pub(in crate::machine) fn looked_up(
+        &mut self,
+        transaction: Transaction,
+        dialect: &Dialect,
+    ) -> Option<UnknownReason> {
+        let code = &transaction.transaction_status_code;
+        let same = self.seen.as_ref().is_some_and(|seen| seen.transaction_status_code == *code);
+        self.lookups = if same { self.lookups.saturating_add(1) } else { 1 };
+        let stays = self.lookups >= ENOUGH && !dialect.is_pending(code);
+        self.seen = Some(Box::new(transaction));
+        if stays { self.reason(dialect) } else { None }
+    }
+
+    /// Whether a payment was seen, and how often in a row.
+    #[cfg(test)]
+    pub(in crate::machine) const fn state(&self) -> (bool, u32) {
+        (self.seen.is_some(), self.lookups)
+    }
+
+    /// A lookup did not find it: the count begins anew.
+    pub(in crate::machine) fn not_found(&mut self) {
+        self.lookups = 0;
+    }
+
+    /// Why the outcome is not known, if a payment was seen.
+    pub(in crate::machine) fn reason(&self, dialect: &Dialect) -> Option<UnknownReason> {
+        let seen = self.seen.clone()?;
+        Some(if dialect.is_pending(&seen.transaction_status_code) {
+            UnknownReason::Pending(seen)
+        } else {
+            UnknownReason::UnknownStatus(seen)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pg_model::dialect::StatusEntry;
+
+    use super::*;
+
+    fn with(code: &str) -> Transaction {
+        Transaction { transaction_status_code: code.into(), ..Transaction::default() }
+    }
+
+    #[test]
+    fn three_lookups_in_a_row_with_one_unlisted_status_are_enough() {
+        let dialect = Dialect::documented();
+        let mut unsettled = Unsettled::default();
+        unsettled.replied(with("777"));
+        for code in ["777", "777", "778", "778"] {
+            assert_eq!(unsettled.looked_up(with(code), &dialect), None);
+        }
+        unsettled.not_found();
+        for code in ["778", "778"] {
+            assert_eq!(unsettled.looked_up(with(code), &dialect), None);
+        }
+        let why = unsettled.looked_up(with("778"), &dialect);
+        assert_eq!(why, Some(UnknownReason::UnknownStatus(Box::new(with("778")))));
+    }
+
+    #[test]
+    fn a_pending_status_is_looked_up_for_ever() {
+        let mut dialect = Dialect::documented();
+        dialect.pending.push(StatusEntry::new("777", 11));
+        let mut unsettled = Unsettled::default();
+        for _ in 0..100 {
+            assert_eq!(unsettled.looked_up(with("777"), &dialect), None);
+        }
+        assert_eq!(unsettled.reason(&dialect), Some(UnknownReason::Pending(Box::new(with("777")))));
+    }
+}
