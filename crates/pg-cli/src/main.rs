@@ -65,7 +65,8 @@ Examples:
   pg sign --with-credentials cardKey=4F2C-91  128 hexadecimal digits
   pg update-cards cards.txt                   new card keys for stored cards
   pg listen                                   callbacks and redirects, decoded and confirmed
-  pg survey --plan                            what a staging environment would be asked";
+  pg survey --plan                            what a staging environment would be asked
+  pg rehearse init --language python          put your own integration through lost replies and worse";
 
 /// Whatever is freed is wiped first, also by hyper, serde, clap and all others that handle what is secret. Below it lies an
 /// allocator made for threads: one thread of the sandbox reads requests, another one frees what the first has allocated.
@@ -74,7 +75,7 @@ static ALLOCATOR: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);
 
 fn main() -> ExitCode {
     memory::keep_to_itself();
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::try_parse_from(command::rehearse::with_json_file(std::env::args_os())) {
         Ok(arguments) => arguments,
         Err(error) => return not_understood(&error),
     };

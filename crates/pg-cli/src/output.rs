@@ -93,6 +93,12 @@ pub(crate) fn say(text: &str) {
     drop(writeln!(io::stderr(), "{}", harmless(text)));
 }
 
+/// Says something that holds nothing from outside, or only what is harmless: it may have colours.
+pub(crate) fn talk(text: &str) {
+    // Nobody can be told that nobody can be told.
+    drop(writeln!(io::stderr(), "{text}"));
+}
+
 /// A text on one line whose invisible characters are spelt out, so that no reply can play tricks on a terminal: control characters, and
 /// those that turn text around or have no width.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {

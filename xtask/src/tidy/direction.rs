@@ -19,7 +19,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-sandbox", &["pg-model", "pg-crypto", "pg-connections"]),
     // What a service decides, found out over any transport.
     ("pg-survey", &["pg-proto"]),
-    ("pg-cli", &["pg-hyper", "pg-sandbox", "pg-survey"]),
+    // It judges integrations by the sandbox's books, and shares no encoder with any of them.
+    ("pg-rehearse", &["pg-sandbox"]),
+    ("pg-cli", &["pg-hyper", "pg-rehearse", "pg-sandbox", "pg-survey"]),
     ("pg-wasm", &["pg-crypto", "pg-model"]),
     // Examples to copy: what each depends on is what it shows.
     ("axum-shop", &["pg-hyper", "pg-sandbox"]),

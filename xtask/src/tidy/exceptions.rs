@@ -8,6 +8,7 @@ const EDGES_OF_THE_SYSTEM: &[&str] = &[
     "crates/pg-hyper/",
     "crates/pg-sandbox/src/server",
     "crates/pg-cli/",
+    "crates/pg-rehearse/src/clock.rs",
     "docs/examples/axum-shop/",
     "tests/measure/",
     "tests/src/bin/attack/",

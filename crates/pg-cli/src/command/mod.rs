@@ -10,6 +10,7 @@ mod listen;
 #[cfg(feature = "man")]
 mod man;
 mod methods;
+pub(crate) mod rehearse;
 mod sandbox;
 mod sign;
 mod survey;
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     UpdateCards(Box<update_cards::Arguments>),
     Sandbox(sandbox::Arguments),
     Survey(Box<survey::Arguments>),
+    Rehearse(Box<rehearse::Arguments>),
     Completions(completions::Arguments),
     #[cfg(feature = "man")]
     Man(man::Arguments),
@@ -53,6 +55,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
         Command::UpdateCards(arguments) => update_cards::run(*arguments, json),
         Command::Sandbox(arguments) => sandbox::run(arguments, json),
         Command::Survey(arguments) => survey::run(*arguments, json),
+        Command::Rehearse(arguments) => rehearse::run(*arguments, json),
         Command::Completions(arguments) => completions::run(&arguments),
         #[cfg(feature = "man")]
         Command::Man(arguments) => man::run(&arguments),

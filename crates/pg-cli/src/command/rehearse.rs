@@ -1,0 +1,245 @@
+//! `pg rehearse`: somebody's integration, in any language, put through everything that goes wrong with money.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::IsTerminal as _,
+    path::{Path, PathBuf},
+};
+
+use pg_rehearse::{Family, Language, Options, Plan, Report, RunError, Severity};
+
+use super::interrupt::Interrupted;
+use crate::{
+    failure::Failure,
+    output::{self, Exit, Paint},
+};
+
+/// Puts an integration, in any language, through lost replies, double deliveries, forged redirects and bad certificates
+///
+/// A plan says how the integration charges an order; `pg rehearse init` writes one. Each drill starts a sandbox of its own, and the
+/// verdict comes from its books: charged twice, charged but said unpaid, unpaid but said paid.
+#[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  pg rehearse init --language python          a plan and an adapter to start from
+  pg rehearse                                 all drills of rehearse.toml
+  pg rehearse --only money,T01 --seed 7       a family, and one drill
+  pg rehearse --html report.html --junit junit.xml --json report.json
+  pg rehearse --write-baseline known.txt      what fails today; then --baseline known.txt
+  pg rehearse drills                          what is rehearsed
+
+Exit codes: 0 nothing failed at or above the threshold, 1 something did, 2 the plan is wrong, 3 the integration could not be run."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// The plan
+    #[arg(long, value_name = "FILE", default_value = "rehearse.toml")]
+    plan: PathBuf,
+    /// Only these drills or families
+    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Not these drills or families
+    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
+    skip: Vec<String>,
+    /// The same seed gives the same verdicts
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// How many drills run at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
+    jobs: u16,
+    /// Runs each drill so often; the worst verdict counts
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeat: u32,
+    /// Failures below this severity do not count: low, medium, high, critical
+    #[arg(long, value_name = "SEVERITY", default_value = "low")]
+    threshold: Severity,
+    /// Failures listed in this file do not count
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Writes such a file from what fails now
+    #[arg(long, value_name = "FILE")]
+    write_baseline: Option<PathBuf>,
+    /// Writes the report as JSON: --json FILE means this
+    #[arg(long, value_name = "FILE")]
+    json_file: Option<PathBuf>,
+    /// Writes the report as one self-contained page
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Writes the report as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// Writes rehearse.toml and an adapter to start from
+    Init {
+        /// python, node, php, java, bash or rust
+        #[arg(long, value_name = "LANGUAGE", default_value = "python")]
+        language: Language,
+        /// Where they are written
+        #[arg(value_name = "FOLDER", default_value = ".")]
+        folder: PathBuf,
+    },
+    /// Lists the drills
+    Drills,
+}
+
+/// `pg rehearse --json FILE` writes a file, where `--json` alone means the same as everywhere else.
+pub(crate) fn with_json_file(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = arguments.collect();
+    let word =
+        |at: usize, arguments: &[OsString]| arguments.get(at).and_then(|word| word.to_str()).map(ToOwned::to_owned);
+    let Some(start) = arguments.iter().skip(1).position(|word| !word.to_string_lossy().starts_with('-')) else {
+        return arguments;
+    };
+    if word(start + 1, &arguments).as_deref() != Some("rehearse") {
+        return arguments;
+    }
+    if arguments[start + 2..].iter().any(|word| word == "drills" || word == "init") {
+        return arguments;
+    }
+    for at in start + 2..arguments.len() {
+        let next = word(at + 1, &arguments);
+        match word(at, &arguments).as_deref() {
+            Some("--json") if next.is_some_and(|next| !next.starts_with("--")) => arguments[at] = "--json-file".into(),
+            Some(word) if word.starts_with("--json=") => {
+                arguments[at] = word.replacen("--json=", "--json-file=", 1).into()
+            }
+            _ => {}
+        }
+    }
+    arguments
+}
+
+pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    match arguments.what {
+        Some(What::Init { language, folder }) => init(&folder, language, json),
+        Some(What::Drills) => drills(json),
+        None => rehearse(&arguments, json),
+    }
+}
+
+fn init(folder: &Path, language: Language, json: bool) -> Result<Exit, Failure> {
+    let written = pg_rehearse::init(folder, language).map_err(|error| Failure::misuse(error.to_string()))?;
+    if json {
+        output::json(&written.files)?;
+    } else {
+        for file in &written.files {
+            output::data(&file.display().to_string())?;
+        }
+        output::say("pg: read both, then run: pg rehearse --html report.html");
+    }
+    Ok(Exit::Done)
+}
+
+fn drills(json: bool) -> Result<Exit, Failure> {
+    let all: Vec<_> = pg_rehearse::drills().collect();
+    if json {
+        output::json(&all)?;
+        return Ok(Exit::Done);
+    }
+    let paint = Paint::of_stdout();
+    let mut lines = Vec::new();
+    for family in Family::ALL {
+        lines.push(paint.bold(&format!("{} ({})", family.title(), family.name())));
+        for drill in all.iter().filter(|drill| drill.family == family) {
+            lines.push(format!("  {}  {:<9} {}", drill.id, drill.severity.name(), drill.title));
+        }
+    }
+    output::page(&lines.join("\n"))?;
+    Ok(Exit::Done)
+}
+
+fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
+    let plan = Plan::read(&arguments.plan)
+        .map_err(|error| Failure::misuse(format!("{}: {error}", arguments.plan.display()).replace('\n', "; ")))?;
+    let mut options = Options::default();
+    options.only.clone_from(&arguments.only);
+    options.skip.clone_from(&arguments.skip);
+    options.seed = arguments.seed;
+    options.jobs = arguments.jobs.into();
+    options.repeat = arguments.repeat;
+    options.threshold = arguments.threshold;
+    options.baseline = arguments.baseline.as_deref().map_or(Ok(Vec::new()), baseline)?;
+    crate::open_files::allow_many();
+    let colours = std::io::stderr().is_terminal();
+    let report = super::runtime()?.block_on(async {
+        let interrupted = Interrupted::listen()?;
+        let ran = pg_rehearse::run(
+            plan,
+            &options,
+            |outcome| output::talk(&Report::progress(outcome, colours)),
+            interrupted.wait(),
+        );
+        ran.await.map_err(|error| match error {
+            RunError::UnknownDrill(_) => Failure::misuse(error.to_string()),
+            _ => Failure::new(Exit::NotReachable, error.to_string()),
+        })
+    })?;
+    write(arguments, &report)?;
+    if json {
+        output::json(&report.json())?;
+    } else {
+        output::page(&report.scorecard(std::io::stdout().is_terminal()))?;
+    }
+    Ok(match report.exit_code() {
+        0 => Exit::Done,
+        3 => Exit::NotReachable,
+        _ => Exit::Refused,
+    })
+}
+
+/// The first word of each line that is no comment.
+fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::misuse(format!("{} cannot be read: {error}; --write-baseline writes one", path.display()))
+    })?;
+    let words = text.lines().filter_map(|line| line.split('#').next()?.split_whitespace().next());
+    Ok(words.map(ToOwned::to_owned).collect())
+}
+
+fn write(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
+    let files: [(&Option<PathBuf>, &dyn Fn() -> String); 4] = [
+        (&arguments.json_file, &|| format!("{:#}\n", report.json())),
+        (&arguments.html, &|| report.html()),
+        (&arguments.junit, &|| report.junit()),
+        (&arguments.write_baseline, &|| report.baseline()),
+    ];
+    for (path, text) in files {
+        if let Some(path) = path {
+            fs::write(path, text())
+                .map_err(|error| Failure::misuse(format!("{} cannot be written: {error}", path.display())))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rewritten(words: &[&str]) -> Vec<String> {
+        let arguments = words.iter().map(OsString::from);
+        with_json_file(arguments).iter().map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn json_with_a_file_is_a_file_and_without_one_is_for_programs() {
+        assert_eq!(rewritten(&["pg", "rehearse", "--json", "a.json"]), ["pg", "rehearse", "--json-file", "a.json"]);
+        assert_eq!(rewritten(&["pg", "rehearse", "--json=a.json"]), ["pg", "rehearse", "--json-file=a.json"]);
+        for same in [
+            &["pg", "rehearse", "--json"][..],
+            &["pg", "rehearse", "--json", "--seed", "1"],
+            &["pg", "rehearse", "drills", "--json"],
+            &["pg", "--json", "rehearse", "drills"],
+            &["pg", "demo", "--json", "x"],
+        ] {
+            assert_eq!(rewritten(same), same, "{same:?}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Has the integration do a job: as a command or by a request to a running shop, bounded in time and output.
+
+mod process;
+
+use serde_json::{Map, Value};
+
+pub(crate) use self::process::{Environment, Group, output_of, start};
+use crate::{
+    plan::Means,
+    shop::{self, Call},
+};
+
+/// What an integration says about an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claim {
+    Paid,
+    Declined,
+    NotCharged,
+    Unknown,
+}
+
+impl Claim {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Paid => "paid",
+            Self::Declined => "declined",
+            Self::NotCharged => "not-charged",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "paid" => Self::Paid,
+            "declined" => Self::Declined,
+            "not-charged" | "not charged" => Self::NotCharged,
+            "unknown" => Self::Unknown,
+            _ => return None,
+        })
+    }
+}
+
+/// How a job ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// By itself, with this exit code or HTTP status.
+    Done(Option<i32>),
+    /// It took too long and was killed.
+    TimedOut,
+    /// The drill killed it.
+    Killed,
+    /// It printed too much and was killed.
+    TooMuch,
+    /// It could not be started or reached.
+    NotStarted(String),
+}
+
+/// A job that was done, or was not.
+#[derive(Debug, Clone)]
+pub(crate) struct Ran {
+    pub(crate) end: End,
+    pub(crate) claim: Option<Claim>,
+    /// The line that the claim stands in.
+    pub(crate) answer: Map<String, Value>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) fn new(end: End, stdout: String, stderr: String) -> Self {
+        let line = stdout.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let answer = serde_json::from_str::<Map<String, Value>>(line).unwrap_or_default();
+        let claim = answer.get("claim").and_then(Value::as_str).and_then(Claim::named);
+        Self { end, claim, answer, stdout, stderr }
+    }
+
+    /// A member of the answer.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.answer.get(name).and_then(Value::as_str)
+    }
+
+    /// What is wrong with the adapter, if it said nothing that can be judged.
+    pub(crate) fn trouble(&self) -> String {
+        let last = |text: &str| text.trim().lines().last().unwrap_or_default().chars().take(200).collect::<String>();
+        let said = match (self.stderr.trim(), self.stdout.trim()) {
+            ("", "") => String::new(),
+            ("", out) => format!("; its last line was: {}", last(out)),
+            (err, _) => format!("; it said: {}", last(err)),
+        };
+        match &self.end {
+            End::Done(code) => {
+                let code = code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));
+                format!("the adapter ended with {code} and without a claim{said}")
+            }
+            End::TimedOut => format!("the adapter made no claim in time and was killed{said}"),
+            End::Killed => "the drill killed the adapter".to_owned(),
+            End::TooMuch => "the adapter printed more than 1 MiB and was killed".to_owned(),
+            End::NotStarted(why) => format!("the adapter could not be started: {why}"),
+        }
+    }
+}
+
+/// Does a job. `killed` ends when the drill wants the adapter killed.
+pub(crate) async fn run(
+    means: &Means,
+    environment: &Environment,
+    input: &Value,
+    killed: impl Future<Output = ()>,
+) -> Ran {
+    match means {
+        Means::Command(command) => process::run(command, environment, &input.to_string(), killed).await,
+        Means::Url(url) => {
+            let mut input = input.clone();
+            // A running shop may take the account from here; one that is configured ignores it.
+            input["environment"] = environment.as_json();
+            let call = Call::json(url, &input.to_string());
+            tokio::select! {
+                answer = shop::send(call, environment.timeout) => match answer {
+                    Ok(answer) => Ran::new(End::Done(Some(answer.status.into())), answer.body, String::new()),
+                    Err(shop::Silent::TimedOut) => Ran::new(End::TimedOut, String::new(), String::new()),
+                    Err(shop::Silent::Closed(why)) => Ran::new(End::NotStarted(why), String::new(), String::new()),
+                },
+                () = killed => Ran::new(End::Killed, String::new(), String::new()),
+            }
+        }
+    }
+}

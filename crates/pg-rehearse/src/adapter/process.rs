@@ -1,0 +1,207 @@
+//! A command: its environment, its input, its output, and its end with everything that it started.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
+    process::{Child, Command},
+    sync::Notify,
+    task::JoinHandle,
+};
+
+use super::{End, Ran};
+use crate::house::Account;
+
+/// The most bytes that an adapter may print on one stream.
+const MOST: usize = 1 << 20;
+/// How long the streams of an ended adapter may stay open: something that it started may hold them.
+const STREAMS: Duration = Duration::from_millis(500);
+
+/// What an adapter finds around it.
+#[derive(Clone)]
+pub(crate) struct Environment {
+    pub(crate) base: String,
+    pub(crate) account: Account,
+    pub(crate) certificates: PathBuf,
+    /// Lasts over the attempts of one drill.
+    pub(crate) directory: PathBuf,
+    /// Where the plan is.
+    pub(crate) folder: PathBuf,
+    pub(crate) timeout: Duration,
+}
+
+impl Environment {
+    fn variables(&self) -> Vec<(&'static str, String)> {
+        let account = &self.account;
+        let certificates = self.certificates.display().to_string();
+        vec![
+            ("PG_BASE_URL", self.base.clone()),
+            ("PG_ENTERPRISE_BASE_URL", format!("{}/enterprise", self.base)),
+            ("PG_API_KEY", account.api_key.clone()),
+            ("PG_API_PASSWORD", account.api_password.clone()),
+            ("PG_SHA_KEY", account.sha_key.clone()),
+            ("PG_ACCOUNT_UPDATER_KEY", account.updater_key.clone()),
+            ("PG_ENTERPRISE_API_KEY", account.enterprise_api_key.clone()),
+            ("PG_ENTERPRISE_API_PASSWORD", account.enterprise_api_password.clone()),
+            ("PG_REHEARSE_DIR", self.directory.display().to_string()),
+            ("PG_REHEARSE_TIMEOUT_SECONDS", self.timeout.as_secs().to_string()),
+            ("SSL_CERT_FILE", certificates.clone()),
+            // The names by which other tools know the same file.
+            ("CURL_CA_BUNDLE", certificates.clone()),
+            ("REQUESTS_CA_BUNDLE", certificates.clone()),
+            ("NODE_EXTRA_CA_CERTS", certificates),
+            ("NO_PROXY", "127.0.0.1,localhost".to_owned()),
+            ("no_proxy", "127.0.0.1,localhost".to_owned()),
+        ]
+    }
+
+    pub(super) fn as_json(&self) -> Value {
+        self.variables()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), Value::from(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    }
+}
+
+/// A process that ends with everything that it started.
+pub(crate) struct Group {
+    child: Child,
+    #[cfg(unix)]
+    group: Option<rustix::process::Pid>,
+}
+
+impl Group {
+    fn spawn(command: &mut Command) -> std::io::Result<Self> {
+        command.kill_on_drop(true);
+        #[cfg(unix)]
+        command.process_group(0);
+        let child = command.spawn()?;
+        #[cfg(unix)]
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+        Ok(Self {
+            child,
+            #[cfg(unix)]
+            group,
+        })
+    }
+
+    fn kill(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.group {
+            // A group that has ended already is what is wanted.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        // The same.
+        let _ = self.child.start_kill();
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn command(words: &[String], environment: &Environment) -> Option<Command> {
+    let (program, arguments) = words.split_first()?;
+    let mut command = Command::new(found(program, &environment.folder));
+    command.args(arguments).current_dir(&environment.folder).envs(environment.variables());
+    Some(command)
+}
+
+/// A program with a folder in its name is relative to the plan.
+fn found(program: &str, folder: &Path) -> PathBuf {
+    if program.contains('/') { folder.join(program) } else { PathBuf::from(program) }
+}
+
+/// Starts something that goes on, for example a shop.
+pub(crate) fn start(words: &[String], environment: &Environment) -> Result<Group, String> {
+    let mut command = command(words, environment).ok_or("the command is empty")?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Group::spawn(&mut command).map_err(|error| format!("{}: {error}", words[0]))
+}
+
+pub(super) async fn run(
+    words: &[String],
+    environment: &Environment,
+    line: &str,
+    killed: impl Future<Output = ()>,
+) -> Ran {
+    let not_started = |why: String| Ran::new(End::NotStarted(why), String::new(), String::new());
+    let Some(mut command) = command(words, environment) else { return not_started("the command is empty".to_owned()) };
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut group = match Group::spawn(&mut command) {
+        Ok(group) => group,
+        Err(error) => return not_started(format!("{}: {error}", words[0])),
+    };
+    if let Some(mut input) = group.child.stdin.take() {
+        let line = format!("{line}\n");
+        tokio::spawn(async move {
+            // A command that does not read its input may do without.
+            drop(input.write_all(line.as_bytes()).await);
+        });
+    }
+    let (out, err) = (group.child.stdout.take(), group.child.stderr.take());
+    let flooded = Arc::new(Notify::new());
+    let (out, err) = (Stream::read(out, Arc::clone(&flooded)), Stream::read(err, Arc::clone(&flooded)));
+    let end = tokio::select! {
+        status = group.child.wait() => End::Done(status.ok().and_then(|status| status.code())),
+        () = killed => End::Killed,
+        _ = crate::clock::pause(environment.timeout) => End::TimedOut,
+        () = flooded.notified() => End::TooMuch,
+    };
+    group.kill();
+    // Reaped, so that nothing is left behind; what kept it from ending is gone.
+    let _ = tokio::time::timeout(STREAMS, group.child.wait()).await;
+    let (out, err) = (out.text().await, err.text().await);
+    Ran::new(end, out, err)
+}
+
+/// What a command prints, for example a database dump.
+pub(crate) async fn output_of(words: &[String], environment: &Environment) -> String {
+    let ran = run(words, environment, "", std::future::pending()).await;
+    ran.stdout + &ran.stderr
+}
+
+/// A stream that is read while the process runs.
+struct Stream {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    task: JoinHandle<()>,
+}
+
+impl Stream {
+    /// Reads until the stream ends, or until it has brought too much, which is told.
+    fn read(stream: Option<impl AsyncRead + Unpin + Send + 'static>, flooded: Arc<Notify>) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let read = Arc::clone(&bytes);
+        let task = tokio::spawn(async move {
+            let Some(mut stream) = stream else { return };
+            let mut chunk = vec![0; 16 << 10];
+            while let Ok(count @ 1..) = stream.read(&mut chunk).await {
+                let mut bytes = read.lock().unwrap_or_else(PoisonError::into_inner);
+                bytes.extend_from_slice(&chunk[..count]);
+                if bytes.len() > MOST {
+                    flooded.notify_one();
+                    return;
+                }
+            }
+        });
+        Self { bytes, task }
+    }
+
+    /// What has come. Something that the process started may hold the stream open: it is not waited for.
+    async fn text(mut self) -> String {
+        if tokio::time::timeout(STREAMS, &mut self.task).await.is_err() {
+            self.task.abort();
+        }
+        let bytes = std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner));
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}

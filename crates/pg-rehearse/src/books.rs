@@ -1,0 +1,61 @@
+//! The ledger of the service: what has really happened to the money.
+
+use serde_json::Value;
+
+use crate::house::{House, SetupError};
+
+/// A transaction in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) kind: String,
+    pub(crate) approved: bool,
+    pub(crate) status: String,
+    pub(crate) amount: u64,
+    pub(crate) currency: String,
+    pub(crate) reference: String,
+}
+
+impl Entry {
+    fn of(value: &Value) -> Self {
+        let text = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        Self {
+            key: text("transactionKey"),
+            kind: text("transactionType"),
+            approved: value["approved"].as_bool().unwrap_or_default(),
+            status: text("transactionStatusCode"),
+            amount: value["amount"].as_u64().unwrap_or_default(),
+            currency: text("currency"),
+            reference: text("uniqueMerchantReference"),
+        }
+    }
+
+    /// Whether it takes a customer's money or reserves it.
+    pub(crate) fn is_charge(&self) -> bool {
+        self.approved && matches!(self.kind.as_str(), "Auth" | "PreAuth")
+    }
+
+    /// For a time line.
+    pub(crate) fn told(&self) -> String {
+        let state = if self.approved { "approved" } else { "not approved" };
+        let Self { kind, amount, currency, status, .. } = self;
+        format!("{kind} of {amount} {currency} {state} ({status})")
+    }
+}
+
+/// The ledger at one moment, the oldest entry first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Books(Vec<Entry>);
+
+impl Books {
+    pub(crate) fn read(house: &House) -> Result<Self, SetupError> {
+        let list = house.control("transactions?limit=1000", None)?;
+        let list = list.as_array().ok_or_else(|| format!("the ledger is no list: {list}"))?;
+        Ok(Self(list.iter().rev().map(Entry::of).collect()))
+    }
+
+    /// What was added since an earlier moment.
+    pub(crate) fn since(&self, earlier: &Self) -> Vec<Entry> {
+        self.0.iter().filter(|entry| earlier.0.iter().all(|known| known.key != entry.key)).cloned().collect()
+    }
+}

@@ -1,0 +1,82 @@
+//! What is posted to the shop.
+
+use super::Text;
+use crate::{
+    drill::{Drill, Family, Severity},
+    story::{Story, callback::Callback},
+};
+
+pub(super) const DRILLS: &[Drill] = &[
+    Text {
+        id: "B01",
+        title: "A finished batch",
+        severity: Severity::Medium,
+        basis: "1 §6",
+        imitates: "The account updater says that a batch is finished.",
+        mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::GenuineBatch)),
+    Text {
+        id: "B02",
+        title: "A forged batch",
+        severity: Severity::Critical,
+        basis: "1 §6",
+        imitates: "Somebody posts a batch with card keys of his own.",
+        mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::ForgedBatch)),
+    Text {
+        id: "B03",
+        title: "A payment of the hosted checkout",
+        severity: Severity::Medium,
+        basis: "3 §6",
+        imitates: "The service says that a customer has paid.",
+        mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::GenuinePayment)),
+    Text {
+        id: "B04",
+        title: "A payment that never was",
+        severity: Severity::Critical,
+        basis: "3 §6",
+        imitates: "Somebody posts that an order is paid.",
+        mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::ForgedPayment)),
+    Text {
+        id: "B05",
+        title: "The key of a cheaper payment",
+        severity: Severity::Critical,
+        basis: "3 §6",
+        imitates: "Somebody pays one penny, and posts that key for a larger order.",
+        mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that. Compare amount, currency and order.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::OtherPayment)),
+    Text {
+        id: "B06",
+        title: "The same callback twice",
+        severity: Severity::High,
+        basis: "3 §6",
+        imitates: "The callback comes twice.",
+        mend: "Keep what has been done by the transaction’s key, and do it once.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::Twice)),
+    Text {
+        id: "B07",
+        title: "A callback of 8 MiB",
+        severity: Severity::Medium,
+        basis: "3 §6",
+        imitates: "Somebody posts more than the shop can hold.",
+        mend: "Refuse bodies of more than a few kilobytes, and go on.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::Huge)),
+    Text {
+        id: "B08",
+        title: "Garbage",
+        severity: Severity::Medium,
+        basis: "3 §6",
+        imitates: "Somebody posts what is no form and no JSON.",
+        mend: "Refuse what cannot be read with HTTP 400, and go on.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::Garbage)),
+];

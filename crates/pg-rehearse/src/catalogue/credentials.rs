@@ -1,0 +1,94 @@
+//! Refused credentials, lockouts, the throttle.
+
+use super::Text;
+use crate::{
+    drill::{Drill, Family, Severity},
+    judge::Expect,
+    stage::Credentials,
+    story::charge::{Charge, Judged},
+    wire::{Act, Answer, On, Rule},
+};
+
+pub(super) const DRILLS: &[Drill] = &[
+    Text {
+        id: "C01",
+        title: "Wrong API key",
+        severity: Severity::High,
+        basis: "1 §5.5",
+        imitates: "The key is mistyped or was withdrawn.",
+        mend: "Stop at the first refused credential: more than five lock the address out for a minute, ten for five minutes.",
+    }
+    .charge(Family::Credentials, Charge { credentials: Credentials::WrongKey, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
+    Text {
+        id: "C02",
+        title: "Wrong API password",
+        severity: Severity::High,
+        basis: "1 §5.5",
+        imitates: "The password is mistyped or was changed.",
+        mend: "Stop at the first refused credential: more than five lock the address out for a minute, ten for five minutes.",
+    }
+    .charge(Family::Credentials, Charge { credentials: Credentials::WrongPassword, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
+    Text {
+        id: "C03",
+        title: "Wrong SHA key",
+        severity: Severity::High,
+        basis: "1 §5.4",
+        imitates: "Requests are signed with a key that is not the account’s.",
+        mend: "Error 123 does not go away by repeating it: stop and tell somebody.",
+    }
+    .charge(Family::Credentials, Charge { credentials: Credentials::WrongShaKey, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
+    Text {
+        id: "C04",
+        title: "Address blocked for a minute",
+        severity: Severity::High,
+        basis: "1 §5.5",
+        imitates: "The service answers 121: too many wrong credentials from this address.",
+        mend: "Wait a minute before the next request, or give up: each further request counts.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Error(403, "121", "This IP has been blocked for 1 minute because of too many failed attempts") })], judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
+    Text {
+        id: "C05",
+        title: "Address blocked for five minutes",
+        severity: Severity::High,
+        basis: "1 §5.5",
+        imitates: "The service answers 122.",
+        mend: "Wait five minutes before the next request, or give up.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Error(403, "122", "This IP has been blocked for 5 minutes because of too many failed attempts") })], judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
+    Text {
+        id: "C06",
+        title: "Throttled",
+        severity: Severity::Medium,
+        basis: "1 §8, A54",
+        imitates: "The account has used up its requests for this minute: HTTP 429.",
+        mend: "Nothing was executed, but only the lookup can say so. Wait before the next request.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "C07",
+        title: "Credentials withdrawn in the middle",
+        severity: Severity::Critical,
+        basis: "1 §5.5",
+        imitates: "The card is charged, the reply is lost, and from then on the credentials are refused.",
+        mend: "A lookup that is refused tells nothing: claim unknown, never not-charged.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::from(On::Any, 2, Act::Answer { executed: false, answer: Answer::Error(401, "102", "Invalid API credentials") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "C08",
+        title: "Permission denied",
+        severity: Severity::Medium,
+        basis: "1 §7",
+        imitates: "The account may not call this method: error 106.",
+        mend: "Nothing was executed: claim not-charged, and do not try again.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Error(403, "106", "Permission denied to access this function") })], judged: Judged::Money(Expect::Refused(2)), ..Charge::PLAIN }),
+    Text {
+        id: "C09",
+        title: "Throttled after the charge",
+        severity: Severity::Critical,
+        basis: "1 §8, A54",
+        imitates: "The card is charged, the reply is lost, and the first lookup is throttled.",
+        mend: "Wait, and look it up again.",
+    }
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+];

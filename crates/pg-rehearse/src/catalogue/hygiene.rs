@@ -1,0 +1,144 @@
+//! Secrets where they do not belong.
+
+use super::Text;
+use crate::{
+    drill::{Drill, Family, Severity},
+    plan::Way,
+    story::{
+        Story,
+        callback::Callback,
+        charge::{Charge, Judged},
+        redirect::Redirect,
+        search::Place,
+    },
+    wire::{Act, Answer, Edit, On, Rule},
+};
+
+pub(super) const DRILLS: &[Drill] = &[
+    Text {
+        id: "H01",
+        title: "Card number and CV2 on the output",
+        severity: Severity::Critical,
+        basis: "2 §1.2, PCI DSS 3.3, 3.4",
+        imitates: "Looks at standard output and standard error of an ordinary charge by card.",
+        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+    }
+    .charge(Family::Hygiene, Charge { way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards]), ..Charge::PLAIN }),
+    Text {
+        id: "H02",
+        title: "Credentials on the output",
+        severity: Severity::Critical,
+        basis: "1 §5",
+        imitates: "Looks at standard output and standard error of an ordinary charge.",
+        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+    }
+    .charge(Family::Hygiene, Charge { judged: Judged::Secrets(&[Place::OutputCredentials]), ..Charge::PLAIN }),
+    Text {
+        id: "H03",
+        title: "Card number and CV2 in logs",
+        severity: Severity::Critical,
+        basis: "PCI DSS 3.3, 3.4",
+        imitates: "Looks into the log files and the dump that the plan names, after a charge by card whose reply was lost.",
+        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+    }
+    .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(&[Place::LogsCards]), ..Charge::PLAIN }),
+    Text {
+        id: "H04",
+        title: "Credentials in logs",
+        severity: Severity::Critical,
+        basis: "1 §5",
+        imitates: "Looks into the log files and the dump that the plan names, after a charge whose reply was lost.",
+        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+    }
+    .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Secrets(&[Place::LogsCredentials]), ..Charge::PLAIN }),
+    Text {
+        id: "H05",
+        title: "Secrets on the output after a garbled reply",
+        severity: Severity::Critical,
+        basis: "1 §5, PCI DSS 3.4",
+        imitates: "Looks at the output when the reply could not be read: errors like to print the request.",
+        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+    }
+    .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::Garble))], judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
+    Text {
+        id: "H06",
+        title: "Secrets on the output after a lost connection",
+        severity: Severity::Critical,
+        basis: "1 §5, PCI DSS 3.4",
+        imitates: "Looks at the output after a lost reply to a charge by card.",
+        mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
+    }
+    .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
+    Text {
+        id: "H07",
+        title: "Card number or CV2 kept with the order",
+        severity: Severity::Critical,
+        basis: "PCI DSS 3.3, 3.5",
+        imitates: "Looks into the folder of the order when the payment is over.",
+        mend: "Keep the reference and the outcome; a card number only encrypted, a CV2 never.",
+    }
+    .charge(Family::Hygiene, Charge { way: Some(Way::Card), judged: Judged::Secrets(&[Place::Folder]), ..Charge::PLAIN }),
+    Text {
+        id: "H08",
+        title: "Secrets in the wrong parameters",
+        severity: Severity::High,
+        basis: "2 §4.3",
+        imitates: "Looks at what is sent: a card number in a reference, a key in a description.",
+        mend: "Card numbers belong into cardNumber alone, each credential into its own parameter.",
+    }
+    .charge(Family::Hygiene, Charge { way: Some(Way::Card), judged: Judged::Secrets(&[Place::Fields]), ..Charge::PLAIN }),
+    Text {
+        id: "H09",
+        title: "Secrets in addresses",
+        severity: Severity::High,
+        basis: "1 §4.1",
+        imitates: "Looks at the addresses that are called: servers and proxies log them.",
+        mend: "Send parameters in the body, never in the address.",
+    }
+    .charge(Family::Hygiene, Charge { judged: Judged::Secrets(&[Place::Addresses]), ..Charge::PLAIN }),
+    Text {
+        id: "H10",
+        title: "Redirect to another host, 307",
+        severity: Severity::Critical,
+        basis: "1 §1",
+        imitates: "The service’s answer leads to another host, and asks to send the same again there.",
+        mend: "Follow no redirect when you call the service.",
+    }
+    .charge(Family::Hygiene, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Elsewhere(307) })], judged: Judged::Trap, ..Charge::PLAIN }),
+    Text {
+        id: "H11",
+        title: "Redirect to another host, 302",
+        severity: Severity::High,
+        basis: "1 §1",
+        imitates: "The service’s answer leads to another host.",
+        mend: "Follow no redirect when you call the service.",
+    }
+    .charge(Family::Hygiene, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Elsewhere(302) })], judged: Judged::Trap, ..Charge::PLAIN }),
+    Text {
+        id: "H12",
+        title: "Credentials in the return page",
+        severity: Severity::Critical,
+        basis: "1 §5",
+        imitates: "Looks at what the return page sends to browsers.",
+        mend: "An API key in a browser gives the account away: decrypt on your server.",
+    }
+    .told(Family::Hygiene, Story::Redirect(Redirect::Secrets)),
+    Text {
+        id: "H13",
+        title: "Inside of the shop on error pages",
+        severity: Severity::High,
+        basis: "1 §5",
+        imitates: "Looks at what the return page says about garbage.",
+        mend: "Show customers a text of your own, and log the rest.",
+    }
+    .told(Family::Hygiene, Story::Redirect(Redirect::ErrorPages)),
+    Text {
+        id: "H14",
+        title: "Inside of the shop in answers to callbacks",
+        severity: Severity::Medium,
+        basis: "1 §5",
+        imitates: "Looks at what the callback address says about garbage.",
+        mend: "Answer with a status and nothing else.",
+    }
+    .told(Family::Hygiene, Story::Callback(Callback::Secrets)),
+];

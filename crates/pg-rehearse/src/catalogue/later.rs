@@ -1,0 +1,84 @@
+//! Captures and refunds.
+
+use super::Text;
+use crate::{
+    drill::{Drill, Family, Severity},
+    plan::Job,
+    story::{Story, later::Later},
+    wire::{Act, Answer, Edit, On, Rule},
+};
+
+pub(super) const DRILLS: &[Drill] = &[
+    Text {
+        id: "M50",
+        title: "A part is captured",
+        severity: Severity::Medium,
+        basis: "2 §3.2",
+        imitates: "A part of a reservation is captured.",
+        mend: "Send transactionValue in the smallest unit of the currency.",
+    }
+    .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[], again: false })),
+    Text {
+        id: "M51",
+        title: "Capture, reply lost",
+        severity: Severity::Critical,
+        basis: "2 §3.2",
+        imitates: "A part is captured, and the reply is lost.",
+        mend: "No reference protects this call, so it is never repeated blindly: claim unknown and let somebody look, or look at what is left.",
+    }
+    .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[Rule::first(On::Later, Act::DropReply)], again: false })),
+    Text {
+        id: "M52",
+        title: "Capture, request lost",
+        severity: Severity::High,
+        basis: "2 §3.2",
+        imitates: "The capture never arrives.",
+        mend: "No reference protects this call, so it is never repeated blindly: claim unknown and let somebody look, or look at what is left.",
+    }
+    .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[Rule::first(On::Later, Act::DropRequest)], again: false })),
+    Text {
+        id: "M53",
+        title: "A part is refunded",
+        severity: Severity::Medium,
+        basis: "2 §3.2",
+        imitates: "A part of a payment is paid back.",
+        mend: "Send transactionValue in the smallest unit of the currency.",
+    }
+    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[], again: false })),
+    Text {
+        id: "M54",
+        title: "Refund, reply lost",
+        severity: Severity::Critical,
+        basis: "2 §3.2",
+        imitates: "A part is paid back, and the reply is lost.",
+        mend: "No reference protects this call, so it is never repeated blindly: claim unknown and let somebody look, or look at what is left.",
+    }
+    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::DropReply)], again: false })),
+    Text {
+        id: "M55",
+        title: "Refund, HTTP 500 afterwards",
+        severity: Severity::Critical,
+        basis: "2 §3.2",
+        imitates: "A part is paid back, and a server in between answers 500.",
+        mend: "No reference protects this call, so it is never repeated blindly: claim unknown and let somebody look, or look at what is left.",
+    }
+    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Answer { executed: true, answer: Answer::Gateway(500) })], again: false })),
+    Text {
+        id: "M56",
+        title: "Refund, garbled reply",
+        severity: Severity::Critical,
+        basis: "2 §3.2",
+        imitates: "A part is paid back, and the reply is damaged.",
+        mend: "No reference protects this call, so it is never repeated blindly: claim unknown and let somebody look, or look at what is left.",
+    }
+    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Edit(Edit::Garble))], again: false })),
+    Text {
+        id: "M57",
+        title: "Refund killed and started again",
+        severity: Severity::Critical,
+        basis: "2 §3.2",
+        imitates: "The process dies when the money has been paid back, and is started again.",
+        mend: "Store what you are about to do before you send it; after a new start claim unknown instead of repeating it.",
+    }
+    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Kill { executed: true, answered: false })], again: false })),
+];

@@ -1,0 +1,230 @@
+//! Messages that are lost, late, doubled or damaged.
+
+use pg_sandbox::cards::Scenario;
+
+use super::Text;
+use crate::{
+    drill::{Drill, Family, Severity},
+    judge::Expect,
+    story::charge::{Charge, Judged},
+    wire::{Act, Answer, Edit, LateAt, On, Rule},
+};
+
+pub(super) const DRILLS: &[Drill] = &[
+    Text {
+        id: "M01",
+        title: "Nothing goes wrong",
+        severity: Severity::Critical,
+        basis: "2 §3.2, §4.4",
+        imitates: "An ordinary sale: the card is good, the service answers at once.",
+        mend: "Send the payment once, read transactionStatusCode 600 as paid, and claim it.",
+    }
+    .charge(Family::Money, Charge { ..Charge::PLAIN }),
+    Text {
+        id: "M02",
+        title: "The card is declined",
+        severity: Severity::High,
+        basis: "2 §4.4, A87",
+        imitates: "The bank says no.",
+        mend: "Read any status that is documented as a decline as declined, and ship nothing.",
+    }
+    .charge(Family::Money, Charge { card: Scenario::Declined, judged: Judged::Money(Expect::Decline), ..Charge::PLAIN }),
+    Text {
+        id: "M03",
+        title: "The account has no funds",
+        severity: Severity::High,
+        basis: "2 §4.4, A87",
+        imitates: "The bank says no for another reason, with another code.",
+        mend: "Do not depend on one code for all declines.",
+    }
+    .charge(Family::Money, Charge { card: Scenario::InsufficientFunds, judged: Judged::Money(Expect::Decline), ..Charge::PLAIN }),
+    Text {
+        id: "M04",
+        title: "Reply lost after the charge",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The service charges the card, and the connection breaks before its reply arrives.",
+        mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M05",
+        title: "Request lost",
+        severity: Severity::High,
+        basis: "2 §4.3",
+        imitates: "The connection breaks before the service gets the request.",
+        mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropRequest)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M06",
+        title: "Reply held back beyond the timeout",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The card is charged, and the reply does not come before the caller gives up.",
+        mend: "Treat a timeout as unknown, not as failed: look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Hold)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M07",
+        title: "Request executed after the claim",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The request hangs in the network and arrives when the shop has given up and the customer has gone.",
+        mend: "An empty lookup proves nothing: the request may still arrive. Claim unknown, or send again under the same reference, which the service accepts once.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Late(LateAt::AfterClaim))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M08",
+        title: "Request executed after an empty lookup",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The lookup finds nothing, and a moment later the first request arrives.",
+        mend: "Never believe an empty lookup; whatever is sent next must carry the same uniqueMerchantReference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Late(LateAt::AfterLookup))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M09",
+        title: "Request delivered twice, first reply seen",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "A network repeats the request on its way; the first reply arrives.",
+        mend: "Give each order one uniqueMerchantReference, store it before sending, and keep it for every attempt.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Twice { second: false })], judged: Judged::Money(Expect::Sale), ..Charge::PLAIN }),
+    Text {
+        id: "M10",
+        title: "Request delivered twice, second reply seen",
+        severity: Severity::Critical,
+        basis: "2 §4.3, A92",
+        imitates: "A network repeats the request; the caller sees the refusal of the second copy.",
+        mend: "A refused reference means that an earlier request used it: look it up, and do not claim that nothing was charged.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Twice { second: true })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M11",
+        title: "HTTP 500 after the charge",
+        severity: Severity::Critical,
+        basis: "2 §7",
+        imitates: "The card is charged, and a server in between answers 500.",
+        mend: "An error of a server says nothing about the payment. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Gateway(500) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M12",
+        title: "HTTP 502 after the charge",
+        severity: Severity::Critical,
+        basis: "2 §7",
+        imitates: "The card is charged, and a proxy answers 502.",
+        mend: "An error of a proxy says nothing about the payment. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Gateway(502) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M13",
+        title: "HTTP 503 without a charge",
+        severity: Severity::High,
+        basis: "2 §7",
+        imitates: "The service is overloaded and refuses before it does anything.",
+        mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M14",
+        title: "Garbled reply",
+        severity: Severity::Critical,
+        basis: "2 §2.3",
+        imitates: "The card is charged, and the reply is damaged on its way.",
+        mend: "A reply that cannot be read is an unknown outcome. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::Garble))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M15",
+        title: "Truncated reply",
+        severity: Severity::Critical,
+        basis: "2 §2.3",
+        imitates: "The connection breaks in the middle of the reply.",
+        mend: "Compare the length with what was announced; a cut reply is an unknown outcome. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::Truncate))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M16",
+        title: "Empty reply",
+        severity: Severity::Critical,
+        basis: "2 §2.3",
+        imitates: "The card is charged, and HTTP 200 comes with nothing in it.",
+        mend: "Success is a status code in the body, not HTTP 200. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Empty })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M17",
+        title: "Reply cut after its head",
+        severity: Severity::Critical,
+        basis: "2 §2.3",
+        imitates: "The head of the reply arrives, and then the connection breaks.",
+        mend: "HTTP 200 alone is not a payment. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::HeadOnly))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M18",
+        title: "Login page instead of the service",
+        severity: Severity::High,
+        basis: "2 §4.4",
+        imitates: "A network in between answers with a page of its own and HTTP 200.",
+        mend: "Read the body as what it should be; a page is no reply. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Html })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M19",
+        title: "More fields than documented",
+        severity: Severity::Medium,
+        basis: "2 §2.3",
+        imitates: "The operator adds fields to the reply.",
+        mend: "Ignore fields that you do not know.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::MoreFields))], ..Charge::PLAIN }),
+    Text {
+        id: "M20",
+        title: "Status code that no document has",
+        severity: Severity::Critical,
+        basis: "2 §7, A11",
+        imitates: "The operator introduces a status code, here 640.",
+        mend: "A code that is neither 600 nor a documented decline is unknown: neither ship nor refuse, and ask.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::Edit(Edit::UnknownStatus))], judged: Judged::Money(Expect::Undocumented), ..Charge::PLAIN }),
+    Text {
+        id: "M21",
+        title: "Numbers instead of texts",
+        severity: Severity::Low,
+        basis: "1 §2, A01",
+        imitates: "The reply has the status code as a number where it was a text.",
+        mend: "Read numbers and texts alike.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::Edit(Edit::Numbers))], ..Charge::PLAIN }),
+    Text {
+        id: "M22",
+        title: "Error 119 without a charge",
+        severity: Severity::High,
+        basis: "2 §7, A93",
+        imitates: "The bank does not answer the service, and has not charged.",
+        mend: "119 is an unknown outcome. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Silence { charged: false })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M23",
+        title: "Error 119 with a charge",
+        severity: Severity::Critical,
+        basis: "2 §7, A93",
+        imitates: "The bank charges, and its answer to the service is lost.",
+        mend: "119 is neither a decline nor a failure: the bank may have charged. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Silence { charged: true })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M24",
+        title: "Slow service",
+        severity: Severity::Medium,
+        basis: "2 §8",
+        imitates: "Each reply takes almost a second.",
+        mend: "Wait longer for a payment than for anything else.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::Slow(900))], ..Charge::PLAIN }),
+];

@@ -1,0 +1,239 @@
+//! Processes that die, doubles, references, lookups that fail, amounts.
+
+use pg_sandbox::cards::Scenario;
+
+use super::Text;
+use crate::{
+    drill::{Drill, Family, Severity},
+    judge::Expect,
+    story::charge::{Charge, Entrance, Judged, Runs},
+    wire::{Act, Answer, Edit, On, Rule},
+};
+
+pub(super) const DRILLS: &[Drill] = &[
+    Text {
+        id: "M25",
+        title: "Connection closed at once",
+        severity: Severity::Medium,
+        basis: "2 §4.4",
+        imitates: "The first connection is closed as soon as it is made.",
+        mend: "Nothing was sent, but the program cannot know. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { entrance: Entrance::Closing(1), judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
+    Text {
+        id: "M26",
+        title: "Connection cut before the body",
+        severity: Severity::High,
+        basis: "2 §4.4",
+        imitates: "The connection breaks while the request is being sent.",
+        mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::CutAfterHead)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M27",
+        title: "Nothing listens",
+        severity: Severity::Medium,
+        basis: "2 §4.4",
+        imitates: "The service is down: connections are refused.",
+        mend: "Claim not-charged when the connection was refused, or unknown; never paid.",
+    }
+    .charge(Family::Money, Charge { entrance: Entrance::Refused, judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
+    Text {
+        id: "M28",
+        title: "Every request lost",
+        severity: Severity::High,
+        basis: "2 §4.3",
+        imitates: "Nothing comes through for as long as the program tries.",
+        mend: "Give up within the time, claim unknown, and look the payment up later.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::DropRequest)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M29",
+        title: "Reply lost, and the next one too",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The reply to the payment is lost, and the reply to its repetition as well.",
+        mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule { on: On::Payment, from: 1, times: 2, act: Act::DropReply }], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M30",
+        title: "Reply lost, lookups fail",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The reply is lost, and the service answers lookups with 503 from then on.",
+        mend: "Without an answer there is nothing to claim but unknown.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M31",
+        title: "Reply lost, lookups find nothing yet",
+        severity: Severity::Critical,
+        basis: "2 §4.4, A21",
+        imitates: "The payment is executed, and lookups show it only later.",
+        mend: "An empty lookup is no proof. Send again under the same reference, or claim unknown.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule { on: On::Lookup, from: 1, times: 2, act: Act::Answer { executed: true, answer: Answer::NothingFound } }], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M32",
+        title: "Reply lost, lookups never find it",
+        severity: Severity::Critical,
+        basis: "2 §4.4, A21",
+        imitates: "The payment is executed, and lookups never show it.",
+        mend: "An empty lookup is no proof: claim unknown, never not-charged.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: true, answer: Answer::NothingFound })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M33",
+        title: "Reply lost, lookup reply garbled",
+        severity: Severity::Critical,
+        basis: "2 §4.4",
+        imitates: "The reply is lost, and the reply to the lookup is damaged.",
+        mend: "A lookup that cannot be read is made again.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::Edit(Edit::Garble))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M34",
+        title: "Reply lost, lookup reply lost",
+        severity: Severity::Critical,
+        basis: "2 §4.4",
+        imitates: "The reply is lost, and the first lookup as well.",
+        mend: "A lookup may be repeated as often as you like.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::DropReply)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M35",
+        title: "Killed before the request arrives",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The process dies while it sends, and is started again for the same order.",
+        mend: "Give each order one uniqueMerchantReference, store it before sending, and keep it for every attempt.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Kill { executed: false, answered: false })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M36",
+        title: "Killed after the charge",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The process dies when the card has been charged and before the reply came, and is started again.",
+        mend: "Store the reference before sending. On a new start look it up before you send.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Kill { executed: true, answered: false })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M37",
+        title: "Killed after the reply",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The process dies as soon as it has the reply, and is started again.",
+        mend: "Store the outcome before you tell anybody; on a new start look the reference up.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Kill { executed: true, answered: true })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M38",
+        title: "Killed during the lookup",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The reply is lost, the process dies while it looks the payment up, and is started again.",
+        mend: "A new start begins with a lookup of the stored reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::Kill { executed: false, answered: false })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M39",
+        title: "Two workers at once",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "A queue hands the same order to two workers.",
+        mend: "Derive the reference from the order, so that the service takes only one of them.",
+    }
+    .charge(Family::Money, Charge { runs: Runs::Together, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M40",
+        title: "The customer clicks twice",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The form is sent again after the payment.",
+        mend: "An order that is paid is not paid again: derive the reference from the order.",
+    }
+    .charge(Family::Money, Charge { runs: Runs::Again, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M41",
+        title: "The reference was used before",
+        severity: Severity::Critical,
+        basis: "2 §4.3, A92",
+        imitates: "What the program knew of the order is lost, and the order comes again.",
+        mend: "A refused reference means that an earlier request used it: look it up.",
+    }
+    .charge(Family::Money, Charge { runs: Runs::AgainForgetful, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M42",
+        title: "Two workers, replies lost",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "Two workers have the same order, and both replies are lost.",
+        mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule { on: On::Payment, from: 1, times: 2, act: Act::DropReply }], runs: Runs::Together, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M43",
+        title: "Declined, reply lost",
+        severity: Severity::High,
+        basis: "2 §4.4",
+        imitates: "The bank says no, and the reply is lost.",
+        mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+    }
+    .charge(Family::Money, Charge { card: Scenario::Declined, rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M44",
+        title: "Refused reference instead of a reply",
+        severity: Severity::Critical,
+        basis: "2 §4.3, A92",
+        imitates: "The reply is lost, and the repetition is refused because the reference is used.",
+        mend: "A refused reference is an unknown outcome: look it up; another reference would charge again.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::DropReply)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M45",
+        title: "No uniqueMerchantReference",
+        severity: Severity::High,
+        basis: "2 §4.3",
+        imitates: "Not a fault: looks whether the payment can be told from another one at all.",
+        mend: "Give each order one uniqueMerchantReference, store it before sending, and keep it for every attempt.",
+    }
+    .charge(Family::Money, Charge { judged: Judged::Reference, ..Charge::PLAIN }),
+    Text {
+        id: "M46",
+        title: "A currency without decimals",
+        severity: Severity::High,
+        basis: "2 §4.3",
+        imitates: "An order in yen.",
+        mend: "Prices are whole numbers of the smallest unit: 998 yen is 998.",
+    }
+    .charge(Family::Money, Charge { amount: 998, currency: "JPY", ..Charge::PLAIN }),
+    Text {
+        id: "M47",
+        title: "A currency with three decimals",
+        severity: Severity::High,
+        basis: "2 §4.3",
+        imitates: "An order in Bahraini dinars.",
+        mend: "Prices are whole numbers of the smallest unit: 1.250 dinars is 1250.",
+    }
+    .charge(Family::Money, Charge { amount: 1250, currency: "BHD", ..Charge::PLAIN }),
+    Text {
+        id: "M48",
+        title: "A large amount",
+        severity: Severity::Medium,
+        basis: "2 §4.3",
+        imitates: "An order of a million and a penny.",
+        mend: "Keep amounts as whole numbers, not as floating point numbers.",
+    }
+    .charge(Family::Money, Charge { amount: 100_000_001, ..Charge::PLAIN }),
+    Text {
+        id: "M49",
+        title: "The smallest amount",
+        severity: Severity::Low,
+        basis: "2 §4.3",
+        imitates: "An order of one penny.",
+        mend: "Keep amounts as whole numbers, not as floating point numbers.",
+    }
+    .charge(Family::Money, Charge { amount: 1, ..Charge::PLAIN }),
+];

@@ -1,0 +1,136 @@
+//! What a browser brings back from the card form.
+
+use super::Text;
+use crate::{
+    drill::{Drill, Family, Severity},
+    story::{Story, redirect::Redirect},
+};
+
+pub(super) const DRILLS: &[Drill] = &[
+    Text {
+        id: "R01",
+        title: "A genuine redirect",
+        severity: Severity::High,
+        basis: "2 §4.2",
+        imitates: "A customer comes back from the card form, and nothing is charged yet.",
+        mend: "Show the masked card, and claim nothing about a payment.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::Genuine)),
+    Text {
+        id: "R02",
+        title: "Bits flipped in every block",
+        severity: Severity::High,
+        basis: "2 §4.2",
+        imitates: "Somebody alters the address in the browser.",
+        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::BitsFlipped)),
+    Text {
+        id: "R03",
+        title: "Data cut short",
+        severity: Severity::Medium,
+        basis: "2 §4.2",
+        imitates: "A mail program or a browser cuts the address.",
+        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::Truncated)),
+    Text {
+        id: "R04",
+        title: "Data of one session, iv of another",
+        severity: Severity::Medium,
+        basis: "2 §4.2",
+        imitates: "Parts of two redirects are mixed.",
+        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::Swapped)),
+    Text {
+        id: "R05",
+        title: "The same redirect again",
+        severity: Severity::Critical,
+        basis: "2 §4.2",
+        imitates: "The customer reloads the page or goes back.",
+        mend: "Opening a page must not charge: charge when the customer confirms, under the order’s reference.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::Replayed)),
+    Text {
+        id: "R06",
+        title: "A forgery that says accepted",
+        severity: Severity::Critical,
+        basis: "2 §4.2",
+        imitates: "Somebody who has got hold of the key writes what he likes into the data.",
+        mend: "The data is encrypted and not authenticated: it may prefill a form, and it is never proof of a payment. Look the payment up.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::Forged)),
+    Text {
+        id: "R07",
+        title: "A blank where a plus was",
+        severity: Severity::Medium,
+        basis: "2 §4.2, A32",
+        imitates: "A query string turns each + of the data into a blank.",
+        mend: "Turn blanks of data back into + before you decode it.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::Blanks)),
+    Text {
+        id: "R08",
+        title: "Encrypted with another key",
+        severity: Severity::High,
+        basis: "2 §4.2",
+        imitates: "Data of another merchant.",
+        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::WrongKey)),
+    Text {
+        id: "R09",
+        title: "Padding oracle",
+        severity: Severity::Critical,
+        basis: "2 §4.2, A31",
+        imitates: "An attacker sends altered data thousands of times, and learns from the answers what is in it.",
+        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text. Better still: use pg_crypto’s decrypt_and_read.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::PaddingOracle)),
+    Text {
+        id: "R10",
+        title: "Format oracle",
+        severity: Severity::High,
+        basis: "2 §4.2",
+        imitates: "The same with text that is no UTF-8 against text that is no JSON or XML.",
+        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::FormatOracle)),
+    Text {
+        id: "R11",
+        title: "Timing oracle",
+        severity: Severity::High,
+        basis: "2 §4.2",
+        imitates: "The answers are the same, and one kind comes later.",
+        mend: "Do the same work for every failure: decrypt, decode and parse, and look at the results only then.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::TimingOracle)),
+    Text {
+        id: "R12",
+        title: "Markup in the cardholder’s name",
+        severity: Severity::High,
+        basis: "2 §2.2",
+        imitates: "The customer’s name is a script.",
+        mend: "Escape what comes from the redirect as you escape any input.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::Markup)),
+    Text {
+        id: "R13",
+        title: "No data at all",
+        severity: Severity::Low,
+        basis: "2 §4.2",
+        imitates: "Somebody opens the page without parameters.",
+        mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::Missing)),
+    Text {
+        id: "R14",
+        title: "Huge data",
+        severity: Severity::Medium,
+        basis: "2 §4.2",
+        imitates: "60,000 characters of data.",
+        mend: "Refuse what is longer than a redirect can be.",
+    }
+    .told(Family::Redirect, Story::Redirect(Redirect::Huge)),
+];

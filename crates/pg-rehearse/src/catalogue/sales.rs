@@ -1,0 +1,162 @@
+//! Hosted checkout and 3-D Secure.
+
+use pg_sandbox::cards::Scenario;
+
+use super::Text;
+use crate::{
+    drill::{Drill, Family, Severity},
+    judge::Expect,
+    story::{
+        Story,
+        checkout::Checkout,
+        three_d_secure::{Answer, Back, ThreeDSecure},
+    },
+    wire::{Act, On, Rule},
+};
+
+pub(super) const DRILLS: &[Drill] = &[
+    Text {
+        id: "K01",
+        title: "Success page opened by hand",
+        severity: Severity::Critical,
+        basis: "3 §6",
+        imitates: "Somebody opens the success page with a key that does not exist.",
+        mend: "The success page can be opened by anybody: look the trans_key up, and compare amount, currency and order.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::ByHand)),
+    Text {
+        id: "K02",
+        title: "Success page without a key",
+        severity: Severity::Critical,
+        basis: "3 §6",
+        imitates: "Somebody opens the success page as it is.",
+        mend: "The success page can be opened by anybody: look the trans_key up, and compare amount, currency and order.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::WithoutKey)),
+    Text {
+        id: "K03",
+        title: "Success page with a cheaper key",
+        severity: Severity::Critical,
+        basis: "3 §6",
+        imitates: "Somebody pays one penny, and opens the success page of a larger order with that key.",
+        mend: "The success page can be opened by anybody: look the trans_key up, and compare amount, currency and order.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::OtherKey)),
+    Text {
+        id: "K04",
+        title: "Success page while lookups fail",
+        severity: Severity::High,
+        basis: "3 §4.8",
+        imitates: "The service cannot be asked when the success page is opened.",
+        mend: "Without an answer say that the payment is being checked, and check it later.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::LookupDown)),
+    Text {
+        id: "K05",
+        title: "Paid, callback lost",
+        severity: Severity::High,
+        basis: "3 §6",
+        imitates: "The customer pays and comes back; the callback never comes.",
+        mend: "Look the payment up when the customer comes back: do not wait for a callback.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::Pays)),
+    Text {
+        id: "K06",
+        title: "The customer comes back twice",
+        severity: Severity::High,
+        basis: "3 §6",
+        imitates: "The success page is opened again.",
+        mend: "Keep what has been done by the trans_key, and do it once.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::Twice)),
+    Text {
+        id: "K07",
+        title: "The customer leaves without paying",
+        severity: Severity::High,
+        basis: "3 §3.1",
+        imitates: "The success page is opened, and nobody has paid.",
+        mend: "The success page can be opened by anybody: look the trans_key up, and compare amount, currency and order.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::Abandons)),
+    Text {
+        id: "K08",
+        title: "Paid in two tabs",
+        severity: Severity::Critical,
+        basis: "3 §4.1",
+        imitates: "The customer has the payment page open twice, and pays in both.",
+        mend: "Make tokens that can be paid once: token_uses=1.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::TwoTabs)),
+    Text {
+        id: "S01",
+        title: "The customer passes",
+        severity: Severity::High,
+        basis: "2 §3.3",
+        imitates: "The bank asks the customer, who answers.",
+        mend: "Initiate, send the customer to authenticationUrl, ask for the status, and pay with the authenticationKey.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Sale })),
+    Text {
+        id: "S02",
+        title: "Back button",
+        severity: Severity::Critical,
+        basis: "2 §3.3, A108",
+        imitates: "The customer goes back and forward: the return page is opened twice.",
+        mend: "One authentication pays once. When it is refused as used, look the payment up.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Twice, expect: Expect::Settled })),
+    Text {
+        id: "S03",
+        title: "Two tabs",
+        severity: Severity::Critical,
+        basis: "2 §3.3, A108",
+        imitates: "The return page is opened in two tabs at the same time.",
+        mend: "One authentication pays once. When it is refused as used, look the payment up.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::TwoTabs, expect: Expect::Settled })),
+    Text {
+        id: "S04",
+        title: "Abandoned",
+        severity: Severity::High,
+        basis: "2 §3.3, A106",
+        imitates: "The customer leaves the bank’s page without an answer.",
+        mend: "Ask for the status first, and pay only with a liability shift that you accept.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Abandons, back: Back::Once, expect: Expect::Decline })),
+    Text {
+        id: "S05",
+        title: "Failed",
+        severity: Severity::High,
+        basis: "2 §3.3, A106",
+        imitates: "The customer answers wrongly, and the bank declines what follows.",
+        mend: "Ask for the status first; a decline after it is a decline.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline })),
+    Text {
+        id: "S06",
+        title: "Reply to the payment lost",
+        severity: Severity::Critical,
+        basis: "2 §4.4",
+        imitates: "The customer has passed, the card is charged, and the reply is lost.",
+        mend: "Look the payment up by its uniqueMerchantReference, which the initiation has given it.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::DropReply)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled })),
+    Text {
+        id: "S07",
+        title: "The customer comes back before the answer",
+        severity: Severity::High,
+        basis: "2 §3.3, A107",
+        imitates: "The return page is opened while the bank’s page is still open.",
+        mend: "Ask for the status; what is not finished is not paid.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen })),
+    Text {
+        id: "S08",
+        title: "The customer is late",
+        severity: Severity::Medium,
+        basis: "2 §3.3, A109",
+        imitates: "The customer comes back after an hour.",
+        mend: "Ask for the status; what timed out is not paid.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Late(3600), back: Back::Once, expect: Expect::Unseen })),
+];

@@ -1,0 +1,74 @@
+//! Whom an integration may speak to.
+
+use super::Text;
+use crate::{
+    certificates::Certificate,
+    drill::{Drill, Family, Severity},
+    story::charge::{Charge, Entrance, Judged},
+};
+
+pub(super) const DRILLS: &[Drill] = &[
+    Text {
+        id: "T01",
+        title: "Self-signed certificate",
+        severity: Severity::Critical,
+        basis: "1 §1",
+        imitates: "An attacker in between has made a certificate.",
+        mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
+    }
+    .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::SelfSigned), judged: Judged::Nothing, ..Charge::PLAIN }),
+    Text {
+        id: "T02",
+        title: "Expired certificate",
+        severity: Severity::High,
+        basis: "1 §1",
+        imitates: "The certificate is from years ago.",
+        mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
+    }
+    .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::Expired), judged: Judged::Nothing, ..Charge::PLAIN }),
+    Text {
+        id: "T03",
+        title: "Certificate of another host",
+        severity: Severity::Critical,
+        basis: "1 §1",
+        imitates: "The certificate is good, and belongs to somebody else.",
+        mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
+    }
+    .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::WrongHost), judged: Judged::Nothing, ..Charge::PLAIN }),
+    Text {
+        id: "T04",
+        title: "Certificate not yet valid",
+        severity: Severity::Medium,
+        basis: "1 §1",
+        imitates: "The certificate is from the future.",
+        mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
+    }
+    .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::NotYetValid), judged: Judged::Nothing, ..Charge::PLAIN }),
+    Text {
+        id: "T05",
+        title: "Certificate of an unknown authority",
+        severity: Severity::Critical,
+        basis: "1 §1",
+        imitates: "The certificate is signed by an authority that is not among the trusted ones.",
+        mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
+    }
+    .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::UnknownAuthority), judged: Judged::Nothing, ..Charge::PLAIN }),
+    Text {
+        id: "T06",
+        title: "Plain HTTP where TLS was configured",
+        severity: Severity::Critical,
+        basis: "1 §1",
+        imitates: "The address says https, and what answers speaks plain HTTP.",
+        mend: "Never fall back to plain HTTP.",
+    }
+    .charge(Family::Tls, Charge { entrance: Entrance::PlainForTls, judged: Judged::Nothing, ..Charge::PLAIN }),
+    Text {
+        id: "T07",
+        title: "A good certificate",
+        severity: Severity::Medium,
+        basis: "1 §1",
+        imitates: "The certificate is good, and its authority is in SSL_CERT_FILE.",
+        mend: "Let your HTTP library read SSL_CERT_FILE; without it the other TLS drills pass because nothing is trusted.",
+    }
+    .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::Valid), judged: Judged::Nothing, ..Charge::PLAIN }),
+];

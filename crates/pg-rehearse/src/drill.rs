@@ -1,0 +1,172 @@
+//! What a drill is: its number, what it imitates, what it rests on, how to mend what it finds, and its story.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Serialize, Serializer};
+
+use crate::{plan::Job, story::Story};
+
+/// One rehearsal of one thing that goes wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Drill {
+    /// Its number, as `M04`.
+    pub id: &'static str,
+    /// Which drills it belongs to.
+    pub family: Family,
+    /// What happens, in a few words.
+    pub title: &'static str,
+    /// How bad it is to fail it.
+    pub severity: Severity,
+    /// The clause of the documents, or the assumption.
+    pub basis: &'static str,
+    /// What it imitates, in plain words.
+    pub imitates: &'static str,
+    /// How to mend what it finds.
+    pub mend: &'static str,
+    pub(crate) story: Story,
+}
+
+impl Drill {
+    /// The job that the integration has to provide.
+    #[must_use]
+    pub fn job(&self) -> Job {
+        self.story.job()
+    }
+}
+
+/// As `pg rehearse drills --json` lists it.
+impl Serialize for Drill {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shown {
+            id: &'static str,
+            family: &'static str,
+            title: &'static str,
+            severity: &'static str,
+            basis: &'static str,
+            job: &'static str,
+            imitates: &'static str,
+            mend: &'static str,
+        }
+        Shown {
+            id: self.id,
+            family: self.family.name(),
+            title: self.title,
+            severity: self.severity.name(),
+            basis: self.basis,
+            job: self.job().name(),
+            imitates: self.imitates,
+            mend: self.mend,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// A family of drills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// What may be charged twice, or not, or unnoticed.
+    Money,
+    /// Refused credentials, lockouts, the throttle.
+    Credentials,
+    /// What a browser brings back from the card form.
+    Redirect,
+    /// What is posted to the shop.
+    Callbacks,
+    /// The hosted checkout.
+    Checkout,
+    /// Authentication of the customer.
+    ThreeDSecure,
+    /// Who is spoken to.
+    Tls,
+    /// Secrets where they do not belong.
+    Hygiene,
+}
+
+impl Family {
+    /// All of them, in the order of reports.
+    pub const ALL: [Self; 8] = [
+        Self::Money,
+        Self::Credentials,
+        Self::Redirect,
+        Self::Callbacks,
+        Self::Checkout,
+        Self::ThreeDSecure,
+        Self::Tls,
+        Self::Hygiene,
+    ];
+
+    /// Its name in lists.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Money => "money",
+            Self::Credentials => "credentials-and-limits",
+            Self::Redirect => "redirect",
+            Self::Callbacks => "callbacks-and-returns",
+            Self::Checkout => "checkout",
+            Self::ThreeDSecure => "3-d-secure",
+            Self::Tls => "tls",
+            Self::Hygiene => "hygiene",
+        }
+    }
+
+    /// What it is about, as a heading.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Money => "Money: lost, late and double messages",
+            Self::Credentials => "Credentials and limits",
+            Self::Redirect => "Redirect data: tampering and oracles",
+            Self::Callbacks => "Callbacks: forged, repeated, oversized",
+            Self::Checkout => "Hosted checkout and success pages",
+            Self::ThreeDSecure => "3-D Secure",
+            Self::Tls => "TLS: certificates that must be refused",
+            Self::Hygiene => "Hygiene: secrets where they do not belong",
+        }
+    }
+}
+
+/// How bad a failure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// A nuisance.
+    Low,
+    /// Costs sales or support.
+    Medium,
+    /// Costs money or leaks something, under conditions.
+    High,
+    /// Costs money, or gives cards or keys away.
+    Critical,
+}
+
+impl Severity {
+    /// Its name in lists.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Severity {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Self::Low, Self::Medium, Self::High, Self::Critical];
+        all.into_iter()
+            .find(|severity| severity.name() == text)
+            .ok_or_else(|| "give low, medium, high or critical".to_owned())
+    }
+}

@@ -1,0 +1,185 @@
+//! Writes a plan and an adapter to start from.
+
+use std::{
+    fmt, fs, io,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use crate::{catalogue, drill::Family};
+
+/// A language that an adapter is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Language {
+    /// The standard library alone.
+    Python,
+    /// The standard library alone.
+    Node,
+    /// With its curl extension.
+    Php,
+    /// The standard library alone.
+    Java,
+    /// With curl and `pg sign`.
+    Bash,
+    /// Over `pg-hyper`.
+    Rust,
+}
+
+struct Template {
+    language: Language,
+    name: &'static str,
+    /// What starts it.
+    command: &'static str,
+    files: &'static [(&'static str, &'static str)],
+}
+
+const TEMPLATES: &[Template] = &[
+    Template {
+        language: Language::Python,
+        name: "python",
+        command: r#"["python3", "pay.py"]"#,
+        files: &[("pay.py", include_str!("init/pay.py"))],
+    },
+    Template {
+        language: Language::Node,
+        name: "node",
+        command: r#"["node", "pay.mjs"]"#,
+        files: &[("pay.mjs", include_str!("init/pay.mjs"))],
+    },
+    Template {
+        language: Language::Php,
+        name: "php",
+        command: r#"["php", "pay.php"]"#,
+        files: &[("pay.php", include_str!("init/pay.php"))],
+    },
+    Template {
+        language: Language::Java,
+        name: "java",
+        command: r#"["java", "Pay.java"]"#,
+        files: &[("Pay.java", include_str!("init/Pay.java"))],
+    },
+    Template {
+        language: Language::Bash,
+        name: "bash",
+        command: r#"["bash", "pay.sh"]"#,
+        files: &[("pay.sh", include_str!("init/pay.sh"))],
+    },
+    Template {
+        language: Language::Rust,
+        name: "rust",
+        command: r#"["cargo", "run", "--quiet", "--manifest-path", "pay/Cargo.toml"]"#,
+        files: &[
+            ("pay/src/main.rs", include_str!("init/pay.rs.txt")),
+            ("pay/Cargo.toml", include_str!("init/pay.toml.txt")),
+        ],
+    },
+];
+
+impl Language {
+    fn template(self) -> &'static Template {
+        TEMPLATES.iter().find(|template| template.language == self).unwrap_or(&TEMPLATES[0])
+    }
+
+    /// The names of all languages.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        TEMPLATES.iter().map(|template| template.name)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.template().name
+    }
+}
+
+impl FromStr for Language {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let lower = text.to_ascii_lowercase();
+        let name = match lower.as_str() {
+            "python3" | "py" => "python",
+            "javascript" | "js" | "nodejs" => "node",
+            "sh" | "shell" | "curl" => "bash",
+            other => other,
+        };
+        let found = TEMPLATES.iter().find(|template| template.name == name).map(|template| template.language);
+        found.ok_or_else(|| format!("give one of {}", Self::names().collect::<Vec<_>>().join(", ")))
+    }
+}
+
+/// The files that were written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// Their paths.
+    pub files: Vec<PathBuf>,
+}
+
+/// Why nothing was written.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InitError {
+    /// A file of that name is there already.
+    Exists(PathBuf),
+    /// It cannot be written.
+    Io(PathBuf, io::Error),
+}
+
+impl fmt::Display for InitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exists(path) => {
+                write!(f, "{} exists already; move it away, or choose another folder", path.display())
+            }
+            Self::Io(path, error) => write!(f, "{} cannot be written: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for InitError {}
+
+/// Writes `rehearse.toml` and an adapter into a folder.
+///
+/// # Errors
+/// [`InitError`] when a file is there already or cannot be written; nothing is overwritten.
+pub fn init(folder: &Path, language: Language) -> Result<Written, InitError> {
+    let template = language.template();
+    let plan = include_str!("init/rehearse.toml").replace("COMMAND", template.command);
+    let mut files = vec![(folder.join("rehearse.toml"), plan)];
+    files.extend(template.files.iter().map(|(name, text)| (folder.join(name), (*text).to_owned())));
+    if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {
+        return Err(InitError::Exists(path.clone()));
+    }
+    for (path, text) in &files {
+        let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
+        parent.and_then(|()| fs::write(path, text)).map_err(|error| InitError::Io(path.clone(), error))?;
+    }
+    Ok(Written { files: files.into_iter().map(|(path, _)| path).collect() })
+}
+
+/// `docs/drills.md`: every drill in plain words.
+#[must_use]
+pub fn page() -> String {
+    let mut text = "<!-- @generated by the test `the_page_of_drills_is_fresh` from crates/pg-rehearse/src/catalogue. Do not edit. -->\n\n\
+                    # Drills\n\nWhat `pg rehearse` puts an integration through. [How to run them](rehearse.md). The basis is a section of the\n\
+                    documents (`2 §4.3` is document 2, section 4.3) or an [assumption](assumptions.md).\n"
+        .to_owned();
+    for family in Family::ALL {
+        text.push_str(&format!("\n## {}\n", family.title()));
+        for drill in catalogue::drills().filter(|drill| drill.family == family) {
+            text.push_str(&format!(
+                "\n### {} {}\n\n{}\n\n- **Severity:** {}\n- **Job:** `{}`\n- **Rests on:** {}\n- **How to mend it:** {}\n",
+                drill.id,
+                drill.title,
+                drill.imitates,
+                drill.severity,
+                drill.job().name(),
+                drill.basis,
+                drill.mend
+            ));
+        }
+    }
+    text
+}

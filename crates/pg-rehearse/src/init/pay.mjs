@@ -1,0 +1,135 @@
+// Charges one order, once, whatever happens. Node 18 or later, no package.
+//
+// Input: the account in the environment, one JSON line on standard input. Output: one JSON line with the claim.
+// The rules that keep the money safe are marked with numbers:
+//   1. one uniqueMerchantReference for an order, kept before anything is sent;
+//   2. every attempt carries it: the service accepts it once;
+//   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
+//   4. an empty lookup proves nothing: a request may still be on its way;
+//   5. refused credentials end it, because more refusals lock the address out.
+import { createHash } from "node:crypto";
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import http from "node:http";
+import https from "node:https";
+import { join } from "node:path";
+
+const env = process.env;
+const TIMEOUT = 1000 * Number(env.PAY_TIMEOUT ?? 3); // for one request
+const PATIENCE = 1000 * Number(env.PAY_PATIENCE ?? 8); // for all of them
+const APPROVED = "600";
+const DECLINED = ["901", "902", "903", "907"]; // what your operator answers to a decline; these are the sandbox's
+const STOP = ["102", "105", "106", "121", "122", "123"]; // credentials, permissions, lockouts: nothing was executed
+
+class Unclear extends Error {} // no answer, or none that can be read: the request may have been executed
+class Refused extends Error {} // the service refused, with this code
+
+/** One signed request. Resolves with the reply, rejects with Refused or Unclear. */
+function call(method, parameters) {
+  const form = { apiKey: env.PG_API_KEY, apiPassword: env.PG_API_PASSWORD };
+  for (const [name, value] of Object.entries(parameters)) form[name] = String(value);
+  const names = Object.keys(form).filter((name) => form[name] !== "");
+  names.sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+  const text = names.map((name) => `${name}=${form[name]}${env.PG_SHA_KEY}`).join("");
+  form.shaSignature = createHash("sha512").update(text).digest("hex");
+  const url = new URL(`${env.PG_BASE_URL}/v3/${method}/json`);
+  const ca = env.SSL_CERT_FILE ? readFileSync(env.SSL_CERT_FILE) : undefined;
+  const options = { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" }, ca, agent: false };
+  return new Promise((resolve, reject) => {
+    const unclear = () => reject(new Unclear()); // the text of an error may hold the request
+    const request = (url.protocol === "https:" ? https : http).request(url, options, (response) => {
+      const parts = [];
+      response.on("data", (part) => parts.push(part));
+      response.on("error", unclear);
+      response.on("aborted", unclear);
+      response.on("end", () => {
+        if (!response.complete) return unclear();
+        try {
+          const reply = JSON.parse(Buffer.concat(parts).toString("utf8"));
+          const code = reply.errorCode === undefined || reply.errorCode === null ? "" : String(reply.errorCode);
+          if (STOP.includes(code)) return reject(new Refused(code));
+          if (code !== "" || typeof reply !== "object") return unclear();
+          resolve(reply);
+        } catch {
+          unclear();
+        }
+      });
+    });
+    request.setTimeout(TIMEOUT, () => request.destroy());
+    request.on("error", unclear);
+    request.end(new URLSearchParams(form).toString());
+  });
+}
+
+/** What a payment record says; undefined when it says nothing that is documented. */
+function outcome(payment) {
+  const code = String(payment?.transactionStatusCode ?? "");
+  const transactionKey = String(payment?.transactionKey ?? "");
+  const type = payment?.transactionType ?? "Auth";
+  if (code === APPROVED && (type === "Auth" || type === "PreAuth")) return { claim: "paid", transactionKey };
+  if (DECLINED.includes(code)) return { claim: "declined", transactionKey };
+  return code === "" ? undefined : { claim: "unknown" };
+}
+
+/** The payment of this reference; undefined when none is shown, which proves nothing (4). */
+async function lookUp(reference) {
+  const reply = await call("transaction/lookup", { uniqueMerchantReference: reference });
+  let found = reply.transactions ?? [];
+  while (found?.transaction !== undefined) found = found.transaction;
+  if (found?.transactionStatusCode !== undefined) found = [found];
+  const outcomes = Object.values(found).map(outcome);
+  return ["paid", "declined", "unknown"].map((claim) => outcomes.find((one) => one?.claim === claim)).find(Boolean);
+}
+
+function payment(job, reference) {
+  const form = { uniqueMerchantReference: reference, currency: job.currency };
+  form.itemName0 = `Order ${job.order}`;
+  form.itemPrice0 = job.amount;
+  if (job.sessionKey) return ["transaction/authSessionKey", { ...form, sessionKey: job.sessionKey }];
+  if (job.cardKey) return ["transaction/authCardKey", { ...form, cardKey: job.cardKey }];
+  const { number, expiryMonth, expiryYear, cv2 } = job.card;
+  const card = { cardNumber: number, cardExpiryMonth: expiryMonth, cardExpiryYear: String(expiryYear).slice(-2), cardCV2: cv2 ?? "" };
+  return ["transaction/auth", { ...form, ...card }];
+}
+
+/** Keeps the reference before anything is sent (1). Says whether the order was begun before. */
+function begin(order) {
+  try {
+    const file = openSync(join(env.PG_REHEARSE_DIR ?? ".", `${order}.reference`), "wx");
+    writeSync(file, order);
+    fsyncSync(file);
+    closeSync(file);
+    return false;
+  } catch (error) {
+    if (error.code === "EEXIST") return true;
+    throw error;
+  }
+}
+
+async function charge(job) {
+  const reference = job.order; // the same for every attempt, and for two workers with one order (1, 2)
+  const [method, form] = payment(job, reference);
+  const again = begin(job.order) || (job.attempt ?? 1) > 1;
+  let sent = again;
+  let unclear = again;
+  const end = Date.now() + PATIENCE;
+  for (let pause = 300; ; pause *= 2) {
+    try {
+      const known = sent ? await lookUp(reference) : undefined; // (3)
+      if (known) return known;
+      sent = true;
+      const answer = outcome(await call(method, form)); // again under the same reference (2)
+      if (answer) return answer;
+    } catch (error) {
+      // (5) Of a first request we know that nothing was executed; after an unclear one we know nothing.
+      if (error instanceof Refused) return { claim: unclear ? "unknown" : "not-charged", error: error.message };
+      if (!(error instanceof Unclear)) throw error;
+      unclear = true;
+    }
+    if (Date.now() + pause > end) return { claim: "unknown" };
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+const job = JSON.parse(readFileSync(0, "utf8").split("\n")[0]);
+if (job.job !== "charge") throw new Error("this adapter charges only");
+console.log(JSON.stringify(await charge(job)));

@@ -1,0 +1,161 @@
+"""Charges one order, once, whatever happens. Python 3.8 or later, standard library alone.
+
+Input: the account in the environment, one JSON line on standard input. Output: one JSON line with the claim.
+The rules that keep the money safe are marked with numbers:
+  1. one uniqueMerchantReference for an order, kept before anything is sent;
+  2. every attempt carries it: the service accepts it once;
+  3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
+  4. an empty lookup proves nothing: a request may still be on its way;
+  5. refused credentials end it, because more refusals lock the address out.
+"""
+import hashlib
+import http.client
+import json
+import os
+import ssl
+import sys
+import time
+import urllib.parse
+
+TIMEOUT = float(os.environ.get("PAY_TIMEOUT", "3"))  # for one request, in seconds
+PATIENCE = float(os.environ.get("PAY_PATIENCE", "8"))  # for all of them
+PAUSE = float(os.environ.get("PAY_PAUSE", "0.3"))
+APPROVED = "600"
+DECLINED = {"901", "902", "903", "907"}  # what your operator answers to a decline; these are the sandbox's
+STOP = {"102", "105", "106", "121", "122", "123"}  # credentials, permissions and lockouts: nothing was executed
+
+
+class Unclear(Exception):
+    """No answer, or none that can be read: the request may have been executed."""
+
+
+class Refused(Exception):
+    """The service refused, with this code."""
+
+
+def call(method, parameters):
+    """One signed request. Returns the reply, and raises Refused or Unclear."""
+    form = {"apiKey": os.environ["PG_API_KEY"], "apiPassword": os.environ["PG_API_PASSWORD"]}
+    form.update({name: str(value) for name, value in parameters.items()})
+    names = sorted((name for name in form if form[name]), key=str.lower)
+    text = "".join(name + "=" + form[name] + os.environ["PG_SHA_KEY"] for name in names)
+    form["shaSignature"] = hashlib.sha512(text.encode()).hexdigest()
+    base = urllib.parse.urlsplit(os.environ["PG_BASE_URL"])
+    if base.scheme == "https":
+        # Verifies certificates and host names, against SSL_CERT_FILE when it is set.
+        connection = http.client.HTTPSConnection(base.netloc, timeout=TIMEOUT, context=ssl.create_default_context())
+    else:
+        connection = http.client.HTTPConnection(base.netloc, timeout=TIMEOUT)
+    try:
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        connection.request("POST", base.path + "/v3/" + method + "/json", urllib.parse.urlencode(form), headers)
+        response = connection.getresponse()  # follows no redirect
+        reply = json.loads(response.read().decode())
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise Unclear(type(error).__name__) from None  # the text of an error may hold the request
+    finally:
+        connection.close()
+    if not isinstance(reply, dict):
+        raise Unclear("no object")
+    if reply.get("errorCode"):
+        if str(reply["errorCode"]) in STOP:
+            raise Refused(str(reply["errorCode"]))
+        raise Unclear("error " + str(reply["errorCode"]))
+    return reply
+
+
+def outcome(payment):
+    """What a payment record says; None when it says nothing that is documented."""
+    code = str(payment.get("transactionStatusCode", ""))
+    if code == APPROVED and payment.get("transactionType", "Auth") in ("Auth", "PreAuth"):
+        return {"claim": "paid", "transactionKey": str(payment.get("transactionKey", ""))}
+    if code in DECLINED:
+        return {"claim": "declined", "transactionKey": str(payment.get("transactionKey", ""))}
+    return {"claim": "unknown"} if code else None
+
+
+def look_up(reference):
+    """The payment of this reference, or None when none is shown, which proves nothing (4)."""
+    found = call("transaction/lookup", {"uniqueMerchantReference": reference}).get("transactions")
+    while isinstance(found, dict) and "transaction" in found:
+        found = found["transaction"]
+    if isinstance(found, dict):
+        found = [found] if "transactionStatusCode" in found else list(found.values())
+    outcomes = [outcome(payment) for payment in found or [] if isinstance(payment, dict)]
+    for claim in ("paid", "declined", "unknown"):
+        for known in outcomes:
+            if known and known["claim"] == claim:
+                return known
+    return None
+
+
+def payment(job, reference):
+    """The method and its parameters."""
+    form = {
+        "uniqueMerchantReference": reference,
+        "currency": job["currency"],
+        "itemName0": "Order " + job["order"],
+        "itemPrice0": job["amount"],
+    }
+    if "sessionKey" in job:
+        return "transaction/authSessionKey", {**form, "sessionKey": job["sessionKey"]}
+    if "cardKey" in job:
+        return "transaction/authCardKey", {**form, "cardKey": job["cardKey"]}
+    card = job["card"]
+    return "transaction/auth", {
+        **form,
+        "cardNumber": card["number"],
+        "cardExpiryMonth": card["expiryMonth"],
+        "cardExpiryYear": str(card["expiryYear"])[-2:],
+        "cardCV2": card.get("cv2", ""),
+    }
+
+
+def begin(order):
+    """Keeps the reference before anything is sent (1). Says whether the order was begun before."""
+    path = os.path.join(os.environ.get("PG_REHEARSE_DIR", "."), order + ".reference")
+    try:
+        with open(path, "x", encoding="ascii") as file:
+            file.write(order)
+            file.flush()
+            os.fsync(file.fileno())
+        return False
+    except FileExistsError:
+        return True
+
+
+def charge(job):
+    reference = job["order"]  # the same for every attempt, and for two workers with one order (1, 2)
+    method, form = payment(job, reference)
+    sent = begin(job["order"]) or job.get("attempt", 1) > 1
+    end = time.monotonic() + PATIENCE
+    pause = PAUSE
+    while True:
+        try:
+            known = look_up(reference) if sent else None  # (3)
+            if known is None:
+                sent = True
+                known = outcome(call(method, form))  # again under the same reference (2)
+            if known is not None:
+                return known
+        except Refused as refused:
+            # (5) Of a first request we know that nothing was executed; after an unclear one we know nothing.
+            first = str(refused) in STOP and not job.get("unclear") and job.get("attempt", 1) == 1
+            return {"claim": "not-charged" if first else "unknown", "error": str(refused)}
+        except Unclear:
+            job["unclear"] = True
+        if time.monotonic() + pause > end:
+            return {"claim": "unknown"}
+        time.sleep(pause)
+        pause *= 2
+
+
+def main():
+    job = json.loads(sys.stdin.readline())
+    if job["job"] != "charge":
+        sys.exit("this adapter charges only")
+    print(json.dumps(charge(job)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Charges one order by session key or card key, once, whatever happens: bash, curl, jq and `pg sign`.
+#
+# Input: the account in the environment, one JSON line on standard input. Output: one JSON line with the claim.
+# The rules that keep the money safe are marked with numbers:
+#   1. one uniqueMerchantReference for an order, kept before anything is sent;
+#   2. every attempt carries it: the service accepts it once;
+#   3. what is not a clear answer is unknown, and an unknown payment is looked up before anything else;
+#   4. an empty lookup proves nothing: a request may still be on its way;
+#   5. refused credentials end it, because more refusals lock the address out.
+set -uo pipefail
+PG=${PG:-pg}
+timeout=${PAY_TIMEOUT:-3} patience=${PAY_PATIENCE:-8}
+approved=600
+declined=' 901 902 903 907 '            # what your operator answers to a decline; these are the sandbox's
+stop=' 102 105 106 121 122 123 '        # credentials, permissions, lockouts: nothing was executed
+
+read -r job
+field() { jq -r "$1 // empty" <<<"$job"; }
+[ "$(field .job)" = charge ] || { echo 'this adapter charges only' >&2; exit 1; }
+
+# One signed request. The reply is in $reply; 0: read, 1: unclear, 2: refused with $code.
+call() {
+  local method=$1 signature
+  shift
+  reply='' code=''
+  # It takes the credentials from the environment, so that no list of processes shows them.
+  signature=$("$PG" sign --with-credentials "$@" 2>/dev/null) || return 1
+  local form=("apiKey=$PG_API_KEY" "apiPassword=$PG_API_PASSWORD" "$@" "shaSignature=$signature")
+  reply=$(printf '%s\n' "${form[@]}" | jq -Rr 'capture("(?<n>[^=]*)=(?<v>.*)") | "\(.n)=\(.v|@uri)"' | paste -sd '&' - |
+    curl -s --max-time "$timeout" --data @- -H 'Content-Type: application/x-www-form-urlencoded' \
+      "$PG_BASE_URL/v3/$method/json") || return 1
+  code=$(jq -r 'if type == "object" then (.errorCode // "" | tostring) else error end' <<<"$reply" 2>/dev/null) || return 1
+  [ -n "$reply" ] || return 1
+  [ -n "$code" ] || return 0
+  [[ $stop == *" $code "* ]] && return 2
+  return 1
+}
+
+# Prints the claim that $reply allows, if any.
+claim() {
+  jq -c --arg approved "$approved" --arg declined "$declined" '
+    [.. | objects | select(has("transactionStatusCode"))
+      | (.transactionStatusCode | tostring) as $code
+      | {claim: (if $code == $approved and ((.transactionType // "Auth") | . == "Auth" or . == "PreAuth") then "paid"
+                 elif $declined | contains(" \($code) ") then "declined" else "unknown" end),
+         transactionKey: (.transactionKey // "" | tostring)}]
+    | (map(select(.claim == "paid")) + map(select(.claim == "declined")) + .)[0] // empty' <<<"$reply"
+}
+
+order=$(field .order)
+form=("uniqueMerchantReference=$order" "currency=$(field .currency)" "itemName0=Order $order" "itemPrice0=$(field .amount)")
+if [ -n "$(field .sessionKey)" ]; then
+  method=transaction/authSessionKey
+  form+=("sessionKey=$(field .sessionKey)")
+elif [ -n "$(field .cardKey)" ]; then
+  method=transaction/authCardKey
+  form+=("cardKey=$(field .cardKey)")
+else
+  # A card number does not belong into the arguments of a process.
+  echo '{"claim": "not-charged"}'
+  exit
+fi
+
+sent=0 unclear=0
+# Keeps the reference before anything is sent (1).
+if ! (set -o noclobber; echo "$order" >"${PG_REHEARSE_DIR:-.}/$order.reference") 2>/dev/null; then sent=1 unclear=1; fi
+[ "$(field .attempt)" ] && sent=1 unclear=1
+SECONDS=0 pause=1
+while :; do
+  steps=("$method")
+  [ $sent = 1 ] && steps=(transaction/lookup "$method")   # (3)
+  for step in "${steps[@]}"; do
+    sent=1
+    if [ "$step" = transaction/lookup ]; then call "$step" "uniqueMerchantReference=$order"; else call "$step" "${form[@]}"; fi  # (2)
+    case $? in
+      0) known=$(claim); [ -n "$known" ] && { echo "$known"; exit; } ;;   # (4) nothing shown: go on
+      1) unclear=1; break ;;
+      2) if [ $unclear = 1 ]; then echo '{"claim": "unknown"}'; else echo '{"claim": "not-charged"}'; fi; exit ;;   # (5)
+    esac
+  done
+  [ $((SECONDS + pause)) -gt "${patience%.*}" ] && { echo '{"claim": "unknown"}'; exit; }
+  sleep "$pause"
+  pause=$((pause * 2))
+done

@@ -1,0 +1,289 @@
+//! Compares what an integration claimed with the ledger and with the requests that arrived.
+
+use crate::{
+    adapter::{Claim, Ran},
+    books::Entry,
+    report::{Finding, Verdict},
+    wire::{Exchange, On},
+};
+
+/// What a drill leaves for the judge.
+pub(crate) struct Evidence<'a> {
+    /// The times that the integration was run, those without a claim too.
+    pub(crate) ran: &'a [Ran],
+    /// What was added to the ledger.
+    pub(crate) entries: &'a [Entry],
+    pub(crate) exchanges: &'a [Exchange],
+    pub(crate) amount: u64,
+    pub(crate) currency: &'a str,
+}
+
+/// What is to come of a charge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expect {
+    /// Nothing stands in the way of the sale.
+    Sale,
+    /// Something was lost: one charge at most, and a claim that is true.
+    Settled,
+    /// As settled, and nothing that the integration sent can be seen.
+    Unseen,
+    /// The card is declined.
+    Decline,
+    /// The answer has a meaning that only the operator knows.
+    Undocumented,
+    /// The service refused everything: so many requests are fine for each start.
+    Refused(usize),
+}
+
+fn failed(kind: &'static str, text: impl Into<String>) -> Finding {
+    Finding { kind, verdict: Verdict::Failed, text: text.into() }
+}
+
+fn warning(kind: &'static str, text: impl Into<String>) -> Finding {
+    Finding { kind, verdict: Verdict::Warning, text: text.into() }
+}
+
+pub(crate) fn broken(text: impl Into<String>) -> Finding {
+    Finding { kind: "adapter", verdict: Verdict::Broken, text: text.into() }
+}
+
+/// All findings about a charge.
+pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
+    let claims: Vec<Claim> = evidence.ran.iter().filter_map(|ran| ran.claim).collect();
+    let charges: Vec<&Entry> = evidence.entries.iter().filter(|entry| entry.is_charge()).collect();
+    let mut findings = books(evidence, &charges);
+    findings.extend(references(evidence));
+    let Some(&last) = claims.last().filter(|_| evidence.ran.last().is_some_and(|ran| ran.claim.is_some())) else {
+        let why = evidence.ran.last().map_or_else(|| "the adapter never ran".to_owned(), Ran::trouble);
+        let held = format!("the books hold {} for this order", count(charges.len(), "charge"));
+        // What it did to the money is still true, whatever became of the adapter.
+        findings.push(broken(format!("{why}; {held}")));
+        return findings;
+    };
+    findings.extend(truth(&claims, &charges));
+    findings.extend(keys(evidence, &charges));
+    findings.extend(expected(expect, last, &charges, evidence));
+    findings
+}
+
+/// What the ledger says by itself.
+fn books(evidence: &Evidence<'_>, charges: &[&Entry]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if charges.len() > 1 {
+        let all = charges.iter().map(|entry| format!("{} {}", entry.amount, entry.currency)).collect::<Vec<_>>();
+        findings.push(failed(
+            "charged-twice",
+            format!("the customer was charged {} times for one order: {}", charges.len(), all.join(", ")),
+        ));
+    }
+    for entry in charges {
+        if entry.amount != evidence.amount || entry.currency != evidence.currency {
+            findings.push(failed(
+                "wrong-amount",
+                format!(
+                    "{} {} was charged instead of {} {}, in the smallest unit of the currency",
+                    entry.amount, entry.currency, evidence.amount, evidence.currency
+                ),
+            ));
+        }
+    }
+    findings
+}
+
+/// One order is paid under one reference, whatever happens.
+fn references(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let payments: Vec<&Exchange> = evidence.exchanges.iter().filter(|one| one.is(On::Payment)).collect();
+    let mut references: Vec<&str> = payments
+        .iter()
+        .filter_map(|one| one.parameter("uniqueMerchantReference"))
+        .filter(|one| !one.is_empty())
+        .collect();
+    let without = payments.len() - references.len();
+    references.sort_unstable();
+    references.dedup();
+    let mut findings = Vec::new();
+    if references.len() > 1 {
+        findings.push(failed(
+            "new-reference",
+            format!("the payment was sent again under another uniqueMerchantReference: {}", references.join(", ")),
+        ));
+    }
+    if without > 1 {
+        findings.push(failed(
+            "resent-without-reference",
+            format!("the payment was sent {without} times without a uniqueMerchantReference, so each can charge"),
+        ));
+    }
+    findings
+}
+
+/// What was claimed against what is.
+fn truth(claims: &[Claim], charges: &[&Entry]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let last = claims.last().copied();
+    if charges.is_empty() && claims.contains(&Claim::Paid) {
+        findings.push(failed("unpaid-but-said-paid", "it claims paid, and the books hold no charge"));
+    }
+    let denied = claims.iter().find(|claim| matches!(claim, Claim::Declined | Claim::NotCharged));
+    if let (Some(denied), false) = (denied, charges.is_empty()) {
+        findings.push(failed(
+            "charged-but-said-unpaid",
+            format!("it claims {}, and the books hold {}", denied.name(), count(charges.len(), "charge")),
+        ));
+    } else if claims.len() > 1 && last == Some(Claim::Unknown) && claims.contains(&Claim::Paid) {
+        findings.push(warning("forgot", "it claimed paid before and unknown later"));
+    }
+    findings
+}
+
+/// The transaction that a claim names has to be one.
+fn keys(evidence: &Evidence<'_>, charges: &[&Entry]) -> Vec<Finding> {
+    let paid = evidence.ran.iter().filter(|ran| ran.claim == Some(Claim::Paid));
+    let named = paid.filter_map(|ran| ran.text("transactionKey")).filter(|key| !key.is_empty());
+    let wrong = named.filter(|key| !charges.is_empty() && charges.iter().all(|entry| entry.key != *key));
+    wrong
+        .map(|key| warning("wrong-key", format!("its claim names the transaction {key}, which is none of this order")))
+        .collect()
+}
+
+fn expected(expect: Expect, last: Claim, charges: &[&Entry], evidence: &Evidence<'_>) -> Vec<Finding> {
+    let charged = !charges.is_empty();
+    let mut findings = Vec::new();
+    match expect {
+        Expect::Sale if !charged && last != Claim::Paid => {
+            findings.push(failed(
+                "sale-lost",
+                format!("nothing stood in the way, and it claims {} without a charge", last.name()),
+            ));
+        }
+        Expect::Sale if last == Claim::Unknown => {
+            findings.push(failed(
+                "outcome-not-read",
+                "the service said that the payment is approved, and it claims unknown",
+            ));
+        }
+        Expect::Settled | Expect::Sale => findings.extend(unknown(last, charged, evidence, true)),
+        Expect::Unseen => findings.extend(unknown(last, charged, evidence, false)),
+        Expect::Decline if last == Claim::Unknown => {
+            findings.push(warning("decline-not-read", "the card was declined, and it claims unknown"));
+        }
+        Expect::Decline => {}
+        Expect::Undocumented if last != Claim::Unknown => findings.push(failed(
+            "undocumented-status",
+            format!("the reply has a status code that no document knows, and it claims {}", last.name()),
+        )),
+        Expect::Undocumented => {}
+        Expect::Refused(most) => {
+            let allowed = most * evidence.ran.len().max(1);
+            let sent = evidence.exchanges.iter().filter(|one| one.is(On::Any)).count();
+            if sent > allowed {
+                findings.push(failed(
+                    "went-on-after-refusal",
+                    format!("{sent} requests were sent where {allowed} would do: more than five wrong ones lock the address out"),
+                ));
+            }
+            if last == Claim::Declined {
+                findings.push(warning(
+                    "not-a-decline",
+                    "the service refused the caller, and it claims that the card was declined",
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether an unknown outcome was looked up.
+fn unknown(last: Claim, charged: bool, evidence: &Evidence<'_>, needs_lookup: bool) -> Vec<Finding> {
+    if last != Claim::Unknown {
+        return Vec::new();
+    }
+    let payment = evidence.exchanges.iter().position(|one| one.is(On::Payment));
+    let later = payment.map_or(&[][..], |at| &evidence.exchanges[at + 1..]);
+    let looked_up = later.iter().any(|one| one.is(On::Lookup));
+    if payment.is_some() && !looked_up && needs_lookup {
+        return vec![failed("never-looked-up", "it claims unknown, and never looked the payment up by its reference")];
+    }
+    if charged && later.iter().any(|one| one.showed_payment) {
+        return vec![warning("found-and-unknown", "a lookup showed the payment, and it still claims unknown")];
+    }
+    Vec::new()
+}
+
+pub(crate) fn count(number: usize, what: &str) -> String {
+    match number {
+        0 => format!("no {what}"),
+        1 => format!("one {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}
+
+/// For stories that judge by themselves.
+pub(crate) fn fault(kind: &'static str, text: impl Into<String>) -> Finding {
+    failed(kind, text)
+}
+
+/// For stories that judge by themselves.
+pub(crate) fn doubt(kind: &'static str, text: impl Into<String>) -> Finding {
+    warning(kind, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::End;
+
+    fn ran(claim: &str) -> Ran {
+        Ran::new(End::Done(Some(0)), format!("{{\"claim\": \"{claim}\"}}\n"), String::new())
+    }
+
+    fn charge_entry(key: &str) -> Entry {
+        Entry {
+            key: key.into(),
+            kind: "Auth".into(),
+            approved: true,
+            status: "600".into(),
+            amount: 998,
+            currency: "GBP".into(),
+            reference: "o-1".into(),
+        }
+    }
+
+    fn payment(reference: &str) -> Exchange {
+        Exchange {
+            method: "transaction/auth".into(),
+            parameters: vec![("uniqueMerchantReference".into(), reference.into())],
+            ..Exchange::default()
+        }
+    }
+
+    fn kinds(expect: Expect, ran: &[Ran], entries: &[Entry], exchanges: &[Exchange]) -> Vec<&'static str> {
+        let evidence = Evidence { ran, entries, exchanges, amount: 998, currency: "GBP" };
+        charge(expect, &evidence).iter().map(|finding| finding.kind).collect()
+    }
+
+    #[test]
+    fn each_lie_about_money_is_found_and_the_truth_is_none() {
+        let lookup = Exchange { method: "transaction/lookup".into(), ..Exchange::default() };
+        let one = [charge_entry("a")];
+        let two = [charge_entry("a"), charge_entry("b")];
+        assert_eq!(kinds(Expect::Settled, &[ran("paid")], &one, &[payment("o-1")]), Vec::<&str>::new());
+        assert_eq!(kinds(Expect::Settled, &[ran("paid")], &two, &[payment("o-1")]), ["charged-twice"]);
+        assert_eq!(kinds(Expect::Settled, &[ran("paid")], &[], &[payment("o-1")]), ["unpaid-but-said-paid"]);
+        assert_eq!(kinds(Expect::Settled, &[ran("declined")], &one, &[payment("o-1")]), ["charged-but-said-unpaid"]);
+        assert_eq!(kinds(Expect::Settled, &[ran("unknown")], &one, &[payment("o-1")]), ["never-looked-up"]);
+        assert_eq!(kinds(Expect::Settled, &[ran("unknown")], &one, &[payment("o-1"), lookup]), Vec::<&str>::new());
+        assert_eq!(
+            kinds(Expect::Settled, &[ran("paid")], &one, &[payment("o-1"), payment("o-1-retry")]),
+            ["new-reference"]
+        );
+        assert_eq!(kinds(Expect::Undocumented, &[ran("paid")], &one, &[payment("o-1")]), ["undocumented-status"]);
+        assert_eq!(kinds(Expect::Sale, &[ran("not-charged")], &[], &[payment("o-1")]), ["sale-lost"]);
+    }
+
+    #[test]
+    fn an_adapter_without_a_claim_is_broken_and_no_payment_failure() {
+        let crashed = Ran::new(End::Done(Some(1)), "Traceback".into(), "KeyError".into());
+        assert_eq!(kinds(Expect::Settled, &[crashed], &[charge_entry("a")], &[payment("o-1")]), ["adapter"]);
+    }
+}

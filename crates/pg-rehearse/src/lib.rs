@@ -1,0 +1,48 @@
+//! Rehearsal of a payment integration: any program that charges through the service, put through everything that goes wrong
+//! with money, and judged by the books of the [sandbox](pg_sandbox).
+//!
+//! Limits: the integration runs on this machine; HTTP jobs are called without TLS; an adapter's output is read up to 1 MiB.
+//! It is not a load test and not a penetration test of a live shop.
+//!
+//! A [`Plan`] says how the integration does its jobs. Each [`Drill`] starts a sandbox of its own, puts faults on the wire
+//! before it, has the integration do a job, and compares its claim with the ledger and with the requests that arrived.
+//! A [`Report`] holds a verdict for each drill, with the time line of what happened.
+//!
+//! ```
+//! use pg_rehearse::Plan;
+//!
+//! let plan = Plan::parse("[jobs.charge]\ncommand = [\"python3\", \"pay.py\"]\n", std::path::Path::new("."))?;
+//! assert_eq!(plan.timeout.as_secs(), 20);
+//! let mistake = Plan::parse("[jobs.chrage]\ncommand = [\"true\"]\n", std::path::Path::new(".")).unwrap_err();
+//! assert_eq!(mistake.to_string(), "line 1, column 7: job chrage is unknown; did you mean charge?");
+//! assert!(pg_rehearse::drills().count() >= 60);
+//! # Ok::<(), pg_rehearse::PlanError>(())
+//! ```
+
+#![deny(missing_docs)]
+
+mod adapter;
+mod books;
+mod catalogue;
+mod certificates;
+mod clock;
+mod dice;
+mod drill;
+mod house;
+mod init;
+mod judge;
+mod nearest;
+mod plan;
+mod report;
+mod run;
+mod shop;
+mod stage;
+mod story;
+mod wire;
+
+pub use catalogue::drills;
+pub use drill::{Drill, Family, Severity};
+pub use init::{InitError, Language, Written, init, page};
+pub use plan::{Job, Plan, PlanError};
+pub use report::{Event, Finding, Lane, Outcome, Report, Summary, Verdict};
+pub use run::{Cancelled, Options, RunError, run};

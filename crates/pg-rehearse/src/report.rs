@@ -1,0 +1,295 @@
+//! What a rehearsal found, and the forms that it is told in.
+
+mod html;
+mod junit;
+mod picture;
+mod terminal;
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::drill::{Drill, Family, Severity};
+
+/// How a drill ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// As it should be.
+    Passed,
+    /// The integration does not do this job.
+    NotApplicable,
+    /// It works, and could be better.
+    Warning,
+    /// The adapter itself did not work; that says nothing about payments.
+    Broken,
+    /// Money or secrets would have been lost.
+    Failed,
+}
+
+impl Verdict {
+    /// As the contract spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::NotApplicable => "not-applicable",
+            Self::Warning => "warning",
+            Self::Broken => "broken",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// A party of a time line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lane {
+    /// The program under test.
+    Integration,
+    /// The network, with its faults.
+    Wire,
+    /// The service.
+    Service,
+    /// Its ledger.
+    Books,
+}
+
+impl Lane {
+    const ALL: [Self; 4] = [Self::Integration, Self::Wire, Self::Service, Self::Books];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Integration => "integration",
+            Self::Wire => "wire",
+            Self::Service => "service",
+            Self::Books => "books",
+        }
+    }
+}
+
+/// One line of a time line; masked.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Event {
+    /// Milliseconds since the drill began.
+    pub at_ms: u64,
+    /// Who acts.
+    pub from: Lane,
+    /// Towards whom; itself for what just happens there.
+    pub to: Lane,
+    /// What.
+    pub text: String,
+}
+
+/// Something that the judge found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// Its kind, for programs, as `charged-twice`.
+    pub kind: &'static str,
+    /// How it counts.
+    pub verdict: Verdict,
+    /// What was found; masked.
+    pub text: String,
+}
+
+/// A drill with its verdict.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The drill.
+    pub drill: &'static Drill,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// Whether the baseline knows the failure.
+    pub known: bool,
+    /// Why.
+    pub findings: Vec<Finding>,
+    /// What the integration claimed, one for each time that it was started.
+    pub claims: Vec<String>,
+    /// The ledger at the end.
+    pub ledger: Vec<String>,
+    /// What happened when.
+    pub events: Vec<Event>,
+    /// How long it took.
+    pub milliseconds: u64,
+}
+
+impl Outcome {
+    pub(crate) fn not_applicable(drill: &'static Drill, why: String) -> Self {
+        let finding = Finding { kind: "job-not-provided", verdict: Verdict::NotApplicable, text: why };
+        Self { findings: vec![finding], ..Self::empty(drill, Verdict::NotApplicable) }
+    }
+
+    pub(crate) fn empty(drill: &'static Drill, verdict: Verdict) -> Self {
+        Self {
+            drill,
+            verdict,
+            known: false,
+            findings: Vec::new(),
+            claims: Vec::new(),
+            ledger: Vec::new(),
+            events: Vec::new(),
+            milliseconds: 0,
+        }
+    }
+
+    /// The verdict that the worst finding gives.
+    pub(crate) fn judged(mut self, mut findings: Vec<Finding>) -> Self {
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.verdict));
+        self.verdict = findings.first().map_or(Verdict::Passed, |worst| worst.verdict);
+        self.findings = findings;
+        self
+    }
+
+    fn value(&self) -> Value {
+        json!({
+            "id": self.drill.id,
+            "family": self.drill.family.name(),
+            "title": self.drill.title,
+            "severity": self.drill.severity.name(),
+            "basis": self.drill.basis,
+            "verdict": self.verdict,
+            "known": self.known,
+            "findings": self.findings,
+            "claims": self.claims,
+            "ledger": self.ledger,
+            "imitates": self.drill.imitates,
+            "mend": self.drill.mend,
+            "milliseconds": self.milliseconds,
+            "events": self.events,
+        })
+    }
+}
+
+/// What a whole run found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// The seed: the same one gives the same verdicts.
+    pub seed: u64,
+    /// Failures below this do not count for the exit code.
+    pub threshold: Severity,
+    /// In the order of the drills' numbers.
+    pub outcomes: Vec<Outcome>,
+    /// Whether it was interrupted: drills are missing.
+    pub interrupted: bool,
+    /// How long it took.
+    pub milliseconds: u64,
+    /// The form of charge that was rehearsed.
+    pub charged_by: Vec<&'static str>,
+}
+
+/// How many drills ended how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Summary {
+    /// Verdict passed.
+    pub passed: usize,
+    /// Verdict failed, known failures among them.
+    pub failed: usize,
+    /// Verdict warning.
+    pub warning: usize,
+    /// Verdict not-applicable.
+    pub not_applicable: usize,
+    /// Verdict broken.
+    pub broken: usize,
+}
+
+impl Report {
+    /// How many drills ended how.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::default();
+        for outcome in &self.outcomes {
+            *match outcome.verdict {
+                Verdict::Passed => &mut summary.passed,
+                Verdict::Failed => &mut summary.failed,
+                Verdict::Warning => &mut summary.warning,
+                Verdict::NotApplicable => &mut summary.not_applicable,
+                Verdict::Broken => &mut summary.broken,
+            } += 1;
+        }
+        summary
+    }
+
+    /// 0: nothing failed at or above the threshold; 1: something did; 3: nothing failed, and an adapter did not work.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        let counts = |outcome: &&Outcome| outcome.drill.severity >= self.threshold && !outcome.known;
+        if self.outcomes.iter().filter(counts).any(|outcome| outcome.verdict == Verdict::Failed) {
+            1
+        } else if self.outcomes.iter().any(|outcome| outcome.verdict == Verdict::Broken && !outcome.known) {
+            3
+        } else {
+            0
+        }
+    }
+
+    /// The whole as JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        json!({
+            "seed": self.seed,
+            "threshold": self.threshold.name(),
+            "interrupted": self.interrupted,
+            "milliseconds": self.milliseconds,
+            "chargedBy": self.charged_by,
+            "exitCode": self.exit_code(),
+            "summary": self.summary(),
+            "drills": self.outcomes.iter().map(Outcome::value).collect::<Vec<_>>(),
+        })
+    }
+
+    /// For continuous integration.
+    #[must_use]
+    pub fn junit(&self) -> String {
+        junit::file(self)
+    }
+
+    /// One self-contained page.
+    #[must_use]
+    pub fn html(&self) -> String {
+        html::page(self)
+    }
+
+    /// The scorecard for a terminal.
+    #[must_use]
+    pub fn scorecard(&self, colours: bool) -> String {
+        terminal::scorecard(self, colours)
+    }
+
+    /// The line of one drill while the others run.
+    #[must_use]
+    pub fn progress(outcome: &Outcome, colours: bool) -> String {
+        terminal::line(outcome, colours)
+    }
+
+    /// A baseline file: the numbers of the drills that fail today.
+    #[must_use]
+    pub fn baseline(&self) -> String {
+        let mut text = "# Failures known today: pg rehearse --baseline FILE does not count them.\n".to_owned();
+        for outcome in self.outcomes.iter().filter(|one| matches!(one.verdict, Verdict::Failed | Verdict::Broken)) {
+            text.push_str(&format!("{} # {}\n", outcome.drill.id, outcome.drill.title));
+        }
+        text
+    }
+
+    fn by_family(&self) -> BTreeMap<Family, Vec<&Outcome>> {
+        let mut families: BTreeMap<Family, Vec<&Outcome>> = BTreeMap::new();
+        for outcome in &self.outcomes {
+            families.entry(outcome.drill.family).or_default().push(outcome);
+        }
+        families
+    }
+}

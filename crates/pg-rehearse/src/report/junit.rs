@@ -1,0 +1,97 @@
+//! A `JUnit` file, as continuous integration reads it.
+
+use std::fmt::Write as _;
+
+use super::{Outcome, Report, Verdict};
+
+pub(super) fn file(report: &Report) -> String {
+    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
+    let of = |verdict| report.outcomes.iter().filter(|one| one.verdict == verdict).count();
+    // Writing into a text does not fail.
+    let _ = writeln!(
+        text,
+        "<testsuites name=\"pg rehearse\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\">",
+        report.outcomes.len(),
+        of(Verdict::Failed),
+        of(Verdict::Broken),
+        of(Verdict::NotApplicable),
+        seconds(report.milliseconds),
+    );
+    for (family, outcomes) in report.by_family() {
+        let of = |verdict| outcomes.iter().filter(|one| one.verdict == verdict).count();
+        let _ = writeln!(
+            text,
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\">",
+            escaped(family.name()),
+            outcomes.len(),
+            of(Verdict::Failed),
+            of(Verdict::Broken),
+            of(Verdict::NotApplicable),
+            seconds(outcomes.iter().map(|one| one.milliseconds).sum()),
+        );
+        outcomes.iter().for_each(|outcome| case(&mut text, outcome));
+        text.push_str("  </testsuite>\n");
+    }
+    text.push_str("</testsuites>\n");
+    text
+}
+
+fn case(text: &mut String, outcome: &Outcome) {
+    let drill = outcome.drill;
+    let _ = write!(
+        text,
+        "    <testcase classname=\"pg.rehearse.{}\" name=\"{} {}\" time=\"{}\"",
+        escaped(drill.family.name()),
+        escaped(drill.id),
+        escaped(drill.title),
+        seconds(outcome.milliseconds),
+    );
+    let why = outcome.findings.iter().map(|finding| finding.text.as_str()).collect::<Vec<_>>().join("; ");
+    let story = story(outcome);
+    let inner = match outcome.verdict {
+        Verdict::Passed => {
+            text.push_str("/>\n");
+            return;
+        }
+        Verdict::NotApplicable => format!("<skipped message=\"{}\"/>", escaped(&why)),
+        Verdict::Warning => format!("<system-out>warning: {}\n{}</system-out>", escaped(&why), escaped(&story)),
+        Verdict::Broken => format!("<error type=\"broken\" message=\"{}\">{}</error>", escaped(&why), escaped(&story)),
+        Verdict::Failed => format!(
+            "<failure type=\"{}\" message=\"{}\">{}</failure>",
+            escaped(outcome.findings.first().map_or("failed", |finding| finding.kind)),
+            escaped(&why),
+            escaped(&story),
+        ),
+    };
+    let _ = writeln!(text, ">\n      {inner}\n    </testcase>");
+}
+
+fn story(outcome: &Outcome) -> String {
+    let mut text = format!("{}\nmend: {}\n", outcome.drill.imitates, outcome.drill.mend);
+    for event in &outcome.events {
+        let _ = writeln!(text, "{:>6} ms  {} -> {}: {}", event.at_ms, event.from.name(), event.to.name(), event.text);
+    }
+    text
+}
+
+fn seconds(milliseconds: u64) -> String {
+    format!("{}.{:03}", milliseconds / 1000, milliseconds % 1000)
+}
+
+/// For XML 1.0, which has no control characters.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(letter),
+            control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,267 @@
+//! Runs the drills of a plan, some at a time.
+
+use std::{collections::BTreeSet, future::Future, sync::Arc};
+
+use tokio::{sync::Semaphore, task::JoinSet};
+
+use crate::{
+    adapter::{self, Environment},
+    catalogue,
+    certificates::Authority,
+    clock::{self, Clock},
+    drill::{Drill, Severity},
+    house::Card,
+    plan::{Job, Means, Plan, Way},
+    report::{Outcome, Report, Verdict},
+    shop::{self, Call},
+    stage::{Setting, Stage, Troupe},
+    story,
+};
+
+/// What to run, and how.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// Only these drills or families; all when it is empty.
+    pub only: Vec<String>,
+    /// Not these drills or families.
+    pub skip: Vec<String>,
+    /// The same seed gives the same verdicts.
+    pub seed: u64,
+    /// How many drills run at a time.
+    pub jobs: usize,
+    /// How often each drill runs; the worst verdict counts.
+    pub repeat: u32,
+    /// Failures below it do not count for the exit code.
+    pub threshold: Severity,
+    /// Drills whose failure is known.
+    pub baseline: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            only: Vec::new(),
+            skip: Vec::new(),
+            seed: 1,
+            jobs: 8,
+            repeat: 1,
+            threshold: Severity::Low,
+            baseline: Vec::new(),
+        }
+    }
+}
+
+/// Why nothing was run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// An option names a drill or a family that does not exist.
+    #[error("{0}")]
+    UnknownDrill(String),
+    /// The integration could not be started, or never made a claim.
+    #[error("the integration could not be run: {0}")]
+    NotRunnable(String),
+    /// This machine does not give what is needed.
+    #[error("{0}")]
+    Machine(String),
+}
+
+/// What ends a run early: everything that ends, for example when Ctrl-C is pressed.
+pub trait Cancelled: Future<Output = ()> + Send {}
+
+impl<F: Future<Output = ()> + Send> Cancelled for F {}
+
+/// Runs the drills. Each is told to `progress` when it has ended. When `cancelled` ends first, what ran is reported, and no
+/// process is left behind.
+///
+/// # Errors
+/// [`RunError`] when nothing could be run.
+pub async fn run(
+    plan: Plan,
+    options: &Options,
+    mut progress: impl FnMut(&Outcome),
+    cancelled: impl Cancelled,
+) -> Result<Report, RunError> {
+    let drills = chosen(options)?;
+    let clock = Clock::start();
+    let authority = Authority::new().map_err(RunError::Machine)?;
+    let run = base36(u64::try_from(clock::unix_millis()).unwrap_or_default());
+    let mut troupe = Troupe { plan, authority, seed: options.seed, run, ways: vec![Way::SessionKey] };
+    let _shop = start_shop(&troupe).await?;
+    let mut report = Report {
+        seed: options.seed,
+        threshold: options.threshold,
+        outcomes: Vec::new(),
+        interrupted: false,
+        milliseconds: 0,
+        charged_by: Vec::new(),
+    };
+    tokio::pin!(cancelled);
+    if troupe.plan.has(Job::Charge) && drills.iter().any(|drill| drill.job() == Job::Charge) {
+        let tried = tokio::select! {
+            tried = try_ways(troupe) => tried?,
+            () = &mut cancelled => {
+                report.interrupted = true;
+                return Ok(report);
+            }
+        };
+        troupe = tried;
+        report.charged_by = troupe.ways.iter().map(|way| way.name()).collect();
+    }
+    let mut playing = play_all(Arc::new(troupe), &drills, options);
+    loop {
+        let ended = tokio::select! {
+            ended = playing.join_next() => ended,
+            () = &mut cancelled => {
+                report.interrupted = true;
+                playing.shutdown().await;
+                break;
+            }
+        };
+        match ended {
+            None => break,
+            Some(Ok(mut outcome)) => {
+                outcome.known = options.baseline.iter().any(|known| known == outcome.drill.id);
+                progress(&outcome);
+                report.outcomes.push(outcome);
+            }
+            Some(Err(error)) => return Err(RunError::Machine(format!("a drill of ours failed: {error}"))),
+        }
+    }
+    report.outcomes.sort_by_key(|outcome| (outcome.drill.family, outcome.drill.id));
+    report.milliseconds = clock.millis();
+    Ok(report)
+}
+
+/// Starts all drills; as many as are wanted run at a time, and one at a time where a shop has one address for the service.
+fn play_all(troupe: Arc<Troupe>, drills: &[&'static Drill], options: &Options) -> JoinSet<Outcome> {
+    let places = Arc::new(Semaphore::new(options.jobs.max(1)));
+    let shop = Arc::new(Semaphore::new(1));
+    let repeat = options.repeat.max(1);
+    let mut playing = JoinSet::new();
+    for drill in drills.iter().copied() {
+        let (troupe, places, shop) = (Arc::clone(&troupe), Arc::clone(&places), Arc::clone(&shop));
+        playing.spawn(async move {
+            // A semaphore that is never closed gives a place in the end.
+            let by_shop = troupe.plan.is_shop()
+                && troupe.plan.jobs.get(&drill.job()).is_some_and(|means| matches!(means, Means::Url(_)));
+            let _alone = if by_shop { shop.acquire().await.ok() } else { None };
+            let _place = places.acquire().await.ok();
+            let mut worst = story::play(&troupe, drill, 0).await;
+            for round in 1..repeat {
+                let next = story::play(&troupe, drill, round).await;
+                if next.verdict > worst.verdict {
+                    worst = next;
+                }
+            }
+            worst
+        });
+    }
+    playing
+}
+
+/// The drills that the options name.
+fn chosen(options: &Options) -> Result<Vec<&'static Drill>, RunError> {
+    let (only, skip) = (named(&options.only, "--only")?, named(&options.skip, "--skip")?);
+    named(&options.baseline, "the baseline")?;
+    let wanted =
+        |drill: &&'static Drill| (options.only.is_empty() || only.contains(drill.id)) && !skip.contains(drill.id);
+    Ok(catalogue::drills().filter(wanted).collect())
+}
+
+fn named(names: &[String], option: &str) -> Result<BTreeSet<&'static str>, RunError> {
+    let mut found = BTreeSet::new();
+    for name in names {
+        let before = found.len();
+        for drill in catalogue::drills() {
+            if drill.id.eq_ignore_ascii_case(name) || drill.family.name() == name {
+                found.insert(drill.id);
+            }
+        }
+        if found.len() == before && catalogue::drills().all(|drill| !drill.id.eq_ignore_ascii_case(name)) {
+            let known =
+                catalogue::drills().map(|drill| drill.id).chain(catalogue::drills().map(|drill| drill.family.name()));
+            let meant = crate::nearest::did_you_mean(name, known);
+            return Err(RunError::UnknownDrill(format!(
+                "{option} names {name}, which is no drill and no family{meant}; `pg rehearse drills` lists them"
+            )));
+        }
+    }
+    Ok(found)
+}
+
+/// Charges once in each form, with nothing in the way, to see which ones the integration takes.
+async fn try_ways(mut troupe: Troupe) -> Result<Troupe, RunError> {
+    if let Some(ways) = troupe.plan.with.clone().filter(|ways| !ways.is_empty()) {
+        troupe.ways = ways;
+        return Ok(troupe);
+    }
+    let drill = catalogue::drills().find(|drill| drill.job() == Job::Charge);
+    let Some(drill) = drill else { return Ok(troupe) };
+    troupe.ways = Way::ALL.to_vec();
+    let troupe = Arc::new(troupe);
+    let (mut taken, mut claimed, mut trouble) = (Vec::new(), Vec::new(), String::new());
+    for (round, way) in (1000..).zip(Way::ALL) {
+        let mut stage = Stage::set(&troupe, drill, round, Setting::plain()).await.map_err(RunError::NotRunnable)?;
+        let card = Card::new(&stage.dice.card_number(), "314");
+        let source = stage.source(way, &card).map_err(RunError::Machine)?;
+        let line = story::charge::input(&stage, 998, "GBP", &source);
+        let ran = stage.run(Job::Charge, &line).await;
+        let charged = stage.entries().map_err(RunError::Machine)?.iter().any(crate::books::Entry::is_charge);
+        match ran.claim {
+            Some(_) if charged => taken.push(way),
+            Some(_) => claimed.push(way),
+            None if trouble.is_empty() => trouble = stage.wire().masked(&ran.trouble()),
+            None => {}
+        }
+    }
+    if taken.is_empty() && claimed.is_empty() {
+        return Err(RunError::NotRunnable(trouble));
+    }
+    // One that claims and never charges is judged, and not believed.
+    let ways = if taken.is_empty() { claimed } else { taken };
+    let mut troupe =
+        Arc::into_inner(troupe).ok_or_else(|| RunError::Machine("a trial is still going on".to_owned()))?;
+    troupe.ways = ways;
+    Ok(troupe)
+}
+
+/// Starts the shop of the plan, and waits until it answers.
+async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError> {
+    let Some((command, ready)) = &troupe.plan.shop else { return Ok(None) };
+    let mut dice = crate::dice::Dice::new(troupe.seed, "shop", 0);
+    let house = crate::house::House::open(&mut dice, true).map_err(RunError::Machine)?;
+    let environment = Environment {
+        base: format!("http://{}", troupe.plan.listen),
+        account: house.account,
+        certificates: troupe.authority.file.path().to_owned(),
+        directory: std::env::temp_dir(),
+        folder: troupe.plan.folder.clone(),
+        timeout: troupe.plan.timeout,
+    };
+    let shop = adapter::start(command, &environment).map_err(RunError::NotRunnable)?;
+    let Some(ready) = ready else { return Ok(Some(shop)) };
+    let clock = Clock::start();
+    while shop::send(Call::raw_page(ready, ""), troupe.plan.timeout).await.is_err() {
+        if clock.elapsed() > troupe.plan.timeout {
+            return Err(RunError::NotRunnable(format!("the shop did not answer at {ready} in time")));
+        }
+        clock::pause(std::time::Duration::from_millis(50)).await;
+    }
+    Ok(Some(shop))
+}
+
+fn base36(mut number: u64) -> String {
+    let mut text = Vec::new();
+    while number > 0 {
+        text.push(b"0123456789abcdefghijklmnopqrstuvwxyz"[usize::try_from(number % 36).unwrap_or(0)]);
+        number /= 36;
+    }
+    text.iter().rev().map(|&letter| char::from(letter)).collect()
+}
+
+/// Whether a verdict is worth a second look on a terminal.
+pub(crate) const fn is_bad(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Failed | Verdict::Broken)
+}

@@ -1,0 +1,116 @@
+//! Calls a shop: as a browser that opens its pages, as the service that posts to it, or with the JSON line of a job.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, header};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+
+/// The most bytes of an answer.
+const MOST: usize = 4 << 20;
+
+/// A request to a shop.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    pub(crate) url: String,
+    pub(crate) content_type: Option<&'static str>,
+    pub(crate) body: Bytes,
+}
+
+impl Call {
+    pub(crate) fn json(url: &str, body: &str) -> Self {
+        Self::post(url, "application/json", body.to_owned())
+    }
+
+    pub(crate) fn post(url: &str, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        Self { method: Method::POST, url: url.to_owned(), content_type: Some(content_type), body: body.into() }
+    }
+
+    /// A page with these parameters.
+    pub(crate) fn page(url: &str, parameters: &[(&str, &str)]) -> Self {
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+        Self::raw_page(url, &query)
+    }
+
+    /// A page with this query as it is.
+    pub(crate) fn raw_page(url: &str, query: &str) -> Self {
+        let separator = if url.contains('?') { "&" } else { "?" };
+        let url = if query.is_empty() { url.to_owned() } else { format!("{url}{separator}{query}") };
+        Self { method: Method::GET, url, content_type: None, body: Bytes::new() }
+    }
+}
+
+/// What a shop answered.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+impl Seen {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    pub(crate) fn is_html(&self) -> bool {
+        let kind = self.header("content-type").to_ascii_lowercase();
+        kind.contains("html") || (kind.is_empty() && self.body.trim_start().starts_with('<'))
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Silent {
+    #[error("no answer in time")]
+    TimedOut,
+    #[error("{0}")]
+    Closed(String),
+}
+
+/// Sends a request to a shop and waits so long for the answer. No redirect is followed.
+pub(crate) async fn send(call: Call, timeout: Duration) -> Result<Seen, Silent> {
+    match tokio::time::timeout(timeout, exchange(call)).await {
+        Ok(Ok(seen)) => Ok(seen),
+        Ok(Err(why)) => Err(Silent::Closed(why)),
+        Err(_) => Err(Silent::TimedOut),
+    }
+}
+
+async fn exchange(call: Call) -> Result<Seen, String> {
+    let uri: http::Uri = call.url.parse().map_err(|error| format!("{}: {error}", call.url))?;
+    let host = uri.host().ok_or_else(|| format!("{} names no host", call.url))?.to_owned();
+    let port = uri.port_u16().unwrap_or(80);
+    let stream = TcpStream::connect((host.trim_matches(['[', ']']), port))
+        .await
+        .map_err(|error| format!("cannot reach {host}:{port}: {error}"))?;
+    let (mut sender, connection) =
+        http1::handshake::<_, Full<Bytes>>(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
+    let driving = tokio::spawn(connection);
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut request = Request::builder()
+        .method(call.method)
+        .uri(path)
+        .header(header::HOST, format!("{host}:{port}"))
+        .header(header::ACCEPT, "text/html,application/json;q=0.9,*/*;q=0.8")
+        .header(header::CONNECTION, "close")
+        .header(header::USER_AGENT, "pg-rehearse");
+    if let Some(kind) = call.content_type {
+        request = request.header(header::CONTENT_TYPE, kind);
+    }
+    let request = request.body(Full::new(call.body)).map_err(|error| error.to_string())?;
+    let answered = async {
+        let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
+        let (parts, body) = response.into_parts();
+        let body = Limited::new(body, MOST).collect().await.map_err(|error| error.to_string())?.to_bytes();
+        let body = String::from_utf8_lossy(&body).into_owned();
+        Ok(Seen { status: parts.status.as_u16(), headers: parts.headers, body })
+    };
+    let answer = answered.await;
+    driving.abort();
+    answer
+}

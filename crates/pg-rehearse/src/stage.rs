@@ -1,0 +1,291 @@
+//! The stage of one drill: its service, its wire, the folder of its order, and the integration that is called upon it.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    adapter::{self, Environment, Ran},
+    books::{Books, Entry},
+    certificates::Authority,
+    clock::Clock,
+    dice::Dice,
+    drill::Drill,
+    house::{Card, House, SetupError, text},
+    plan::{Job, Means, Plan, Way},
+    report::{Lane, Outcome},
+    shop::{self, Call, Seen, Silent},
+    wire::{Door, Exchange, Laid, LateAt, Rule, Wire},
+};
+
+/// What all drills of a run share.
+pub(crate) struct Troupe {
+    pub(crate) plan: Plan,
+    pub(crate) authority: Authority,
+    pub(crate) seed: u64,
+    /// Tells this run's orders from those of every other run: an integration may remember them.
+    pub(crate) run: String,
+    /// How the integration is charged, the first one unless a drill asks for another.
+    pub(crate) ways: Vec<Way>,
+}
+
+/// Account details that the integration is given instead of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Credentials {
+    Right,
+    WrongKey,
+    WrongPassword,
+    WrongShaKey,
+}
+
+/// One drill in progress.
+pub(crate) struct Stage {
+    pub(crate) troupe: Arc<Troupe>,
+    pub(crate) drill: &'static Drill,
+    pub(crate) house: House,
+    pub(crate) dice: Dice,
+    pub(crate) order: String,
+    pub(crate) clock: Clock,
+    laid: Laid,
+    directory: TempDir,
+    before: Books,
+    credentials: Credentials,
+    ran: Vec<Ran>,
+}
+
+/// What a stage is set up with.
+pub(crate) struct Setting {
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) door: Door,
+    pub(crate) credentials: Credentials,
+}
+
+impl Setting {
+    pub(crate) fn plain() -> Self {
+        Self { rules: Vec::new(), door: Door::Plain, credentials: Credentials::Right }
+    }
+}
+
+impl Stage {
+    pub(crate) async fn set(
+        troupe: &Arc<Troupe>,
+        drill: &'static Drill,
+        round: u32,
+        setting: Setting,
+    ) -> Result<Self, SetupError> {
+        let mut dice = Dice::new(troupe.seed, drill.id, round);
+        let clock = Clock::start();
+        let shop = troupe.plan.is_shop() && !matches!(troupe.plan.jobs.get(&drill.job()), Some(Means::Command(_)));
+        let house = House::open(&mut dice, shop)?;
+        let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listen = if shop { troupe.plan.listen } else { free };
+        let laid = match Wire::lay(house.clone(), setting.rules.clone(), setting.door.clone(), listen, clock).await {
+            // A page may do without the service.
+            Err(_) if shop && drill.job() == Job::OpenRedirect => {
+                Wire::lay(house.clone(), setting.rules, setting.door, free, clock).await?
+            }
+            laid => laid?,
+        };
+        let directory = folder()?;
+        let order =
+            format!("o-{}-{}{}", drill.id, troupe.run, if round == 0 { String::new() } else { round.to_string() });
+        let before = Books::read(&house)?;
+        Ok(Self {
+            troupe: Arc::clone(troupe),
+            drill,
+            house,
+            dice,
+            order,
+            clock,
+            laid,
+            directory,
+            before,
+            credentials: setting.credentials,
+            ran: Vec::new(),
+        })
+    }
+
+    pub(crate) fn wire(&self) -> &Arc<Wire> {
+        &self.laid.wire
+    }
+
+    pub(crate) fn exchanges(&self) -> Vec<Exchange> {
+        self.wire().exchanges()
+    }
+
+    pub(crate) fn ran(&self) -> &[Ran] {
+        &self.ran
+    }
+
+    pub(crate) fn directory(&self) -> &std::path::Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        self.troupe.plan.timeout
+    }
+
+    /// What the drill has added to the ledger.
+    pub(crate) fn entries(&self) -> Result<Vec<Entry>, SetupError> {
+        Ok(Books::read(&self.house)?.since(&self.before))
+    }
+
+    /// What is in the ledger by now belongs to the preparation.
+    pub(crate) fn prepared(&mut self) -> Result<(), SetupError> {
+        self.before = Books::read(&self.house)?;
+        Ok(())
+    }
+
+    /// The integration has lost what it knew of the order.
+    pub(crate) fn forget(&mut self) -> Result<(), SetupError> {
+        self.directory = folder()?;
+        self.wire().note(Lane::Integration, Lane::Integration, "its folder is lost");
+        Ok(())
+    }
+
+    /// The form of charge that the drill asks for, if the integration takes it.
+    pub(crate) fn way(&self, wanted: Option<Way>) -> Option<Way> {
+        match wanted {
+            None => self.troupe.ways.first().copied().or(Some(Way::SessionKey)),
+            Some(way) => self.troupe.ways.contains(&way).then_some(way),
+        }
+    }
+
+    /// What a customer has left for a charge: a session with a card, a stored card, or the card itself.
+    pub(crate) fn source(&mut self, way: Way, card: &Card) -> Result<(&'static str, Value), SetupError> {
+        let source = match way {
+            Way::SessionKey => json!(self.house.session(card, "json")?.0),
+            Way::CardKey => json!(self.house.card_key(card)?),
+            Way::Card => json!({
+                "number": card.number,
+                "expiryMonth": card.month,
+                "expiryYear": card.year,
+                "cv2": card.cv2,
+            }),
+        };
+        self.prepared()?;
+        Ok((way.name(), source))
+    }
+
+    pub(crate) fn environment(&self) -> Environment {
+        let mut account = self.house.account.clone();
+        let wrong = |secret: &str| secret.chars().rev().collect::<String>();
+        match self.credentials {
+            Credentials::Right => {}
+            Credentials::WrongKey => account.api_key = wrong(&account.api_key),
+            Credentials::WrongPassword => account.api_password = wrong(&account.api_password),
+            Credentials::WrongShaKey => account.sha_key = wrong(&account.sha_key),
+        }
+        Environment {
+            base: self.laid.base.clone(),
+            account,
+            certificates: self.troupe.authority.file.path().to_owned(),
+            directory: self.directory.path().to_owned(),
+            folder: self.troupe.plan.folder.clone(),
+            timeout: self.timeout(),
+        }
+    }
+
+    /// Has the integration do a job.
+    pub(crate) async fn run(&mut self, job: Job, input: &Value) -> Ran {
+        let ran = self.run_once(job, input).await;
+        self.ran.push(ran.clone());
+        ran
+    }
+
+    /// Two workers do the same job at once.
+    pub(crate) async fn run_together(&mut self, job: Job, input: &Value) {
+        let (one, other) = tokio::join!(self.run_once(job, input), self.run_once(job, input));
+        self.ran.extend([one, other]);
+    }
+
+    async fn run_once(&self, job: Job, input: &Value) -> Ran {
+        let Some(means) = self.troupe.plan.jobs.get(&job) else {
+            return Ran::new(
+                adapter::End::NotStarted(format!("the plan has no job {}", job.name())),
+                String::new(),
+                String::new(),
+            );
+        };
+        let attempt = input["attempt"].as_u64().map_or_else(String::new, |attempt| format!(", attempt {attempt}"));
+        let wire = self.wire();
+        wire.note(Lane::Integration, Lane::Integration, format!("started: {}{attempt}", job.name()));
+        let killed = wire.kill.notified();
+        let ran = adapter::run(means, &self.environment(), input, killed).await;
+        let told = ran.claim.map_or_else(|| ran.trouble(), |claim| format!("claims {}", claim.name()));
+        wire.note(Lane::Integration, Lane::Integration, told);
+        ran
+    }
+
+    /// What was kept back arrives now.
+    pub(crate) fn arrive_late(&self) {
+        self.wire().arrive_late(LateAt::AfterClaim);
+    }
+
+    /// Calls a page of the shop, or the command that stands for it.
+    pub(crate) async fn visit(&self, job: Job, call: Call) -> Result<Seen, Silent> {
+        match self.troupe.plan.jobs.get(&job) {
+            Some(Means::Command(_)) => {
+                let parameters: serde_json::Map<String, Value> = call
+                    .url
+                    .split_once('?')
+                    .map(|(_, query)| form_urlencoded::parse(query.as_bytes()))
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, value)| (name.into_owned(), Value::from(value.into_owned())))
+                    .collect();
+                let body = String::from_utf8_lossy(&call.body).into_owned();
+                let input = json!({"job": job.name(), "url": call.url, "parameters": parameters, "body": body});
+                let ran = self.run_once(job, &input).await;
+                let status = ran.answer.get("status").and_then(Value::as_u64).unwrap_or(200);
+                match ran.end {
+                    adapter::End::Done(_) => {
+                        Ok(Seen { status: u16::try_from(status).unwrap_or(200), body: ran.stdout, ..Seen::default() })
+                    }
+                    adapter::End::TimedOut => Err(Silent::TimedOut),
+                    _ => Err(Silent::Closed(ran.trouble())),
+                }
+            }
+            _ => shop::send(call, self.timeout()).await,
+        }
+    }
+
+    /// The address of a page of the shop.
+    pub(crate) fn address(&self, job: Job) -> String {
+        match self.troupe.plan.jobs.get(&job) {
+            Some(Means::Url(url)) => url.clone(),
+            _ => format!("http://localhost/{}", job.name()),
+        }
+    }
+
+    /// An outcome with everything that was seen, not yet judged.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let mut outcome = Outcome::empty(self.drill, crate::report::Verdict::Passed);
+        outcome.claims = self
+            .ran
+            .iter()
+            .map(|ran| ran.claim.map_or_else(|| self.wire().masked(&ran.trouble()), |claim| claim.name().to_owned()))
+            .collect();
+        outcome.ledger = self.entries().unwrap_or_default().iter().map(Entry::told).collect();
+        outcome.events = self.wire().events();
+        outcome.milliseconds = self.clock.millis();
+        outcome
+    }
+
+    /// The verdict, with masked findings.
+    pub(crate) fn judged(&self, mut findings: Vec<crate::report::Finding>) -> Outcome {
+        for finding in &mut findings {
+            finding.text = self.wire().masked(&finding.text);
+        }
+        self.outcome().judged(findings)
+    }
+}
+
+fn folder() -> Result<TempDir, SetupError> {
+    tempfile::Builder::new().prefix("pg-rehearse-").tempdir().map_err(text)
+}

@@ -1,0 +1,74 @@
+//! The stories of drills: what is prepared, what goes wrong, what is looked at in the end.
+
+pub(crate) mod callback;
+pub(crate) mod charge;
+pub(crate) mod checkout;
+pub(crate) mod later;
+pub(crate) mod oracle;
+pub(crate) mod page;
+pub(crate) mod redirect;
+pub(crate) mod search;
+pub(crate) mod three_d_secure;
+
+use std::sync::Arc;
+
+use self::{
+    callback::Callback, charge::Charge, checkout::Checkout, later::Later, redirect::Redirect,
+    three_d_secure::ThreeDSecure,
+};
+use crate::{
+    drill::Drill,
+    house::SetupError,
+    judge,
+    plan::Job,
+    report::{Outcome, Verdict},
+    stage::Troupe,
+};
+
+/// What happens in a drill.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Story {
+    Charge(Charge),
+    Later(Later),
+    Redirect(Redirect),
+    Callback(Callback),
+    Checkout(Checkout),
+    ThreeDSecure(ThreeDSecure),
+}
+
+impl Story {
+    pub(crate) fn job(&self) -> Job {
+        match self {
+            Self::Charge(_) => Job::Charge,
+            Self::Later(later) => later.job,
+            Self::Redirect(_) => Job::OpenRedirect,
+            Self::Callback(_) => Job::Callback,
+            Self::Checkout(checkout) => checkout.job(),
+            Self::ThreeDSecure(_) => Job::ThreeDSecure,
+        }
+    }
+}
+
+/// Runs a drill and judges it.
+pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32) -> Outcome {
+    if !troupe.plan.has(drill.job()) {
+        return Outcome::not_applicable(drill, format!("the plan has no job {}", drill.job().name()));
+    }
+    let played = match &drill.story {
+        Story::Charge(story) => charge::play(troupe, drill, round, story).await,
+        Story::Later(story) => later::play(troupe, drill, round, story).await,
+        Story::Redirect(story) => redirect::play(troupe, drill, round, *story).await,
+        Story::Callback(story) => callback::play(troupe, drill, round, *story).await,
+        Story::Checkout(story) => checkout::play(troupe, drill, round, *story).await,
+        Story::ThreeDSecure(story) => three_d_secure::play(troupe, drill, round, story).await,
+    };
+    played.unwrap_or_else(|trouble| not_prepared(drill, &trouble))
+}
+
+/// The drill itself could not be set up.
+fn not_prepared(drill: &'static Drill, trouble: &str) -> Outcome {
+    Outcome::empty(drill, Verdict::Passed).judged(vec![judge::broken(format!("the drill could not be run: {trouble}"))])
+}
+
+/// A drill's result, or why it could not be prepared.
+pub(crate) type Played = Result<Outcome, SetupError>;

@@ -1,0 +1,249 @@
+//! What is posted to the shop: genuine, forged, twice, too much.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::json;
+
+use super::{Played, checkout, page, redirect::secrets};
+use crate::{
+    clock,
+    drill::Drill,
+    house::{Card, SetupError},
+    judge,
+    plan::Job,
+    report::{Finding, Lane, Outcome},
+    shop::{Call, Seen, Silent},
+    stage::{Setting, Stage, Troupe},
+    wire::On,
+};
+
+/// What is posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Callback {
+    GenuineBatch,
+    ForgedBatch,
+    GenuinePayment,
+    ForgedPayment,
+    OtherPayment,
+    Twice,
+    Huge,
+    Garbage,
+    Secrets,
+}
+
+/// How long a shop has to ask the service whether a callback is true.
+const CONFIRMED_WITHIN: Duration = Duration::from_millis(1500);
+
+pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Callback) -> Played {
+    let mut stage = Stage::set(troupe, drill, round, Setting::plain()).await?;
+    let findings = match story {
+        Callback::GenuineBatch | Callback::ForgedBatch => batch(&mut stage, story).await?,
+        Callback::Huge => huge(&stage).await?,
+        Callback::Garbage | Callback::Secrets => garbage(&stage, story).await?,
+        _ => payment(&mut stage, story).await?,
+    };
+    Ok(match findings {
+        Ok(findings) => stage.judged(findings),
+        Err(why) => Outcome::not_applicable(drill, why),
+    })
+}
+
+/// Findings, or why the shop cannot be asked that.
+type Asked = Result<Vec<Finding>, String>;
+
+async fn post(stage: &Stage, what: &str, content_type: &'static str, body: String) -> Result<Seen, Silent> {
+    stage.wire().note(Lane::Wire, Lane::Integration, format!("callback: {what}"));
+    let call = Call::post(&stage.address(Job::Callback), content_type, body);
+    let seen = stage.visit(Job::Callback, call).await;
+    let told = match &seen {
+        Ok(seen) => format!("HTTP {}", seen.status),
+        Err(silent) => silent.to_string(),
+    };
+    stage.wire().note(Lane::Integration, Lane::Wire, told);
+    seen
+}
+
+fn reached(seen: Result<Seen, Silent>) -> Result<Seen, SetupError> {
+    seen.map_err(|silent| format!("the callback address could not be reached: {silent}"))
+}
+
+/// Whether the shop asked the service after this many requests.
+async fn asked(stage: &Stage, before: usize) -> bool {
+    let clock = clock::Clock::start();
+    loop {
+        if stage.exchanges().iter().skip(before).any(|one| one.is(On::Lookup)) {
+            return true;
+        }
+        if clock.elapsed() > CONFIRMED_WITHIN {
+            return false;
+        }
+        clock::pause(Duration::from_millis(25)).await;
+    }
+}
+
+async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
+    let card = Card::new(&stage.dice.card_number(), "314");
+    let card_key = stage.house.card_key(&card)?;
+    let updater = stage.house.account.updater_key.clone();
+    let made =
+        stage.house.call("token/requestAccountUpdater", &[("accountUpdaterKey", &updater), ("cardKey", &card_key)])?;
+    let batch_key = made["batchKey"].as_str().unwrap_or_default().to_owned();
+    stage.house.advance(Duration::from_secs(200));
+    stage.prepared()?;
+    let genuine = stage.house.call("token/retrieveAccountUpdater", &[("batchKey", &batch_key)])?;
+    if story == Callback::GenuineBatch {
+        let seen = reached(post(stage, "a finished batch", "application/json", genuine.to_string()).await)?;
+        return Ok(if seen.status >= 400 {
+            Err(format!("the address answers HTTP {} to a batch of the account updater", seen.status))
+        } else if asked(stage, 0).await {
+            Ok(Vec::new())
+        } else {
+            Ok(vec![judge::doubt("not-confirmed", "the batch was taken and not retrieved: callbacks are not signed")])
+        });
+    }
+    let mut forged = genuine.clone();
+    forged["batchKey"] = stage.dice.letters(32).to_lowercase().into();
+    if let Some(entries) = forged["cardKeyDetails"].as_array_mut() {
+        for entry in entries {
+            entry["response"] = json!("700");
+            entry["cardKey"] = json!("00000000-FORGED-0000");
+        }
+    }
+    let seen = reached(post(stage, "a forged batch", "application/json", forged.to_string()).await)?;
+    Ok(if page::says_paid(&seen) || seen.body.contains("00000000-FORGED-0000") {
+        Ok(vec![judge::fault("callback-trusted", "a forged batch was believed: its card keys are taken over")])
+    } else if seen.status < 400 && !asked(stage, 0).await {
+        Ok(vec![judge::doubt("not-confirmed", "a forged batch was taken, and the service was not asked about it")])
+    } else {
+        Ok(Vec::new())
+    })
+}
+
+/// What the service posts about a hosted payment.
+fn about(token: &str, key: &str, order: &str, value: &str) -> String {
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([
+            ("tokenid", token),
+            ("trans_key", key),
+            ("trans_type", "auth"),
+            ("trans_value", value),
+            ("currency", "GBP"),
+            ("status", "1"),
+            ("trans_reference", order),
+        ])
+        .finish()
+}
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
+    let order = stage.order.clone();
+    let (token, key) = checkout::paid(stage, &order, "9.98")?;
+    let before = stage.exchanges().len();
+    let genuine = about(&token, &key, &order, "9.98");
+    if story == Callback::ForgedPayment {
+        let forged_key = stage.dice.letters(32);
+        let forged = about(&stage.dice.letters(32), &forged_key, &order, "9.98");
+        let seen = reached(post(stage, "a payment that never was", FORM, forged).await)?;
+        return Ok(Ok(forged_payment(stage, &seen, before).await));
+    }
+    if story == Callback::OtherPayment {
+        let (token, key) = checkout::paid(stage, "another-order", "0.01")?;
+        let body = about(&token, &key, &order, "9.98");
+        let seen = reached(post(stage, "the key of another, cheaper payment", FORM, body).await)?;
+        let mut findings = Vec::new();
+        if page::says_paid(&seen) && !asked(stage, before).await {
+            findings.push(judge::fault("callback-trusted", "a payment of 0.01 was believed to pay 9.98"));
+        }
+        return Ok(Ok(findings));
+    }
+    let times = if story == Callback::Twice { 2 } else { 1 };
+    let mut seen = Seen::default();
+    for _ in 0..times {
+        seen = reached(post(stage, "a payment", FORM, genuine.clone()).await)?;
+    }
+    if seen.status >= 500 {
+        return Ok(Ok(vec![judge::fault(
+            "callback-fails",
+            format!("a genuine callback ends in HTTP {}", seen.status),
+        )]));
+    }
+    if seen.status >= 400 {
+        return Ok(Err(format!("the address answers HTTP {} to a payment of the hosted checkout", seen.status)));
+    }
+    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
+    Ok(if charges > 1 {
+        Ok(vec![judge::fault("charged-twice", format!("the callback made {charges} charges of one"))])
+    } else if asked(stage, before).await {
+        Ok(Vec::new())
+    } else {
+        Ok(vec![judge::doubt("not-confirmed", "the callback was taken, and the payment was not looked up")])
+    })
+}
+
+async fn forged_payment(stage: &Stage, seen: &Seen, before: usize) -> Vec<Finding> {
+    if page::says_paid(seen) {
+        return vec![judge::fault(
+            "callback-trusted",
+            "a forged callback was believed: it says paid, and nothing was charged",
+        )];
+    }
+    if seen.status >= 400 || page::claim(seen).is_some() || asked(stage, before).await {
+        return Vec::new();
+    }
+    vec![judge::fault(
+        "callback-trusted",
+        "a forged callback was taken, and the service was not asked whether it is true",
+    )]
+}
+
+async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
+    let body = format!("trans_key={}", "A".repeat(8 << 20));
+    match post(stage, "8 MiB", FORM, body).await {
+        Err(Silent::TimedOut) => {
+            return Ok(Ok(vec![judge::fault("hangs", "a callback of 8 MiB keeps the shop busy until the time is up")]));
+        }
+        // It hung up: as it should.
+        Err(Silent::Closed(_)) => {}
+        Ok(seen) if seen.status < 400 => {
+            return Ok(Ok(vec![judge::doubt(
+                "no-limit",
+                "a callback of 8 MiB is taken; real ones have a few hundred bytes",
+            )]));
+        }
+        Ok(_) => {}
+    }
+    let after = post(stage, "an empty one afterwards", FORM, String::new()).await;
+    Ok(match after {
+        Ok(_) => Ok(Vec::new()),
+        Err(silent) => {
+            Ok(vec![judge::fault("shop-down", format!("after a callback of 8 MiB the shop is gone: {silent}"))])
+        }
+    })
+}
+
+async fn garbage(stage: &Stage, story: Callback) -> Result<Asked, SetupError> {
+    let mut findings = Vec::new();
+    for (what, kind, body) in [
+        ("no form and no JSON", FORM, "%%%\u{0}<<<".to_owned()),
+        ("JSON that is cut", "application/json", "{\"batchKey\": \"".to_owned()),
+        ("nothing", FORM, String::new()),
+    ] {
+        let seen = reached(post(stage, what, kind, body).await)?;
+        if story == Callback::Secrets {
+            if let Some(sign) = page::inside(&seen.body) {
+                findings.push(judge::fault(
+                    "inside-shown",
+                    format!("for {what} the answer shows the shop's inside: “{sign}”"),
+                ));
+            }
+            findings.extend(secrets(stage, &seen, "the callback address"));
+        } else if page::says_paid(&seen) {
+            findings.push(judge::fault("callback-trusted", format!("{what} was answered with paid")));
+        } else if seen.status >= 500 {
+            findings.push(judge::doubt("server-error", format!("{what}: HTTP {}", seen.status)));
+        }
+    }
+    findings.dedup();
+    Ok(Ok(findings))
+}

@@ -1,0 +1,262 @@
+//! An order is charged while something goes wrong.
+
+use std::sync::Arc;
+
+use pg_sandbox::cards::{CARDS, Scenario};
+use serde_json::{Value, json};
+
+use super::{Played, search, search::Place};
+use crate::{
+    adapter::{End, Ran},
+    certificates::Certificate,
+    drill::Drill,
+    house::{Card, SetupError},
+    judge::{self, Evidence, Expect},
+    plan::{Job, Way},
+    report::{Finding, Outcome},
+    stage::{Credentials, Setting, Stage, Troupe},
+    wire::{Act, Door, On, Rule},
+};
+
+/// A charge and what goes wrong with it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Charge {
+    pub(crate) card: Scenario,
+    pub(crate) amount: u64,
+    pub(crate) currency: &'static str,
+    /// The form that the card has to be given in; without it, the one that the integration likes.
+    pub(crate) way: Option<Way>,
+    pub(crate) rules: &'static [Rule],
+    pub(crate) runs: Runs,
+    pub(crate) entrance: Entrance,
+    pub(crate) credentials: Credentials,
+    pub(crate) judged: Judged,
+}
+
+impl Charge {
+    /// Nothing goes wrong.
+    pub(crate) const PLAIN: Self = Self {
+        card: Scenario::Approved,
+        amount: 998,
+        currency: "GBP",
+        way: None,
+        rules: &[],
+        runs: Runs::Once,
+        entrance: Entrance::Plain,
+        credentials: Credentials::Right,
+        judged: Judged::Money(Expect::Sale),
+    };
+}
+
+/// How often the integration is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// Once, and again after it was killed.
+    Once,
+    /// Again for the same order when it has ended.
+    Again,
+    /// The same, after what it knew of the order is lost.
+    AgainForgetful,
+    /// Two at the same time.
+    Together,
+}
+
+/// How the service is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entrance {
+    Plain,
+    Closing(u32),
+    Refused,
+    Tls(Certificate),
+    PlainForTls,
+}
+
+/// What is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judged {
+    /// Claims against the books.
+    Money(Expect),
+    /// Whether anything was sent at all.
+    Nothing,
+    /// Where secrets have got to.
+    Secrets(&'static [Place]),
+    /// Whether an answer that leads elsewhere was followed with secrets.
+    Trap,
+    /// Whether the payment carries a reference that the service takes once.
+    Reference,
+}
+
+pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Charge) -> Played {
+    let door = match story.entrance {
+        Entrance::Plain => Door::Plain,
+        Entrance::Closing(number) => Door::Closing(number),
+        Entrance::Refused => Door::Refused,
+        Entrance::Tls(certificate) => Door::Tls(troupe.authority.server(certificate)?),
+        Entrance::PlainForTls => Door::PlainForTls,
+    };
+    let setting = Setting { rules: story.rules.to_vec(), door, credentials: story.credentials };
+    let mut stage = Stage::set(troupe, drill, round, setting).await?;
+    let Some(way) = stage.way(story.way) else {
+        let wanted = story.way.map_or("", Way::name);
+        return Ok(Outcome::not_applicable(drill, format!("the integration does not charge by {wanted}")));
+    };
+    if let Judged::Secrets(places) = story.judged
+        && !search::possible(troupe, places)
+    {
+        return Ok(Outcome::not_applicable(drill, "the plan names no logs and no dump under [hygiene]".to_owned()));
+    }
+    let card = card(&mut stage, story.card);
+    let watch = search::Watch::begin(&stage, &card);
+    perform(&mut stage, story, way, &card).await?;
+    let findings = match story.judged {
+        Judged::Money(expect) => money(&stage, expect, story)?,
+        Judged::Nothing => nothing_sent(&stage, story)?,
+        Judged::Secrets(places) => with_claims(&stage, watch.find(&stage, places).await),
+        Judged::Trap => with_claims(&stage, trapped(&stage, &card)),
+        Judged::Reference => with_claims(&stage, reference(&stage)),
+    };
+    Ok(stage.judged(findings))
+}
+
+/// The card of a scenario; an approved one has a number that occurs nowhere else.
+fn card(stage: &mut Stage, scenario: Scenario) -> Card {
+    // Not a CV2 that is part of an amount.
+    let cv2 = (201 + stage.dice.below(700)).to_string();
+    if scenario == Scenario::Approved {
+        return Card::new(&stage.dice.card_number(), &cv2);
+    }
+    let number = CARDS.iter().find(|card| card.scenario == scenario).map_or("4000000000001000", |card| card.number);
+    Card::new(number, &cv2)
+}
+
+/// The JSON line of a charge.
+pub(crate) fn input(stage: &Stage, amount: u64, currency: &str, source: &(&'static str, Value)) -> Value {
+    let mut input = json!({"job": "charge", "order": stage.order, "amount": amount, "currency": currency});
+    input[source.0] = source.1.clone();
+    input
+}
+
+async fn perform(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Result<(), SetupError> {
+    let source = stage.source(way, card)?;
+    let line = input(stage, story.amount, story.currency, &source);
+    if story.runs == Runs::Together {
+        stage.run_together(Job::Charge, &line).await;
+        stage.arrive_late();
+        return Ok(());
+    }
+    until_ended(stage, &line).await;
+    let killed = story.rules.iter().any(|rule| matches!(rule.act, Act::Kill { .. }));
+    if killed && stage.ran().len() == 1 {
+        // It was quicker than the kill; it is started again all the same.
+        again(stage, &line, 2).await;
+    }
+    match story.runs {
+        Runs::Once | Runs::Together => {}
+        Runs::Again => drop(stage.run(Job::Charge, &line).await),
+        Runs::AgainForgetful => {
+            stage.forget()?;
+            stage.run(Job::Charge, &line).await;
+        }
+    }
+    stage.arrive_late();
+    Ok(())
+}
+
+/// Starts it, and once more after it was killed or timed out.
+async fn until_ended(stage: &mut Stage, line: &Value) {
+    let mut ran = stage.run(Job::Charge, line).await;
+    let mut attempt = 1;
+    while attempt < 3 && ran.claim.is_none() && matches!(ran.end, End::Killed | End::TimedOut) {
+        // Timing out twice is enough to know.
+        if ran.end == End::TimedOut && attempt == 2 {
+            break;
+        }
+        attempt += 1;
+        ran = again(stage, line, attempt).await;
+    }
+}
+
+async fn again(stage: &mut Stage, line: &Value, attempt: u64) -> Ran {
+    let mut line = line.clone();
+    line["attempt"] = attempt.into();
+    stage.run(Job::Charge, &line).await
+}
+
+fn money(stage: &Stage, expect: Expect, story: &Charge) -> Result<Vec<Finding>, SetupError> {
+    let (entries, exchanges) = (stage.entries()?, stage.exchanges());
+    let evidence = Evidence {
+        ran: stage.ran(),
+        entries: &entries,
+        exchanges: &exchanges,
+        amount: story.amount,
+        currency: story.currency,
+    };
+    Ok(judge::charge(expect, &evidence))
+}
+
+/// Behind a wrong certificate nobody may learn anything.
+fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupError> {
+    let mut findings = Vec::new();
+    let exchanges = stage.exchanges();
+    if let Some(first) = exchanges.first() {
+        let with_card = if first.parameter("cardNumber").is_some() { ", card number included" } else { "" };
+        findings.push(judge::fault(
+            "sent-to-an-impostor",
+            format!("it sent {} with its credentials to a server that it had to refuse{with_card}", first.method),
+        ));
+    }
+    if story.entrance == Entrance::Tls(Certificate::Valid) {
+        return Ok(if exchanges.is_empty() {
+            let why = "it refuses a good certificate whose authority is in SSL_CERT_FILE, so that the other TLS drills say little";
+            vec![judge::doubt("good-certificate-refused", why)]
+        } else {
+            Vec::new()
+        });
+    }
+    if findings.is_empty() {
+        let expect = if story.credentials == Credentials::Right { Expect::Unseen } else { Expect::Refused(0) };
+        findings.extend(money(stage, expect, story)?);
+    }
+    Ok(findings)
+}
+
+/// What was found, and that the adapter made no claim.
+fn with_claims(stage: &Stage, mut findings: Vec<Finding>) -> Vec<Finding> {
+    if let Some(ran) = stage.ran().last().filter(|ran| ran.claim.is_none()) {
+        findings.push(judge::broken(ran.trouble()));
+    }
+    findings
+}
+
+fn trapped(stage: &Stage, card: &Card) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for text in stage.wire().trapped() {
+        let account = &stage.house.account;
+        let mut secrets: Vec<(&str, &str)> = account.secrets().to_vec();
+        secrets.push(("card number", &card.number));
+        for (name, secret) in secrets {
+            if text.contains(secret) {
+                findings.push(judge::fault(
+                    "secrets-followed-a-redirect",
+                    format!("the {name} was sent on to another host"),
+                ));
+            }
+        }
+    }
+    findings
+}
+
+fn reference(stage: &Stage) -> Vec<Finding> {
+    let payments: Vec<_> = stage.exchanges().into_iter().filter(|one| one.is(On::Payment)).collect();
+    let bare = payments.iter().any(|one| one.parameter("uniqueMerchantReference").is_none_or(str::is_empty));
+    if payments.is_empty() {
+        vec![judge::doubt("no-payment", "it sent no payment, so nothing can be said")]
+    } else if bare {
+        vec![judge::fault(
+            "no-reference",
+            "the payment carries no uniqueMerchantReference: after a lost reply nothing can be looked up or repeated",
+        )]
+    } else {
+        Vec::new()
+    }
+}

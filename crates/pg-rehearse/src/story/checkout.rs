@@ -1,0 +1,250 @@
+//! The hosted checkout: the link, the payment on the page, and the success page that anybody can open.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Request, header};
+use pg_sandbox::cards::{CARDS, Scenario};
+use serde_json::json;
+
+use super::{Played, page};
+use crate::{
+    adapter::{Claim, Ran},
+    drill::Drill,
+    house::{House, SetupError, form, text},
+    judge,
+    plan::{Job, Means},
+    report::{Finding, Lane, Outcome},
+    shop::{Call, Seen},
+    stage::{Setting, Stage, Troupe},
+    wire::{Act, Answer, On, Rule},
+};
+
+/// What the customer does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Checkout {
+    /// Opens the success page with a key that does not exist.
+    ByHand,
+    /// Opens it without any key.
+    WithoutKey,
+    /// Opens it with the key of a cheaper order.
+    OtherKey,
+    /// Pays; the callback is lost; comes back.
+    Pays,
+    /// Comes back twice.
+    Twice,
+    /// Comes back without having paid.
+    Abandons,
+    /// Pays in two tabs.
+    TwoTabs,
+    /// Comes back with a false key while lookups fail.
+    LookupDown,
+}
+
+impl Checkout {
+    pub(crate) const fn job(self) -> Job {
+        match self {
+            Self::ByHand | Self::WithoutKey | Self::OtherKey | Self::LookupDown => Job::CheckoutReturn,
+            _ => Job::Checkout,
+        }
+    }
+}
+
+const PRICE: u64 = 998;
+
+pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Checkout) -> Played {
+    let mut setting = Setting::plain();
+    if story == Checkout::LookupDown {
+        setting.rules = vec![Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) })];
+    }
+    let mut stage = Stage::set(troupe, drill, round, setting).await?;
+    let findings = match story {
+        Checkout::ByHand | Checkout::WithoutKey | Checkout::OtherKey | Checkout::LookupDown => {
+            by_hand(&mut stage, story).await?
+        }
+        _ if story != Checkout::TwoTabs && !troupe.plan.has(Job::CheckoutReturn) => {
+            return Ok(Outcome::not_applicable(drill, "the plan has no job checkout_return".to_owned()));
+        }
+        _ => linked(&mut stage, story).await?,
+    };
+    Ok(stage.judged(findings))
+}
+
+async fn come_back(stage: &Stage, what: &str, query: &[(&str, &str)]) -> Result<Seen, SetupError> {
+    stage.wire().note(Lane::Wire, Lane::Integration, format!("success page: {what}"));
+    let call = Call::page(&stage.address(Job::CheckoutReturn), query);
+    let seen = stage.visit(Job::CheckoutReturn, call).await.map_err(|silent| format!("success page: {silent}"))?;
+    stage.wire().note(Lane::Integration, Lane::Wire, format!("HTTP {}", seen.status));
+    Ok(seen)
+}
+
+/// A success page that is opened without a payment.
+async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, SetupError> {
+    let order = stage.order.clone();
+    let key = match story {
+        Checkout::OtherKey => paid(stage, "another-order", "0.01")?.1,
+        Checkout::WithoutKey => String::new(),
+        _ => stage.dice.letters(32),
+    };
+    let price = PRICE.to_string();
+    let mut query = vec![("order", &*order), ("amount", &*price)];
+    if story != Checkout::WithoutKey {
+        query.push(("trans_key", &key));
+    }
+    let seen = come_back(stage, "opened by hand", &query).await?;
+    let why = match story {
+        Checkout::OtherKey => "the success page takes the key of a payment of 0.01 for an order of 9.98",
+        Checkout::LookupDown => "the success page says paid while the service could not be asked",
+        _ => "the success page says paid, and nothing was charged: anybody can open it",
+    };
+    Ok(if page::says_paid(&seen) { vec![judge::fault("success-page-trusted", why)] } else { Vec::new() })
+}
+
+/// The whole way from the link on.
+async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, SetupError> {
+    let success = match stage.troupe.plan.jobs.get(&Job::CheckoutReturn) {
+        Some(Means::Url(url)) => format!("{url}{}order={}", if url.contains('?') { "&" } else { "?" }, stage.order),
+        _ => format!("https://shop.example/success?order={}", stage.order),
+    };
+    let line = json!({
+        "job": "checkout",
+        "order": stage.order,
+        "amount": PRICE,
+        "currency": "GBP",
+        "successUrl": success,
+    });
+    let ran = stage.run(Job::Checkout, &line).await;
+    let link = ["url", "redemptionUrl", "redirectUrl", "link"].iter().find_map(|name| ran.text(name));
+    let Some(token) = link.and_then(|link| link.rsplit_once("/pay/")).map(|(_, token)| token.to_owned()) else {
+        return Ok(vec![no_link(&ran)]);
+    };
+    if story == Checkout::Abandons {
+        let order = stage.order.clone();
+        let seen = come_back(stage, "without a payment", &[("order", &order)]).await?;
+        return Ok(if page::says_paid(&seen) || ran.claim == Some(Claim::Paid) {
+            vec![judge::fault("success-page-trusted", "the customer left without paying, and it says paid")]
+        } else {
+            Vec::new()
+        });
+    }
+    let key = key_of(&pay(&stage.house, &token)?);
+    if story == Checkout::TwoTabs {
+        // A link that is used up leads nowhere, as it should.
+        drop(pay(&stage.house, &token));
+        let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
+        return Ok(if charges > 1 {
+            vec![judge::fault("charged-twice", "the link can be paid more than once: give it token_uses=1")]
+        } else {
+            Vec::new()
+        });
+    }
+    returned(stage, story, &key).await
+}
+
+fn no_link(ran: &Ran) -> Finding {
+    let why =
+        if ran.answer.is_empty() { ran.trouble() } else { "its answer has no url to send the customer to".to_owned() };
+    judge::broken(why)
+}
+
+async fn returned(stage: &Stage, story: Checkout, key: &str) -> Result<Vec<Finding>, SetupError> {
+    let order = stage.order.clone();
+    let mut seen = Seen::default();
+    for _ in 0..if story == Checkout::Twice { 2 } else { 1 } {
+        seen = come_back(stage, "after the payment", &[("order", &order), ("trans_key", key)]).await?;
+    }
+    let entries = stage.entries()?;
+    let charges: Vec<_> = entries.iter().filter(|entry| entry.is_charge()).collect();
+    let mut findings = Vec::new();
+    if charges.len() > 1 {
+        findings.push(judge::fault("charged-twice", format!("{} charges for one order", charges.len())));
+    }
+    if charges.iter().any(|entry| entry.amount != PRICE) {
+        findings.push(judge::fault("wrong-amount", "another amount was charged than was asked for"));
+    }
+    if let Some(denied @ ("declined" | "not-charged")) = page::claim(&seen).as_deref() {
+        findings.push(judge::fault(
+            "charged-but-said-unpaid",
+            format!("the customer has paid, and the success page claims {denied}"),
+        ));
+    }
+    if seen.status >= 400 {
+        findings.push(judge::fault("customer-lost", format!("the customer has paid, and gets HTTP {}", seen.status)));
+    }
+    Ok(findings)
+}
+
+fn key_of(location: &str) -> String {
+    let query = location.split_once('?').map(|(_, query)| query).unwrap_or_default();
+    let found = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "trans_key");
+    found.map(|(_, key)| key.into_owned()).unwrap_or_default()
+}
+
+/// A payment on the hosted page that the runner makes itself: its token and its key.
+pub(crate) fn paid(stage: &mut Stage, order: &str, value: &str) -> Result<(String, String), SetupError> {
+    let account = &stage.house.account;
+    let fields = [
+        ("api_key", &*account.enterprise_api_key),
+        ("api_password", &account.enterprise_api_password),
+        ("version", "5"),
+        ("item_name[0]", "Tea"),
+        ("item_price[0]", value),
+        ("currency", "GBP"),
+        ("trans_reference", order),
+        ("success_url", "https://shop.example/success"),
+        ("cancel_url", "https://shop.example/cancel"),
+        ("auto_redirect", "1"),
+    ];
+    let response = stage.house.send(form("http://localhost/enterprise/gettoken", &fields)?).map_err(text)?;
+    let body = String::from_utf8_lossy(response.body()).into_owned();
+    let token = body.split_once("<tokenid>").and_then(|(_, rest)| rest.split_once("</tokenid>"));
+    let token = token.map(|(token, _)| token.to_owned()).ok_or_else(|| format!("no token: {body}"))?;
+    let key = key_of(&pay(&stage.house, &token)?);
+    stage.prepared()?;
+    Ok((token, key))
+}
+
+/// Pays on the hosted page as a customer does. Returns where the browser is sent.
+fn pay(house: &House, token: &str) -> Result<String, SetupError> {
+    let address = format!("http://localhost/pay/{token}");
+    let opened = Request::get(&address).body(Bytes::new()).map_err(text)?;
+    let opened = house.send(opened).map_err(text)?;
+    let page = String::from_utf8_lossy(opened.body()).into_owned();
+    let number = CARDS.iter().find(|card| card.scenario == Scenario::Approved).map_or("", |card| card.number);
+    let mut fields = hidden(&page);
+    for (name, value) in
+        [("cardNumber", number), ("cardExpiry", "12 / 49"), ("cardCV2", "123"), ("cardholderName", "Ada Lovelace")]
+    {
+        fields.push((name.to_owned(), value.to_owned()));
+    }
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let response = house.send(form(&address, &fields)?).map_err(text)?;
+    let location = response.headers().get(header::LOCATION).and_then(|location| location.to_str().ok());
+    if let Some(location) = location {
+        return Ok(location.to_owned());
+    }
+    // A page of the service with a link to go on by.
+    let body = String::from_utf8_lossy(response.body()).into_owned();
+    let link = body
+        .split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split_once('"'))
+        .map(|(link, _)| link.replace("&amp;", "&"));
+    link.into_iter()
+        .find(|link| link.contains("trans_key="))
+        .ok_or_else(|| format!("the payment page answers HTTP {} and leads nowhere", response.status().as_u16()))
+}
+
+/// Hidden inputs of a page of the sandbox.
+pub(crate) fn hidden(page: &str) -> Vec<(String, String)> {
+    let attribute = |tag: &str, name: &str| {
+        let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
+        rest.split_once('"').map(|(value, _)| value.replace("&amp;", "&"))
+    };
+    page.split("<input")
+        .skip(1)
+        .filter_map(|tag| tag.split_once('>').map(|(tag, _)| tag))
+        .filter(|tag| attribute(tag, "type").as_deref() == Some("hidden"))
+        .filter_map(|tag| attribute(tag, "name").zip(attribute(tag, "value")))
+        .collect()
+}

@@ -1,0 +1,108 @@
+//! Captures and refunds, which no reference protects from being sent twice.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::Played;
+use crate::{
+    adapter::{Claim, End},
+    drill::Drill,
+    house::{SetupError, text},
+    judge,
+    plan::Job,
+    report::Finding,
+    stage::{Credentials, Setting, Stage, Troupe},
+    wire::{Door, Rule},
+};
+
+/// A capture or a refund, and what goes wrong with it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Later {
+    pub(crate) job: Job,
+    pub(crate) amount: u64,
+    pub(crate) rules: &'static [Rule],
+    /// It is started again when it has ended: a second click.
+    pub(crate) again: bool,
+}
+
+/// What was reserved or paid before.
+const ORIGINAL: u64 = 998;
+
+pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Later) -> Played {
+    let setting = Setting { rules: story.rules.to_vec(), door: Door::Plain, credentials: Credentials::Right };
+    let mut stage = Stage::set(troupe, drill, round, setting).await?;
+    let key = original(&mut stage, story.job)?;
+    let mut line = json!({
+        "job": story.job.name(),
+        "order": stage.order,
+        "transactionKey": key,
+        "amount": story.amount,
+        "currency": "GBP",
+    });
+    let ran = stage.run(story.job, &line).await;
+    if matches!(ran.end, End::Killed | End::TimedOut) && ran.claim.is_none() {
+        line["attempt"] = 2.into();
+        stage.run(story.job, &line).await;
+    } else if story.again {
+        stage.run(story.job, &line).await;
+    }
+    stage.arrive_late();
+    let findings = judged(&stage, story)?;
+    Ok(stage.judged(findings))
+}
+
+/// A reservation or a payment that the runner makes itself.
+fn original(stage: &mut Stage, job: Job) -> Result<String, SetupError> {
+    let number = stage.dice.card_number();
+    let price = ORIGINAL.to_string();
+    let method = if job == Job::Capture { "transaction/preauth" } else { "transaction/auth" };
+    let paid = stage.house.call(
+        method,
+        &[
+            ("cardNumber", &number),
+            ("cardExpiryMonth", "12"),
+            ("cardExpiryYear", "49"),
+            ("currency", "GBP"),
+            ("itemName0", "Tea"),
+            ("itemPrice0", &price),
+        ],
+    )?;
+    stage.prepared()?;
+    paid["transactionKey"].as_str().map(ToOwned::to_owned).ok_or_else(|| text("no transaction key"))
+}
+
+fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
+    let kind = if story.job == Job::Capture { "Capture" } else { "Refund" };
+    let done: Vec<_> = stage.entries()?.into_iter().filter(|entry| entry.approved && entry.kind == kind).collect();
+    let moved: u64 = done.iter().map(|entry| entry.amount).sum();
+    let mut findings = Vec::new();
+    if moved > story.amount {
+        findings.push(judge::fault(
+            "moved-twice",
+            format!(
+                "{} instead of one, {moved} GBP pence instead of {}",
+                judge::count(done.len(), "operation"),
+                story.amount
+            ),
+        ));
+    } else if moved != 0 && moved < story.amount {
+        findings.push(judge::fault("wrong-amount", format!("{moved} instead of {} was moved", story.amount)));
+    }
+    let claims: Vec<Claim> = stage.ran().iter().filter_map(|ran| ran.claim).collect();
+    let Some(last) = claims.last() else {
+        let trouble = stage.ran().last().map(crate::adapter::Ran::trouble).unwrap_or_default();
+        findings.push(judge::broken(trouble));
+        return Ok(findings);
+    };
+    if moved == 0 && claims.contains(&Claim::Paid) {
+        findings.push(judge::fault("nothing-moved-but-said-paid", "it claims paid, and nothing was moved"));
+    }
+    if moved > 0 && matches!(last, Claim::Declined | Claim::NotCharged) {
+        findings.push(judge::fault("moved-but-denied", format!("it claims {}, and the money was moved", last.name())));
+    }
+    if story.rules.is_empty() && !story.again && *last == Claim::Unknown {
+        findings.push(judge::fault("outcome-not-read", "nothing went wrong, and it claims unknown"));
+    }
+    Ok(findings)
+}

@@ -1,0 +1,282 @@
+//! Oracles: does the page tell apart why data could not be read? The proof is a block that is decrypted without the key.
+
+use std::time::Duration;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http::HeaderMap;
+
+use super::{
+    Played,
+    redirect::{self, Genuine, Redirect, cipher, open},
+};
+use crate::{
+    clock::Clock,
+    house::{SetupError, text},
+    judge,
+    plan::{Job, Means},
+    report::{Finding, Lane},
+    shop::Seen,
+    stage::Stage,
+};
+
+const BLOCK: usize = 16;
+/// How long a decryption may go on.
+const ATTACK: Duration = Duration::from_secs(45);
+/// Guesses that are sent at once.
+const AT_ONCE: usize = 16;
+/// Requests of each kind whose times are compared.
+const TIMED: usize = 30;
+/// A difference that a network does not hide.
+const NOTICEABLE: Duration = Duration::from_millis(4);
+
+/// What an attacker sees of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Sign {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+pub(crate) async fn play(stage: &Stage, story: Redirect, genuine: &Genuine) -> Played {
+    let findings = match story {
+        Redirect::TimingOracle => timing(stage, genuine).await?,
+        _ => answers(stage, story, genuine).await?,
+    };
+    Ok(redirect::judged(stage, findings))
+}
+
+async fn answers(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
+    let samples = Samples::of(stage, genuine)?;
+    let steady = Steady::find(stage, &samples.padding[0]).await?;
+    let mut signs = [Vec::new(), Vec::new(), Vec::new()];
+    for (kind, all) in [&samples.padding, &samples.text, &samples.syntax].into_iter().enumerate() {
+        for data in all {
+            signs[kind].push(steady.sign(&open(stage, data, &genuine.iv).await?, data, &genuine.iv));
+        }
+    }
+    let [padding, text, syntax] = &signs;
+    stage.wire().note(
+        Lane::Wire,
+        Lane::Integration,
+        format!(
+            "bad padding is answered with HTTP {}, text that is no UTF-8 with {}, text that is no {} with {}",
+            padding[0].status, text[0].status, genuine.encoding, syntax[0].status
+        ),
+    );
+    let told_apart = padding.iter().all(|sign| sign == &padding[0]) && text.iter().all(|sign| sign != &padding[0]);
+    if story == Redirect::FormatOracle {
+        let differ = !told_apart && syntax.iter().any(|sign| text.iter().all(|other| other != sign));
+        return Ok(if differ {
+            let why =
+                format!("the page answers text that is no UTF-8 otherwise than text that is no {}", genuine.encoding);
+            vec![judge::fault("format-oracle", why)]
+        } else {
+            Vec::new()
+        });
+    }
+    if !told_apart {
+        return Ok(Vec::new());
+    }
+    let found = attack(stage, genuine, &steady, &padding[0]).await?;
+    Ok(vec![judge::fault("padding-oracle", proof(genuine, &found))])
+}
+
+fn proof(genuine: &Genuine, found: &[u8]) -> String {
+    let real = genuine.plain.as_bytes().get(BLOCK..2 * BLOCK).unwrap_or_default();
+    let right = !found.is_empty() && real.ends_with(found);
+    let shown = String::from_utf8_lossy(found);
+    if right {
+        format!(
+            "the page answers bad padding otherwise than other bad data. {} of 16 bytes of a block were decrypted without the \
+             key through it, and they are right: “{shown}”",
+            found.len()
+        )
+    } else {
+        "the page answers bad padding otherwise than other bad data; an attacker can decrypt with that".to_owned()
+    }
+}
+
+/// Data that cannot be read, for one reason each.
+struct Samples {
+    padding: Vec<String>,
+    text: Vec<String>,
+    syntax: Vec<String>,
+}
+
+impl Samples {
+    fn of(stage: &Stage, genuine: &Genuine) -> Result<Self, SetupError> {
+        let bytes = STANDARD.decode(&genuine.data).map_err(text)?;
+        let length = bytes.len();
+        let altered = |at: usize, by: u8| {
+            let mut altered = bytes.clone();
+            altered[at] ^= by;
+            STANDARD.encode(&altered)
+        };
+        // The last byte of the block before the last one: the padding becomes more than a block can have.
+        let padding = [0x40, 0x60, 0x70].map(|by| altered(length - BLOCK - 1, by)).to_vec();
+        // The first block becomes noise, and the second one gets bytes that are no ASCII; the padding stays.
+        let text = [0x80, 0xc0, 0xa0].map(|by| altered(3, by)).to_vec();
+        let cipher = cipher(stage)?;
+        let syntax = ["this is neither JSON nor XML", "[1, 2", "<a><b></a>"]
+            .iter()
+            .map(|plain| cipher.encrypt(plain, &genuine.iv).map_err(crate::house::text))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { padding, text, syntax })
+    }
+}
+
+/// What stays the same when the same request is sent again: the rest is no sign of anything.
+struct Steady {
+    body: bool,
+    headers: Vec<String>,
+}
+
+impl Steady {
+    async fn find(stage: &Stage, data: &str) -> Result<Self, SetupError> {
+        let iv = "0123456789abcdef";
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            seen.push(open(stage, data, iv).await?);
+        }
+        let same = |read: &dyn Fn(&Seen) -> String| seen.iter().all(|one| read(one) == read(&seen[0]));
+        let names = seen[0].headers.keys().map(ToString::to_string);
+        let headers = names.filter(|name| name != "date" && same(&|one| one.header(name).to_owned())).collect();
+        Ok(Self { body: same(&|one| one.body.clone()), headers })
+    }
+
+    fn sign(&self, seen: &Seen, data: &str, iv: &str) -> Sign {
+        // A page may repeat what it was called with.
+        let body = if self.body { seen.body.replace(data, "").replace(iv, "") } else { String::new() };
+        Sign { status: seen.status, headers: self.headers_of(&seen.headers), body }
+    }
+
+    fn headers_of(&self, headers: &HeaderMap) -> Vec<(String, String)> {
+        let read =
+            |name: &String| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        self.headers.iter().filter(|name| *name != "content-length").map(|name| (name.clone(), read(name))).collect()
+    }
+}
+
+/// Vaudenay's attack on the second block of the data: what the page says about the padding is enough. Returns the bytes that
+/// were found in time, the last ones of the block.
+async fn attack(stage: &Stage, genuine: &Genuine, steady: &Steady, bad: &Sign) -> Result<Vec<u8>, SetupError> {
+    let bytes = STANDARD.decode(&genuine.data).map_err(text)?;
+    let (Some(before), Some(target)) = (bytes.get(..BLOCK), bytes.get(BLOCK..2 * BLOCK)) else { return Ok(Vec::new()) };
+    let is_command = matches!(stage.troupe.plan.jobs.get(&Job::OpenRedirect), Some(Means::Command(_)));
+    let clock = Clock::start();
+    let mut inner = [0u8; BLOCK];
+    let mut requests = 0;
+    let mut found = BLOCK;
+    for at in (0..BLOCK).rev() {
+        // A program that is started for each guess is too slow for a whole block.
+        if clock.elapsed() > ATTACK || (is_command && at < BLOCK - 1) {
+            break;
+        }
+        let Some(guess) = byte(stage, genuine, steady, bad, &inner, at, target, &mut requests).await? else { break };
+        inner[at] = guess ^ u8::try_from(BLOCK - at).unwrap_or(0);
+        found = at;
+    }
+    let plain: Vec<u8> = inner.iter().zip(before).map(|(inner, before)| inner ^ before).collect();
+    let text = String::from_utf8_lossy(&plain[found..]).into_owned();
+    stage.wire().note(
+        Lane::Wire,
+        Lane::Integration,
+        format!("{requests} requests later, {} bytes are decrypted without the key: {text}", BLOCK - found),
+    );
+    Ok(plain[found..].to_vec())
+}
+
+/// The byte at this place of a forged block for which the page finds the padding good.
+#[expect(clippy::too_many_arguments, reason = "one round of the attack, with all that it has found so far")]
+async fn byte(
+    stage: &Stage,
+    genuine: &Genuine,
+    steady: &Steady,
+    bad: &Sign,
+    inner: &[u8; BLOCK],
+    at: usize,
+    target: &[u8],
+    requests: &mut usize,
+) -> Result<Option<u8>, SetupError> {
+    let padding = u8::try_from(BLOCK - at).unwrap_or(0);
+    let forged = |guess: u8, other: u8| {
+        let mut block = [0x55; BLOCK];
+        for later in at + 1..BLOCK {
+            block[later] = inner[later] ^ padding;
+        }
+        block[at] = guess;
+        if at > 0 {
+            block[at - 1] = other;
+        }
+        // A block before it, so that what the forged block decrypts to is read as text too.
+        STANDARD.encode([&block[..], target].concat())
+    };
+    for first in (0..=255u8).step_by(AT_ONCE) {
+        let guesses: Vec<u8> = (first..=first.saturating_add(15)).collect();
+        let asked = guesses.iter().map(|&guess| {
+            let data = forged(guess, 0x55);
+            async move { open(stage, &data, &genuine.iv).await.map(|seen| steady.sign(&seen, &data, &genuine.iv)) }
+        });
+        *requests += guesses.len();
+        for (sign, guess) in together(asked).await.into_iter().zip(&guesses) {
+            if sign? == *bad {
+                continue;
+            }
+            // Not a longer padding by chance.
+            let data = forged(*guess, 0xaa);
+            *requests += 1;
+            if steady.sign(&open(stage, &data, &genuine.iv).await?, &data, &genuine.iv) != *bad {
+                return Ok(Some(*guess));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Waits for all of them at once.
+async fn together<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut waiting: Vec<_> = futures.map(Box::pin).collect();
+    let mut done: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
+    std::future::poll_fn(|cx| {
+        let mut all = true;
+        for (future, done) in waiting.iter_mut().zip(&mut done) {
+            if done.is_none() {
+                match future.as_mut().poll(cx) {
+                    std::task::Poll::Ready(value) => *done = Some(value),
+                    std::task::Poll::Pending => all = false,
+                }
+            }
+        }
+        if all { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}
+
+/// The times of both kinds of bad data, taken in turn.
+async fn timing(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
+    if matches!(stage.troupe.plan.jobs.get(&Job::OpenRedirect), Some(Means::Command(_))) {
+        return Ok(vec![judge::doubt("not-timed", "a program is started for each redirect, which hides all times")]);
+    }
+    let samples = Samples::of(stage, genuine)?;
+    let (mut padding, mut other) = (Vec::new(), Vec::new());
+    for _ in 0..TIMED {
+        for (data, times) in [(&samples.padding[0], &mut padding), (&samples.text[0], &mut other)] {
+            let clock = Clock::start();
+            open(stage, data, &genuine.iv).await?;
+            times.push(clock.elapsed());
+        }
+    }
+    padding.sort_unstable();
+    other.sort_unstable();
+    let (one, two) = (padding[TIMED / 2], other[TIMED / 2]);
+    // Nine tenths of one kind beyond nine tenths of the other.
+    let apart = |low: &[Duration], high: &[Duration]| high[TIMED / 10] > low[TIMED - 1 - TIMED / 10];
+    let differ = one.abs_diff(two) >= NOTICEABLE && (apart(&padding, &other) || apart(&other, &padding));
+    stage.wire().note(Lane::Wire, Lane::Integration, format!("bad padding takes {one:?}, other bad data {two:?}"));
+    Ok(if differ {
+        vec![judge::fault("timing-oracle", format!("bad padding is answered in {one:?}, other bad data in {two:?}"))]
+    } else {
+        Vec::new()
+    })
+}

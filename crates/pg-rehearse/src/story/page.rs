@@ -1,0 +1,103 @@
+//! What a page of a shop says, read as a customer would.
+
+use crate::shop::Seen;
+
+const PAID: [&str; 16] = [
+    "payment accepted",
+    "payment successful",
+    "payment was successful",
+    "payment complete",
+    "payment approved",
+    "payment received",
+    "successfully paid",
+    "order confirmed",
+    "order is confirmed",
+    "order complete",
+    "thank you for your order",
+    "thank you for your payment",
+    "thank you for your purchase",
+    "has been paid",
+    "is paid",
+    "you have paid",
+];
+
+/// Whether it says that something was paid: by its claim, or in words.
+pub(crate) fn says_paid(seen: &Seen) -> bool {
+    if let Some(claim) = claim(seen) {
+        return claim == "paid";
+    }
+    if seen.status >= 400 {
+        return false;
+    }
+    let text = words(&seen.body);
+    PAID.iter().any(|phrase| text.match_indices(phrase).any(|(at, _)| !denied(&text[..at])))
+}
+
+/// The claim, when the answer is one.
+pub(crate) fn claim(seen: &Seen) -> Option<String> {
+    let line = seen.body.lines().rev().find(|line| !line.trim().is_empty())?;
+    let value: serde_json::Value = serde_json::from_str(line).or_else(|_| serde_json::from_str(&seen.body)).ok()?;
+    value.get("claim")?.as_str().map(ToOwned::to_owned)
+}
+
+fn denied(before: &str) -> bool {
+    let before = before.trim_end();
+    ["not", "no", "if your", "once your", "until your", "when your"].iter().any(|word| before.ends_with(word))
+}
+
+/// The text of a page without its tags, in small letters, with one blank between words.
+fn words(html: &str) -> String {
+    let mut text = String::with_capacity(html.len());
+    let mut in_tag = false;
+    for letter in html.chars() {
+        match letter {
+            '<' => {
+                in_tag = true;
+                text.push(' ');
+            }
+            '>' => in_tag = false,
+            _ if !in_tag => text.push(letter.to_ascii_lowercase()),
+            _ => {}
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The sign of a program's inside, if the page shows one.
+pub(crate) fn inside(body: &str) -> Option<&'static str> {
+    const SIGNS: [&str; 14] = [
+        "Traceback (most recent call last)",
+        "padding is incorrect",
+        "Padding is incorrect",
+        "BadPaddingException",
+        "Incorrect padding",
+        "bad decrypt",
+        "Stack trace:",
+        "Fatal error:",
+        "UnicodeDecodeError",
+        "JSONDecodeError",
+        "    at Object.",
+        "at java.base/",
+        "goroutine 1 [",
+        "thread 'main' panicked",
+    ];
+    SIGNS.into_iter().find(|sign| body.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(body: &str) -> Seen {
+        Seen { status: 200, body: body.to_owned(), ..Seen::default() }
+    }
+
+    #[test]
+    fn pages_are_read_as_customers_read_them() {
+        assert!(says_paid(&seen("<h1>Thank you</h1><p>Payment\n <b>successful</b></p>")));
+        assert!(says_paid(&seen("{\"claim\": \"paid\"}")));
+        assert!(!says_paid(&seen("{\"claim\": \"unknown\", \"text\": \"your order is paid\"}")));
+        assert!(!says_paid(&seen("<p>Your order is not paid yet. Please check your card details.</p>")));
+        assert!(!says_paid(&Seen { status: 402, ..seen("payment successful") }));
+    }
+}

@@ -1,0 +1,336 @@
+//! What a browser brings back from the card form, altered in every way: the page that reads it is called as a browser would.
+
+use std::sync::Arc;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use pg_crypto::SessionCipher;
+use serde_json::{Map, Value};
+
+use super::{Played, oracle, page};
+use crate::{
+    drill::Drill,
+    house::{Card, SetupError, text},
+    judge,
+    plan::Job,
+    report::{Finding, Lane, Outcome},
+    shop::{Call, Seen},
+    stage::{Setting, Stage, Troupe},
+};
+
+/// What is done to the redirect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Redirect {
+    Genuine,
+    BitsFlipped,
+    Truncated,
+    Swapped,
+    Replayed,
+    Forged,
+    Blanks,
+    WrongKey,
+    PaddingOracle,
+    FormatOracle,
+    TimingOracle,
+    Markup,
+    Missing,
+    Huge,
+    Secrets,
+    ErrorPages,
+}
+
+/// A genuine redirect with the page that it leads to.
+pub(crate) struct Genuine {
+    pub(crate) data: String,
+    pub(crate) iv: String,
+    pub(crate) plain: String,
+    pub(crate) encoding: &'static str,
+    pub(crate) seen: Seen,
+    pub(crate) card: Card,
+}
+
+pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Redirect) -> Played {
+    let mut stage = Stage::set(troupe, drill, round, Setting::plain()).await?;
+    let genuine = match genuine(&mut stage).await? {
+        Ok(genuine) => genuine,
+        Err(seen) if story == Redirect::Genuine => {
+            let why = format!("the page answers a genuine redirect with HTTP {}, in JSON and in XML", seen.status);
+            return Ok(stage.judged(vec![judge::fault("genuine-refused", why)]));
+        }
+        Err(seen) => {
+            let why =
+                format!("the page answers a genuine redirect with HTTP {}, so nothing can be compared", seen.status);
+            return Ok(stage.judged(vec![judge::broken(why)]));
+        }
+    };
+    let findings = match story {
+        Redirect::Genuine => genuine_findings(&genuine),
+        Redirect::PaddingOracle | Redirect::FormatOracle | Redirect::TimingOracle => {
+            return oracle::play(&stage, story, &genuine).await;
+        }
+        Redirect::Replayed => replayed(&stage, &genuine).await?,
+        Redirect::Blanks => blanks(&mut stage, &genuine).await?,
+        Redirect::Markup => markup(&stage, &genuine).await?,
+        Redirect::Forged => forged(&stage, &genuine).await?,
+        Redirect::Secrets => secrets(&stage, &genuine.seen, "the page"),
+        Redirect::ErrorPages => error_pages(&stage, &genuine).await?,
+        _ => tampered(&mut stage, story, &genuine).await?,
+    };
+    Ok(stage.judged(findings))
+}
+
+/// Opens the page with what the service really sends, in the encoding that the page reads.
+async fn genuine(stage: &mut Stage) -> Result<Result<Genuine, Seen>, SetupError> {
+    let known = stage.troupe.plan.encoding.clone();
+    let encodings: &[&'static str] = match known.as_deref() {
+        Some("json") => &["json"],
+        Some("xml") => &["xml"],
+        _ => &["json", "xml"],
+    };
+    let mut refused = Seen::default();
+    for encoding in encodings {
+        let card = Card::new(&stage.dice.card_number(), "314");
+        let (_, location) = stage.house.session(&card, encoding)?;
+        let query = location.split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default();
+        let find = |name: &str| {
+            form_urlencoded::parse(query.as_bytes())
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value.into_owned())
+        };
+        let (data, iv) = find("data").zip(find("iv")).ok_or("the card form gave no data")?;
+        let plain = cipher(stage)?.decrypt(&data, &iv).map_err(text)?.as_str().to_owned();
+        let seen = open(stage, &data, &iv).await?;
+        if seen.status < 400 {
+            return Ok(Ok(Genuine { data, iv, plain, encoding, seen, card }));
+        }
+        refused = seen;
+    }
+    Ok(Err(refused))
+}
+
+pub(crate) fn cipher(stage: &Stage) -> Result<SessionCipher, SetupError> {
+    SessionCipher::new(&stage.house.account.api_key).map_err(text)
+}
+
+/// Opens the page with these parameters.
+pub(crate) async fn open(stage: &Stage, data: &str, iv: &str) -> Result<Seen, SetupError> {
+    let call = Call::page(&stage.address(Job::OpenRedirect), &[("formId", "card"), ("data", data), ("iv", iv)]);
+    stage.visit(Job::OpenRedirect, call).await.map_err(|silent| format!("the page could not be opened: {silent}"))
+}
+
+async fn told(stage: &Stage, what: &str, data: &str, iv: &str) -> Result<Seen, SetupError> {
+    let seen = open(stage, data, iv).await?;
+    stage.wire().note(Lane::Wire, Lane::Integration, format!("redirect: {what}"));
+    stage.wire().note(Lane::Integration, Lane::Wire, format!("HTTP {}, {} bytes", seen.status, seen.body.len()));
+    Ok(seen)
+}
+
+fn genuine_findings(genuine: &Genuine) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if page::says_paid(&genuine.seen) {
+        findings
+            .push(judge::fault("redirect-trusted", "the page says paid after the card form, and nothing was charged"));
+    }
+    findings
+}
+
+/// What a page must not do with data that it cannot read.
+fn unread(seen: &Seen, genuine: &Genuine, what: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if page::says_paid(seen) {
+        findings.push(judge::fault("redirect-trusted", format!("{what}: the page says paid")));
+    }
+    let last = &genuine.card.number[12..];
+    let shown = genuine.seen.body.contains(last);
+    if seen.status < 400 && shown && seen.body.contains(last) {
+        findings.push(judge::fault(
+            "tampering-unnoticed",
+            format!("{what}: the page shows the card as if nothing had happened"),
+        ));
+    }
+    if seen.status >= 500 {
+        findings.push(judge::doubt("server-error", format!("{what}: the page ends in HTTP {}", seen.status)));
+    }
+    findings
+}
+
+async fn tampered(stage: &mut Stage, story: Redirect, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
+    let bytes = STANDARD.decode(&genuine.data).map_err(text)?;
+    let mut cases: Vec<(String, String, String)> = Vec::new();
+    match story {
+        Redirect::BitsFlipped => {
+            for block in 0..bytes.len() / 16 {
+                let mut altered = bytes.clone();
+                altered[block * 16 + usize::try_from(stage.dice.below(16)).unwrap_or(0)] ^= 0x81;
+                cases.push((
+                    format!("bits flipped in block {}", block + 1),
+                    STANDARD.encode(&altered),
+                    genuine.iv.clone(),
+                ));
+            }
+        }
+        Redirect::Truncated => {
+            for end in [bytes.len() - 16, bytes.len() - 1, 16, 1] {
+                cases.push((format!("cut to {end} bytes"), STANDARD.encode(&bytes[..end]), genuine.iv.clone()));
+            }
+        }
+        Redirect::Swapped => {
+            let other = Card::new(&stage.dice.card_number(), "271");
+            let (_, location) = stage.house.session(&other, genuine.encoding)?;
+            let query = location.split_once('?').map(|(_, query)| query.to_owned()).unwrap_or_default();
+            let iv = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "iv");
+            let iv = iv.map(|(_, value)| value.into_owned()).unwrap_or_default();
+            cases.push(("data of one session, iv of another".to_owned(), genuine.data.clone(), iv));
+        }
+        Redirect::WrongKey => {
+            let other = SessionCipher::new(stage.dice.letters(32)).map_err(text)?;
+            let data = other.encrypt(&genuine.plain, &genuine.iv).map_err(text)?;
+            cases.push(("encrypted with another merchant's key".to_owned(), data, genuine.iv.clone()));
+        }
+        Redirect::Huge => {
+            let data = "A".repeat(60_000);
+            cases.push(("60,000 characters of data".to_owned(), data, genuine.iv.clone()));
+        }
+        _ => {
+            cases.push(("data and iv empty".to_owned(), String::new(), String::new()));
+            cases.push(("no iv".to_owned(), genuine.data.clone(), String::new()));
+        }
+    }
+    let mut findings = Vec::new();
+    for (what, data, iv) in cases {
+        match told(stage, &what, &data, &iv).await {
+            Ok(seen) => findings.extend(unread(&seen, genuine, &what)),
+            // A server may hang up on an address that is too long.
+            Err(_) if story == Redirect::Huge => {}
+            Err(trouble) => return Err(trouble),
+        }
+    }
+    let after = open(stage, &genuine.data, &genuine.iv).await?;
+    if after.status >= 500 {
+        findings.push(judge::fault("page-down", "afterwards the page fails for a genuine redirect too"));
+    }
+    Ok(findings)
+}
+
+async fn replayed(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
+    for _ in 0..2 {
+        told(stage, "the same redirect once more", &genuine.data, &genuine.iv).await?;
+    }
+    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
+    Ok(if charges > 1 {
+        vec![judge::fault("charged-twice", format!("opening the page again charged again: {charges} charges"))]
+    } else {
+        Vec::new()
+    })
+}
+
+/// A `+` that a query string turned into a blank.
+async fn blanks(stage: &mut Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
+    let mut genuine_data = genuine.data.clone();
+    let mut iv = genuine.iv.clone();
+    // Until there is a plus to lose.
+    for _ in 0..64 {
+        if genuine_data.contains('+') {
+            break;
+        }
+        iv = stage.dice.letters(16);
+        genuine_data = cipher(stage)?.encrypt(&genuine.plain, &iv).map_err(text)?;
+    }
+    let query = format!("formId=card&data={}&iv={iv}", genuine_data.replace('/', "%2F").replace('=', "%3D"));
+    let call = Call::raw_page(&stage.address(Job::OpenRedirect), &query);
+    let seen = stage.visit(Job::OpenRedirect, call).await.map_err(text)?;
+    Ok(if seen.status >= 400 {
+        let why = format!("the page answers HTTP {} when a + of the data arrives as a blank", seen.status);
+        vec![judge::fault("blank-for-plus", why)]
+    } else {
+        Vec::new()
+    })
+}
+
+/// Members that nobody's service sends, in the form that the page reads.
+async fn forged(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
+    let more = [
+        ("result", "OK"),
+        ("status", "accepted"),
+        ("transactionStatusCode", "600"),
+        ("transactionStatus", "Transaction approved"),
+        ("paid", "true"),
+    ];
+    let data = cipher(stage)?.encrypt(&with(genuine, &more), &genuine.iv).map_err(text)?;
+    let seen = told(stage, "a forgery that says accepted", &data, &genuine.iv).await?;
+    let charged = stage.entries()?.iter().any(crate::books::Entry::is_charge);
+    Ok(if page::says_paid(&seen) && !charged {
+        vec![judge::fault("redirect-trusted", "the page believes forged data that says accepted: nothing was charged")]
+    } else {
+        Vec::new()
+    })
+}
+
+const MARKUP: &str = "\"><script>pgRehearse()</script>";
+
+/// The cardholder's name is whatever somebody typed.
+async fn markup(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
+    let data = cipher(stage)?.encrypt(&with(genuine, &[("cardholderName", MARKUP)]), &genuine.iv).map_err(text)?;
+    let seen = told(stage, "a cardholder's name that is markup", &data, &genuine.iv).await?;
+    Ok(if seen.is_html() && seen.body.contains("<script>pgRehearse()") {
+        vec![judge::fault(
+            "markup-not-escaped",
+            "what a customer typed becomes part of the page: a script in a name would run",
+        )]
+    } else {
+        Vec::new()
+    })
+}
+
+/// The genuine plaintext with other members.
+fn with(genuine: &Genuine, members: &[(&str, &str)]) -> String {
+    if let Ok(mut object) = serde_json::from_str::<Map<String, Value>>(&genuine.plain) {
+        for (name, value) in members {
+            object.insert((*name).to_owned(), (*value).into());
+        }
+        return Value::from(object).to_string();
+    }
+    let mut plain = genuine.plain.clone();
+    for (name, value) in members {
+        let escaped = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+        let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+        plain = match (plain.find(&open), plain.find(&close)) {
+            (Some(start), Some(end)) => format!("{}{open}{escaped}{}", &plain[..start], &plain[end..]),
+            _ => {
+                let end = plain.rfind("</").unwrap_or(plain.len());
+                format!("{}{open}{escaped}{close}{}", &plain[..end], &plain[end..])
+            }
+        };
+    }
+    plain
+}
+
+/// Nothing of the account belongs into what browsers get.
+pub(crate) fn secrets(stage: &Stage, seen: &Seen, place: &str) -> Vec<Finding> {
+    let headers: Vec<String> =
+        seen.headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
+    let all = format!("{}\n{}", seen.body, headers.join("\n"));
+    let found = stage.house.account.secrets().into_iter().filter(|(_, secret)| all.contains(secret));
+    found
+        .map(|(name, _)| judge::fault("credential-in-a-page", format!("{place} sends the {name} to browsers")))
+        .collect()
+}
+
+async fn error_pages(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
+    let bytes = STANDARD.decode(&genuine.data).map_err(text)?;
+    let cut = STANDARD.encode(&bytes[..bytes.len() - 16]);
+    let mut findings = Vec::new();
+    for (what, data, iv) in [("garbage", "%%%", "x"), ("a cut ciphertext", &*cut, &*genuine.iv), ("nothing", "", "")] {
+        let seen = told(stage, what, data, iv).await?;
+        if let Some(sign) = page::inside(&seen.body) {
+            findings.push(judge::fault("inside-shown", format!("for {what} the page shows its inside: “{sign}”")));
+        }
+        findings.extend(secrets(stage, &seen, "an error page"));
+    }
+    findings.dedup();
+    Ok(findings)
+}
+
+/// For the oracle, which reports by itself.
+pub(crate) fn judged(stage: &Stage, findings: Vec<Finding>) -> Outcome {
+    stage.judged(findings)
+}

@@ -1,0 +1,292 @@
+//! Looks for cards and credentials where they do not belong.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    adapter,
+    house::Card,
+    judge,
+    report::Finding,
+    stage::{Stage, Troupe},
+    wire::Exchange,
+};
+
+/// Where to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Standard output and standard error, for cards.
+    OutputCards,
+    /// The same, for credentials.
+    OutputCredentials,
+    /// The plan's log files and dump, for cards.
+    LogsCards,
+    /// The same, for credentials.
+    LogsCredentials,
+    /// The folder that an order's state is kept in.
+    Folder,
+    /// Parameters of requests that are made for something else.
+    Fields,
+    /// Addresses of requests.
+    Addresses,
+}
+
+impl Place {
+    const fn is_log(self) -> bool {
+        matches!(self, Self::LogsCards | Self::LogsCredentials)
+    }
+}
+
+/// The most bytes of one log file that are read.
+const MOST: u64 = 16 << 20;
+/// The most files that are looked into.
+const FILES: usize = 200;
+
+/// Whether the plan names what these places need.
+pub(crate) fn possible(troupe: &Troupe, places: &[Place]) -> bool {
+    !places.iter().all(|place| place.is_log()) || !troupe.plan.logs.is_empty() || troupe.plan.dump.is_some()
+}
+
+/// What is looked for.
+pub(crate) struct Watch {
+    card: Card,
+}
+
+impl Watch {
+    pub(crate) fn begin(_: &Stage, card: &Card) -> Self {
+        Self { card: card.clone() }
+    }
+
+    /// Everything that was found. What is looked for occurs in this drill alone, so that no earlier one is blamed on it.
+    pub(crate) async fn find(&self, stage: &Stage, places: &[Place]) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for place in places {
+            match place {
+                Place::OutputCards | Place::OutputCredentials => {
+                    for ran in stage.ran() {
+                        let credentials = *place == Place::OutputCredentials;
+                        findings.extend(self.texts(stage, "standard output", &ran.stdout, !credentials, credentials));
+                        findings.extend(self.texts(stage, "standard error", &ran.stderr, !credentials, credentials));
+                    }
+                }
+                Place::LogsCards | Place::LogsCredentials => {
+                    let credentials = *place == Place::LogsCredentials;
+                    for (name, text) in logs(stage).await {
+                        findings.extend(self.texts(stage, &name, &text, !credentials, credentials));
+                    }
+                }
+                Place::Folder => {
+                    for path in files(stage.directory()) {
+                        let name = format!("the order's folder, {}", file_name(&path));
+                        findings.extend(self.texts(stage, &name, &read(&path), true, false));
+                    }
+                }
+                Place::Fields => {
+                    for exchange in stage.exchanges() {
+                        findings.extend(self.fields(stage, &exchange));
+                    }
+                }
+                Place::Addresses => {
+                    for exchange in stage.exchanges() {
+                        let address = format!("{}?{}", exchange.path, exchange.query.unwrap_or_default());
+                        findings.extend(self.texts(stage, "the address of a request", &address, true, true));
+                    }
+                }
+            }
+        }
+        findings.dedup();
+        findings
+    }
+
+    fn texts(&self, stage: &Stage, place: &str, text: &str, cards: bool, credentials: bool) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if cards && has_number(text, &self.card.number) {
+            findings.push(judge::fault("card-number-shown", format!("the whole card number is in {place}")));
+        }
+        if cards && has_cv2(text, &self.card.cv2) {
+            findings.push(judge::fault("cv2-shown", format!("the CV2 is in {place}; it may never be kept")));
+        }
+        if credentials {
+            for (name, secret) in stage.house.account.secrets() {
+                if text.contains(secret) {
+                    findings.push(judge::fault("credential-shown", format!("the {name} is in {place}")));
+                }
+            }
+        }
+        findings
+    }
+
+    /// A card number belongs into `cardNumber`, and each credential into its own parameter.
+    fn fields(&self, stage: &Stage, exchange: &Exchange) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let account = &stage.house.account;
+        for (name, value) in &exchange.parameters {
+            if name != "cardNumber" && has_number(value, &self.card.number) {
+                findings.push(judge::fault(
+                    "card-number-misplaced",
+                    format!("the card number is in {name} of {}", exchange.method),
+                ));
+            }
+            if !name.eq_ignore_ascii_case("cardCV2") && has_cv2(value, &self.card.cv2) {
+                findings.push(judge::fault("cv2-misplaced", format!("the CV2 is in {name} of {}", exchange.method)));
+            }
+            let own = ["apiKey", "apiPassword", "api_key", "api_password", "accountUpdaterKey"];
+            for (what, secret) in account.secrets() {
+                if value.contains(secret) && !own.contains(&name.as_str()) {
+                    findings.push(judge::fault(
+                        "credential-misplaced",
+                        format!("the {what} is in {name} of {}", exchange.method),
+                    ));
+                }
+            }
+        }
+        for (name, value) in &exchange.headers {
+            if has_number(value, &self.card.number)
+                || account.secrets().iter().any(|(_, secret)| value.contains(secret))
+            {
+                findings.push(judge::fault(
+                    "secret-in-a-header",
+                    format!("a card number or a credential is in the header {name}"),
+                ));
+            }
+        }
+        findings
+    }
+}
+
+/// The number as it is, or in groups of four.
+fn has_number(text: &str, number: &str) -> bool {
+    let mut rest = number.as_bytes();
+    let mut groups = Vec::new();
+    while !rest.is_empty() {
+        let (group, after) = rest.split_at(rest.len().min(4));
+        groups.push(String::from_utf8_lossy(group).into_owned());
+        rest = after;
+    }
+    text.contains(number) || text.contains(&groups.join(" ")) || text.contains(&groups.join("-"))
+}
+
+/// The CV2 next to a name for it: three digits alone are everywhere.
+fn has_cv2(text: &str, cv2: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["cv2", "cvv", "cvc", "security code", "securitycode"].iter().any(|name| {
+        lower.match_indices(name).any(|(at, name)| {
+            let rest = &lower[at + name.len()..];
+            let digits: String =
+                rest.chars().take(12).skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+            digits == cv2
+        })
+    })
+}
+
+async fn logs(stage: &Stage) -> Vec<(String, String)> {
+    let plan = &stage.troupe.plan;
+    let mut texts: Vec<(String, String)> = plan
+        .logs
+        .iter()
+        .flat_map(|pattern| matching(&plan.folder, pattern))
+        .take(FILES)
+        .map(|path| (format!("the log {}", file_name(&path)), read(&path)))
+        .collect();
+    if let Some(dump) = &plan.dump {
+        texts.push(("the dump".to_owned(), adapter::output_of(dump, &stage.environment()).await));
+    }
+    texts
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The end of a file, as text.
+fn read(path: &Path) -> String {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+
+    let mut bytes = Vec::new();
+    let opened = fs::File::open(path).and_then(|mut file| {
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
+        file.take(MOST).read_to_end(&mut bytes)
+    });
+    // A file that has gone holds nothing any more.
+    drop(opened);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                Ok(kind) if kind.is_file() && found.len() < FILES => found.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Files that a pattern means: `*` and `?` within a name; a folder means all that is in it.
+fn matching(folder: &Path, pattern: &str) -> Vec<PathBuf> {
+    let mut level = vec![if pattern.starts_with('/') { PathBuf::from("/") } else { folder.to_owned() }];
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        let mut next = Vec::new();
+        for place in &level {
+            if !part.contains(['*', '?']) {
+                next.push(place.join(part));
+                continue;
+            }
+            for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+                if fits(part.as_bytes(), entry.file_name().to_string_lossy().as_bytes()) {
+                    next.push(entry.path());
+                }
+            }
+        }
+        level = next;
+    }
+    let is_file = |path: &PathBuf| path.is_file();
+    let (plain, folders): (Vec<_>, Vec<_>) = level.into_iter().partition(is_file);
+    plain.into_iter().chain(folders.iter().flat_map(|folder| files(folder))).collect()
+}
+
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern, name) {
+        ([], []) => true,
+        ([b'*', rest @ ..], _) => fits(rest, name) || (!name.is_empty() && fits(pattern, &name[1..])),
+        ([b'?', rest @ ..], [_, after @ ..]) => fits(rest, after),
+        ([one, rest @ ..], [other, after @ ..]) if one == other => fits(rest, after),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_cv2s_are_found_and_digits_alone_are_not() {
+        assert!(has_number("card=4111122223333444&", "4111122223333444"));
+        assert!(has_number("4111 1222 2333 3444", "4111122223333444"));
+        assert!(!has_number("411112******3444", "4111122223333444"));
+        assert!(has_cv2(r#"{"cardCV2": "417"}"#, "417"));
+        assert!(has_cv2("cvv=417", "417"));
+        assert!(!has_cv2("cv2=*** amount 417", "417") || has_cv2("cv2=417", "417"));
+        assert!(!has_cv2("417 pounds", "417"));
+    }
+
+    #[test]
+    fn patterns_mean_files_and_folders() {
+        assert!(fits(b"*.log", b"shop.log") && fits(b"a?c*", b"abcdef") && !fits(b"*.log", b"shop.txt"));
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("var/log")).unwrap();
+        fs::write(folder.path().join("var/log/a.log"), "x").unwrap();
+        fs::write(folder.path().join("var/log/b.txt"), "x").unwrap();
+        assert_eq!(matching(folder.path(), "var/log/*.log").len(), 1);
+        assert_eq!(matching(folder.path(), "var").len(), 2);
+    }
+}

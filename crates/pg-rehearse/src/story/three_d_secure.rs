@@ -1,0 +1,164 @@
+//! A payment with 3-D Secure: begun, interrupted by the customer's bank, and finished when the customer is back.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::Request;
+use pg_sandbox::cards::{CARDS, Scenario};
+use serde_json::{Value, json};
+
+use super::{Played, checkout::hidden};
+use crate::{
+    adapter::{Claim, End, Ran},
+    drill::Drill,
+    house::{Card, SetupError, form, text},
+    judge::{self, Evidence, Expect},
+    plan::{Job, Way},
+    report::{Finding, Lane},
+    stage::{Credentials, Setting, Stage, Troupe},
+    wire::{Door, Rule},
+};
+
+/// What the customer does, and what goes wrong.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ThreeDSecure {
+    pub(crate) card: Scenario,
+    pub(crate) rules: &'static [Rule],
+    pub(crate) answer: Answer,
+    pub(crate) back: Back,
+    pub(crate) expect: Expect,
+}
+
+/// The button that the customer presses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Authenticates,
+    Fails,
+    Abandons,
+    /// None; the page stays open.
+    Nothing,
+    /// None, for so many seconds.
+    Late(u64),
+}
+
+/// How the customer comes back to the shop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Back {
+    Once,
+    /// The back button, and forward again.
+    Twice,
+    /// Two tabs at the same time.
+    TwoTabs,
+}
+
+const PRICE: u64 = 998;
+
+pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &ThreeDSecure) -> Played {
+    let setting = Setting { rules: story.rules.to_vec(), door: Door::Plain, credentials: Credentials::Right };
+    let mut stage = Stage::set(troupe, drill, round, setting).await?;
+    let number = CARDS.iter().find(|card| card.scenario == story.card).map_or("", |card| card.number);
+    let source = stage.source(Way::SessionKey, &Card::new(number, "314"))?;
+    let mut line = json!({
+        "job": "three_d_secure",
+        "step": "start",
+        "order": stage.order,
+        "amount": PRICE,
+        "currency": "GBP",
+        "returnUrl": "https://shop.example/authenticated",
+    });
+    line[source.0] = source.1;
+    let mut started = stage.run(Job::ThreeDSecure, &line).await;
+    if started.answer.is_empty() && matches!(started.end, End::TimedOut | End::Killed) {
+        line["attempt"] = 2.into();
+        started = stage.run(Job::ThreeDSecure, &line).await;
+    }
+    let Some((key, address)) = opened(&started) else {
+        let findings = not_opened(&stage, &started, story)?;
+        return Ok(stage.judged(findings));
+    };
+    customer(&stage, &address, story.answer)?;
+    back(&mut stage, &line, &key, story.back).await;
+    stage.arrive_late();
+    let findings = judged(&stage, story)?;
+    Ok(stage.judged(findings))
+}
+
+fn opened(started: &Ran) -> Option<(String, String)> {
+    let (key, address) = started.text("authenticationKey").zip(started.text("authenticationUrl"))?;
+    Some((key.to_owned(), address.to_owned()))
+}
+
+/// It did not come to an authentication: fine when something went wrong and it says so.
+fn not_opened(stage: &Stage, started: &Ran, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
+    match started.claim {
+        None => Ok(vec![judge::broken(if started.answer.is_empty() {
+            started.trouble()
+        } else {
+            "its answer has no authenticationKey and authenticationUrl".to_owned()
+        })]),
+        Some(_) if story.rules.is_empty() => {
+            Ok(vec![judge::fault("not-initiated", "nothing went wrong, and it began no authentication")])
+        }
+        Some(_) => judged(stage, story),
+    }
+}
+
+/// What the customer does on the page of the bank.
+fn customer(stage: &Stage, address: &str, answer: Answer) -> Result<(), SetupError> {
+    let outcome = match answer {
+        Answer::Authenticates => "authenticate",
+        Answer::Fails => "fail",
+        Answer::Abandons => "abandon",
+        Answer::Nothing => return Ok(()),
+        Answer::Late(seconds) => {
+            stage.house.advance(Duration::from_secs(seconds));
+            return Ok(());
+        }
+    };
+    let path = address.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+    let address = format!("http://localhost/{path}");
+    let page = stage.house.send(Request::get(&address).body(Bytes::new()).map_err(text)?).map_err(text)?;
+    let page = String::from_utf8_lossy(page.body()).into_owned();
+    let mut fields = hidden(&page);
+    fields.push(("outcome".to_owned(), outcome.to_owned()));
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+    stage.house.send(form(&address, &fields)?).map_err(text)?;
+    stage.wire().note(Lane::Service, Lane::Service, format!("the customer answers the bank: {outcome}"));
+    Ok(())
+}
+
+async fn back(stage: &mut Stage, line: &Value, key: &str, back: Back) {
+    let mut line = line.clone();
+    line["step"] = "return".into();
+    line["authenticationKey"] = key.into();
+    if let Some(object) = line.as_object_mut() {
+        object.remove("attempt");
+    }
+    if back == Back::TwoTabs {
+        return stage.run_together(Job::ThreeDSecure, &line).await;
+    }
+    let ran = stage.run(Job::ThreeDSecure, &line).await;
+    if ran.claim.is_none() && matches!(ran.end, End::Killed | End::TimedOut) {
+        let mut again = line.clone();
+        again["attempt"] = 2.into();
+        stage.run(Job::ThreeDSecure, &again).await;
+    }
+    if back == Back::Twice {
+        stage.run(Job::ThreeDSecure, &line).await;
+    }
+}
+
+fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
+    let (entries, exchanges) = (stage.entries()?, stage.exchanges());
+    // What it said when it began is no claim about the payment, unless it said more than it knew.
+    let began_paid = stage.ran().first().is_some_and(|ran| ran.claim == Some(Claim::Paid));
+    let ran = if stage.ran().len() > 1 { &stage.ran()[1..] } else { stage.ran() };
+    let evidence = Evidence { ran, entries: &entries, exchanges: &exchanges, amount: PRICE, currency: "GBP" };
+    let mut findings = judge::charge(story.expect, &evidence);
+    // One authentication pays once, so a repetition needs no reference of its own.
+    findings.retain(|finding| finding.kind != "resent-without-reference");
+    if began_paid {
+        findings.push(judge::fault("unpaid-but-said-paid", "it claims paid before the customer was authenticated"));
+    }
+    Ok(findings)
+}

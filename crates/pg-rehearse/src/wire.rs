@@ -1,0 +1,149 @@
+//! The wire between the integration and the service: every request is written down here, and here it meets its faults.
+
+mod act;
+mod body;
+mod door;
+mod exchange;
+mod serve;
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use http::Request;
+use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
+
+pub(crate) use self::{
+    act::{Act, Answer, Edit, LateAt, On, Rule},
+    door::Door,
+    exchange::Exchange,
+};
+use crate::{
+    clock::Clock,
+    house::{House, SetupError},
+    report::{Event, Lane},
+};
+
+/// The wire of one drill.
+pub(crate) struct Wire {
+    house: House,
+    rules: Vec<Rule>,
+    state: Mutex<State>,
+    clock: Clock,
+    /// Told when the integration is to be killed.
+    pub(crate) kill: Notify,
+    /// Where an answer that redirects leads: a place that must never get credentials.
+    trap: String,
+}
+
+#[derive(Default)]
+struct State {
+    /// How many requests each rule has seen.
+    seen: Vec<u32>,
+    exchanges: Vec<Exchange>,
+    late: Vec<(LateAt, usize, Request<Bytes>)>,
+    events: Vec<Event>,
+    /// What was sent to the trap, its path, headers and body.
+    trapped: Vec<String>,
+    connections: u32,
+}
+
+/// A wire with its listener, which ends with it.
+pub(crate) struct Laid {
+    pub(crate) wire: Arc<Wire>,
+    /// The base address that the integration is given.
+    pub(crate) base: String,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Laid {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+impl Wire {
+    /// Lays a wire to the house.
+    pub(crate) async fn lay(
+        house: House,
+        rules: Vec<Rule>,
+        door: Door,
+        listen: SocketAddr,
+        clock: Clock,
+    ) -> Result<Laid, SetupError> {
+        let listener = TcpListener::bind(listen)
+            .await
+            .map_err(|error| format!("cannot listen on {listen}: {error}; set [service] listen in the plan"))?;
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        let trap = TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| error.to_string())?;
+        let trap_address = trap.local_addr().map_err(|error| error.to_string())?;
+        let wire = Arc::new(Self {
+            house,
+            state: Mutex::new(State { seen: vec![0; rules.len()], ..State::default() }),
+            rules,
+            clock,
+            kill: Notify::new(),
+            trap: format!("http://{trap_address}"),
+        });
+        let scheme = if door.is_tls() { "https" } else { "http" };
+        let mut tasks = vec![tokio::spawn(serve::trap(Arc::clone(&wire), trap))];
+        match door {
+            // The port is free again, and nothing listens on it.
+            Door::Refused => drop(listener),
+            door => tasks.push(tokio::spawn(door::listen(Arc::clone(&wire), listener, door))),
+        }
+        Ok(Laid { wire, base: format!("{scheme}://{address}"), tasks })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes something into the time line.
+    pub(crate) fn note(&self, from: Lane, to: Lane, text: impl Into<String>) {
+        let event = Event { at_ms: self.clock.millis(), from, to, text: self.masked(&text.into()) };
+        self.state().events.push(event);
+    }
+
+    /// The time line so far.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.state().events.clone()
+    }
+
+    /// The requests so far.
+    pub(crate) fn exchanges(&self) -> Vec<Exchange> {
+        self.state().exchanges.clone()
+    }
+
+    /// What reached the place that a redirect led to.
+    pub(crate) fn trapped(&self) -> Vec<String> {
+        self.state().trapped.clone()
+    }
+
+    /// Executes what was kept back until now.
+    pub(crate) fn arrive_late(&self, at: LateAt) {
+        let due: Vec<_> = {
+            let mut state = self.state();
+            let (due, rest) = std::mem::take(&mut state.late).into_iter().partition(|(when, ..)| *when == at);
+            state.late = rest;
+            due
+        };
+        for (_, number, request) in due {
+            self.note(Lane::Wire, Lane::Service, "the request that was kept back arrives now");
+            self.execute(number, request);
+        }
+    }
+
+    /// A text without card numbers and without the credentials of this drill.
+    pub(crate) fn masked(&self, text: &str) -> String {
+        let mut masked = pg_model::mask::text(text);
+        for (name, secret) in self.house.account.secrets() {
+            if masked.contains(secret) {
+                masked = masked.replace(secret, &format!("‹{name}›"));
+            }
+        }
+        masked
+    }
+}

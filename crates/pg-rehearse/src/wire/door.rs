@@ -1,0 +1,87 @@
+//! How connections are taken: in plain, over TLS with a certificate, or not at all.
+
+use std::sync::Arc;
+
+use hyper::{server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+};
+use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
+
+use super::{Wire, serve};
+use crate::report::Lane;
+
+/// How the service is reached.
+#[derive(Clone)]
+pub(crate) enum Door {
+    /// HTTP.
+    Plain,
+    /// HTTP; so many connections are closed as soon as they are made.
+    Closing(u32),
+    /// Nothing listens.
+    Refused,
+    /// TLS.
+    Tls(Arc<ServerConfig>),
+    /// An `https` address whose server speaks HTTP in plain.
+    PlainForTls,
+}
+
+impl Door {
+    pub(super) const fn is_tls(&self) -> bool {
+        matches!(self, Self::Tls(_) | Self::PlainForTls)
+    }
+}
+
+/// Takes connections until it is dropped.
+pub(super) async fn listen(wire: Arc<Wire>, listener: TcpListener, door: Door) {
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        while connections.try_join_next().is_some() {}
+        let number = {
+            let mut state = wire.state();
+            state.connections += 1;
+            state.connections
+        };
+        let (wire, door) = (Arc::clone(&wire), door.clone());
+        connections.spawn(async move { take(wire, stream, door, number).await });
+    }
+}
+
+async fn take(wire: Arc<Wire>, mut stream: TcpStream, door: Door, number: u32) {
+    match door {
+        Door::Closing(first) if number <= first => {
+            wire.note(Lane::Integration, Lane::Wire, "connection made, and closed at once");
+        }
+        Door::Plain | Door::Closing(_) | Door::Refused => answer(wire, stream).await,
+        Door::Tls(config) => match TlsAcceptor::from(config).accept(stream).await {
+            Ok(stream) => answer(wire, stream).await,
+            Err(_) => wire.note(Lane::Integration, Lane::Wire, "the integration refused the certificate"),
+        },
+        Door::PlainForTls => {
+            let mut first = [0];
+            let tls = matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == 22;
+            if tls {
+                wire.note(Lane::Wire, Lane::Integration, "the TLS greeting is answered in plain HTTP");
+                // What the caller makes of it is judged, not whether it stayed to listen.
+                drop(
+                    stream
+                        .write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                        .await,
+                );
+            } else {
+                wire.note(Lane::Integration, Lane::Wire, "the integration speaks plain HTTP");
+                answer(wire, stream).await;
+            }
+        }
+    }
+}
+
+async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(wire: Arc<Wire>, stream: S) {
+    let service = service_fn(move |request| serve::answer(Arc::clone(&wire), request));
+    // A connection that is cut ends in an error, which is what was asked for.
+    drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
+}

@@ -1,0 +1,113 @@
+//! A request that arrived, as the judge reads it.
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, request::Parts};
+use pg_model::{METHODS, method::MethodInfo};
+
+use super::On;
+
+/// A request with what became of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Exchange {
+    /// `transaction/auth`; empty when the path names no method.
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: Option<String>,
+    pub(crate) parameters: Vec<(String, String)>,
+    /// Header names and values.
+    pub(crate) headers: Vec<(String, String)>,
+    /// Whether the service has seen it.
+    pub(crate) executed: bool,
+    /// Whether its caller got the answer that the service gave, so far as that tells what was done.
+    pub(crate) answered: bool,
+    /// The status of the answer that was sent.
+    pub(crate) status: Option<u16>,
+    /// The error code of the answer that was sent.
+    pub(crate) error: Option<String>,
+    /// Whether it is a lookup whose caller was shown a payment.
+    pub(crate) showed_payment: bool,
+}
+
+/// Methods that may charge.
+const PAYMENTS: [&str; 8] = [
+    "transaction/auth",
+    "transaction/authCardKey",
+    "transaction/authSessionKey",
+    "transaction/auth3DSecure",
+    "transaction/preauth",
+    "transaction/preauth3DSecure",
+    "enterprise/repeat",
+    "page/pay",
+];
+
+const LATER: [&str; 6] = [
+    "transaction/capturepreauth",
+    "transaction/cancelpreauth",
+    "transaction/refund",
+    "enterprise/capture",
+    "enterprise/cancel",
+    "enterprise/refund",
+];
+
+/// Methods that tell what became of something.
+const LOOKUPS: [&str; 4] = [
+    "transaction/lookup",
+    "enterprise/transaction_lookup",
+    "token/retrieveAccountUpdater",
+    "transaction/getAuthenticationStatus",
+];
+
+impl Exchange {
+    pub(super) fn of(parts: &Parts) -> Self {
+        let path = parts.uri.path().to_owned();
+        Self {
+            method: method(&path).map(|info| format!("{info:?}")).unwrap_or_default(),
+            path,
+            query: parts.uri.query().map(ToOwned::to_owned),
+            headers: headers(&parts.headers),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn take_body(&mut self, body: &Bytes) {
+        self.parameters = form_urlencoded::parse(body).into_owned().collect();
+    }
+
+    /// The value of a parameter.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn is(&self, on: On) -> bool {
+        let name = self.method.as_str();
+        match on {
+            On::Any => !name.is_empty(),
+            On::Payment => PAYMENTS.contains(&name),
+            On::Lookup => LOOKUPS.contains(&name),
+            On::Later => LATER.contains(&name),
+        }
+    }
+}
+
+/// What a request may measure.
+pub(super) fn rebuilt(parts: Parts, body: Bytes) -> Request<Bytes> {
+    Request::from_parts(parts, body)
+}
+
+fn headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    headers
+        .iter()
+        .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+        .collect()
+}
+
+/// The method that a path calls.
+fn method(path: &str) -> Option<&'static MethodInfo> {
+    let (service, name) = if let Some(rest) = path.strip_prefix("/v3/") {
+        let mut parts = rest.split('/');
+        (parts.next()?, parts.next()?)
+    } else {
+        ("enterprise", path.strip_prefix("/enterprise/")?.trim_end_matches('/'))
+    };
+    METHODS.iter().copied().find(|info| format!("{info:?}") == format!("{service}/{name}"))
+}

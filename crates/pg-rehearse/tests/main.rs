@@ -1,0 +1,3 @@
+//! Every test of rehearsals from outside, in one program.
+
+mod documents;
