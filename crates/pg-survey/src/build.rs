@@ -140,3 +140,21 @@ fn visit(account: &Account, page: &str) -> Result<http::Request<Bytes>, String> 
     }
     http::Request::get(page).body(Bytes::new()).map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use pg_proto::{BaseUrl, Credentials};
+
+    use super::*;
+
+    #[test]
+    fn no_other_host_than_the_service_is_called() {
+        let base = BaseUrl::parse("https://staging.example:8443/api").unwrap();
+        let account = Account::new(base, Credentials::new("k", "p", "s"));
+        assert!(visit(&account, "https://staging.example:8443/3ds/1").is_ok());
+        for page in ["https://bank.example/3ds", "https://staging.example/3ds/1", "/3ds/1", ""] {
+            let said = visit(&account, page).unwrap_err();
+            assert!(said.contains("another host"), "{page}: {said}");
+        }
+    }
+}

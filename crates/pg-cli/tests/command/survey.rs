@@ -42,7 +42,9 @@ fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
         assert_eq!((&used["evidence"]["code"], &used["verdict"]), (&code.into(), &"differs".into()));
         assert_eq!((&used["assumption"], &used["ours"]), (&92.into(), &"error 950, HTTP 400".into()));
         assert_eq!(of("lookup.immediate")["verdict"], "undecidable");
-        assert!(of("lookup.immediate")["question"]["number"].as_u64().unwrap() > 0);
+        let question = &of("lookup.immediate")["question"];
+        let number = question["number"].as_u64().unwrap();
+        assert_eq!(question["at"], format!("docs/questions.md#{number}-what-a-lookup-sees"));
 
         // What was written is what the service does, to a client, to a second survey and to another sandbox.
         let second =

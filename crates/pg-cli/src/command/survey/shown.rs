@@ -62,7 +62,18 @@ struct Told<'a> {
 #[derive(Serialize)]
 struct Question {
     number: usize,
+    /// The heading's address.
+    at: String,
     text: &'static str,
+}
+
+impl Question {
+    fn of(assumption: &'static Assumption) -> Option<Self> {
+        let number = assumption.question_number()?;
+        let plain = |c: &char| c.is_ascii_alphanumeric() || *c == ' ' || *c == '_';
+        let slug = assumption.title.to_lowercase().chars().filter(plain).collect::<String>().replace(' ', "-");
+        Some(Self { number, at: format!("docs/questions.md#{number}-{slug}"), text: assumption.question? })
+    }
 }
 
 #[derive(Serialize)]
@@ -131,7 +142,7 @@ pub(super) fn report(
 fn told(finding: &Finding) -> Told<'_> {
     let assumption = Assumption::numbered(finding.assumption);
     let asked = Assumption::numbered(finding.point.question);
-    let question = asked.and_then(|one| Some(Question { number: one.question_number()?, text: one.question? }));
+    let question = asked.and_then(Question::of);
     let (title, chosen) = assumption.map_or(("", ""), |one| (one.title, one.chosen));
     Told { finding, title, chosen, entry: finding.point.entry, question }
 }
