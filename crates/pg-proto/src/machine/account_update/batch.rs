@@ -6,7 +6,10 @@ use pg_model::{CardKey, UpdatedCard};
 use serde::{Deserialize, Serialize};
 
 use super::report::{BatchEnd, BatchResult, EndedBatch};
-use crate::machine::Moment;
+use crate::{Refused, machine::Moment};
+
+/// The refusals with an unlisted code after which a batch ends.
+const UNLISTED_REFUSALS: u32 = 2;
 
 /// A batch that is not over. Stored without its keys: the source has them between `first` and `end`.
 #[derive(Serialize, Deserialize)]
@@ -19,6 +22,9 @@ pub(super) struct Batch {
     /// Whether a submission of it was ever doubtful.
     pub(super) doubted: bool,
     pub(super) submitted_again: u32,
+    /// How often it was refused with a code that the dialect does not list, as every request would be.
+    #[serde(default)]
+    unlisted_refusals: u32,
     /// When it was first sent.
     pub(super) asked_first: Moment,
     #[serde(skip)]
@@ -70,6 +76,7 @@ impl Batch {
             phase,
             doubted: false,
             submitted_again: 0,
+            unlisted_refusals: 0,
             asked_first: Moment::default(),
             keys,
             invalid,
@@ -98,6 +105,13 @@ impl Batch {
     /// When it is to be looked for: once more when its time is over, since nobody may have looked for long.
     pub(super) fn next_look(&self, over: Moment) -> Moment {
         if self.polls.last < over { self.polls.next.min(over) } else { self.polls.next }
+    }
+
+    /// Whether a refusal that looks like one of every request concerns this batch alone: the code is unlisted, and the batch was
+    /// refused so before and tried again. A batch that is never accepted must not keep the others from their turn.
+    pub(super) fn is_refused_itself(&mut self, refused: &Refused) -> bool {
+        self.unlisted_refusals += u32::from(!refused.is_known());
+        self.unlisted_refusals >= UNLISTED_REFUSALS && !refused.is_known()
     }
 
     pub(super) fn end_as(&mut self, how: BatchEnd) {

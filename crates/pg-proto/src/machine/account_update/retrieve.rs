@@ -108,6 +108,10 @@ impl AccountUpdate {
                 batch.finish(answer.card_key_details);
                 self.reached();
             }
+            ExchangeResult::Shut(refused) if batch.is_refused_itself(&refused) => {
+                batch.end_as(BatchEnd::Failed { code: refused.code().to_string() });
+                self.reached();
+            }
             ExchangeResult::Refused(refused) => {
                 let code = refused.code();
                 if *code == ErrorCode::BATCH_PENDING {

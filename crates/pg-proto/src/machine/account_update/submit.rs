@@ -8,9 +8,12 @@ use super::{
     batch::{Batch, Phase},
     report::{BatchEnd, UpdateEnd},
 };
-use crate::machine::{
-    Moment,
-    exchange::{ExchangeResult, sort_reply},
+use crate::{
+    Refused,
+    machine::{
+        Moment,
+        exchange::{ExchangeResult, sort_reply},
+    },
 };
 
 impl AccountUpdate {
@@ -48,13 +51,16 @@ impl AccountUpdate {
                 }
                 self.reached();
             }
+            ExchangeResult::Shut(refused) if batch.is_refused_itself(&refused) => {
+                batch.end_as(refused_as(&refused));
+                self.reached();
+            }
             ExchangeResult::Refused(refused) if concerns_all(refused.code()) => {
                 batch.phase = Phase::Ready;
                 self.stopped = Some(UpdateEnd::Refused(refused));
             }
             ExchangeResult::Refused(refused) => {
-                let code = refused.code().to_string();
-                batch.end_as(BatchEnd::Refused { code, message: pg_model::mask::text(&refused.error.error_message) });
+                batch.end_as(refused_as(&refused));
                 self.reached();
             }
             ExchangeResult::InDoubt => {
@@ -72,6 +78,10 @@ impl AccountUpdate {
         let length = self.batch(number).map_or(0, |batch| batch.length as u64);
         self.state.counts.submitted += length;
     }
+}
+
+fn refused_as(refused: &Refused) -> BatchEnd {
+    BatchEnd::Refused { code: refused.code().to_string(), message: pg_model::mask::text(&refused.error.error_message) }
 }
 
 fn accept(batch: &mut Batch, answer: &BatchRequested, since: Moment, now: Moment) {

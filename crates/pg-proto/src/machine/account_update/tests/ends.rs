@@ -35,6 +35,27 @@ fn what_concerns_every_request_stops_everything_and_it_can_go_on_later() {
 }
 
 #[test]
+fn a_batch_that_is_refused_again_with_an_unlisted_code_ends_and_the_others_go_on() {
+    const UNLISTED: &str = "<serviceResponse><errorCode>321</errorCode></serviceResponse>";
+    for (at, end) in [
+        (0, BatchEnd::Refused { code: "321".to_owned(), message: String::new() }),
+        (2, BatchEnd::Failed { code: "321".to_owned() }),
+    ] {
+        let refusals = [at, at + 1].map(|at| (at, Fault::Say(401, UNLISTED)));
+        let mut world = World::new(plan(), &["a", "b", "c", "d"]).with(refusals);
+        let summary = world.run();
+        let UpdateEnd::Refused(refused) = &summary.end else { panic!("{summary:?}") };
+        assert_eq!((refused.code().as_str(), world.sent.len()), ("321", at + 1));
+        // The owner has looked at the credentials.
+        let saved = world.machine.save();
+        world.crash(&saved, plan());
+        let summary = world.run();
+        assert_eq!((&summary.end, summary.progress.finished), (&UpdateEnd::Complete, 2), "{at}");
+        assert_eq!(summary.unfinished.iter().map(|batch| &batch.how).collect::<Vec<_>>(), [&end]);
+    }
+}
+
+#[test]
 fn sending_that_is_held_back_stops_everything() {
     let mut world = World::new(plan(), &["a"]).with([(0, Fault::Lose(Failure::HeldBack))]);
     assert_eq!(world.run().end, UpdateEnd::HeldBack);
