@@ -56,8 +56,8 @@ pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Every future of it may be dropped at any time and asked for again: what is under way stays in here, a request that was
 /// sent included, and goes on where it was. When the drive itself is dropped, go on from what was stored last.
 ///
-/// A machine that asks nothing of its owner can simply be awaited, or spawned. One that does is taken from
-/// [question](Self::next) to question, and [told](Self::tell) what its owner knows.
+/// A machine without demands can be awaited or spawned. One with demands goes from [demand](Self::next) to demand, and takes
+/// [input](Self::handle_input).
 ///
 /// All that it sends and says is in one span, `pg.drive`, a child of the span in which it was made: `machine` says what it is,
 /// `reference` what it works on, and `outcome` how it ended.
@@ -70,7 +70,7 @@ pub struct Drive<M: Machine, T = HyperTransport> {
     inputs: VecDeque<(M::Input, Option<Held>)>,
     receipts: ReceiptHandles,
     position: Position<M::Demand, M::Outcome>,
-    trouble: Option<DriveError>,
+    error: Option<DriveError>,
     span: Span,
 }
 
@@ -117,13 +117,13 @@ where
             inputs: VecDeque::new(),
             receipts: ReceiptHandles::default(),
             position: Position::Begin,
-            trouble: None,
+            error: None,
         }
     }
 
     /// Stores the machine before each request, durably: the request leaves only when the future of `store` has ended
     /// well. When it fails, nothing is sent, and the machine takes that for [`Failure::HeldBack`]; the reason is the
-    /// [`trouble`](Self::trouble).
+    /// [`error`](Self::error).
     ///
     /// It is stored before each wait that follows a reply, too, and when it fails then, it waits all the same: what the
     /// service said last, and for how long it wants no request, survives a crash then.
@@ -173,7 +173,7 @@ where
     /// It is for people. What follows from it the machine says.
     #[must_use]
     pub const fn error(&self) -> Option<&DriveError> {
-        self.trouble.as_ref()
+        self.error.as_ref()
     }
 
     /// Changes the machine before it begins.
@@ -182,14 +182,14 @@ where
         self
     }
 
-    /// Tells the machine what its owner knows. It hears of it once it waits neither for a reply nor for being stored, and
-    /// before it asks anything.
+    /// Gives the machine an input. It takes it once it waits neither for a reply nor for being stored, and before its next
+    /// demand.
     pub fn handle_input(&mut self, input: M::Input) {
         self.inputs.push_back((input, None));
     }
 
-    /// The same, of something that came in. Whoever brought it is answered once the machine was stored with it, or has
-    /// heard of it if there is no [`store`](Self::store); when this is dropped before, they are told to come again.
+    /// Gives the machine an input from a callback, and acknowledges the callback once the machine was stored with it, or has taken
+    /// it if there is no [`store`](Self::store). If the drive is dropped before, the service is asked to send it again.
     pub fn handle_received_input(&mut self, input: M::Input, receipt: ReceiptHandle) {
         self.inputs.push_back((input, Some(Held::new(receipt))));
     }
@@ -239,9 +239,9 @@ where
                 self.position = Position::Idle;
                 match exchanged {
                     Exchanged::Reply(response) => Event::Reply(response),
-                    Exchanged::Failed(trouble) => {
-                        let failure = trouble.failure();
-                        self.note(trouble);
+                    Exchanged::Failed(error) => {
+                        let failure = error.failure();
+                        self.note(error);
                         Event::Failed(failure)
                     }
                 }
@@ -300,9 +300,9 @@ where
         }
     }
 
-    fn note(&mut self, trouble: DriveError) {
-        self.span.in_scope(|| tracing::warn!(target: "pg.drive", %trouble));
-        self.trouble = Some(trouble);
+    fn note(&mut self, error: DriveError) {
+        self.span.in_scope(|| tracing::warn!(target: "pg.drive", %error));
+        self.error = Some(error);
     }
 }
 
@@ -351,6 +351,6 @@ where
 
 impl<M: Machine + fmt::Debug, T> fmt::Debug for Drive<M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Drive").field("machine", &self.machine).field("trouble", &self.trouble).finish_non_exhaustive()
+        f.debug_struct("Drive").field("machine", &self.machine).field("error", &self.error).finish_non_exhaustive()
     }
 }

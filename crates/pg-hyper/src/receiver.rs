@@ -1,8 +1,7 @@
-//! Receives what the service and customers' browsers bring back, and hands it out.
+//! Receives callbacks of the service and customers who return, and hands them out as notifications.
 //!
-//! Everything that comes in is unsigned, so anybody who knows an address can have sent it. That is why each address has an
-//! unguessable token in it, why news are hints that machines look into and never proof, and why the same news may come any
-//! number of times.
+//! Requests are unsigned: anyone who knows a URL can send one. Each URL holds a token that cannot be guessed, a notification is a
+//! hint that a machine confirms and never proof, and the same notification may arrive any number of times.
 
 use std::{fmt, io, net::SocketAddr, time::Duration};
 
@@ -55,7 +54,7 @@ pub use service::ReceiverService;
 /// # }
 /// ```
 pub struct Receiver {
-    notification: mpsc::Receiver<Received>,
+    notifications: mpsc::Receiver<Received>,
     service: ReceiverService,
     /// The port of its own.
     listening: Option<(SocketAddr, JoinHandle<()>)>,
@@ -72,10 +71,10 @@ pub struct ReceiverLimits {
     /// one. A connection brings one request. As a [service](ReceiverService), requests at a time; when there are as many, the one whose
     /// body has been incomplete for longest is answered with 503 in favour of a new one. Default: 64.
     pub connections: usize,
-    /// News that wait to be taken; while there are so many, more are answered with 503. Default: 256.
+    /// Notifications that wait to be taken; while there are so many, more are answered with 503. Default: 256.
     pub waiting: usize,
-    /// How long a callback waits for its receipt; past that it is answered with 503, and its news are handed out all the
-    /// same. Default: 5 seconds.
+    /// How long a callback waits for its receipt; past that it is answered with 503, and its notification is handed out all
+    /// the same. Default: 5 seconds.
     pub receipt: Duration,
 }
 
@@ -137,9 +136,9 @@ impl Receiver {
     }
 
     fn make(base: &str, limits: ReceiverLimits) -> Self {
-        let (sender, notification) = mpsc::channel(limits.waiting.max(1));
+        let (sender, notifications) = mpsc::channel(limits.waiting.max(1));
         let service = ReceiverService::new(base, limits, sender);
-        Self { notification, service, listening: None }
+        Self { notifications, service, listening: None }
     }
 
     /// The service that takes its requests, to be nested in another server, and that opens its addresses while somebody else
@@ -162,7 +161,7 @@ impl Receiver {
         self.listening.as_ref().map(|(local, _)| *local)
     }
 
-    /// A new address for this purpose, that nobody can guess.
+    /// A new URL for this purpose, with a token that cannot be guessed.
     ///
     /// # Errors
     /// When the system has no random bytes.
@@ -186,7 +185,7 @@ impl Receiver {
 
     /// Waits for what comes in. Nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Option<Received> {
-        self.notification.recv().await
+        self.notifications.recv().await
     }
 }
 

@@ -73,7 +73,7 @@ impl EnterpriseCredentials {
 
 impl Account {
     /// An account of the version 3 services whose replies come in XML, as the service does when nothing is asked for. It reads
-    /// them by the documents alone until [`speaking`](Self::with_dialect) names a dialect.
+    /// them by the documents alone until [`with_dialect`](Self::with_dialect) names a dialect.
     #[must_use]
     pub fn new(base: BaseUrl, credentials: Credentials) -> Self {
         let dialect = Arc::new(Dialect::documented());

@@ -53,7 +53,7 @@ where
         self.inner.machine()
     }
 
-    /// What went wrong last, for people; see [`crate::Drive::trouble`].
+    /// What went wrong last, for people; see [`crate::Drive::error`].
     #[must_use]
     pub const fn error(&self) -> Option<&DriveError> {
         self.inner.error()

@@ -138,8 +138,8 @@ impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
         self
     }
 
-    /// Something came in at a [`Receiver`](crate::Receiver): a callback is a [hint](Self::hint), whatever else is no news.
-    /// The service is answered once the hint is stored.
+    /// Takes what a [`Receiver`](crate::Receiver) received: a callback is a [hint](Self::hint), everything else is ignored. The
+    /// callback is acknowledged once the hint is stored.
     pub fn receive(&mut self, received: Received) {
         if let Notification::Updater(hint) = received.notification {
             self.drive.handle_received_input(UpdateInput::Hint(hint), received.receipt);
@@ -157,7 +157,7 @@ impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
         self.drive.machine().progress()
     }
 
-    /// What went wrong last, see [`Drive::trouble`].
+    /// What went wrong last, see [`Drive::error`].
     #[must_use]
     pub const fn error(&self) -> Option<&DriveError> {
         self.drive.error()

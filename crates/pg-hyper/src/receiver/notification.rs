@@ -1,4 +1,4 @@
-//! What came in.
+//! Notifications: what callbacks and returning customers say.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use pg_proto::{CheckoutHint, Redirect, UpdaterHint};
 
 use super::{EndpointPurpose, ReceiptHandle};
 
-/// Something came in at one of the addresses. Its `Debug` does not show the token.
+/// A request at one of the endpoints. Its `Debug` does not show the token.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Received {
-    /// Where: the token of its [`Endpoint`](super::Endpoint).
+    /// The token of its [`Endpoint`](super::Endpoint).
     pub token: String,
     /// What it says.
     pub notification: Notification,
-    /// What answers whoever brought it, when it is dropped.
+    /// Acknowledges it when it is dropped.
     pub receipt: ReceiptHandle,
 }
 
-/// What a callback or a browser says. Nobody vouches for it.
+/// What a callback or a browser says. It is unsigned: anyone who knows the URL can send it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Notification {
@@ -38,7 +38,7 @@ pub enum Notification {
     Challenged,
 }
 
-/// Why a request brings no news.
+/// Why a request holds no notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InvalidNotification {
     WrongMethod,
@@ -56,7 +56,7 @@ impl EndpointPurpose {
         }
     }
 
-    /// Whether whoever brings news may bring them again when they were not received: browsers do not.
+    /// Whether the sender sends a notification again when it was not acknowledged: browsers do not.
     pub(super) const fn waits(self) -> bool {
         matches!(self, Self::UpdaterCallback | Self::CheckoutCallback)
     }
@@ -92,7 +92,7 @@ impl EndpointPurpose {
 
 impl fmt::Debug for Received {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Received").field("news", &self.notification).finish_non_exhaustive()
+        f.debug_struct("Received").field("notification", &self.notification).finish_non_exhaustive()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The answer that whoever brought news waits for.
+//! The response to a callback, which waits until the notification is safe.
 
 use std::{
     fmt,
@@ -10,37 +10,38 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// Whoever brought the news is told that they were received when this and all its clones are dropped. Until then the
-/// service has no reason to believe it, and may bring them again.
+/// Acknowledges a callback when this and all its clones are dropped. Until then the service has no response, and may send the
+/// callback again.
 ///
-/// Dropped without a thought, it says that the owner has seen the news. To say that they are stored, pass it on:
-/// [`Drive::tell_received`](crate::Drive::tell_received), [`AccountUpdateDrive::receive`](crate::AccountUpdateDrive::receive).
+/// A drop says that the owner has seen the notification. To acknowledge it only when it is stored, pass the handle on:
+/// [`Drive::handle_received_input`](crate::Drive::handle_received_input),
+/// [`AccountUpdateDrive::receive`](crate::AccountUpdateDrive::receive).
 #[derive(Clone)]
 pub struct ReceiptHandle {
-    /// Nobody waits for it when it was answered already.
+    /// None if the request was answered at once.
     waiting: Option<Arc<Waiting>>,
 }
 
-/// Whoever waits hears when this is dropped.
+/// Sends the acknowledgement when it is dropped.
 struct Waiting {
     refused: AtomicBool,
     answer: Option<oneshot::Sender<bool>>,
 }
 
 impl ReceiptHandle {
-    /// The news were not kept: whoever brought them is told to come again, instead of that they were received.
+    /// Refuses the callback: it was not kept, and the service is asked to send it again.
     pub fn refuse(self) {
         if let Some(waiting) = self.waiting {
             waiting.refused.store(true, Ordering::Release);
         }
     }
 
-    /// One that nobody waits for.
+    /// For a request that was answered at once.
     pub(super) const fn none() -> Self {
         Self { waiting: None }
     }
 
-    /// One, and whether the news were received.
+    /// A handle, and whether the callback was acknowledged.
     pub(super) fn awaited() -> (Self, impl Future<Output = bool>) {
         let (answer, received) = oneshot::channel();
         let waiting = Waiting { refused: AtomicBool::new(false), answer: Some(answer) };
@@ -51,7 +52,7 @@ impl ReceiptHandle {
 impl Drop for Waiting {
     fn drop(&mut self) {
         if let Some(answer) = self.answer.take() {
-            // Whoever waited may have gone.
+            // The connection may be closed.
             let _ = answer.send(!self.refused.load(Ordering::Acquire));
         }
     }

@@ -37,15 +37,15 @@ pub struct ReceiverService {
     base: Arc<str>,
     limits: ReceiverLimits,
     endpoints: Arc<Endpoints>,
-    notification: Sender<Received>,
+    notifications: Sender<Received>,
     /// For requests that a server brings which is there already.
     places: ConnectionSlots,
 }
 
 impl ReceiverService {
-    pub(super) fn new(base: &str, limits: ReceiverLimits, notification: Sender<Received>) -> Self {
+    pub(super) fn new(base: &str, limits: ReceiverLimits, notifications: Sender<Received>) -> Self {
         let places = ConnectionSlots::new(limits.of_connections());
-        Self { base: Arc::default(), limits, endpoints: Arc::default(), notification, places }.public_url(base)
+        Self { base: Arc::default(), limits, endpoints: Arc::default(), notifications, places }.public_url(base)
     }
 
     pub(super) fn public_url(self, base: &str) -> Self {
@@ -83,7 +83,7 @@ impl ReceiverService {
 
     /// Whether nobody will take news any more.
     pub(super) fn is_over(&self) -> bool {
-        self.notification.is_closed()
+        self.notifications.is_closed()
     }
 
     /// What is answered to a request that has this place. While its body comes in, the place may go to another one.
@@ -114,14 +114,17 @@ impl ReceiverService {
             Err(InvalidNotification::Unreadable) => Answer::Unreadable,
             Ok(said) if purpose.waits() => {
                 let (receipt, received) = ReceiptHandle::awaited();
-                match self.notification.try_send(Received { token, notification: said, receipt }) {
+                match self.notifications.try_send(Received { token, notification: said, receipt }) {
                     Ok(()) => in_time(self.limits.receipt, received).await,
                     Err(_) => Answer::Busy,
                 }
             }
             Ok(said) => {
-                match self.notification.try_send(Received { token, notification: said, receipt: ReceiptHandle::none() })
-                {
+                match self.notifications.try_send(Received {
+                    token,
+                    notification: said,
+                    receipt: ReceiptHandle::none(),
+                }) {
                     Ok(()) => Answer::Taken,
                     Err(_) => Answer::Busy,
                 }

@@ -186,8 +186,8 @@ async fn a_charge_tells_nothing_secret_and_stores_nothing_secret() {
         r#"pg.send path="/v3/transaction/auth/xml""#,
         r#"pg.send path="/v3/transaction/lookup/xml""#,
         "record http.status=200",
-        "pg.drive trouble=maybe sent: ",
-        "pg.drive trouble=held back, the machine could not be stored: no room for 4929",
+        "pg.drive error=maybe sent: ",
+        "pg.drive error=held back, the machine could not be stored: no room for 4929",
     ] {
         assert!(logged.contains(expected), "{expected} is missing: {logged}");
     }

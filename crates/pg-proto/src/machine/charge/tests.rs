@@ -305,6 +305,13 @@ fn wrong_credentials_end_it() {
 }
 
 #[test]
+fn the_expected_payment_is_stored_as_earlier_versions_stored_it() {
+    let saved = Drive::begin(ChargeBounds::default()).charge.save();
+    let stored = r#""intent":{"method":"auth","reference":"order-7","currency":"GBP","total":998}"#;
+    assert!(saved.text().contains(stored), "{saved}");
+}
+
+#[test]
 fn another_payment_of_the_reference_is_not_taken_for_this_one() {
     let valued = |value: &str| {
         format!(
