@@ -1,7 +1,7 @@
 //! Bodies of requests, within the bytes that all bodies together may have.
 
 use bytes::{Bytes, BytesMut};
-use http_body::Body;
+use http_body::{Body, SizeHint};
 use http_body_util::BodyExt as _;
 
 use crate::{BodyPermit, ConnectionSlot};
@@ -24,7 +24,12 @@ pub enum BodyError {
     Incomplete,
 }
 
-/// Reads a body of at most `limit` bytes. Of a longer one, up to `drained` bytes in all are read and dropped, so that a peer that is
+/// So many bytes of a body are held at most before they are read. The server's own buffers hold as many in addition.
+const READ_AHEAD: usize = 64 << 10;
+/// The same where the peer has not declared a length.
+const READ_AHEAD_OF_CHUNKS: usize = 8 << 10;
+
+/// Reads a body of at most `limit` bytes, each part once there is room for it: until then it stays with the peer. Of a longer one, up to `drained` bytes in all are read and dropped, so that a peer that is
 /// still sending gets to read the response. Bound the time of the future: a slow body may take for ever.
 ///
 /// # Errors
@@ -39,16 +44,23 @@ pub async fn read_body<B: Body>(
     let mut read = BytesMut::new();
     let mut held: Option<BodyPermit> = None;
     let mut length = 0_usize;
-    while let Some(frame) = body.frame().await {
+    // Held, and not read yet.
+    let mut ahead = 0_usize;
+    loop {
+        let next = next_part(&body.size_hint(), limit.checked_sub(length));
+        if let Some(next) = next
+            && ahead == 0
+        {
+            hold(place, next, &mut held).await?;
+            ahead = next;
+        }
+        let Some(frame) = body.frame().await else { break };
         let Ok(mut data) = frame.map_err(|_| BodyError::Incomplete)?.into_data() else { continue };
-        let more = bytes::Buf::remaining(&data);
-        length = length.saturating_add(more);
-        if length <= limit {
-            let more = place.hold(more).await.ok_or(BodyError::TooLarge)?;
-            match &mut held {
-                Some(held) => held.join(more),
-                None => held = Some(more),
-            }
+        let part = bytes::Buf::remaining(&data);
+        length = length.saturating_add(part);
+        if next.is_some() && length <= limit {
+            hold(place, part.saturating_sub(ahead), &mut held).await?;
+            ahead = ahead.saturating_sub(part);
             bytes::BufMut::put(&mut read, &mut data);
         } else if length <= drained {
             (read, held) = (BytesMut::new(), None);
@@ -57,4 +69,110 @@ pub async fn read_body<B: Body>(
         }
     }
     if length > limit { Err(BodyError::TooLarge) } else { Ok(HeldBody { bytes: read.freeze(), held }) }
+}
+
+/// How much of the rest of a body to hold before reading on. `None` for one that will be dropped: it is longer than the limit
+/// leaves room for.
+fn next_part(hint: &SizeHint, room: Option<usize>) -> Option<usize> {
+    let rest = hint.exact().map(|rest| usize::try_from(rest).unwrap_or(usize::MAX));
+    match (room?, rest) {
+        (room, Some(rest)) => (rest <= room).then(|| rest.min(READ_AHEAD)),
+        (room, None) => Some(room.min(READ_AHEAD_OF_CHUNKS)),
+    }
+}
+
+async fn hold(place: &ConnectionSlot, bytes: usize, held: &mut Option<BodyPermit>) -> Result<(), BodyError> {
+    if bytes > 0 {
+        let more = place.hold(bytes).await.ok_or(BodyError::TooLarge)?;
+        match held {
+            Some(held) => held.join(more),
+            None => *held = Some(more),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        cell::Cell,
+        convert::Infallible,
+        net::{IpAddr, Ipv4Addr},
+        pin::{Pin, pin},
+        task::{Context, Poll, Waker},
+    };
+
+    use http_body::Frame;
+
+    use super::*;
+    use crate::{ConnectionLimits, ConnectionSlots, places::Admission};
+
+    /// A body of `left` bytes, of which the peer sends ten at a time.
+    struct Sent<'a> {
+        left: usize,
+        is_declared: bool,
+        reads: &'a Cell<usize>,
+    }
+
+    impl Body for Sent<'_> {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            self.reads.set(self.reads.get() + 1);
+            let part = self.left.min(10);
+            self.left -= part;
+            Poll::Ready((part > 0).then(|| Ok(Frame::data(Bytes::from(vec![b'a'; part])))))
+        }
+
+        fn size_hint(&self) -> SizeHint {
+            if self.is_declared { SizeHint::with_exact(self.left as u64) } else { SizeHint::default() }
+        }
+    }
+
+    fn slots() -> ConnectionSlots {
+        ConnectionSlots::new(ConnectionLimits { body_bytes: 100, free_body_bytes: 0, ..ConnectionLimits::default() })
+    }
+
+    fn admitted(slots: &ConnectionSlots) -> ConnectionSlot {
+        match slots.admit(IpAddr::V4(Ipv4Addr::LOCALHOST)) {
+            Admission::Admitted(slot) => slot,
+            Admission::Full | Admission::Refused => panic!("there is room"),
+        }
+    }
+
+    fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn a_body_is_not_read_before_there_is_room_for_it() {
+        let slots = slots();
+        let (first, second, reads) = (admitted(&slots), admitted(&slots), Cell::new(0));
+        first.working();
+        let Poll::Ready(Some(all)) = poll(pin!(first.hold(100))) else { panic!("there is room") };
+        for is_declared in [true, false] {
+            let mut read = pin!(read_body(&second, Sent { left: 30, is_declared, reads: &reads }, 50, 100));
+            assert!(poll(read.as_mut()).is_pending());
+            assert_eq!(reads.get(), 0);
+        }
+        drop(all);
+        for is_declared in [true, false] {
+            let body = Sent { left: 30, is_declared, reads: &reads };
+            let Poll::Ready(Ok(body)) = poll(pin!(read_body(&second, body, 50, 100))) else { panic!("it is read") };
+            assert_eq!(body.bytes.len(), 30);
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_too_long_is_dropped_without_holding_any_of_it() {
+        let slots = slots();
+        let (first, second, reads) = (admitted(&slots), admitted(&slots), Cell::new(0));
+        first.working();
+        let _all = poll(pin!(first.hold(100)));
+        let body = Sent { left: 60, is_declared: true, reads: &reads };
+        let read = poll(pin!(read_body(&second, body, 50, 100)));
+        assert!(matches!(read, Poll::Ready(Err(BodyError::TooLarge))));
+        assert_eq!(reads.get(), 7);
+    }
 }
