@@ -27,25 +27,32 @@ pub(super) fn seed() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Goes on to the end, or until it is interrupted.
+/// Goes on to the end, or until it is interrupted. `pays`: what the last request did may matter then.
 ///
 /// # Errors
 /// When it is interrupted.
-pub(super) fn drive(mut survey: Survey, deadline: Duration) -> Result<Survey, Failure> {
+pub(super) fn drive(mut survey: Survey, deadline: Duration, pays: bool) -> Result<Survey, Failure> {
     let runtime = command::runtime()?;
     let bar = Bar::new(survey.progress().total);
     let done = runtime.block_on(async {
         let interrupted = Interrupted::listen()?;
         tokio::select! {
             done = to_the_end(&mut survey, &bar, deadline) => done,
-            () = interrupted.wait() => Err(Failure::new(
-                Exit::Unknown,
-                "interrupted: what the last request did is not known; run the survey again",
-            )),
+            () = interrupted.wait() => Err(interruption(pays)),
         }
     });
     bar.end();
     done.map(|()| survey)
+}
+
+fn interruption(pays: bool) -> Failure {
+    if pays {
+        return Failure::new(
+            Exit::Unknown,
+            "interrupted: the last test payment may have been made; nothing was reported",
+        );
+    }
+    Failure::new(Exit::NotReachable, "interrupted: nothing was charged and nothing was reported; run the survey again")
 }
 
 async fn to_the_end(survey: &mut Survey, bar: &Bar, deadline: Duration) -> Result<(), Failure> {

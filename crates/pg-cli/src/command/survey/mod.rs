@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     drop(details);
     announce(&survey, &account);
     let deadline = Duration::from_secs(arguments.timeout);
-    let survey = drive::drive(survey, deadline)?;
+    let survey = drive::drive(survey, deadline, arguments.with_payments)?;
     finish(&survey, &account, &ours, json, arguments.against.is_some(), (arguments.write, &arguments.name))
 }
 
