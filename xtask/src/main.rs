@@ -11,6 +11,7 @@ mod dist;
 mod fuzz;
 mod miri;
 mod nightly;
+mod package;
 mod simulate;
 mod steps;
 mod test;
@@ -52,14 +53,18 @@ enum Command {
     },
     /// Write what the library crates offer, item by item, to docs/api
     #[command(
-        long_about = "Reads the sources of pg-model, pg-crypto, pg-proto and pg-hyper and writes what they offer to \
-                      docs/api/*.txt, so that a change of the public API is seen in review. Run it after such a change \
-                      and commit both; a test compares them."
+        long_about = "Reads the sources of the library crates and writes what they offer to docs/api/*.txt, so that a \
+                      change of the public API is seen in review. Run it after such a change and commit both; a test \
+                      compares them. With --since it writes nothing, and says of each change since a release whether \
+                      programs that compiled with it still do: breaking or additive."
     )]
     Api {
-        /// Write nothing; fail if a listing is stale
+        /// Write nothing; fail if a listing is stale, or with --since if a change is breaking
         #[arg(long)]
         check: bool,
+        /// Compare with a release: a tag or commit, or a folder or file of listings
+        #[arg(long, value_name = "REF|FILE")]
+        since: Option<String>,
     },
     /// Check what the compiler cannot: dependency direction, pure cores, one MSRV, file sizes
     #[command(
@@ -106,6 +111,18 @@ enum Command {
         /// Without optimisation, to see that it works
         #[arg(long)]
         quick: bool,
+    },
+    /// Pack the published crates as for a registry, check what each needs, and list files and sizes
+    #[command(
+        long_about = "Packs every published crate into target/package/ and prints a table of them: oldest compiler, files, bytes packed. \
+                      Fails when one lacks what a registry or its readers need: description, readme, keywords, categories, licences, \
+                      settings for docs.rs, a word in its documentation about each feature; or when a crate below crates/ is not \
+                      published for no stated reason. Publishes nothing."
+    )]
+    Package {
+        /// Also build each crate from its package alone
+        #[arg(long)]
+        verify: bool,
     },
     /// Look for inputs that break a property of a reader, the machines, the receiver or the sandbox
     #[command(
@@ -214,10 +231,12 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Codegen { watch: true, .. } => codegen::watch::run(&root),
         Command::Codegen { check, .. } => codegen::run(&root, check),
         Command::Method { name } => codegen::method::run(&root, name.as_deref()),
-        Command::Api { check } => api::run(&root, check),
+        Command::Api { check, since: Some(release) } => api::since(&root, &release, check),
+        Command::Api { check, .. } => api::run(&root, check),
         Command::Tidy => tidy::run(&root),
         Command::Test { only, quick } => test::run(&root, only.as_deref(), quick),
         Command::Dist { quick } => dist::run(&root, quick),
+        Command::Package { verify } => package::run(&root, verify).map(drop),
         Command::Wasm => wasm::run(&root).map(drop),
         Command::Fuzz { minutes, target, keep } => fuzz::run(&root, &fuzz::Options { minutes, targets: target, keep }),
         Command::Miri { package, minutes } => miri::run(&root, package.as_deref(), minutes),

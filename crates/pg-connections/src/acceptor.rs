@@ -51,6 +51,7 @@ pub struct Acceptor {
 
 /// A connection with its place.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Accepted {
     /// The bytes, under the time limits.
     pub stream: Stream<TcpStream>,

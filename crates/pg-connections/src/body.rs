@@ -8,6 +8,7 @@ use crate::{BodyPermit, ConnectionSlot};
 
 /// A complete body.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct HeldBody {
     /// The body.
     pub bytes: Bytes,

@@ -94,3 +94,7 @@ pub use sign::{
     ArrayMember, OrderedSigner, PiecewiseValue, ShaKey, Signature, SignatureFormatError, SignatureHex,
     SignatureMismatch, array_value, form_arrays, sign, verify,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

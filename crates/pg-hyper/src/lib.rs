@@ -101,6 +101,11 @@
 //! `outcome` (`ok`, `misuse`, `refused`, `unreadable`, `not sent`, `maybe sent`, `unknown`), `error.code` and
 //! `trace.code`. Every request of a machine is a span `pg.send` with `path` and `http.status`; what goes wrong with one is
 //! an event of the target `pg.drive`. Nothing that a request or a reply holds beyond these codes is ever recorded.
+//!
+//! # Features
+//!
+//! - `tls` (default): https. Without it only addresses on this machine can be called.
+//! - `dialect-file`: `Dialect::from_toml`, which reads from a file what a service decides where the documents leave it open.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -141,3 +146,7 @@ pub use receiver::{
 pub use rustls;
 pub use transport::{TowerTransport, Transport};
 pub use transport_error::{TransportError, TransportErrorKind};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

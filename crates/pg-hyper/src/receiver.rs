@@ -62,6 +62,7 @@ pub struct Receiver {
 
 /// How much a [`Receiver`] takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReceiverLimits {
     /// Bytes of a body. Default: 4 MiB, twice a callback about 5,000 cards.
     pub body_bytes: usize,
@@ -76,6 +77,43 @@ pub struct ReceiverLimits {
     /// How long a callback waits for its receipt; past that it is answered with 503, and its notification is handed out all
     /// the same. Default: 5 seconds.
     pub receipt: Duration,
+}
+
+impl ReceiverLimits {
+    /// Bytes of a body.
+    #[must_use]
+    pub const fn body_bytes(mut self, body_bytes: usize) -> Self {
+        self.body_bytes = body_bytes;
+        self
+    }
+
+    /// The time for a request with its answer.
+    #[must_use]
+    pub const fn time(mut self, time: Duration) -> Self {
+        self.time = time;
+        self
+    }
+
+    /// Connections at a time; when there are as many, the one that has been silent for longest is closed in favour of a new one.
+    #[must_use]
+    pub const fn connections(mut self, connections: usize) -> Self {
+        self.connections = connections;
+        self
+    }
+
+    /// News that wait to be taken; while there are so many, more are answered with 503.
+    #[must_use]
+    pub const fn waiting(mut self, waiting: usize) -> Self {
+        self.waiting = waiting;
+        self
+    }
+
+    /// How long a callback waits for its receipt.
+    #[must_use]
+    pub const fn receipt(mut self, receipt: Duration) -> Self {
+        self.receipt = receipt;
+        self
+    }
 }
 
 impl Default for ReceiverLimits {
@@ -96,14 +134,10 @@ const LARGEST_BODIES: usize = 4;
 impl ReceiverLimits {
     fn of_connections(&self) -> pg_connections::ConnectionLimits {
         let bodies = self.body_bytes.saturating_mul(LARGEST_BODIES);
-        pg_connections::ConnectionLimits {
-            connections: self.connections.max(1),
-            // A proxy with a certificate stands before it, so that all connections have its address. Whoever comes while all of
-            // them are working waits: a callback that were refused would be lost.
-            per_address: usize::MAX,
-            body_bytes: u32::try_from(bodies).unwrap_or(u32::MAX),
-            ..pg_connections::ConnectionLimits::default()
-        }
+        pg_connections::ConnectionLimits::default()
+            .connections(self.connections.max(1))
+            .per_address(usize::MAX)
+            .body_bytes(u32::try_from(bodies).unwrap_or(u32::MAX))
     }
 }
 

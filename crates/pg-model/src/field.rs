@@ -7,6 +7,7 @@ use crate::{
 
 /// One parameter of a method, as its row of the tables says.
 #[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Field {
     /// Name on the wire; `{n}` stands for the number of a repeated item.
     pub wire: &'static str,

@@ -24,6 +24,12 @@
 //! let names: Vec<_> = wrong.check().iter().map(|violation| violation.name.clone()).collect();
 //! assert_eq!(names, ["sessionKey", "currency", "itemName0"]);
 //! ```
+//!
+//! # Features
+//!
+//! - `xml` (default): XML with attributes and document types, which quick-xml reads. Needs std.
+//! - `serde`: `Serialize` for records and outcomes, with card numbers masked.
+//! - `dialect-file`: `Dialect::from_toml`. Needs std.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -73,3 +79,7 @@ pub use secret::{CardNumber, Cv2, Secret};
 pub use text::Text;
 pub use value::{Extra, Value};
 pub use violation::{Rule, Violation, Violations};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -36,6 +36,7 @@ pub trait ApiRequest: Sized {
 }
 
 /// What the tables know of one method.
+#[non_exhaustive]
 pub struct MethodInfo {
     /// The service that it belongs to.
     pub service: &'static ServiceInfo,
@@ -67,6 +68,7 @@ pub struct MethodInfo {
 
 /// A service: methods that share a path prefix and a version.
 #[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServiceInfo {
     /// Its name in commands and pages: `token`, `session`, `transaction`, `enterprise`.
     pub name: &'static str,

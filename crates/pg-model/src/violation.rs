@@ -30,6 +30,7 @@ pub struct Violations(Vec<Violation>);
 
 /// One broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// The parameter, by its name on the wire, such as `itemPrice3`.
     pub name: String,
@@ -72,6 +73,12 @@ impl Violation {
     #[must_use]
     pub fn new(field: &'static Field, name: &dyn fmt::Display, rule: Rule, value: &str) -> Self {
         Self { name: name.to_string(), rule, found: shown(value, field.sensitive), source: field.source }
+    }
+
+    /// A violation of a rule that no field states, such as a parameter that comes twice. What was found is shown as it is.
+    #[must_use]
+    pub fn of_request(name: impl Into<String>, rule: Rule, found: impl Into<String>) -> Self {
+        Self { name: name.into(), rule, found: found.into(), source: "" }
     }
 }
 

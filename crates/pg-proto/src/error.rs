@@ -55,6 +55,7 @@ pub struct Refused {
 
 /// A reply that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unreadable {
     /// HTTP status of the reply.
     pub http_status: StatusCode,

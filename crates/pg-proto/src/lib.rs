@@ -38,6 +38,10 @@
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Features
+//!
+//! - `dialect-file`: `Dialect::from_toml`, which reads from a file what a service decides where the documents leave it open.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -36,6 +36,7 @@ const CREDENTIALS: [&str; 4] = ["apiKey", "apiPassword", "api_key", "api_passwor
 /// # Ok::<(), pg_proto::Misuse>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Preview {
     /// Method and address.
     pub target: String,

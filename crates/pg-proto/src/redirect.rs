@@ -137,12 +137,12 @@ impl Redirect {
         Ok(if !data.errors.is_empty() {
             CardFormResult::Invalid(Unauthenticated(data))
         } else if !data.error_code.is_empty() {
-            CardFormResult::Failed(Unauthenticated(ServiceError {
-                error_code: data.error_code,
-                trace_code: data.trace_code,
-                error_message: data.error_message,
-                extra: data.extra,
-            }))
+            CardFormResult::Failed(Unauthenticated(ServiceError::default().with(|record| {
+                record.error_code = data.error_code;
+                record.trace_code = data.trace_code;
+                record.error_message = data.error_message;
+                record.extra = data.extra;
+            })))
         } else {
             CardFormResult::Accepted(Unauthenticated(data))
         })

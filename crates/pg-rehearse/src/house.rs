@@ -105,7 +105,7 @@ impl House {
             let rows = config_file::merchants_from_toml(&account.config()).map_err(|error| error.to_string())?;
             Merchants::with(rows).map_err(|error| error.to_string())?
         };
-        let settings = Settings { merchants, ..Settings::default() };
+        let settings = Settings::default().merchants(merchants);
         let sandbox = Sandbox::in_memory_with(settings, dice.bytes()).map_err(|error| error.to_string())?;
         let now = Timestamp::from_millis(clock::unix_millis());
         Ok(Self {

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 /// One property. Its postcode has the form of one, in an area that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KnownAddress {
+#[non_exhaustive]
+pub(crate) struct KnownAddress {
     /// The `property_name` that finds it.
     pub property: &'static str,
     /// The `postcode` that finds it, as the reply writes it.
@@ -20,7 +21,7 @@ pub struct KnownAddress {
 }
 
 /// All properties.
-pub const KNOWN: &[KnownAddress] = &[
+pub(crate) const KNOWN: &[KnownAddress] = &[
     KnownAddress {
         property: "1",
         postcode: "ZZ1 1AA",
@@ -70,7 +71,7 @@ impl KnownAddress {
 
 /// All properties as `GET /_sandbox/addresses` shows them.
 #[must_use]
-pub fn view() -> Value {
+pub(crate) fn view() -> Value {
     KNOWN.iter().map(KnownAddress::view).collect()
 }
 

@@ -4,6 +4,7 @@ pub use crate::generated::assumptions::ASSUMPTIONS;
 
 /// A question that the documents leave open, and how it was decided: one entry of `docs/assumptions.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Assumption {
     /// Its number, which is never used again; shown as `A07`.
     pub number: u16,

@@ -132,6 +132,7 @@ impl Scheme {
 
 /// One test card that the sandbox publishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TestCard {
     /// The number, Luhn-valid; it belongs to nobody.
     pub number: &'static str,

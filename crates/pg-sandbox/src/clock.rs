@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use crate::timestamp::Timestamp;
 
 /// The fastest that the clock runs: 100,000 sandbox seconds in a real one.
-pub const MAX_SPEED: u32 = 100_000;
+pub(crate) const MAX_SPEED: u32 = 100_000;
 /// The most that one call advances the clock: 100 years, in seconds.
-pub const MAX_ADVANCE_SECONDS: u32 = 3_155_760_000;
+pub(crate) const MAX_ADVANCE_SECONDS: u32 = 3_155_760_000;
 
 /// Sandbox time as a straight line through one known point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

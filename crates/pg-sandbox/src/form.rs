@@ -15,11 +15,28 @@ use pg_model::Parameters;
 
 /// What a form may measure.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct FormLimits {
     /// The most bytes of a body. 5,000 card keys need about 210 KB (spec 1 §8).
     pub body_bytes: usize,
     /// The most parameters.
     pub parameters: usize,
+}
+
+impl FormLimits {
+    /// The most bytes of a body.
+    #[must_use]
+    pub const fn body_bytes(mut self, body_bytes: usize) -> Self {
+        self.body_bytes = body_bytes;
+        self
+    }
+
+    /// The most parameters.
+    #[must_use]
+    pub const fn parameters(mut self, parameters: usize) -> Self {
+        self.parameters = parameters;
+        self
+    }
 }
 
 impl Default for FormLimits {

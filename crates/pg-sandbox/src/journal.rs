@@ -149,8 +149,8 @@ impl Journal {
 
     /// Takes back every entry after that number.
     pub(crate) fn forget_after(&mut self, id: u64) {
-        while let Some(newest) = self.entries.pop_back_if(|entry| entry.id > id) {
-            self.bytes -= newest.bytes();
+        while self.entries.back().is_some_and(|entry| entry.id > id) {
+            self.bytes -= self.entries.pop_back().map_or(0, |newest| newest.bytes());
         }
         self.last = id;
     }

@@ -50,46 +50,60 @@
 
 #![deny(missing_docs)]
 
-pub mod addresses;
+// What is hidden is for the tests and benchmarks of this workspace, and promises nothing.
+
+mod addresses;
 mod assumption;
 mod card_numbers;
 pub mod cards;
-pub mod clock;
+mod clock;
 pub mod config_file;
 mod decoder_package;
 mod dialect;
 mod expiry;
 mod faults;
+#[doc(hidden)]
 pub mod form;
 mod generated;
 mod in_process;
 mod inbound;
 mod journal;
+#[doc(hidden)]
 pub mod key;
 pub mod merchants;
-pub mod outgoing;
+mod outgoing;
 mod private_file;
+#[doc(hidden)]
 pub mod records;
 mod response_delivery;
 mod sandbox;
 mod schedule;
 pub mod secret;
-pub mod server;
+mod server;
 mod service;
 mod settings;
+#[doc(hidden)]
 pub mod store;
-pub mod timestamp;
+mod timestamp;
+#[doc(hidden)]
 pub mod vault;
 
 pub use assumption::{ASSUMPTIONS, Assumption};
 pub use decoder_package::DecoderPackage;
 pub use dialect::{READY, dialect};
+pub use form::FormLimits;
 pub use generated::codes;
 pub use in_process::{InProcess, NoReply};
-pub use outgoing::Outgoing;
+pub use outgoing::{Forbidden, Outgoing};
 pub use pg_connections::ConnectionLimits;
 pub use response_delivery::ResponseDelivery;
 pub use sandbox::{OpenError, Peer, Sandbox};
 pub use server::{Config, Server, StartError, StoreChoice};
 pub use settings::{ControlAccess, OutgoingAccess, Settings};
-pub use timestamp::Timestamp;
+pub use store::StoreError;
+pub use timestamp::{NotATimestamp, Timestamp};
+pub use vault::KeyFileError;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -61,11 +61,20 @@ pub enum Redemption {
 
 /// The credentials of the version 5 service.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct EnterpriseCredentials {
     /// `api_key`.
     pub api_key: Secret,
     /// `api_password`.
     pub api_password: Secret,
+}
+
+impl EnterpriseCredentials {
+    /// Both, 32 characters each.
+    #[must_use]
+    pub const fn new(api_key: Secret, api_password: Secret) -> Self {
+        Self { api_key, api_password }
+    }
 }
 
 /// The applet of an account that names none.

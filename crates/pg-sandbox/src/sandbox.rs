@@ -131,6 +131,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// When the store fails, or was begun with another key.
+    #[doc(hidden)]
     pub fn over(store: Box<dyn Store>, settings: Settings, key: &[u8; 32], seed: [u8; 32]) -> Result<Self, OpenError> {
         Self::assemble(store, settings, key, SeededRandom::new(seed))
     }

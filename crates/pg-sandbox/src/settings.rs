@@ -12,6 +12,7 @@ use crate::{
 
 /// Accounts, limits, and who may control the sandbox.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Settings {
     /// The merchant accounts.
     pub merchants: Merchants,
@@ -31,6 +32,64 @@ pub struct Settings {
     pub outgoing: OutgoingAccess,
     /// The decoder for JavaScript, for the inspector to decode redirects with; without it the sandbox decodes them.
     pub decoder: Option<DecoderPackage>,
+}
+
+impl Settings {
+    /// The merchant accounts.
+    #[must_use]
+    pub fn merchants(mut self, merchants: Merchants) -> Self {
+        self.merchants = merchants;
+        self
+    }
+
+    /// What the sandbox decides where the documents leave something open.
+    #[must_use]
+    pub fn dialect(mut self, dialect: impl Into<Option<Arc<Dialect>>>) -> Self {
+        self.dialect = dialect.into();
+        self
+    }
+
+    /// What a request may measure.
+    #[must_use]
+    pub fn limits(mut self, limits: FormLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Who may use the control interface below `/_sandbox/`.
+    #[must_use]
+    pub fn control(mut self, control: ControlAccess) -> Self {
+        self.control = control;
+        self
+    }
+
+    /// The address by which browsers reach the sandbox, such as `https://sandbox.example`, when it is not the one that merchants' servers call it by.
+    #[must_use]
+    pub fn public_url(mut self, public_url: impl Into<Option<String>>) -> Self {
+        self.public_url = public_url.into();
+        self
+    }
+
+    /// How many connections the server accepts, and how long it waits for silent ones.
+    #[must_use]
+    pub fn connections(mut self, connections: ConnectionLimits) -> Self {
+        self.connections = connections;
+        self
+    }
+
+    /// Where callbacks may go.
+    #[must_use]
+    pub fn outgoing(mut self, outgoing: OutgoingAccess) -> Self {
+        self.outgoing = outgoing;
+        self
+    }
+
+    /// The decoder for JavaScript, for the inspector to decode redirects with.
+    #[must_use]
+    pub fn decoder(mut self, decoder: impl Into<Option<DecoderPackage>>) -> Self {
+        self.decoder = decoder.into();
+        self
+    }
 }
 
 impl Settings {
@@ -54,6 +113,7 @@ impl Settings {
 /// Where callbacks may go, beyond the Internet: they are sent from inside your network to addresses
 /// that a request names.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct OutgoingAccess {
     /// Whether callbacks to this machine are sent, also without TLS; by default they are.
     pub this_machine: bool,
@@ -61,6 +121,29 @@ pub struct OutgoingAccess {
     pub private_networks: bool,
     /// Certificate authorities that are trusted besides those that Mozilla trusts, as DER.
     pub certificate_authorities: Vec<Vec<u8>>,
+}
+
+impl OutgoingAccess {
+    /// Whether callbacks to this machine are sent, also without TLS.
+    #[must_use]
+    pub fn this_machine(mut self, this_machine: bool) -> Self {
+        self.this_machine = this_machine;
+        self
+    }
+
+    /// Whether callbacks to private networks are sent, also without TLS.
+    #[must_use]
+    pub fn private_networks(mut self, private_networks: bool) -> Self {
+        self.private_networks = private_networks;
+        self
+    }
+
+    /// Certificate authorities that are trusted besides those that Mozilla trusts, as DER.
+    #[must_use]
+    pub fn certificate_authorities(mut self, der: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        self.certificate_authorities = der.into_iter().collect();
+        self
+    }
 }
 
 impl Default for OutgoingAccess {
@@ -72,6 +155,7 @@ impl Default for OutgoingAccess {
 /// Who may use the control interface. It shows credentials and turns the clock, so by default only programs on
 /// this machine may, and no request that came through a proxy.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ControlAccess {
     /// Lets its holders use it from other machines and through proxies; without a token neither is possible. Take at least
     /// 128 random bits.
@@ -79,4 +163,20 @@ pub struct ControlAccess {
     /// Host names of the sandbox besides `localhost`, addresses and the public URL. Every other name is
     /// refused, so that no web page can reach it through a name that it points to this machine.
     pub hosts: Vec<String>,
+}
+
+impl ControlAccess {
+    /// Lets its holders use it from other machines and through proxies.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<Option<Secret>>) -> Self {
+        self.token = token.into();
+        self
+    }
+
+    /// Host names of the sandbox besides `localhost`, addresses and the public URL.
+    #[must_use]
+    pub fn hosts(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.hosts = names.into_iter().map(Into::into).collect();
+        self
+    }
 }

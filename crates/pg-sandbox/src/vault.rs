@@ -21,7 +21,8 @@ use crate::{key::RandomSource, secret::Secret, timestamp::Timestamp};
 
 mod key_file;
 
-pub use key_file::{KeyFile, KeyFileError, Stage, create_key, key_path, load_key, mark_sealed};
+pub use key_file::{KeyFile, KeyFileError, Stage, key_path, load_key};
+pub(crate) use key_file::{create_key, mark_sealed};
 
 const NONCE_LENGTH: usize = 24;
 
@@ -108,23 +109,23 @@ pub struct NotOurs;
 
 /// The CV2 of sessions, in memory only.
 #[derive(Default)]
-pub struct Cv2Memory {
+pub(crate) struct Cv2Memory {
     held: HashMap<String, (Secret, Timestamp)>,
 }
 
 impl Cv2Memory {
     /// Keeps the CV2 that was posted to a session until the session ends.
-    pub fn keep(&mut self, session_key: &str, cv2: Secret, until: Timestamp) {
+    pub(crate) fn keep(&mut self, session_key: &str, cv2: Secret, until: Timestamp) {
         self.held.insert(session_key.to_owned(), (cv2, until));
     }
 
     /// Hands the CV2 out once; a second authorisation finds none.
-    pub fn take(&mut self, session_key: &str) -> Option<Secret> {
+    pub(crate) fn take(&mut self, session_key: &str) -> Option<Secret> {
         self.held.remove(session_key).map(|(cv2, _)| cv2)
     }
 
     /// Forgets the CV2 of sessions that have ended.
-    pub fn forget_ended(&mut self, now: Timestamp) {
+    pub(crate) fn forget_ended(&mut self, now: Timestamp) {
         self.held.retain(|_, (_, until)| now < *until);
     }
 }

@@ -14,7 +14,7 @@ fn admitted(more: &str) -> usize {
          shaKey = \"secret\"\ncurrencies = [\"GBP\"]\n{more}\n"
     );
     let merchants = Merchants::with(merchants_from_toml(&account).unwrap()).unwrap();
-    let settings = Settings { merchants, ..Settings::default() };
+    let settings = Settings::default().merchants(merchants);
     let mut sandbox = Sandbox::in_memory_with(settings, [0; 32]).unwrap();
     let pairs = [
         ("apiKey", "0123456789abcdef0123456789ABCDEF"),

@@ -110,7 +110,7 @@ impl Survey {
         // It assumes nothing, so that it finds the same whatever dialect the account speaks.
         let account = account.clone().with_dialect(Dialect::documented()).encoding(Encoding::Json);
         // A refusal waits for its control request: that is one in flight at the service.
-        let limits = ThrottleLimits { per_minute: options.per_minute, in_flight: 1, ..ThrottleLimits::default() };
+        let limits = ThrottleLimits::default().per_minute(options.per_minute).in_flight(1);
         let probes = probes::chosen(&options, account.base_urls().count() > 1);
         Self {
             throttle: AccountThrottle::new(&account, limits, seed),

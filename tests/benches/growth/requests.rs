@@ -32,18 +32,18 @@ pub(crate) fn measure() {
     {
         let batch = Growth::of(name, "cards", COST, 1);
         for size in sizes(10, KEYS) {
-            let cards = (0..size).map(|number| UpdatedCard {
-                old_card_key: card_key(number).as_str().into(),
-                card_key: card_key(number + KEYS).as_str().into(),
-                response: "700".into(),
-                ..UpdatedCard::default()
+            let cards = (0..size).map(|number| {
+                UpdatedCard::default().with(|record| {
+                    record.old_card_key = card_key(number).as_str().into();
+                    record.card_key = card_key(number + KEYS).as_str().into();
+                    record.response = "700".into();
+                })
             });
-            let reply = AccountUpdaterBatch {
-                batch_key: "7f3a90c2d5e84b61a0c9e7d2f4b86135".into(),
-                created_on: "2026-03-14T09:26:53+00:00".into(),
-                card_key_details: cards.collect(),
-                ..AccountUpdaterBatch::default()
-            };
+            let reply = AccountUpdaterBatch::default().with(|record| {
+                record.batch_key = "7f3a90c2d5e84b61a0c9e7d2f4b86135".into();
+                record.created_on = "2026-03-14T09:26:53+00:00".into();
+                record.card_key_details = cards.collect();
+            });
             let text = encode(&reply, encoding);
             batch.measure(size, || decode::<AccountUpdaterBatch>(text.as_bytes()).expect("a batch"));
         }

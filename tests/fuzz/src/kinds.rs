@@ -69,7 +69,7 @@ fn auth() -> AuthSessionKey {
 }
 
 fn search() -> TransactionLookup {
-    TransactionLookup { unique_merchant_reference: Some("order-7".into()), ..TransactionLookup::default() }
+    TransactionLookup::new().unique_merchant_reference("order-7")
 }
 
 pub(crate) fn new_charge() -> Charge<AuthSessionKey> {

@@ -25,7 +25,7 @@ pub fn json(input: &[u8]) {
     // A record of which no name is known keeps all of it.
     let mut ours = CardKeyDetail::default();
     if pg_model::json::read(body, &mut ours).is_ok()
-        && ours == (CardKeyDetail { extra: ours.extra.clone(), ..CardKeyDetail::default() })
+        && ours == CardKeyDetail::default().with(|record| record.extra = ours.extra.clone())
         && let Ok(Tree(theirs)) = serde_json::from_slice(body)
         && !names(&theirs).any(known)
     {

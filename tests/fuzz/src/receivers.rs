@@ -73,7 +73,7 @@ pub fn receiver(input: &[u8]) {
 type Answered = (StatusCode, Bytes);
 
 fn answered(request: Request<Full<Bytes>>) -> (Answered, Vec<(String, Notification)>) {
-    let limits = ReceiverLimits { body_bytes: BODY_BYTES, ..ReceiverLimits::default() };
+    let limits = ReceiverLimits::default().body_bytes(BODY_BYTES);
     let mut receiver = Receiver::nested(&BaseUrl::parse("https://shop.example/pg").unwrap(), limits);
     for (purpose, token) in DOORS {
         drop(receiver.reopen(purpose, token).unwrap());

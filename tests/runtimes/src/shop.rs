@@ -45,8 +45,8 @@ pub fn charge() -> Result<Charge<Auth>, Box<dyn Error>> {
 /// The usual bounds, with short pauses, since the sandbox is near and nobody wants to wait for an example.
 #[must_use]
 pub fn bounds() -> ChargeBounds {
-    let pauses = Backoff { first: Duration::from_millis(40), longest: Duration::from_secs(1) };
-    ChargeBounds { pauses, ..ChargeBounds::default() }
+    let pauses = Backoff::new(Duration::from_millis(40), Duration::from_secs(1));
+    ChargeBounds::default().pauses(pauses)
 }
 
 /// Prints how it ended, in one line.

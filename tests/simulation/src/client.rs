@@ -62,8 +62,7 @@ impl Client {
             Arc::new(account.enterprise(hosted_base.clone(), hosted))
         };
         let limit = merchant.requests_per_minute;
-        let limits =
-            ThrottleLimits { per_minute: if limit.is_some() { PER_MINUTE } else { 100 }, ..ThrottleLimits::default() };
+        let limits = ThrottleLimits::default().per_minute(if limit.is_some() { PER_MINUTE } else { 100 });
         let right = account(password, hosted_password);
         let throttle = AccountThrottle::new(&right, limits, u64::try_from(number).unwrap_or_default());
         Self {

@@ -62,7 +62,7 @@ pub(crate) fn plan(job: &Job) -> CheckoutPlan {
         _ => 7 * 24 * 60 * minute,
     };
     let ChargeBounds { attempts, lookups, pauses, .. } = job.bounds;
-    CheckoutPlan { wait, linger: 20 * minute, attempts: attempts + lookups / 2, pauses }
+    CheckoutPlan::default().wait(wait).linger(20 * minute).attempts(attempts + lookups / 2).pauses(pauses)
 }
 
 impl Run for Checkout {

@@ -192,7 +192,7 @@ impl Job {
 
     /// The machine that opens the session of an order.
     pub(crate) fn open_session(account: Arc<Account>) -> Box<dyn Run> {
-        let bounds = RetryBounds { again: 6, within: Duration::from_secs(1_200), ..RetryBounds::default() };
+        let bounds = RetryBounds::default().again(6).within(Duration::from_secs(1_200));
         let retry = Retry::new(account, Initiate::new(ERROR_PAGE), bounds).expect("a valid request");
         Box::new(Once { retry, brought: |session| session.session_key.as_str().to_owned() })
     }
@@ -204,7 +204,7 @@ impl Job {
             _ => NoLiabilityShift::End,
         };
         let ChargeBounds { attempts, lookups, pauses, .. } = self.bounds;
-        ThreeDSecurePlan { without_shift, attempts, lookups, pauses, ..ThreeDSecurePlan::default() }
+        ThreeDSecurePlan::default().without_shift(without_shift).attempts(attempts).lookups(lookups).pauses(pauses)
     }
 
     fn plan(&self) -> UpdatePlan {

@@ -75,12 +75,11 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
             Kind::Checkout,
         ]);
         let card = if dice.per_mille(40) { MISTYPED } else { dice.pick(&CARDS) };
-        let bounds = ChargeBounds {
-            attempts: u32::try_from(dice.between(1, 5)).unwrap_or_default(),
-            lookups: u32::try_from(dice.between(4, 10)).unwrap_or_default(),
-            within: Duration::from_secs(dice.pick(&[600, 600, 1_200, 3_600])),
-            pauses: Backoff::default(),
-        };
+        let bounds = ChargeBounds::default()
+            .attempts(u32::try_from(dice.between(1, 5)).unwrap_or_default())
+            .lookups(u32::try_from(dice.between(4, 10)).unwrap_or_default())
+            .within(Duration::from_secs(dice.pick(&[600, 600, 1_200, 3_600])))
+            .pauses(Backoff::default());
         let job = Job {
             kind,
             name: format!("order-{number}"),

@@ -52,7 +52,7 @@ impl Service {
         let key = dice::bytes(self.seed, "key of the cards");
         let seed = dice::bytes(self.seed, &format!("start {}", self.starts));
         let dialect = Some(Arc::clone(&self.spoken.service));
-        let settings = Settings { dialect, ..settings().clone() };
+        let settings = settings().clone().dialect(dialect);
         let opened = Sandbox::over(Box::new(self.store.clone()), settings, &key, seed);
         self.sandbox = Some(opened.expect("a store without faults opens"));
     }
@@ -135,13 +135,13 @@ pub(crate) fn settings() -> &'static Settings {
             merchant.sha_key = Secret::new(format!("simulation-sha-key-{number}"));
             merchant.requests_per_minute = (number == 0).then_some(PER_MINUTE);
             merchant.account_updater_key = Some(Secret::new(UPDATER_KEY));
-            merchant.enterprise = Some(EnterpriseCredentials {
-                api_key: Secret::new(format!("SimulationV5ApiKeyOfShopNumber_0{number}")),
-                api_password: Secret::new(format!("SimulationV5PasswordOfShopNumb_0{number}")),
-            });
+            merchant.enterprise = Some(EnterpriseCredentials::new(
+                Secret::new(format!("SimulationV5ApiKeyOfShopNumber_0{number}")),
+                Secret::new(format!("SimulationV5PasswordOfShopNumb_0{number}")),
+            ));
             merchant
         });
         let merchants = Merchants::with(merchants.collect()).expect("accounts with keys of their own");
-        Settings { merchants, ..Settings::default() }
+        Settings::default().merchants(merchants)
     })
 }

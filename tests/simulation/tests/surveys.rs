@@ -19,7 +19,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// A sandbox that speaks a dialect.
 fn sandbox(dialect: Option<Dialect>) -> InProcess {
-    let settings = Settings { dialect: dialect.map(Arc::new), ..Settings::default() };
+    let settings = Settings::default().dialect(dialect.map(Arc::new));
     let sandbox = Sandbox::in_memory_with(settings, [7; 32]).expect("a sandbox");
     InProcess::new(sandbox, Timestamp::parse("2026-05-04T10:00:00Z").expect("a time"))
 }

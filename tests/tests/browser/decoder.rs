@@ -109,8 +109,8 @@ async fn a_browser_decodes_what_is_wrong_with_the_form() {
 async fn the_inspector_decodes_with_the_package() {
     let Some(package) = package::folder() else { return };
     let Some(browser) = Browser::open(Scripts::On).await else { return };
-    let settings = Settings { decoder: Some(DecoderPackage::read(&package).unwrap()), ..Settings::default() };
-    let shop = Shop::open_with(Config { settings, ..Config::default() }, "main", Encoding::Json).await;
+    let settings = Settings::default().decoder(Some(DecoderPackage::read(&package).unwrap()));
+    let shop = Shop::open_with(Config::default().settings(settings), "main", Encoding::Json).await;
     let session = shop.client.call(&Initiate::new("https://shop.example/error")).await.unwrap().session_key;
     let form = shop.client.account().card_form(&session, "https://shop.example/review", "https://shop.example/card");
     let mut filled_in = VISA;

@@ -80,7 +80,7 @@ fn callback(url: &str, trans_key: &str) -> tokio::task::JoinHandle<u16> {
 #[tokio::test]
 async fn a_callback_is_answered_when_the_checkout_is_stored_with_it() {
     let world = World::new();
-    let limits = ReceiverLimits { receipt: Duration::from_secs(3_600), ..ReceiverLimits::default() };
+    let limits = ReceiverLimits::default().receipt(Duration::from_secs(3_600));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut receiver = Receiver::on(listener, limits).unwrap();
     let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();

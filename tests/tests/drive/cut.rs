@@ -32,7 +32,7 @@ async fn at_every_byte_of_request_and_reply_there_is_one_payment() {
     let server = shop.server.base_url().trim_start_matches("http://").parse().unwrap();
     let proxy = CuttingProxy::before(server).await;
     let account = account_at(&format!("http://{}", proxy.address()), "main").encoding(Encoding::Json);
-    let limits = ThrottleLimits { per_minute: 1_000_000, ..ThrottleLimits::default() };
+    let limits = ThrottleLimits::default().per_minute(1_000_000);
     let client = Client::with_transport(account, without_pool()).clock(clocks::leaping()).limits(limits);
     // Pays once, and says whether something went wrong on the way.
     let pay = async |at: usize| {

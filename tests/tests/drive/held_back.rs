@@ -135,7 +135,7 @@ async fn a_charge_that_crashes_while_the_address_is_locked_out_still_waits() {
 #[tokio::test]
 async fn charges_of_one_client_keep_to_its_throttle_together() {
     let world = World::of("strict");
-    let limits = ThrottleLimits { per_minute: 3, ..ThrottleLimits::default() };
+    let limits = ThrottleLimits::default().per_minute(3);
     let client = world.client.clone().limits(limits);
     let start = world.sandbox.now();
     for at in 0..7 {

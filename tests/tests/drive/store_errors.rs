@@ -28,7 +28,7 @@ async fn open() -> (FailingStore, Server, Client) {
     let sandbox = Sandbox::over(Box::new(store.clone()), Settings::default(), &[3; 32], [1; 32]).unwrap();
     let server = Server::serve(sandbox, ([127, 0, 0, 1], 0).into()).await.unwrap();
     let account = account_at(&server.base_url(), "main").encoding(Encoding::Json);
-    let limits = ThrottleLimits { per_minute: 1_000_000, ..ThrottleLimits::default() };
+    let limits = ThrottleLimits::default().per_minute(1_000_000);
     let client = Client::with_transport(account, HyperTransport::new()).clock(clocks::leaping()).limits(limits);
     (store, server, client)
 }

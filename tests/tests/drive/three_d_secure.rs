@@ -69,7 +69,7 @@ impl Payment {
 async fn each_answer_of_the_customer_leads_to_its_end() {
     for (button, paid) in [("authenticate", 1), ("fail", 0), ("abandon", 0)] {
         let mut payment = Payment::begin().await;
-        let plan = ThreeDSecurePlan { without_shift: NoLiabilityShift::End, ..Default::default() };
+        let plan = ThreeDSecurePlan::default().without_shift(NoLiabilityShift::End);
         let mut secure = payment.client().three_d_secure(payment.initiation.clone(), plan).unwrap();
         let outcome = loop {
             match secure.next().await {

@@ -6,12 +6,11 @@ use crate::replies::golden::{golden, golden_xml};
 
 #[test]
 fn a_refusal_of_version_3() {
-    let refusal = ServiceError {
-        error_code: ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED,
-        trace_code: "123456789".into(),
-        error_message: "Error page URL not supplied".into(),
-        ..ServiceError::default()
-    };
+    let refusal = ServiceError::default().with(|record| {
+        record.error_code = ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED;
+        record.trace_code = "123456789".into();
+        record.error_message = "Error page URL not supplied".into();
+    });
     golden("errors/gateway").is_record(&refusal);
     for encoding in [Encoding::Xml, Encoding::Json] {
         let reply = decode::<Transaction>(golden("errors/gateway").body(encoding).as_bytes()).expect("a refusal");
@@ -22,7 +21,9 @@ fn a_refusal_of_version_3() {
 
 #[test]
 fn a_refusal_of_version_5_holds_only_a_number() {
-    let refusal = ServiceError { error_code: ErrorCode::ENTERPRISE_NO_MERCHANT_KEY, ..ServiceError::default() };
+    let refusal = ServiceError::default().with(|record| {
+        record.error_code = ErrorCode::ENTERPRISE_NO_MERCHANT_KEY;
+    });
     let golden = golden_xml("errors/enterprise").one_of_several_shapes();
     golden.is_record(&refusal);
     let reply = decode::<EnterpriseResult>(golden.body(Encoding::Xml).as_bytes()).expect("a refusal");

@@ -10,14 +10,13 @@ use pg_sandbox::codes::SandboxStatusCode;
 use crate::replies::golden::golden;
 
 fn approved(kind: TransactionType, first_digits: &str, bank: &[(&str, &str)]) -> Transaction {
-    Transaction {
-        transaction_status_code: StatusCode::APPROVED,
-        transaction_status: "Transaction approved".into(),
-        transaction_type: kind,
-        transaction_key: format!("{first_digits}f2d3b4c5a697887766554433221100").into(),
-        bank: bank.iter().copied().collect::<Named>(),
-        ..Transaction::default()
-    }
+    Transaction::default().with(|record| {
+        record.transaction_status_code = StatusCode::APPROVED;
+        record.transaction_status = "Transaction approved".into();
+        record.transaction_type = kind;
+        record.transaction_key = format!("{first_digits}f2d3b4c5a697887766554433221100").into();
+        record.bank = bank.iter().copied().collect::<Named>();
+    })
 }
 
 #[test]
@@ -50,19 +49,20 @@ fn operations_on_a_transaction() {
     golden("transaction/capturepreauth").is(&approved(TransactionType::CAPTURE, "70", &bank("5512009877")));
     golden("transaction/cancelpreauth").is(&approved(TransactionType::CANCEL_PRE_AUTH, "80", &bank("5512009878")));
     golden("transaction/refund").is(&approved(TransactionType::REFUND, "90", &bank("5512009879")));
-    golden("transaction/update").is(&Acknowledgement { result: ResultCode::OK, ..Acknowledgement::default() });
+    golden("transaction/update").is(&Acknowledgement::default().with(|record| {
+        record.result = ResultCode::OK;
+    }));
 }
 
 #[test]
 fn a_decline_is_an_outcome() {
-    let declined = Transaction {
-        transaction_status_code: SandboxStatusCode::DECLINED.as_str().into(),
-        transaction_status: "Transaction declined".into(),
-        transaction_type: TransactionType::AUTH,
-        transaction_key: "11f2d3b4c5a697887766554433221100".into(),
-        bank: Named::from_iter([("bankResponseCode", "05"), ("bankResponseMessage", "Do not honour")]),
-        ..Transaction::default()
-    };
+    let declined = Transaction::default().with(|record| {
+        record.transaction_status_code = SandboxStatusCode::DECLINED.as_str().into();
+        record.transaction_status = "Transaction declined".into();
+        record.transaction_type = TransactionType::AUTH;
+        record.transaction_key = "11f2d3b4c5a697887766554433221100".into();
+        record.bank = Named::from_iter([("bankResponseCode", "05"), ("bankResponseMessage", "Do not honour")]);
+    });
     golden("transaction/auth-declined").is(&declined);
     assert!(matches!(Outcome::read(declined, &pg_sandbox::dialect()), Outcome::Declined(_)));
 }
@@ -72,60 +72,57 @@ fn three_d_secure_initiation() {
     for (name, letter) in
         [("transaction/initiate3DSecureSessionKey", 'a'), ("transaction/initiate3DSecureCardKey", 'b')]
     {
-        golden(name).is(&ThreeDSecureInitiation {
-            transaction_status_code: StatusCode::THREE_D_SECURE_SUCCESS,
-            transaction_status: "Success".into(),
-            transaction_key: format!("{letter}0f2d3b4c5a697887766554433221100").into(),
-            bank_eci_value: "05".into(),
-            authentication_key: format!("{letter}1c2d3e4f5061728394a5b6c7d8e9f00").into(),
-            authentication_url: format!("https://acs.bank.example/challenge?k={letter}1&v=2").into(),
-            ..ThreeDSecureInitiation::default()
-        });
+        golden(name).is(&ThreeDSecureInitiation::default().with(|record| {
+            record.transaction_status_code = StatusCode::THREE_D_SECURE_SUCCESS;
+            record.transaction_status = "Success".into();
+            record.transaction_key = format!("{letter}0f2d3b4c5a697887766554433221100").into();
+            record.bank_eci_value = "05".into();
+            record.authentication_key = format!("{letter}1c2d3e4f5061728394a5b6c7d8e9f00").into();
+            record.authentication_url = format!("https://acs.bank.example/challenge?k={letter}1&v=2").into();
+        }));
     }
 }
 
 #[test]
 fn a_failed_three_d_secure_initiation_brings_no_key_and_no_address() {
-    golden("transaction/initiate3DSecureSessionKey-failed").is(&ThreeDSecureInitiation {
-        transaction_status_code: StatusCode::THREE_D_SECURE_FAILED,
-        transaction_status: "Failed".into(),
-        transaction_key: "c0f2d3b4c5a697887766554433221100".into(),
-        bank_eci_value: "07".into(),
-        ..ThreeDSecureInitiation::default()
-    });
+    golden("transaction/initiate3DSecureSessionKey-failed").is(&ThreeDSecureInitiation::default().with(|record| {
+        record.transaction_status_code = StatusCode::THREE_D_SECURE_FAILED;
+        record.transaction_status = "Failed".into();
+        record.transaction_key = "c0f2d3b4c5a697887766554433221100".into();
+        record.bank_eci_value = "07".into();
+    }));
 }
 
 #[test]
 fn three_d_secure_status() {
-    golden("transaction/getAuthenticationStatus").is(&AuthenticationStatus {
-        transaction_status_code: StatusCode::APPROVED,
-        transaction_status: "Success".into(),
-        transaction_key: "a0f2d3b4c5a697887766554433221100".into(),
-        bank_eci_value: "05".into(),
-        liability_shift: LiabilityShift::SHIFTED,
-        ..AuthenticationStatus::default()
-    });
+    golden("transaction/getAuthenticationStatus").is(&AuthenticationStatus::default().with(|record| {
+        record.transaction_status_code = StatusCode::APPROVED;
+        record.transaction_status = "Success".into();
+        record.transaction_key = "a0f2d3b4c5a697887766554433221100".into();
+        record.bank_eci_value = "05".into();
+        record.liability_shift = LiabilityShift::SHIFTED;
+    }));
 }
 
 /// The shape is not shown; it is the one of assumption A21.
 #[test]
 fn lookup() {
-    let preauth = Transaction {
-        merchant_reference: "order-7".into(),
-        unique_merchant_reference: "order-7-attempt-1".into(),
-        merchant_customer_reference: "customer-42".into(),
-        currency: Currency::GBP,
-        transaction_value: "1098".into(),
-        created_on: "2026-03-14T09:26:53+00:00".into(),
-        ..approved(TransactionType::PRE_AUTH, "40", &[("bankAuthCode", "093714")])
-    };
-    let capture = Transaction {
-        merchant_reference: "order-7".into(),
-        currency: Currency::GBP,
-        transaction_value: "599".into(),
-        original_transaction_key: preauth.transaction_key.clone(),
-        created_on: "2026-03-15T10:00:00+00:00".into(),
-        ..approved(TransactionType::CAPTURE, "70", &[])
-    };
-    golden("transaction/lookup").is(&Transactions { transactions: vec![preauth, capture], ..Transactions::default() });
+    let preauth = approved(TransactionType::PRE_AUTH, "40", &[("bankAuthCode", "093714")]).with(|record| {
+        record.merchant_reference = "order-7".into();
+        record.unique_merchant_reference = "order-7-attempt-1".into();
+        record.merchant_customer_reference = "customer-42".into();
+        record.currency = Currency::GBP;
+        record.transaction_value = "1098".into();
+        record.created_on = "2026-03-14T09:26:53+00:00".into();
+    });
+    let capture = approved(TransactionType::CAPTURE, "70", &[]).with(|record| {
+        record.merchant_reference = "order-7".into();
+        record.currency = Currency::GBP;
+        record.transaction_value = "599".into();
+        record.original_transaction_key = preauth.transaction_key.clone();
+        record.created_on = "2026-03-15T10:00:00+00:00".into();
+    });
+    golden("transaction/lookup").is(&Transactions::default().with(|record| {
+        record.transactions = vec![preauth, capture];
+    }));
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::{ImplItem, Item, ItemImpl, Type};
 
 use super::names::{self, Found};
-use super::sources::Sources;
+use super::sources::{Sources, hidden};
 use super::text;
 
 /// The heads of implementations, each with what everybody may call of it; without a head what a type has in all cases.
@@ -73,10 +73,10 @@ fn described(item: &ItemImpl) -> (String, Vec<String>) {
         return (if with.is_empty() { head } else { format!("{head} with {with}") }, Vec::new());
     }
     let methods = item.items.iter().filter_map(|item| match item {
-        ImplItem::Fn(item) if text::is_public(&item.vis) => {
+        ImplItem::Fn(item) if text::is_public(&item.vis) && !hidden(&item.attrs) => {
             Some(format!("{}{}", text::marks(&item.attrs), text::of(&item.sig)))
         }
-        ImplItem::Const(item) if text::is_public(&item.vis) => {
+        ImplItem::Const(item) if text::is_public(&item.vis) && !hidden(&item.attrs) => {
             Some(format!("{}const {}: {}", text::marks(&item.attrs), item.ident, text::of(&item.ty)))
         }
         _ => None,

@@ -6,7 +6,7 @@ use syn::{Item, ItemEnum, ItemStruct, ItemTrait, TraitItem, Visibility, spanned:
 
 use super::impls::Impls;
 use super::names::{self, Found, Leaf};
-use super::sources::{Sources, attributes, joined};
+use super::sources::{Sources, attributes, hidden, joined};
 use super::text;
 
 /// The blocks of a crate.
@@ -27,7 +27,7 @@ impl Listing<'_> {
     /// Everything that is public in a module, under the path by which it is reached.
     fn module(&mut self, module: &str, public: &str) {
         let sources = self.sources;
-        for item in sources.items(module) {
+        for item in sources.items(module).iter().filter(|item| !hidden(attributes(item))) {
             match item {
                 Item::Use(used) if text::is_public(&used.vis) => {
                     names::leaves(item).iter().for_each(|leaf| self.used(module, public, leaf));

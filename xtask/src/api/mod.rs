@@ -8,6 +8,7 @@ mod expansion;
 mod impls;
 mod listing;
 mod names;
+mod since;
 mod sources;
 mod text;
 
@@ -16,13 +17,14 @@ mod tests;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use sources::Sources;
 
 /// The crates that others build on.
-const CRATES: [&str; 4] = ["pg-model", "pg-crypto", "pg-proto", "pg-hyper"];
+const CRATES: [&str; 6] = ["pg-model", "pg-crypto", "pg-proto", "pg-hyper", "pg-connections", "pg-sandbox"];
 
 const FOLDER: &str = "docs/api";
 
@@ -46,6 +48,59 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
         bail!("the public API is another than listed; run `cargo xtask api` and commit what changes");
     }
     Ok(())
+}
+
+/// Says what has changed since a release, and whether that breaks programs: a tag or commit, a folder of listings, or one listing. With
+/// `refuse`, a breaking change is an error.
+pub(crate) fn since(root: &Path, release: &str, refuse: bool) -> Result<()> {
+    let (mut breaking, mut compared) = (0, 0);
+    for name in CRATES {
+        let Some(before) = released(root, release, name)? else {
+            println!("{name}: no listing of it at {release}, so all of it is new");
+            continue;
+        };
+        let since::Changes { breaking: broken, additive } = since::changes(&before, &listing_of(root, name)?);
+        compared += 1;
+        breaking += broken.len();
+        println!("{name}: {} breaking, {} additive", broken.len(), additive.len());
+        broken.iter().for_each(|change| println!("  breaking  {change}"));
+        additive.iter().for_each(|change| println!("  additive  {change}"));
+    }
+    match (compared, breaking) {
+        (0, _) => bail!("{release} has no listing of a crate; name a tag, a commit, a folder or a file of docs/api"),
+        (_, 0) => println!("nothing breaks: a patch or minor version will do"),
+        (_, changes) => {
+            println!(
+                "breaking: {changes} changes; the next version is 0.(n+1).0, or (n+1).0.0 from 1.0.0 on, with migration notes"
+            );
+            if refuse {
+                bail!("the public API has {changes} breaking changes since {release}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The listing of a crate as it was, if there is one.
+fn released(root: &Path, release: &str, name: &str) -> Result<Option<String>> {
+    let place = Path::new(release);
+    if place.is_file() {
+        let listing = fs::read_to_string(place)?;
+        return Ok(Some(listing).filter(|listing| listing.starts_with(&format!("# What {name} offers."))));
+    }
+    let file = format!("{name}.txt");
+    if place.is_dir() {
+        let file = place.join(file);
+        return if file.exists() { Ok(Some(fs::read_to_string(file)?)) } else { Ok(None) };
+    }
+    let git = |arguments: &[&str]| {
+        Command::new("git").args(arguments).current_dir(root).output().context("git cannot be started")
+    };
+    if !git(&["rev-parse", "--verify", "--quiet", &format!("{release}^{{commit}}")])?.status.success() {
+        bail!("{release} is neither a file nor a folder, nor a tag or commit of this repository");
+    }
+    let shown = git(&["show", &format!("{release}:{FOLDER}/{file}")])?;
+    Ok(shown.status.success().then(|| String::from_utf8_lossy(&shown.stdout).into_owned()))
 }
 
 fn listing_of(root: &Path, name: &str) -> Result<String> {

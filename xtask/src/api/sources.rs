@@ -92,6 +92,14 @@ pub(super) fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
+/// Whether an item says that it is not for others.
+pub(super) fn hidden(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) => list.path.is_ident("doc") && list.tokens.to_string() == "hidden",
+        _ => false,
+    })
+}
+
 fn for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) => list.path.is_ident("cfg") && matches!(list.tokens.to_string().as_str(), "test" | "doctest"),

@@ -77,3 +77,13 @@ fn what_holds_for_some_types_only_stands_below_its_head() {
     )]);
     assert_eq!(text, "struct a::Tea<T>\n    …\n    impl<T: Send> Tea<T>\n        fn a(&self)\n        fn b(&self)\n");
 }
+
+#[test]
+fn what_is_hidden_is_not_offered() {
+    let text = listed(&[(
+        "lib.rs",
+        "#[doc(hidden)] pub mod inner { pub struct Own; }\npub struct Tea(u8);\n\
+         impl Tea { #[doc(hidden)] pub fn own(&self) {} pub fn b(&self) {} }\n#[doc(hidden)] pub use inner::Own;",
+    )]);
+    assert_eq!(text, "struct a::Tea\n    …\n    fn b(&self)\n");
+}

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use cargo_metadata::{CargoOpt, DependencyKind, MetadataCommand, Package, PackageId};
+use cargo_metadata::{DependencyKind, MetadataCommand, Package, PackageId};
 
 pub(super) struct Contents {
     /// By name and version, the program's own crate among them.
@@ -23,9 +23,7 @@ pub(super) struct Contents {
 impl Contents {
     pub(super) fn of(root: &Path, target: &str) -> Result<Self> {
         let mut command = MetadataCommand::new();
-        command
-            .manifest_path(root.join("crates/pg-cli/Cargo.toml"))
-            .features(CargoOpt::SomeFeatures(vec!["man".to_owned()]));
+        command.manifest_path(root.join("crates/pg-cli/Cargo.toml"));
         let options = ["--locked", "--filter-platform", target].map(str::to_owned).to_vec();
         let metadata = command.other_options(options).exec().context("cargo metadata failed")?;
         let resolved = metadata.resolve.context("cargo metadata resolves nothing")?;

@@ -56,7 +56,7 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
 fn build(root: &Path, target_directory: &Path, target: &str, profile: &str) -> Result<PathBuf> {
     let compiler = format!("CC_{}", target.replace('-', "_"));
     let mut cargo = workspace::cargo(root);
-    cargo.args(["build", "--locked", "-p", "pg-cli", "--bin", "pg", "--features", "man"]);
+    cargo.args(["build", "--locked", "-p", "pg-cli", "--bin", "pg"]);
     steps::execute(cargo.args(["--profile", profile, "--target", target]).env(compiler, "musl-gcc"))?;
     let folder = if profile == "dev" { "debug" } else { profile };
     Ok(target_directory.join(target).join(folder).join("pg"))

@@ -3,6 +3,7 @@
 pub(crate) mod debian;
 mod decoder;
 mod examples;
+mod msrv;
 mod npm;
 mod openapi;
 mod page;
@@ -18,6 +19,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, bail};
 
 use crate::dist;
+use crate::package;
 use crate::simulate;
 use crate::steps::{self, Outcome, Run, Step};
 use crate::workspace::{self, cargo};
@@ -61,6 +63,8 @@ pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
     tests.extend(beside_the_programs(root, target_directory));
     tests.extend(examples::steps(root, &metadata));
     tests.extend(targets::steps(root));
+    tests.extend(msrv::steps(root, &metadata));
+    tests.push(Step::new("packages of the published crates", || package::run(root, false)));
     tests.retain(wanted);
     if let (Some(words), true) = (only, tests.is_empty()) {
         bail!("no step has \"{words}\" in its title");

@@ -1,4 +1,6 @@
-//! Manifests: the minimum supported Rust version stated once, the lints inherited by every crate.
+//! Manifests: the minimum supported Rust version stated where it belongs and nowhere else, the lints inherited by every crate.
+//!
+//! A published crate states its own version, as low as it can be. What is for this workspace alone inherits one.
 
 use anyhow::{Context, Result};
 use toml::{Table, Value};
@@ -10,39 +12,47 @@ const ROOT: &str = "Cargo.toml";
 /// Measurements name the compiler they were made with, which is another fact than the MSRV.
 const MEASUREMENTS: &str = "docs/performance.md";
 
-/// Checks every manifest, and every place that might repeat the version.
+/// Checks every manifest, and every place that might repeat a version.
 pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
     let mut violations = Vec::new();
     let root = sources.iter().find(|source| source.path == ROOT).context("there is no Cargo.toml at the root")?;
     let root_table = parse(root)?;
-    let msrv = lookup(&root_table, &["workspace", "package", "rust-version"]).and_then(Value::as_str);
-    if msrv.is_none() {
+    let mut stated: Vec<String> = version(&root_table, &["workspace", "package", "rust-version"]).into_iter().collect();
+    if stated.is_empty() {
         violations.push(Violation::new(
             ROOT,
             "the MSRV is not stated",
             "state it as rust-version in [workspace.package]",
         ));
     }
-    for source in sources {
-        if source.path.ends_with("/Cargo.toml") {
-            violations.extend(member(source)?);
-        } else if toolchain_file(&source.path) {
+    for source in sources.iter().filter(|source| source.path.ends_with("/Cargo.toml")) {
+        let table = parse(source)?;
+        stated.extend(version(&table, &["package", "rust-version"]));
+        violations.extend(member(source, &table));
+    }
+    stated.sort();
+    stated.dedup();
+    for source in sources.iter().filter(|source| !source.path.ends_with("Cargo.toml")) {
+        if toolchain_file(&source.path) {
             violations.push(Violation::new(
                 &source.path,
                 "pins a toolchain, a second statement of the Rust version",
-                "delete it; rust-version in the root Cargo.toml is the one place",
+                "delete it; rust-version in Cargo.toml is the one place",
             ));
-        } else if let Some(msrv) = msrv {
-            violations.extend(repetition(source, msrv));
+        } else {
+            violations.extend(repetition(source, &stated));
         }
     }
     Ok(violations)
 }
 
-fn member(source: &Source) -> Result<Vec<Violation>> {
-    let table = parse(source)?;
+fn version(table: &Table, keys: &[&str]) -> Option<String> {
+    lookup(table, keys).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn member(source: &Source, table: &Table) -> Vec<Violation> {
     let mut violations = Vec::new();
-    let inherits = lookup(&table, &["lints", "workspace"]) == Some(&Value::Boolean(true));
+    let inherits = lookup(table, &["lints", "workspace"]) == Some(&Value::Boolean(true));
     if !inherits && !unsafety::spells_its_own_lints(&source.path) {
         violations.push(Violation::new(
             &source.path,
@@ -50,18 +60,26 @@ fn member(source: &Source) -> Result<Vec<Violation>> {
             "add `[lints]` with `workspace = true`",
         ));
     }
-    if lookup(&table, &["package", "rust-version", "workspace"]) != Some(&Value::Boolean(true)) {
+    let published = lookup(table, &["package", "publish"]) == Some(&Value::Boolean(true));
+    let inherits = lookup(table, &["package", "rust-version", "workspace"]) == Some(&Value::Boolean(true));
+    if published && version(table, &["package", "rust-version"]).is_none() {
+        violations.push(Violation::new(
+            &source.path,
+            "is published without an MSRV of its own",
+            "state the lowest `rust-version` that it builds with",
+        ));
+    } else if !published && !inherits {
         violations.push(Violation::new(
             &source.path,
             "does not inherit the MSRV",
             "write `rust-version.workspace = true` and no version",
         ));
     }
-    Ok(violations)
+    violations
 }
 
-/// Prose and settings that state the version again.
-fn repetition(source: &Source, msrv: &str) -> Option<Violation> {
+/// Prose and settings that state a version again.
+fn repetition(source: &Source, stated: &[String]) -> Option<Violation> {
     let remedy = "say \"the rust-version of Cargo.toml\" instead of the number";
     let prose =
         source.path.ends_with(".md") && !source.path.starts_with("docs/reference/") && source.path != MEASUREMENTS;
@@ -70,7 +88,9 @@ fn repetition(source: &Source, msrv: &str) -> Option<Violation> {
     if !(prose || setting) {
         return None;
     }
-    let line = source.text.lines().position(|line| has_version(line, msrv) || line.trim_start().starts_with("msrv"))?;
+    let repeats =
+        |line: &str| stated.iter().any(|version| has_version(line, version)) || line.trim_start().starts_with("msrv");
+    let line = source.text.lines().position(repeats)?;
     Some(Violation::new(format!("{}:{}", source.path, line + 1), "states the MSRV a second time", remedy))
 }
 
@@ -131,6 +151,17 @@ mod tests {
         assert_eq!(complaints.len(), 2);
         assert!(complaints[0].starts_with("crates/a/Cargo.toml: does not inherit the workspace lints;"));
         assert!(complaints[1].starts_with("crates/a/Cargo.toml: does not inherit the MSRV;"));
+    }
+
+    #[test]
+    fn a_published_crate_states_its_own_version() {
+        let inheriting = GOOD.replace("[lints]", "publish = true\n[lints]");
+        let complaints_of = |text: &str| complaints(&[("crates/a/Cargo.toml", text)]);
+        assert!(complaints_of(&inheriting)[0].contains("is published without an MSRV of its own"));
+        let own = inheriting.replace("rust-version.workspace = true", "rust-version = \"9.86\"");
+        assert_eq!(complaints_of(&own), Vec::<String>::new());
+        let repeated = complaints(&[("crates/a/Cargo.toml", &own), ("README.md", "Rust 9.86 or later")]);
+        assert!(repeated[0].starts_with("README.md:1: states the MSRV a second time"));
     }
 
     #[test]

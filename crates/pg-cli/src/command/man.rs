@@ -1,6 +1,6 @@
-//! `pg man`: manual pages, for those who pack the command. Not built unless asked for, so that nobody else waits for it.
+//! `pg man`: manual pages, which `cargo install` does not install.
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use clap::CommandFactory;
 
@@ -11,15 +11,24 @@ use crate::{
 
 /// Writes a manual page of each command into a folder
 #[derive(clap::Args)]
-#[command(hide = true)]
+#[command(after_help = "\
+Examples:
+  pg man ~/.local/share/man/man1    so that `man pg` and `man pg-call` find them
+  pg man ./man && man -l ./man/pg.1")]
 pub(crate) struct Arguments {
-    /// A folder that is there
+    /// The folder; it is created if it is missing
+    #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    clap_mangen::generate_to(crate::Arguments::command(), &arguments.folder)
-        .map_err(|error| Failure::misuse(format!("{}: {error}", arguments.folder.display())))?;
-    output::data("written")?;
+    let folder = &arguments.folder;
+    fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(crate::Arguments::command(), folder)).map_err(
+        |error| {
+            let remedy = "choose a folder that can be written to";
+            Failure::misuse(format!("cannot write manual pages to {}: {error}; {remedy}", folder.display()))
+        },
+    )?;
+    output::data("manual pages written")?;
     Ok(Exit::Done)
 }

@@ -7,7 +7,6 @@ mod demo;
 mod explain;
 mod interrupt;
 mod listen;
-#[cfg(feature = "man")]
 mod man;
 mod methods;
 pub(crate) mod rehearse;
@@ -37,7 +36,6 @@ pub(crate) enum Command {
     Survey(Box<survey::Arguments>),
     Rehearse(Box<rehearse::Arguments>),
     Completions(completions::Arguments),
-    #[cfg(feature = "man")]
     Man(man::Arguments),
 }
 
@@ -57,7 +55,6 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
         Command::Survey(arguments) => survey::run(*arguments, json),
         Command::Rehearse(arguments) => rehearse::run(*arguments, json),
         Command::Completions(arguments) => completions::run(&arguments),
-        #[cfg(feature = "man")]
         Command::Man(arguments) => man::run(&arguments),
     }
 }

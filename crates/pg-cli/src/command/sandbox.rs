@@ -112,20 +112,17 @@ impl Arguments {
     /// Everything that the sandbox is told, but where it listens and where its records are.
     fn settings(&self, merchants: Merchants) -> Result<Settings, Failure> {
         let authorities = self.certificate_authority.iter().map(|path| certificates::read(path));
-        Ok(Settings {
-            merchants,
-            control: ControlAccess { token: self.control_token()?, hosts: self.control_host.clone() },
-            public_url: self.public_url.clone(),
-            outgoing: OutgoingAccess {
-                private_networks: self.private_networks,
-                certificate_authorities: authorities.collect::<Result<Vec<_>, _>>()?.concat(),
-                ..OutgoingAccess::default()
-            },
-            connections: self.connections(),
-            decoder: self.decoder()?,
-            dialect: self.dialect.as_deref().map(dialect::named).transpose()?,
-            ..Settings::default()
-        })
+        let authorities = authorities.collect::<Result<Vec<_>, _>>()?.concat();
+        let outgoing =
+            OutgoingAccess::default().private_networks(self.private_networks).certificate_authorities(authorities);
+        Ok(Settings::default()
+            .merchants(merchants)
+            .control(ControlAccess::default().token(self.control_token()?).hosts(self.control_host.clone()))
+            .public_url(self.public_url.clone())
+            .outgoing(outgoing)
+            .connections(self.connections())
+            .decoder(self.decoder()?)
+            .dialect(self.dialect.as_deref().map(dialect::named).transpose()?))
     }
 }
 
@@ -151,9 +148,7 @@ impl Arguments {
 
     fn connections(&self) -> ConnectionLimits {
         match self.connections_per_address.and_then(|most| usize::try_from(most).ok()) {
-            Some(most) => {
-                ConnectionLimits { per_address: most, per_loopback_address: most, ..ConnectionLimits::default() }
-            }
+            Some(most) => ConnectionLimits::default().per_address(most).per_loopback_address(most),
             None => ConnectionLimits::default(),
         }
     }
@@ -190,7 +185,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         Some("memory") => StoreChoice::Memory,
         _ => StoreChoice::File(arguments.store),
     };
-    let config = Config { listen: arguments.listen, store: store.clone(), settings };
+    let config = Config::default().listen(arguments.listen).store(store.clone()).settings(settings);
     open_files::allow_many();
     super::runtime()?.block_on(async {
         let interrupted = Interrupted::listen()?;

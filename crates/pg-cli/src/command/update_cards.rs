@@ -217,8 +217,7 @@ impl Arguments {
     }
 
     fn client(&self, account: Account, gate: Gate) -> Client<Gate> {
-        Client::with_transport(account, gate)
-            .limits(ThrottleLimits { per_minute: self.per_minute, ..ThrottleLimits::default() })
+        Client::with_transport(account, gate).limits(ThrottleLimits::default().per_minute(self.per_minute))
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::command::pg::words;
+use crate::command::pg::{pg, words};
 
 #[test]
 fn every_shell_gets_a_script() {
@@ -29,12 +29,27 @@ fn every_command_has_help_with_examples() {
         "listen",
         "sandbox",
         "completions",
+        "man",
     ] {
         words(&format!("{command} --help")).run().ends(0).prints("Examples:").prints(&format!("pg {command}"));
     }
     words("--help").run().ends(0).prints("Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 not reachable");
     words("--version").run().ends(0).prints(env!("CARGO_PKG_VERSION"));
     words("nonsense").run().ends(2);
+}
+
+#[test]
+fn every_command_gets_a_manual_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("share/man1");
+    pg(["man", pages.to_str().unwrap()]).run().ends(0).prints("written");
+    for (page, says) in [("pg.1", "update\\-cards"), ("pg-call.1", "\\-\\-dry\\-run"), ("pg-man.1", "man1")] {
+        let text = std::fs::read_to_string(pages.join(page)).unwrap();
+        assert!(text.starts_with(".ie") && text.contains(says), "{page}: {text}");
+    }
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    pg(["man", file.to_str().unwrap()]).run().ends(2).says("choose a folder that can be written to");
 }
 
 /// What bash offers for a line, asked as readline asks: through the function that `complete` has registered.

@@ -112,7 +112,7 @@ fn client(proxy: &KillingProxy) -> Client {
     let account = Account::new(base, credentials).encoding(Encoding::Json).with_dialect(pg_sandbox::dialect());
     // No connection is used twice, so that each is one request.
     let transport = HyperTransport::new().pool(0, Duration::from_secs(1));
-    let limits = ThrottleLimits { per_minute: 1_000_000, ..ThrottleLimits::default() };
+    let limits = ThrottleLimits::default().per_minute(1_000_000);
     Client::with_transport(account, transport).clock(Leaping(AtomicU64::new(1_777_888_800_000))).limits(limits)
 }
 

@@ -166,7 +166,9 @@ impl NameStart {
     const KEPT: usize = 64;
 
     pub(crate) fn new(name: &str) -> Self {
-        let len = name.floor_char_boundary(Self::KEPT);
+        // `str::floor_char_boundary` is newer than the oldest compiler that this crate promises.
+        let fits = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= Self::KEPT);
+        let len = fits.last().unwrap_or(0);
         let mut bytes = [0; Self::KEPT];
         bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
         Self { bytes, len }

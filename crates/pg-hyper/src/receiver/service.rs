@@ -97,7 +97,7 @@ impl ReceiverService {
         let limit = self.limits.body_bytes;
         // Why a body ended early does not matter, and the reason may belong to its thread.
         let body = body.map_err(drop);
-        let Ok(HeldBody { bytes, held }) = pg_connections::read_body(place, body, limit, limit).await else {
+        let Ok(HeldBody { bytes, held, .. }) = pg_connections::read_body(place, body, limit, limit).await else {
             return Answer::TooLarge.response();
         };
         place.working();

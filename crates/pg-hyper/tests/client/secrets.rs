@@ -159,7 +159,7 @@ async fn a_charge_tells_nothing_secret_and_stores_nothing_secret() {
         let mut charging = client
             .charge(payment("123"))
             .expect("a payment")
-            .bounds(ChargeBounds { attempts: 2, lookups: 2, ..ChargeBounds::default() })
+            .bounds(ChargeBounds::default().attempts(2).lookups(2))
             .store(move |saved| {
                 stored.lock().expect("not poisoned").push_str(saved.text());
                 async { Ok::<_, std::io::Error>(()) }

@@ -44,7 +44,7 @@ async fn only_open_addresses_take_anything() {
 
 #[tokio::test]
 async fn nothing_that_was_sent_comes_back() {
-    let receiver = receiver(ReceiverLimits { body_bytes: 1000, ..ReceiverLimits::default() }).await;
+    let receiver = receiver(ReceiverLimits::default().body_bytes(1000)).await;
     let evil = "%3Cscript%3Ealert(1)%3C/script%3E";
     for (purpose, method, query, body, status) in [
         (EndpointPurpose::CheckoutReturn, "GET", format!("?trans_key={evil}%20"), String::new(), 400),
@@ -72,7 +72,7 @@ async fn nothing_that_was_sent_comes_back() {
 
 #[tokio::test]
 async fn a_body_that_never_ends_is_cut_off() {
-    let receiver = receiver(ReceiverLimits { body_bytes: 1000, ..ReceiverLimits::default() }).await;
+    let receiver = receiver(ReceiverLimits::default().body_bytes(1000)).await;
     let endpoint = receiver.open(EndpointPurpose::UpdaterCallback).unwrap();
     let mut stream = TcpStream::connect(receiver.local_address().unwrap()).await.unwrap();
     let head = format!("POST /{} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n", endpoint.token());
@@ -86,7 +86,7 @@ async fn a_body_that_never_ends_is_cut_off() {
 
 #[tokio::test]
 async fn callers_that_say_nothing_make_room_for_others() {
-    let limits = ReceiverLimits { connections: 2, time: Duration::from_secs(3_600), ..ReceiverLimits::default() };
+    let limits = ReceiverLimits::default().connections(2).time(Duration::from_secs(3_600));
     let mut receiver = receiver(limits).await;
     let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
     let mut silent = Vec::new();
@@ -103,7 +103,7 @@ async fn callers_that_say_nothing_make_room_for_others() {
 
 #[tokio::test]
 async fn more_news_than_anybody_takes_are_told_to_come_again() {
-    let mut receiver = receiver(ReceiverLimits { waiting: 2, ..ReceiverLimits::default() }).await;
+    let mut receiver = receiver(ReceiverLimits::default().waiting(2)).await;
     let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
     for expected in [200, 200, 503, 503] {
         assert_eq!(send("GET", endpoint.url(), "").await.status().as_u16(), expected);
@@ -114,8 +114,7 @@ async fn more_news_than_anybody_takes_are_told_to_come_again() {
 
 #[tokio::test]
 async fn a_callback_is_answered_when_its_owner_has_it() {
-    let mut receiver =
-        receiver(ReceiverLimits { receipt: Duration::from_secs(3_600), ..ReceiverLimits::default() }).await;
+    let mut receiver = receiver(ReceiverLimits::default().receipt(Duration::from_secs(3_600))).await;
     let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
     for (refuse, expected) in [(false, 200), (true, 503)] {
         let url = endpoint.url().to_owned();
@@ -147,8 +146,7 @@ async fn a_callback_is_answered_when_its_owner_has_it() {
 
 #[tokio::test]
 async fn a_callback_that_nobody_takes_in_time_is_told_to_come_again() {
-    let mut receiver =
-        receiver(ReceiverLimits { receipt: Duration::from_millis(1), ..ReceiverLimits::default() }).await;
+    let mut receiver = receiver(ReceiverLimits::default().receipt(Duration::from_millis(1))).await;
     let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
     assert_eq!(send("POST", endpoint.url(), "trans_key=abc").await.status().as_u16(), 503);
     assert!(receiver.next().await.is_some(), "and is handed out all the same");
@@ -200,7 +198,7 @@ async fn as_a_service_it_gives_up_bodies_that_do_not_end() {
     use tower_service::Service;
     let base = BaseUrl::parse("https://shop.example/pg").unwrap();
     for (connections, bytes) in [(2, 0), (64, 100_000)] {
-        let limits = ReceiverLimits { connections, body_bytes: 100_001, ..ReceiverLimits::default() };
+        let limits = ReceiverLimits::default().connections(connections).body_bytes(100_001);
         let mut receiver = Receiver::nested(&base, limits);
         let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
         let mut service = receiver.service();
@@ -232,7 +230,7 @@ async fn as_a_service_it_gives_up_bodies_that_do_not_end() {
 async fn as_a_service_it_takes_the_same_and_bodies_of_any_kind() {
     use tower_service::Service;
     let base = BaseUrl::parse("https://shop.example/pg").unwrap();
-    let limits = ReceiverLimits { body_bytes: 1000, receipt: Duration::from_secs(3_600), ..ReceiverLimits::default() };
+    let limits = ReceiverLimits::default().body_bytes(1000).receipt(Duration::from_secs(3_600));
     let mut receiver = Receiver::nested(&base, limits);
     assert_eq!(receiver.local_address(), None);
     let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();

@@ -85,7 +85,7 @@ impl Disk {
 }
 
 fn lookup(client: &Client<Service>) -> pg_hyper::Drive<Retry<TokenLookup>, Service> {
-    let bounds = RetryBounds { again: 0, ..RetryBounds::default() };
+    let bounds = RetryBounds::default().again(0);
     client.retry(TokenLookup::new().card_key("a"), bounds).unwrap()
 }
 

@@ -53,7 +53,7 @@ async fn what_never_left_and_what_only_reads_is_sent_again() {
     assert_eq!(sent.load(Ordering::SeqCst), 4);
 
     let (sent, client) = failing(TransportError::maybe_sent);
-    let bounds = RetryBounds { again: 2, ..RetryBounds::default() };
+    let bounds = RetryBounds::default().again(2);
     let lookup = client.retry(TokenLookup::new().card_key("a"), bounds).unwrap();
     assert!(matches!(lookup.await, RetryOutcome::Unknown { .. }));
     assert_eq!(sent.load(Ordering::SeqCst), 3);

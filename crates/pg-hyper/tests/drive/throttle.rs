@@ -80,8 +80,7 @@ async fn a_reply_lets_the_next_one_go_at_once() {
         tokio::time::sleep(Duration::from_secs(10)).await;
         Ok::<_, Infallible>(Response::new(Bytes::from_static(b"<serviceResponse/>")))
     };
-    let client = Client::with_transport(account(), transport)
-        .limits(ThrottleLimits { in_flight: 1, ..ThrottleLimits::default() });
+    let client = Client::with_transport(account(), transport).limits(ThrottleLimits::default().in_flight(1));
     let start = now();
     let lookup = || client.retry(TokenLookup::new().card_key("a"), RetryBounds::default()).unwrap();
     let (first, second, third) = tokio::join!(lookup(), lookup(), lookup());
@@ -127,7 +126,7 @@ async fn charges_that_are_dropped_while_they_wait_free_their_places() {
             transport.send(request).await
         }
     };
-    let limits = ThrottleLimits { in_flight: 1, ..ThrottleLimits::default() };
+    let limits = ThrottleLimits::default().in_flight(1);
     let client = Client::with_transport(account(), slow).limits(limits);
     for at in 0..20 {
         // Stored for ever: it never gets to send.

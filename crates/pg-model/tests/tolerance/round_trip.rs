@@ -47,7 +47,12 @@ fn record(fields: Vec<(String, Value)>) -> Extra {
 
 prop_compose! {
     fn card()(cardholder_name in text(), number in text(), bank in text(), extra in extra()) -> Card {
-        Card { cardholder_name, card_number: number.into(), card_bank: bank, extra, ..Card::default() }
+        Card::default().with(|record| {
+record.cardholder_name = cardholder_name;
+record.card_number = number.into();
+record.card_bank = bank;
+record.extra = extra;
+})
     }
 }
 
@@ -55,14 +60,13 @@ prop_compose! {
     fn detail()(key in text(), identifier in "[0-9]{0,25}|0|[a-z]{1,4}", reference in text(), card in card(), extra in extra())
         -> CardKeyDetail
     {
-        CardKeyDetail {
-            card_key: key.into(),
-            card_unique_identifier: identifier.into(),
-            merchant_customer_reference: reference.into(),
-            card,
-            extra,
-            ..CardKeyDetail::default()
-        }
+        CardKeyDetail::default().with(|record| {
+record.card_key = key.into();
+record.card_unique_identifier = identifier.into();
+record.merchant_customer_reference = reference.into();
+record.card = card;
+record.extra = extra;
+})
     }
 }
 
@@ -70,14 +74,13 @@ prop_compose! {
     fn transaction()(code in text(), status in text(), bank in named("bank"), currency in text(), extra in extra())
         -> Transaction
     {
-        Transaction {
-            transaction_status_code: code.into(),
-            transaction_status: status,
-            bank,
-            currency: currency.into(),
-            extra,
-            ..Transaction::default()
-        }
+        Transaction::default().with(|record| {
+record.transaction_status_code = code.into();
+record.transaction_status = status;
+record.bank = bank;
+record.currency = currency.into();
+record.extra = extra;
+})
     }
 }
 
@@ -90,9 +93,17 @@ prop_compose! {
     ) -> RedirectData {
         let mut by_name = Keyed::default();
         for (name, code, error_message) in errors {
-            by_name.push(name, FieldError { error_code: code.into(), error_message, ..FieldError::default() });
+            by_name.push(name, FieldError::default().with(|record| {
+record.error_code = code.into();
+record.error_message = error_message;
+}));
         }
-        RedirectData { cardholder_name, collect, errors: by_name, extra, ..RedirectData::default() }
+        RedirectData::default().with(|record| {
+record.cardholder_name = cardholder_name;
+record.collect = collect;
+record.errors = by_name;
+record.extra = extra;
+})
     }
 }
 
@@ -108,27 +119,30 @@ proptest! {
 
     #[test]
     fn stored_cards(cards in proptest::collection::vec(detail(), 0..4), extra in extra()) {
-        reads_as_it_was_written(&CardKeyDetails { card_key_details: cards, extra });
+        reads_as_it_was_written(&CardKeyDetails::default().with(|record| {
+record.card_key_details = cards;
+record.extra = extra;
+}));
     }
 
     #[test]
     fn transactions(rows in proptest::collection::vec(transaction(), 0..4)) {
-        reads_as_it_was_written(&Transactions { transactions: rows, ..Transactions::default() });
+        reads_as_it_was_written(&Transactions::default().with(|record| {
+record.transactions = rows;
+}));
     }
 
     #[test]
     fn batches(cards in proptest::collection::vec((text(), text(), card()), 0..4), batch_key in text()) {
-        let entry = |(key, response, card): (String, String, Card)| UpdatedCard {
-            old_card_key: key.into(),
-            response: response.into(),
-            card,
-            ..UpdatedCard::default()
-        };
-        reads_as_it_was_written(&AccountUpdaterBatch {
-            batch_key: batch_key.into(),
-            card_key_details: cards.into_iter().map(entry).collect(),
-            ..AccountUpdaterBatch::default()
-        });
+        let entry = |(key, response, card): (String, String, Card)| UpdatedCard::default().with(|record| {
+record.old_card_key = key.into();
+record.response = response.into();
+record.card = card;
+});
+        reads_as_it_was_written(&AccountUpdaterBatch::default().with(|record| {
+record.batch_key = batch_key.into();
+record.card_key_details = cards.into_iter().map(entry).collect();
+}));
     }
 
     #[test]
@@ -148,7 +162,9 @@ proptest! {
 
 #[test]
 fn control_characters_that_xml_cannot_hold_are_replaced_there_and_kept_in_json() {
-    let card = Card { card_bank: "a\u{0}b\u{1b}c\u{ffff}".into(), ..Card::default() };
+    let card = Card::default().with(|record| {
+        record.card_bank = "a\u{0}b\u{1b}c\u{ffff}".into();
+    });
     assert_eq!(read::<Card>(&encode(&card, Encoding::Json)), card);
     assert_eq!(read::<Card>(&encode(&card, Encoding::Xml)).card_bank, "a\u{fffd}b\u{fffd}c\u{fffd}");
 }

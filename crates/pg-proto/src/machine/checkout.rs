@@ -74,6 +74,7 @@ pub struct Checkout {
 
 /// The bounds of a checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckoutPlan {
     /// How long the customer has at most, if the token does not expire before. Default: 7 days, as long as tokens live.
     pub wait: Duration,
@@ -83,6 +84,36 @@ pub struct CheckoutPlan {
     pub attempts: u32,
     /// The pauses between attempts. Default: one second, doubling up to 30.
     pub pauses: Backoff,
+}
+
+impl CheckoutPlan {
+    /// How long the customer has at most, if the token does not expire before.
+    #[must_use]
+    pub const fn wait(mut self, wait: Duration) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// How long news of a payment are waited for when the token can't be paid any more.
+    #[must_use]
+    pub const fn linger(mut self, linger: Duration) -> Self {
+        self.linger = linger;
+        self
+    }
+
+    /// How often each request is tried at most.
+    #[must_use]
+    pub const fn attempts(mut self, attempts: u32) -> Self {
+        self.attempts = attempts;
+        self
+    }
+
+    /// The pauses between attempts.
+    #[must_use]
+    pub const fn pauses(mut self, pauses: Backoff) -> Self {
+        self.pauses = pauses;
+        self
+    }
 }
 
 /// What the owner tells a checkout.

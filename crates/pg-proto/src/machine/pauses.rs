@@ -7,11 +7,34 @@ use serde::{Deserialize, Serialize};
 /// Pauses that double from the first to the longest one, each spread over its upper half at random, so that machines that
 /// fail together do not come back together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Backoff {
     /// The pause after the first attempt, at most.
     pub first: Duration,
     /// The longest pause.
     pub longest: Duration,
+}
+
+impl Backoff {
+    /// Pauses from the first one, doubling up to the longest.
+    #[must_use]
+    pub const fn new(first: Duration, longest: Duration) -> Self {
+        Self { first, longest }
+    }
+
+    /// The pause after the first attempt, at most.
+    #[must_use]
+    pub const fn first(mut self, first: Duration) -> Self {
+        self.first = first;
+        self
+    }
+
+    /// The longest pause.
+    #[must_use]
+    pub const fn longest(mut self, longest: Duration) -> Self {
+        self.longest = longest;
+        self
+    }
 }
 
 impl Backoff {

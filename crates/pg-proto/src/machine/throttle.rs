@@ -74,6 +74,7 @@ const VERSION: u32 = 1;
 
 /// What an account may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ThrottleLimits {
     /// Requests in any 60 seconds. Default: 100 (spec 1 §8).
     pub per_minute: u32,
@@ -84,6 +85,36 @@ pub struct ThrottleLimits {
     pub failures: u32,
     /// The longest time after which a request that seems lost may still be executed. Default: two minutes (assumption A142).
     pub longest_way: Duration,
+}
+
+impl ThrottleLimits {
+    /// Requests in any 60 seconds.
+    #[must_use]
+    pub const fn per_minute(mut self, per_minute: u32) -> Self {
+        self.per_minute = per_minute;
+        self
+    }
+
+    /// Requests in flight at the same time.
+    #[must_use]
+    pub const fn in_flight(mut self, in_flight: u32) -> Self {
+        self.in_flight = in_flight;
+        self
+    }
+
+    /// Requests with invalid credentials that the service takes within a day without locking the address out.
+    #[must_use]
+    pub const fn failures(mut self, failures: u32) -> Self {
+        self.failures = failures;
+        self
+    }
+
+    /// The longest time after which a request that seems lost may still be executed.
+    #[must_use]
+    pub const fn longest_way(mut self, longest_way: Duration) -> Self {
+        self.longest_way = longest_way;
+        self
+    }
 }
 
 impl Default for ThrottleLimits {

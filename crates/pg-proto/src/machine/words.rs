@@ -238,15 +238,18 @@ mod tests {
     #[test]
     fn an_outcome_says_what_to_do_next() {
         let refusal = |code: &str| {
-            let error = ServiceError { error_code: code.into(), ..ServiceError::default() };
+            let error = ServiceError::default().with(|record| {
+                record.error_code = code.into();
+            });
             ChargeOutcome::Refused(Refused::new(StatusCode::BAD_REQUEST, error, &pg_model::Dialect::documented()))
         };
-        let paid = Transaction { transaction_key: "k1".into(), ..Transaction::default() };
-        let not = Transaction {
-            transaction_status_code: "901".into(),
-            transaction_status: "No to 4111111111111111".into(),
-            ..Transaction::default()
-        };
+        let paid = Transaction::default().with(|record| {
+            record.transaction_key = "k1".into();
+        });
+        let not = Transaction::default().with(|record| {
+            record.transaction_status_code = "901".into();
+            record.transaction_status = "No to 4111111111111111".into();
+        });
         let reconcile = Reconcile::from(TransactionLookup::new().unique_merchant_reference("order-7"));
         for (outcome, line) in [
             (ChargeOutcome::Approved(paid), "approved: transaction k1"),

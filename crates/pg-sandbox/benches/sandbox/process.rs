@@ -75,7 +75,7 @@ pub(crate) fn serve() {
     let path = env::args_os().nth(2).map(PathBuf::from).expect("the path of a store");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let config = Config { store: StoreChoice::File(path), ..Config::default() };
+        let config = Config::default().store(StoreChoice::File(path));
         let server = Server::start(config).await.expect("a sandbox");
         println!("{}", server.address());
         std::io::stdout().flush().expect("the address is told");

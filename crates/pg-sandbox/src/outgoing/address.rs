@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What kind of place an IP address is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub(crate) enum Place {
     /// This machine.
     Loopback,
     /// A private or shared network.
@@ -20,7 +20,7 @@ pub enum Place {
 /// What kind of place an IP address is. An IPv4 address in the clothes of an IPv6 one is judged as
 /// what it is.
 #[must_use]
-pub fn place(address: IpAddr) -> Place {
+pub(crate) fn place(address: IpAddr) -> Place {
     match address.to_canonical() {
         IpAddr::V4(address) => place_v4(address),
         IpAddr::V6(address) => place_v6(address),

@@ -15,15 +15,13 @@ mod address;
 mod rules;
 mod target;
 
-pub use address::{Place, place};
 pub use rules::Forbidden;
 use rules::Rules;
-pub use target::BadTarget;
-pub(crate) use target::{Target, default_port};
+pub(crate) use target::{BadTarget, Target, default_port};
 
 /// The header that carries the callback's number in the journal. The control interface refuses
 /// requests that have it, so that a callback never turns the sandbox's own switches.
-pub const CALLBACK_HEADER: HeaderName = HeaderName::from_static("pg-callback");
+pub(crate) const CALLBACK_HEADER: HeaderName = HeaderName::from_static("pg-callback");
 
 /// A callback that is to be sent now.
 ///

@@ -109,7 +109,7 @@ impl Host {
 /// Why an address is not called back (error 184). It never quotes the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BadTarget {
+pub(crate) enum BadTarget {
     /// It is no absolute http or https address with a host.
     #[error("it is no absolute http or https address")]
     NotAnAddress,

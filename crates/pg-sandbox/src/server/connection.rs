@@ -43,7 +43,7 @@ impl Counter {
 }
 
 pub(super) async fn serve(accepted: Accepted, counter: Counter, mut stopped: watch::Receiver<bool>) {
-    let Accepted { stream, address, place } = accepted;
+    let Accepted { stream, address, place, .. } = accepted;
     let peer = Peer(address);
     // Refused in a row.
     let refused = AtomicU64::new(0);

@@ -26,10 +26,11 @@ mod release;
 mod system;
 mod writer;
 
-pub use system::random_seed;
+pub(crate) use system::random_seed;
 
 /// What a server is told when it starts.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Config {
     /// Where it listens; port 0 takes a free one.
     pub listen: SocketAddr,
@@ -37,6 +38,29 @@ pub struct Config {
     pub store: StoreChoice,
     /// Accounts, limits, and who may control the sandbox.
     pub settings: Settings,
+}
+
+impl Config {
+    /// Where it listens; port 0 takes a free one.
+    #[must_use]
+    pub fn listen(mut self, listen: SocketAddr) -> Self {
+        self.listen = listen;
+        self
+    }
+
+    /// Where the records are.
+    #[must_use]
+    pub fn store(mut self, store: StoreChoice) -> Self {
+        self.store = store;
+        self
+    }
+
+    /// Accounts, limits, and who may control the sandbox.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
 }
 
 impl Default for Config {

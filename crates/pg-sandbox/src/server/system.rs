@@ -20,7 +20,7 @@ pub(super) fn now() -> Timestamp {
 ///
 /// # Errors
 /// When the system gives no random bytes.
-pub fn random_seed() -> io::Result<[u8; 32]> {
+pub(crate) fn random_seed() -> io::Result<[u8; 32]> {
     let mut seed = [0; 32];
     #[expect(clippy::disallowed_methods, reason = "the one place where real randomness comes in")]
     getrandom::fill(&mut seed).map_err(io::Error::other)?;

@@ -151,7 +151,7 @@ async fn a_shutdown_ends_idle_connections_and_frees_the_address() {
 
 /// A server with room for few connections and few bytes of bodies.
 async fn small_server(connections: usize, body_bytes: u32) -> Server {
-    let connections = crate::ConnectionLimits { connections, body_bytes, ..Default::default() };
+    let connections = crate::ConnectionLimits::default().connections(connections).body_bytes(body_bytes);
     let settings = Settings { connections, ..Settings::default() };
     Server::start(Config { settings, ..Config::default() }).await.unwrap()
 }

@@ -87,12 +87,11 @@ impl Refusal {
     }
 
     fn body(&self, trace_code: String) -> ServiceError {
-        ServiceError {
-            error_code: self.code.clone().into(),
-            trace_code: trace_code.into(),
-            error_message: self.message.clone(),
-            ..ServiceError::default()
-        }
+        ServiceError::default().with(|record| {
+            record.error_code = self.code.clone().into();
+            record.trace_code = trace_code.into();
+            record.error_message = self.message.clone();
+        })
     }
 
     /// The error as the caller expects it, from a service that speaks a dialect.
@@ -122,7 +121,9 @@ impl Refusal {
                 if !matches!(&*self.code, "1" | "3") {
                     self.basis.assume(112);
                 }
-                let record = EnterpriseError { error_code: self.code.clone().into(), ..EnterpriseError::default() };
+                let record = EnterpriseError::default().with(|record| {
+                    record.error_code = self.code.clone().into();
+                });
                 Reply::encoded(status, Encoding::Xml, pg_model::encode(&record, Encoding::Xml))
             }
             ResponseFormat::Control => return Reply::json(status, &json!({ "error": self.message })),

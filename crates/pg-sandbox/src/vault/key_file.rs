@@ -65,7 +65,7 @@ pub fn load_key(path: &Path) -> Result<Option<KeyFile>, KeyFileError> {
 ///
 /// # Errors
 /// [`KeyFileError::Io`], also when the file is there.
-pub fn create_key(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
+pub(crate) fn create_key(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
     write(path, key, NEW).map_err(|error| KeyFileError::Io(path.to_owned(), error))
 }
 
@@ -73,7 +73,7 @@ pub fn create_key(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
 ///
 /// # Errors
 /// [`KeyFileError::Io`]; the file is as it was then.
-pub fn mark_sealed(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
+pub(crate) fn mark_sealed(path: &Path, key: &[u8; 32]) -> Result<(), KeyFileError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let fresh = PathBuf::from(name);

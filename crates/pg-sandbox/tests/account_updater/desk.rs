@@ -39,7 +39,7 @@ impl Desk {
     pub(crate) fn with(change: impl Fn(&mut Merchant)) -> Self {
         let mut main = Settings::default().merchants.by_name("main").unwrap().clone();
         change(&mut main);
-        let settings = Settings { merchants: Merchants::with(vec![main]).unwrap(), ..Settings::default() };
+        let settings = Settings::default().merchants(Merchants::with(vec![main]).unwrap());
         Self::over(Sandbox::in_memory_with(settings, [0; 32]).unwrap())
     }
 

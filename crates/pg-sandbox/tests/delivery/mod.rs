@@ -128,8 +128,8 @@ async fn tls_needs_a_certificate_that_somebody_trusted_vouches_for() {
     service.stop().await;
     assert_eq!(receiver.count(), 0);
 
-    let outgoing = OutgoingAccess { certificate_authorities: vec![certificate], ..OutgoingAccess::default() };
-    let config = Config { settings: Settings { outgoing, ..Settings::default() }, ..Config::default() };
+    let outgoing = OutgoingAccess::default().certificate_authorities(vec![certificate]);
+    let config = Config::default().settings(Settings::default().outgoing(outgoing));
     let service = Service::start(config).await;
     service.finish_batch(&receiver.url("/secret")).await;
     assert!(receiver.next().await.head.starts_with("POST /secret "));
@@ -139,9 +139,8 @@ async fn tls_needs_a_certificate_that_somebody_trusted_vouches_for() {
 
 #[tokio::test]
 async fn an_unusable_certificate_authority_is_told_at_once() {
-    let outgoing =
-        OutgoingAccess { certificate_authorities: vec![b"no certificate".to_vec()], ..OutgoingAccess::default() };
-    let config = Config { settings: Settings { outgoing, ..Settings::default() }, ..Config::default() };
+    let outgoing = OutgoingAccess::default().certificate_authorities(vec![b"no certificate".to_vec()]);
+    let config = Config::default().settings(Settings::default().outgoing(outgoing));
     let error = pg_sandbox::Server::start(config).await.err().unwrap();
     assert!(error.to_string().starts_with("a certificate authority for callbacks is not usable"), "{error}");
 }
@@ -151,7 +150,7 @@ async fn one_that_waits_is_sent_by_the_next_server() {
     let mut receiver = Receiver::start(Answer::status("200 OK")).await;
     let folder = tempfile::tempdir().unwrap();
     let store = StoreChoice::File(folder.path().join("store.sqlite"));
-    let config = || Config { store: store.clone(), ..Config::default() };
+    let config = || Config::default().store(store.clone());
     let service = Service::start(config()).await;
     service.turn(r#"{"speed": 0}"#).await;
     service.control("callbacks/behaviour", r#"{"kind": "late", "seconds": 60}"#).await;

@@ -132,7 +132,7 @@ fn the_page_is_where_the_sandbox_was_called_or_told_that_it_is() {
     // No host that a server names (A195).
     assert_eq!(redemption_url(Settings::default(), "user@sandbox"), "");
     assert_eq!(redemption_url(Settings::default(), "<script>"), "");
-    let told = Settings { public_url: Some("https://pay.example/".to_owned()), ..Settings::default() };
+    let told = Settings::default().public_url("https://pay.example/".to_owned());
     assert_eq!(redemption_url(told, "10.0.0.1:80"), "https://pay.example");
 }
 

@@ -116,7 +116,7 @@ fn a_visit_redeems_the_token_and_leads_where_that_was_said_to_lead() {
 fn an_approval_redeems_the_token_where_the_account_says_so() {
     let mut main = Shop::new().sandbox.settings().merchants.by_name("main").unwrap().clone();
     main.redemption = Redemption::Approval;
-    let mut shop = Shop::with(Settings { merchants: Merchants::with(vec![main]).unwrap(), ..Settings::default() });
+    let mut shop = Shop::with(Settings::default().merchants(Merchants::with(vec![main]).unwrap()));
     let token = shop.token(&[("redemption_redirect_url", "https://shop.example/redeemed")]);
     let page = shop.pay(&token, PAN);
     assert!(page.says(&format!("href=\"https://shop.example/redeemed?trans_key={}\"", page.trans_key())));

@@ -140,7 +140,7 @@ fn with_it_the_page_runs_it_and_nothing_else() {
         std::fs::write(folder.path().join(file), file).unwrap();
     }
     let package = DecoderPackage::read(folder.path()).unwrap();
-    let mut shop = Shop::with(Settings { decoder: Some(package), ..Settings::default() });
+    let mut shop = Shop::with(Settings::default().decoder(package));
     let page = shop.shown("pages/decoder");
     assert!(page.says("the package for JavaScript decodes it in this page"), "{}", page.text());
     assert_eq!(page.html.matches("<script").count(), 1);

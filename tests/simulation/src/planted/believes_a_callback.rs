@@ -23,16 +23,8 @@ fn takes_over(job: &Job, what: &OwnerEvent) -> Option<Step> {
     let OwnerEvent::Hint(hint) = what else { return None };
     let claimed = hint.claimed();
     let ours = |entry: &&pg_model::UpdatedCard| job.source.contains(&entry.old_card_key);
-    Some(Step::Take(Arc::new(BatchResult {
-        number: 1_000,
-        first: 0,
-        end: 0,
-        batch_key: Some(claimed.batch_key.clone()),
-        how: BatchEnd::Finished,
-        submitted_again: 0,
-        entries: claimed.card_key_details.iter().filter(ours).cloned().collect(),
-        unanswered: Vec::new(),
-        invalid: Vec::new(),
-        strangers: 0,
-    })))
+    let mut result = BatchResult::new(1_000, BatchEnd::Finished);
+    result.batch_key = Some(claimed.batch_key.clone());
+    result.entries = claimed.card_key_details.iter().filter(ours).cloned().collect();
+    Some(Step::Take(Arc::new(result)))
 }

@@ -28,8 +28,10 @@ fn code(record: &Record) -> String {
     let writes: String = record.fields.iter().map(|part| write(record, part)).collect();
     let missing = missing(record);
     let body = format!(
-        "/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\npub struct {name} {{\n{fields}\
+        "/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {name} {{\n{fields}\
          /// What the service sent and the tables do not know.\npub extra: Extra,\n}}\n\n\
+         impl {name} {{\n/// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.\n\
+         #[must_use]\npub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {{\nset(&mut self);\nself\n}}\n}}\n\n\
          impl Record for {name} {{\n\
          fn slot(&mut self, name: &str) -> Slot<'_> {{\n match name {{\n{slots} _ => Slot::Extra,\n }}\n }}\n\n\
          fn extra(&mut self) -> &mut Extra {{\n &mut self.extra\n }}\n\n\

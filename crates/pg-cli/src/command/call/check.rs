@@ -14,7 +14,7 @@ pub(super) fn check(info: &MethodInfo, parameters: &Parameters) -> Result<(), Fa
     let mut violations = info.check_parameters(parameters);
     for (name, times) in twice(parameters) {
         let (rule, found) = (Rule::Together("must be given once only"), format!("{times} values"));
-        violations.push(Violation { name: name.to_owned(), rule, found, source: "" });
+        violations.push(Violation::of_request(name, rule, found));
     }
     if violations.is_empty() {
         return Ok(());

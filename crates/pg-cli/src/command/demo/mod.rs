@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let settings = Settings::default();
     let merchants = settings.merchants.clone();
     let merchant = merchants.by_name("main").ok_or_else(|| Failure::misuse("the sandbox has no merchant main"))?;
-    let config = Config { listen: arguments.listen, store: StoreChoice::File(store.clone()), settings };
+    let config = Config::default().listen(arguments.listen).store(StoreChoice::File(store.clone())).settings(settings);
     let ok = super::runtime()?.block_on(async {
         let server = Server::start(config).await.map_err(|error| super::sandbox::failure(&error))?;
         let mut report = report::Report::new(json, listen_address::from_here(&server.base_url(), server.address()));

@@ -103,7 +103,7 @@ where
     M: ApiRequest<Output: Clone + Record + Send> + Send + 'static,
 {
     let client = client.as_ref().map_err(Clone::clone)?;
-    let bounds = RetryBounds { again: 2, within: Duration::from_secs(60), ..RetryBounds::default() };
+    let bounds = RetryBounds::default().again(2).within(Duration::from_secs(60));
     let mut asking = client.retry(method, bounds).map_err(|misuse| misuse.to_string())?;
     match asking.run().await {
         RetryOutcome::Answered(found) => Ok(shown(&found)),

@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn it_is_told_in_a_line() {
-        let mut progress =
-            Progress { read: 12_000, pending: 10_000, updated: 1_234, open_batches: 2, ..Progress::default() };
+        let mut progress = Progress::default();
+        (progress.read, progress.pending, progress.updated, progress.open_batches) = (12_000, 10_000, 1_234, 2);
         assert_eq!(over(&progress), 2_000);
         assert_eq!(
             (counted(1, "card", "cards"), counted(1_000, "card", "cards")),

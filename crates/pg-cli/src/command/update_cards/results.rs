@@ -197,18 +197,10 @@ mod tests {
     use super::*;
 
     fn batch(number: u64) -> BatchResult {
-        BatchResult {
-            number,
-            first: number,
-            end: number + 1,
-            batch_key: None,
-            how: BatchEnd::Doubtful,
-            submitted_again: 0,
-            entries: Vec::new(),
-            unanswered: vec![format!("key-{number}").as_str().into()],
-            invalid: Vec::new(),
-            strangers: 0,
-        }
+        let mut batch = BatchResult::new(number, BatchEnd::Doubtful);
+        (batch.first, batch.end) = (number, number + 1);
+        batch.unanswered = vec![format!("key-{number}").as_str().into()];
+        batch
     }
 
     fn open(path: &Path, written: Written) -> Results {

@@ -104,7 +104,9 @@ fn masked(entry: &UpdatedCard) -> UpdatedCard {
 }
 
 fn nothing_new(key: &CardKey) -> UpdatedCard {
-    UpdatedCard { old_card_key: key.clone(), ..UpdatedCard::default() }
+    UpdatedCard::default().with(|record| {
+        record.old_card_key = key.clone();
+    })
 }
 
 fn csv(text: &mut String, entry: &UpdatedCard, left_out: &LeftOut, batch_key: &str) {
@@ -161,27 +163,20 @@ mod tests {
     use super::*;
 
     fn batch(how: BatchEnd) -> BatchResult {
-        let mut entry = UpdatedCard {
-            old_card_key: "a-1".into(),
-            response: "700".into(),
-            card_key: "n-1".into(),
-            ..UpdatedCard::default()
-        };
+        let mut entry = UpdatedCard::default().with(|record| {
+            record.old_card_key = "a-1".into();
+            record.response = "700".into();
+            record.card_key = "n-1".into();
+        });
         entry.card.cardholder_name = "Smith, \"Ann\" 4111111111111111".to_owned();
         entry.card.card_number = "4111111111111111".into();
         let finished = how == BatchEnd::Finished;
-        BatchResult {
-            number: 0,
-            first: 0,
-            end: 2,
-            batch_key: finished.then(|| "b".into()),
-            how,
-            submitted_again: 0,
-            entries: if finished { vec![entry] } else { Vec::new() },
-            unanswered: vec!["b-2".into()],
-            invalid: Vec::new(),
-            strangers: 0,
-        }
+        let mut batch = BatchResult::new(0, how);
+        batch.end = 2;
+        batch.batch_key = finished.then(|| "b".into());
+        batch.entries = if finished { vec![entry] } else { Vec::new() };
+        batch.unanswered = vec!["b-2".into()];
+        batch
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 3 §4.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BillingAddress {
     /// Name of the property, left blank where it has none.
     ///

@@ -17,6 +17,7 @@ use crate::{
 ///
 /// Source: spec 2 §4.3.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CardDetails {
     /// Card number, digits without separators.
     ///

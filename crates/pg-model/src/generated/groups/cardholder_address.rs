@@ -17,6 +17,7 @@ use crate::{
 ///
 /// Source: spec 1 §4.6.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CardholderAddress {
     /// Name or number of the property.
     ///

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 3 §4.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckoutCustomer {
     /// Form of address.
     ///

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 1 §4.6.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Customer {
     /// Form of address, such as Dr.
     ///

@@ -17,6 +17,7 @@ use crate::{
 ///
 /// Source: spec 2 §2.6.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CustomerAddress {
     /// Name or number of the property.
     ///

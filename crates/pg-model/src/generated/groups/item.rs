@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 2 §2.4.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Item {
     /// What is sold.
     ///

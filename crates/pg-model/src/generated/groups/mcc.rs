@@ -15,6 +15,7 @@ use crate::{
 ///
 /// Source: spec 2 §4.3.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mcc {
     /// Identifies the recipient's account.
     ///

@@ -19,6 +19,7 @@ use crate::{
 ///
 /// Source: spec 2 §4.3.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Order {
     /// Currency of the prices; it must be enabled on the account.
     ///

@@ -18,6 +18,7 @@ use crate::{
 ///
 /// `POST /address` (spec 3 §4.7). Answered with [`AddressReply`](crate::AddressReply). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AddressLookup {
     /// House number or name.
     ///

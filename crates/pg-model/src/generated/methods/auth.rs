@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/transaction/auth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Auth {
     /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it.
     ///

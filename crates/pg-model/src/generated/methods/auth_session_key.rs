@@ -18,6 +18,7 @@ use crate::{
 ///
 /// `POST /v3/transaction/authSessionKey` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AuthSessionKey {
     /// The session that holds the posted card.
     ///

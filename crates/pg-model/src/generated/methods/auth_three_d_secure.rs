@@ -18,6 +18,7 @@ use crate::{
 ///
 /// `POST /v3/transaction/auth3DSecure` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (one authentication pays once: look the payment up by its unique reference, its own or else that of the initiation).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AuthThreeDSecure {
     /// The authentication, from the reply of the initiation.
     ///

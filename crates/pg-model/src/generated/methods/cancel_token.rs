@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /canceltoken` (spec 3 §4.9). Answered with [`TokenCancellation`](crate::TokenCancellation). Retry class: safe (a cancelled token stays cancelled).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CancelToken {
     /// The token to end, from the reply of gettoken.
     ///

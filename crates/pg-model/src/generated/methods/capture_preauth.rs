@@ -18,6 +18,7 @@ use crate::{
 ///
 /// `POST /v3/transaction/capturepreauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CapturePreauth {
     /// The preauth to capture.
     ///

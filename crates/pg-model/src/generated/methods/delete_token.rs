@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/token/delete` (spec 1 §4.5). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (a second delete is answered with an error and does no harm: either way the token is gone).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeleteToken {
     /// The token to remove.
     ///

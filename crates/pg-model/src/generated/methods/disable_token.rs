@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/token/disable` (spec 1 §4.4). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (the token ends up disabled however often it is sent).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DisableToken {
     /// The token to disable.
     ///

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/token/enable` (spec 1 §4.3). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (enabling twice is the same as enabling once).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EnableToken {
     /// The token to enable.
     ///

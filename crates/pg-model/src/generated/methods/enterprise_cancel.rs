@@ -19,6 +19,7 @@ use crate::{
 ///
 /// `POST /cancel` (spec 3 §4.5). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (carries no reference; a part may be released twice).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EnterpriseCancel {
     /// The pre-auth to cancel.
     ///

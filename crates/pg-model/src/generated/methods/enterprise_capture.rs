@@ -19,6 +19,7 @@ use crate::{
 ///
 /// `POST /capture` (spec 3 §4.4). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EnterpriseCapture {
     /// The pre-auth to capture.
     ///

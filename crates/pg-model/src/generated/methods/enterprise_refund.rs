@@ -19,6 +19,7 @@ use crate::{
 ///
 /// `POST /refund` (spec 3 §4.3). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EnterpriseRefund {
     /// The transaction to pay back.
     ///

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /transaction_lookup` (spec 3 §4.8). Answered with [`EnterpriseTransaction`](crate::EnterpriseTransaction). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EnterpriseTransactionLookup {
     /// The transaction asked about.
     ///

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/transaction/getAuthenticationStatus` (spec 2 §4.4). Answered with [`AuthenticationStatus`](crate::AuthenticationStatus). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GetAuthenticationStatus {
     /// The authentication, from the reply of the initiation.
     ///

@@ -20,6 +20,7 @@ use crate::{
 ///
 /// `POST /gettoken` (spec 3 §4.1). Answered with [`CheckoutToken`](crate::CheckoutToken). Retry class: safe (a token nobody visits charges nobody and expires).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GetToken {
     /// When the token begins to work, in seconds since 1970. Default: time of the request.
     ///

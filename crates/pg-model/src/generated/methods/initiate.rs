@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/session/initiate` (spec 2 §4.1). Answered with [`Session`](crate::Session). Retry class: safe (a session too many does nothing and expires).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Initiate {
     /// Page of the merchant for errors that the card form cannot show.
     ///

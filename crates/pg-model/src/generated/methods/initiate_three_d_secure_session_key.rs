@@ -17,6 +17,7 @@ use crate::{
 ///
 /// `POST /v3/transaction/initiate3DSecureSessionKey` (spec 2 §4.4). Answered with [`ThreeDSecureInitiation`](crate::ThreeDSecureInitiation). Retry class: never (a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct InitiateThreeDSecureSessionKey {
     /// The session that holds the posted card.
     ///

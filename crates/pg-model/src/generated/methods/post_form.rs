@@ -19,6 +19,7 @@ use crate::{
 ///
 /// `POST /v3/session/postform` (spec 2 §4.2). The browser comes back with [`RedirectData`](crate::RedirectData). Retry class: safe (posting again replaces the card of the session).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PostForm {
     /// The open session; a hidden field of the form.
     ///

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/transaction/preauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the reservation can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Preauth {
     /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it.
     ///

@@ -19,6 +19,7 @@ use crate::{
 ///
 /// `POST /repeat` (spec 3 §4.2). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repeat {
     /// The transaction whose card is charged; listed as an integer, though keys are text elsewhere.
     ///

@@ -18,6 +18,7 @@ use crate::{
 ///
 /// `POST /v3/token/requestAccountUpdater` (spec 1 §4.8). Answered with [`BatchRequested`](crate::BatchRequested). Retry class: never (each request queues another batch).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RequestAccountUpdater {
     /// Selects the updater configuration.
     ///

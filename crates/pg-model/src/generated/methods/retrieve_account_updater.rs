@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/token/retrieveAccountUpdater` (spec 1 §4.9). Answered with [`AccountUpdaterBatch`](crate::AccountUpdaterBatch). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RetrieveAccountUpdater {
     /// The batch, from the reply of the request.
     ///

@@ -18,6 +18,7 @@ use crate::{
 ///
 /// `POST /sms` (spec 3 §4.6). Answered with [`SmsReply`](crate::SmsReply). Retry class: never (a repeat is a second message on the customer's telephone).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Sms {
     /// Number in international format: with 00, with +, or beginning with the country code.
     ///

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/token/lookup` (spec 1 §4.2). Answered with [`CardKeyDetails`](crate::CardKeyDetails). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TokenLookup {
     /// The token with this key.
     ///

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/token/tokeniseTransactionKey` (spec 1 §4.7). Answered with [`CardKeyDetails`](crate::CardKeyDetails). Retry class: never (whether a repeat makes a second token is not shown).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TokeniseTransactionKey {
     /// The transaction whose card is stored: a transactionKey, or the trans_key of a hosted checkout.
     ///

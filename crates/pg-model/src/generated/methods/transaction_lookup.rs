@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/transaction/lookup` (spec 2 §4.4). Answered with [`Transactions`](crate::Transactions). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TransactionLookup {
     /// The transaction with this key.
     ///

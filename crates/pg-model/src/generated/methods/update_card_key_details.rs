@@ -19,6 +19,7 @@ use crate::{
 ///
 /// `POST /v3/token/updateCardKeyDetails` (spec 1 §4.6). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (it writes values, so writing them twice leaves the same record).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UpdateCardKeyDetails {
     /// The token to change.
     ///

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// `POST /v3/transaction/update` (spec 2 §4.4). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: never (a repeat is refused because the value is set, which looks like a value that was there before: look the transaction up).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UpdateTransaction {
     /// The transaction to add to; any but an EFT.
     ///

@@ -15,6 +15,7 @@ use crate::{
 ///
 /// Source: spec 1 §2.2.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AccountUpdaterBatch {
     /// Reference of the request. `batchKey` (spec 1 §2.2).
     pub batch_key: BatchKey,
@@ -24,6 +25,15 @@ pub struct AccountUpdaterBatch {
     pub card_key_details: Vec<UpdatedCard>,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl AccountUpdaterBatch {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for AccountUpdaterBatch {

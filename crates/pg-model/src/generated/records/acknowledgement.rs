@@ -13,11 +13,21 @@ use crate::{
 ///
 /// Source: spec 1 §4.3.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Acknowledgement {
     /// OK when carried out. `result` (spec 1 §4.3).
     pub result: ResultCode,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl Acknowledgement {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for Acknowledgement {

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 3 §2.4.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AddressResult {
     /// 1 for success, 0 for failure. `status` (spec 3 §2.4).
     pub status: Flag,
@@ -31,6 +32,15 @@ pub struct AddressResult {
     pub postcode: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl AddressResult {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for AddressResult {

@@ -13,6 +13,7 @@ use crate::{
 ///
 /// Source: spec 1 §4.8.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BatchRequested {
     /// OK or ERROR. `result` (spec 1 §4.8).
     pub result: ResultCode,
@@ -20,6 +21,15 @@ pub struct BatchRequested {
     pub batch_key: BatchKey,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl BatchRequested {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for BatchRequested {

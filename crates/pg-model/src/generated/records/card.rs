@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 1 §2.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Card {
     /// A name for the card. `cardDescription` (spec 1 §2.1).
     pub card_description: String,
@@ -35,6 +36,15 @@ pub struct Card {
     pub card_bank: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl Card {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for Card {

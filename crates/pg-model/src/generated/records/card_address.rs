@@ -15,6 +15,7 @@ use crate::{
 ///
 /// Source: spec 1 §2.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CardAddress {
     /// Name or number of the property. `cardholderAddressPropertyName` (spec 1 §2.1).
     pub property_name: String,
@@ -34,6 +35,15 @@ pub struct CardAddress {
     pub country: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl CardAddress {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for CardAddress {

@@ -15,6 +15,7 @@ use crate::{
 ///
 /// Source: spec 1 §2.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CardCustomer {
     /// Form of address. `customerTitle` (spec 1 §2.1).
     pub customer_title: String,
@@ -30,6 +31,15 @@ pub struct CardCustomer {
     pub customer_telephone: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl CardCustomer {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for CardCustomer {

@@ -14,6 +14,7 @@ use crate::{
 ///
 /// Source: spec 1 §2.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CardKeyDetail {
     /// Reference of the token. `cardKey` (spec 1 §2.1).
     pub card_key: CardKey,
@@ -31,6 +32,15 @@ pub struct CardKeyDetail {
     pub cardholder_address: CardAddress,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl CardKeyDetail {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for CardKeyDetail {

@@ -15,11 +15,21 @@ use crate::{
 ///
 /// Source: spec 1 §4.2.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CardKeyDetails {
     /// The stored cards; none when nothing matches. `cardKeyDetails` (spec 1 §2.1).
     pub card_key_details: Vec<CardKeyDetail>,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl CardKeyDetails {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for CardKeyDetails {

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 3 §2.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckoutItemLine {
     /// What is sold. `name` (spec 3 §2.1).
     pub name: String,
@@ -27,6 +28,15 @@ pub struct CheckoutItemLine {
     pub reference: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl CheckoutItemLine {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for CheckoutItemLine {

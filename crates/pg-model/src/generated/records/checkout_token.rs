@@ -15,6 +15,7 @@ use crate::{
 ///
 /// Source: spec 3 §2.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckoutToken {
     /// The token. `token` (spec 3 §2.1).
     pub token: Token,
@@ -24,6 +25,15 @@ pub struct CheckoutToken {
     pub items: Vec<CheckoutItemLine>,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl CheckoutToken {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for CheckoutToken {

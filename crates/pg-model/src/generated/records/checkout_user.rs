@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 3 §2.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckoutUser {
     /// Form of address. `salutation` (spec 3 §2.1).
     pub salutation: String,
@@ -45,6 +46,15 @@ pub struct CheckoutUser {
     pub country: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl CheckoutUser {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for CheckoutUser {

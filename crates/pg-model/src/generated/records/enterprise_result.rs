@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 3 §2.2.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EnterpriseResult {
     /// Kind of the transaction, in small letters. `trans_type` (spec 3 §2.2).
     pub trans_type: EnterpriseTransactionType,
@@ -35,6 +36,15 @@ pub struct EnterpriseResult {
     pub auth_code: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl EnterpriseResult {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for EnterpriseResult {

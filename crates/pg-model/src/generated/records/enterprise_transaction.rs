@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 3 §4.8.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EnterpriseTransaction {
     /// Status in words; Success is the only one shown. `status` (spec 3 §4.8).
     pub status: String,
@@ -27,6 +28,15 @@ pub struct EnterpriseTransaction {
     pub currency: Currency,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl EnterpriseTransaction {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for EnterpriseTransaction {

@@ -17,6 +17,7 @@ use crate::{
 ///
 /// Source: spec 2 §2.2.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RedirectData {
     /// Name as entered. `cardholderName` (spec 2 §2.2).
     pub cardholder_name: String,
@@ -40,6 +41,15 @@ pub struct RedirectData {
     pub error_message: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl RedirectData {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for RedirectData {

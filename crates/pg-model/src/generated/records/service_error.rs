@@ -15,6 +15,7 @@ use crate::{
 ///
 /// Source: spec 2 §7.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServiceError {
     /// Code of the error. `errorCode` (spec 2 §7).
     pub error_code: ErrorCode,
@@ -24,6 +25,15 @@ pub struct ServiceError {
     pub error_message: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl ServiceError {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for ServiceError {

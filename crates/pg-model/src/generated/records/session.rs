@@ -13,11 +13,21 @@ use crate::{
 ///
 /// Source: spec 2 §4.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Session {
     /// Key for the card form and for the payment, good for 30 minutes. `sessionKey` (spec 2 §2.1).
     pub session_key: SessionKey,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl Session {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for Session {

@@ -13,11 +13,21 @@ use crate::{
 ///
 /// Source: spec 3 §2.3.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SmsReply {
     /// What became of the message. `sms` (spec 3 §2.3).
     pub sms: SmsResult,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl SmsReply {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for SmsReply {

@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 3 §2.3.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SmsResult {
     /// Number in international format. `msisdn` (spec 3 §2.3).
     pub msisdn: String,
@@ -27,6 +28,15 @@ pub struct SmsResult {
     pub message_id: MessageId,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl SmsResult {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for SmsResult {

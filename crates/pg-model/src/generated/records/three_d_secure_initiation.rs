@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 2 §4.4.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ThreeDSecureInitiation {
     /// 607 or 608. `transactionStatusCode` (spec 2 §4.4).
     pub transaction_status_code: StatusCode,
@@ -35,6 +36,15 @@ pub struct ThreeDSecureInitiation {
     pub bank: Named,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl ThreeDSecureInitiation {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for ThreeDSecureInitiation {

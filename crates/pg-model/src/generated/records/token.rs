@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: spec 3 §2.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Token {
     /// Identifier that ties customer, items and merchant together. `tokenid` (spec 3 §2.1).
     pub token_id: TokenId,
@@ -49,6 +50,15 @@ pub struct Token {
     pub currency: Currency,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl Token {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for Token {

@@ -13,11 +13,21 @@ use crate::{
 ///
 /// Source: spec 3 §4.9.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TokenCancellation {
     /// 1 for success, 0 for failure. `status` (spec 3 §4.9).
     pub status: Flag,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl TokenCancellation {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for TokenCancellation {

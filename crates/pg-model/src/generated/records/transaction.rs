@@ -17,6 +17,7 @@ use crate::{
 ///
 /// Source: spec 2 §2.3.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Transaction {
     /// 600 when approved. `transactionStatusCode` (spec 2 §2.3).
     pub transaction_status_code: StatusCode,
@@ -44,6 +45,15 @@ pub struct Transaction {
     pub created_on: String,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl Transaction {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for Transaction {

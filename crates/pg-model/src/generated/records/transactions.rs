@@ -15,11 +15,21 @@ use crate::{
 ///
 /// Source: spec 2 §4.4.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Transactions {
     /// The transactions found, oldest first; none when nothing matches. `transactions` (spec 2 §4.4).
     pub transactions: Vec<Transaction>,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl Transactions {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for Transactions {

@@ -13,6 +13,7 @@ use crate::{
 ///
 /// Source: spec 1 §2.2.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UpdatedCard {
     /// The card key that was submitted. `oldCardKey` (spec 1 §2.2).
     pub old_card_key: CardKey,
@@ -30,6 +31,15 @@ pub struct UpdatedCard {
     pub card: Card,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
+}
+
+impl UpdatedCard {
+    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    #[must_use]
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 impl Record for UpdatedCard {

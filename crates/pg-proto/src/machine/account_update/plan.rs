@@ -107,11 +107,9 @@ impl UpdatePlan {
     }
 
     pub(super) fn request(&self, card_keys: Vec<CardKey>) -> RequestAccountUpdater {
-        RequestAccountUpdater {
-            account_updater_key: self.updater_key.clone(),
-            card_keys,
-            callback_url: self.callback_url.clone(),
-        }
+        let mut request = RequestAccountUpdater::new(self.updater_key.clone(), card_keys);
+        request.callback_url = self.callback_url.clone();
+        request
     }
 
     /// The rules that every batch's request would break.

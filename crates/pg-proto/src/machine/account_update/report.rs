@@ -8,6 +8,7 @@ use crate::Refused;
 /// How far an account update is. All but `open_batches` and `doubtful_batches` counts card keys; a key is counted as over once the result of
 /// its batch was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Progress {
     /// Keys that were read from the source.
     pub read: u64,
@@ -43,6 +44,7 @@ pub struct Progress {
 /// What became of a batch. It is offered until it was taken, and after a crash perhaps once more: a repeat has the same
 /// `number`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BatchResult {
     /// Which batch, from 0.
     pub number: u64,
@@ -64,6 +66,25 @@ pub struct BatchResult {
     pub invalid: Vec<CardKey>,
     /// Entries that were left out because they answer for no key of this batch, or for one twice.
     pub strangers: usize,
+}
+
+impl BatchResult {
+    /// A result without a key that ended so, for tests.
+    #[must_use]
+    pub const fn new(number: u64, how: BatchEnd) -> Self {
+        Self {
+            number,
+            first: 0,
+            end: 0,
+            batch_key: None,
+            how,
+            submitted_again: 0,
+            entries: Vec::new(),
+            unanswered: Vec::new(),
+            invalid: Vec::new(),
+            strangers: 0,
+        }
+    }
 }
 
 /// How a batch ended.
@@ -92,6 +113,7 @@ pub enum BatchEnd {
 
 /// A batch that ended and did not finish.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EndedBatch {
     /// Which batch, from 0.
     pub number: u64,
@@ -107,6 +129,7 @@ pub struct EndedBatch {
 
 /// How an account update ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// Whether it came to its end.
     pub end: UpdateEnd,

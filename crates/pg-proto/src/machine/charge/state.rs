@@ -121,12 +121,11 @@ impl From<&Refused> for Refusal {
 impl Refusal {
     /// The refusal as the dialect reads it.
     pub(super) fn refused(&self, dialect: &Dialect) -> Refused {
-        let error = ServiceError {
-            error_code: self.code.as_str().into(),
-            trace_code: self.trace.as_str().into(),
-            error_message: self.message.clone(),
-            ..ServiceError::default()
-        };
+        let error = ServiceError::default().with(|record| {
+            record.error_code = self.code.as_str().into();
+            record.trace_code = self.trace.as_str().into();
+            record.error_message = self.message.clone();
+        });
         Refused::new(StatusCode::from_u16(self.http).unwrap_or(StatusCode::BAD_REQUEST), error, dialect)
     }
 }

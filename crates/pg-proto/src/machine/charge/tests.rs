@@ -355,6 +355,18 @@ fn after_a_crash_the_request_counts_as_sent_and_a_refusal_proves_nothing_about_i
     assert_eq!(drive.then(ok(EMPTY)).doubts(), UnknownReason::NothingFound);
 }
 
+fn order_in(currency: Currency) -> Order {
+    let mut order = order();
+    order.currency = currency;
+    order
+}
+
+fn without_reference() -> Order {
+    let mut order = order();
+    order.unique_merchant_reference = None;
+    order
+}
+
 #[test]
 fn what_does_not_belong_to_the_state_is_refused() {
     let charge = Charge::new(account(), request(), ChargeBounds::default()).unwrap();
@@ -364,9 +376,9 @@ fn what_does_not_belong_to_the_state_is_refused() {
     let card = || CardDetails::new(PAN, "12", "30");
     for (order, what) in [
         (order().unique_merchant_reference("order-8"), "uniqueMerchantReference"),
-        (Order { currency: Currency::EUR, ..order() }, "currency"),
+        (order_in(Currency::EUR), "currency"),
         (order().item(Item::new("Milk", 1)), "amount"),
-        (Order { unique_merchant_reference: None, ..order() }, "request"),
+        (without_reference(), "request"),
     ] {
         assert_eq!(resume(Auth::new(card(), order)), Err(ResumeError::Mismatch(what)));
     }
@@ -380,8 +392,7 @@ fn what_does_not_belong_to_the_state_is_refused() {
 fn what_can_not_be_charged_once_is_not_begun() {
     let new =
         |order| Charge::new(account(), Auth::new(CardDetails::new(PAN, "12", "30"), order), ChargeBounds::default());
-    let without = Order { unique_merchant_reference: None, ..order() };
-    assert!(matches!(new(without), Err(Misuse::NoUniqueReference)));
+    assert!(matches!(new(without_reference()), Err(Misuse::NoUniqueReference)));
     assert!(matches!(new(order().unique_merchant_reference("")), Err(Misuse::NoUniqueReference)));
     assert!(matches!(new(order().unique_merchant_reference("x".repeat(129))), Err(Misuse::Invalid(_))));
     let capture = pg_model::CapturePreauth::new("0123456789abcdef0123456789abcdef");

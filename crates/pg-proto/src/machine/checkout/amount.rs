@@ -63,7 +63,11 @@ mod tests {
             request.currency = Some(currency.into());
             request.items = items
                 .iter()
-                .map(|&(price, quantity)| CheckoutItem { quantity, ..CheckoutItem::new("Tea", price) })
+                .map(|&(price, quantity)| {
+                    let mut item = CheckoutItem::new("Tea", price);
+                    item.quantity = quantity;
+                    item
+                })
                 .collect();
             total(&request).map(|amount| amount.minor())
         };

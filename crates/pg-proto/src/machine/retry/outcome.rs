@@ -11,6 +11,7 @@ use crate::{
 
 /// How far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RetryBounds {
     /// How often the request is sent again at most. Default: 3.
     pub again: u32,
@@ -19,6 +20,29 @@ pub struct RetryBounds {
     pub within: Duration,
     /// The pauses before each further attempt. Default: one second, doubling up to 30.
     pub pauses: Backoff,
+}
+
+impl RetryBounds {
+    /// How often the request is sent again at most.
+    #[must_use]
+    pub const fn again(mut self, again: u32) -> Self {
+        self.again = again;
+        self
+    }
+
+    /// After this time, counted from its begin, nothing is sent again.
+    #[must_use]
+    pub const fn within(mut self, within: Duration) -> Self {
+        self.within = within;
+        self
+    }
+
+    /// The pauses before each further attempt.
+    #[must_use]
+    pub const fn pauses(mut self, pauses: Backoff) -> Self {
+        self.pauses = pauses;
+        self
+    }
 }
 
 impl Default for RetryBounds {

@@ -214,12 +214,11 @@ mod tests {
     }
 
     fn transaction(kind: &str, key: &str) -> Transaction {
-        Transaction {
-            transaction_type: kind.into(),
-            transaction_key: key.into(),
-            transaction_status_code: "600".into(),
-            ..Transaction::default()
-        }
+        Transaction::default().with(|record| {
+            record.transaction_type = kind.into();
+            record.transaction_key = key.into();
+            record.transaction_status_code = "600".into();
+        })
     }
 
     #[test]
@@ -240,17 +239,18 @@ mod tests {
 
     #[test]
     fn its_transaction_is_recognised() {
-        let full = Transaction {
-            unique_merchant_reference: "order-7".into(),
-            currency: "GBP".into(),
-            transaction_value: "1098".into(),
-            ..transaction("Auth", "a")
-        };
+        let full = transaction("Auth", "a").with(|record| {
+            record.unique_merchant_reference = "order-7".into();
+            record.currency = "GBP".into();
+            record.transaction_value = "1098".into();
+        });
         for found in [full.clone(), transaction("Auth", "a"), transaction("", "a")] {
             assert!(matches!(among(vec![found.clone()]), Found::One(_)));
             assert_eq!(ours().recognise(Box::new(found.clone())), Ok(Box::new(found)));
         }
-        let foreign = Transaction { unique_merchant_reference: "order-8".into(), ..full.clone() };
+        let foreign = full.clone().with(|record| {
+            record.unique_merchant_reference = "order-8".into();
+        });
         assert!(matches!(among(vec![foreign.clone()]), Found::Nothing { certain: false }));
         assert!(matches!(among(vec![foreign, full.clone(), transaction("Refund", "r")]), Found::One(_)));
         assert!(matches!(among(Vec::new()), Found::Nothing { certain: true }));
@@ -259,8 +259,18 @@ mod tests {
     #[test]
     fn another_payment_of_the_same_reference_is_not_taken_for_it() {
         for (other, what) in [
-            (Transaction { transaction_value: "1097".into(), ..transaction("Auth", "a") }, "amount"),
-            (Transaction { currency: "EUR".into(), ..transaction("Auth", "a") }, "currency"),
+            (
+                transaction("Auth", "a").with(|record| {
+                    record.transaction_value = "1097".into();
+                }),
+                "amount",
+            ),
+            (
+                transaction("Auth", "a").with(|record| {
+                    record.currency = "EUR".into();
+                }),
+                "currency",
+            ),
             (transaction("PreAuth", "a"), "type"),
             (transaction("3DSecureCheck", "a"), "type"),
         ] {
@@ -287,7 +297,9 @@ mod tests {
         );
         let Found::One(other) = among(vec![check(), transaction("PreAuth", "p")]) else { panic!("a payment") };
         assert!(matches!(three_d_secure.recognise(other), Err(UnknownReason::OtherPayment(_, "type"))));
-        let foreign = Transaction { unique_merchant_reference: "order-8".into(), ..transaction("Auth", "a") };
+        let foreign = transaction("Auth", "a").with(|record| {
+            record.unique_merchant_reference = "order-8".into();
+        });
         assert!(matches!(among(vec![check(), foreign]), Found::Nothing { certain: false }));
     }
 
@@ -295,8 +307,11 @@ mod tests {
     fn beside_a_check_the_approved_one_of_several_counts_when_the_others_were_declined() {
         let mut dialect = Dialect::documented();
         dialect.declined.push(StatusEntry::new("651", 11));
-        let with =
-            |code: &str, key: &str| Transaction { transaction_status_code: code.into(), ..transaction("Auth", key) };
+        let with = |code: &str, key: &str| {
+            transaction("Auth", key).with(|record| {
+                record.transaction_status_code = code.into();
+            })
+        };
         let three_d_secure = Expected { shared: SharedWith::Check, ..ours() };
         let all = || vec![with("651", "a"), with("600", "b"), with("651", "c")];
         let found = three_d_secure.among(all(), &dialect);

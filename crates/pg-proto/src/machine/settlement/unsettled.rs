@@ -65,7 +65,9 @@ mod tests {
     use super::*;
 
     fn with(code: &str) -> Transaction {
-        Transaction { transaction_status_code: code.into(), ..Transaction::default() }
+        Transaction::default().with(|record| {
+            record.transaction_status_code = code.into();
+        })
     }
 
     #[test]

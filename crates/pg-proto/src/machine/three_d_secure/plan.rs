@@ -18,6 +18,7 @@ pub enum Initiation {
 
 /// What a 3-D Secure payment is to do, and its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ThreeDSecurePlan {
     /// What the last step does. Default: debit.
     pub pay: PaymentType,
@@ -34,6 +35,57 @@ pub struct ThreeDSecurePlan {
     pub lookups: u32,
     /// The pauses between attempts and between lookups. Default: one second, doubling up to 30.
     pub pauses: Backoff,
+}
+
+impl ThreeDSecurePlan {
+    /// What the last step does.
+    #[must_use]
+    pub const fn pay(mut self, pay: PaymentType) -> Self {
+        self.pay = pay;
+        self
+    }
+
+    /// What happens without liability shift.
+    #[must_use]
+    pub const fn without_shift(mut self, without_shift: NoLiabilityShift) -> Self {
+        self.without_shift = without_shift;
+        self
+    }
+
+    /// How long the customer has, from the reply to the initiation.
+    #[must_use]
+    pub const fn challenge(mut self, challenge: Duration) -> Self {
+        self.challenge = challenge;
+        self
+    }
+
+    /// How long the merchant has to decide.
+    #[must_use]
+    pub const fn decision(mut self, decision: Duration) -> Self {
+        self.decision = decision;
+        self
+    }
+
+    /// How often each step is tried at most while it certainly does nothing; the question for the status anew after a crash.
+    #[must_use]
+    pub const fn attempts(mut self, attempts: u32) -> Self {
+        self.attempts = attempts;
+        self
+    }
+
+    /// How often the payment is looked up at most, anew after a crash.
+    #[must_use]
+    pub const fn lookups(mut self, lookups: u32) -> Self {
+        self.lookups = lookups;
+        self
+    }
+
+    /// The pauses between attempts and between lookups.
+    #[must_use]
+    pub const fn pauses(mut self, pauses: Backoff) -> Self {
+        self.pauses = pauses;
+        self
+    }
 }
 
 /// What the last step does.

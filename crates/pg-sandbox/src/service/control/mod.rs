@@ -93,12 +93,18 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
         (&Method::DELETE, ["callbacks", "behaviour"]) => callbacks::behave(context),
         (&Method::POST, ["callbacks", id, "redeliver"]) => callbacks::redeliver(context, id),
         (&Method::GET, ["addresses"]) => Ok(shown(addresses::view())),
-        (&Method::GET, [name]) if let Some(list) = List::named(name) => list.show(context, request),
-        (&Method::GET, [name, key]) if let Some(list) = List::named(name) => list.show_entry(context, key),
-        (_, known) => Ok(match accepted(known) {
-            Some((reason, methods)) => Answer { allow: Some(methods), ..error(StatusCode::METHOD_NOT_ALLOWED, reason) },
-            None => error(StatusCode::NOT_FOUND, NO_SUCH_CALL),
-        }),
+        (method, known) => match (method, known, known.first().and_then(|name| List::named(name))) {
+            (&Method::GET, [_], Some(list)) => list.show(context, request),
+            (&Method::GET, [_, key], Some(list)) => list.show_entry(context, key),
+            _ => Ok(not_accepted(known)),
+        },
+    }
+}
+
+fn not_accepted(segments: &[&str]) -> Answer {
+    match accepted(segments) {
+        Some((reason, methods)) => Answer { allow: Some(methods), ..error(StatusCode::METHOD_NOT_ALLOWED, reason) },
+        None => error(StatusCode::NOT_FOUND, NO_SUCH_CALL),
     }
 }
 

@@ -24,15 +24,16 @@ impl Serve for AddressLookup {
         if known.address_2.is_empty() || known.county.is_empty() {
             context.basis.assume(42);
         }
-        let address = AddressResult {
-            status: Flag::YES,
-            address_1: known.address_1.to_owned(),
-            address_2: known.address_2.to_owned(),
-            town: known.town.to_owned(),
-            county: known.county.to_owned(),
-            postcode: known.postcode.to_owned(),
-            ..AddressResult::default()
-        };
-        Ok(AddressReply { address, ..AddressReply::default() })
+        let address = AddressResult::default().with(|record| {
+            record.status = Flag::YES;
+            record.address_1 = known.address_1.to_owned();
+            record.address_2 = known.address_2.to_owned();
+            record.town = known.town.to_owned();
+            record.county = known.county.to_owned();
+            record.postcode = known.postcode.to_owned();
+        });
+        Ok(AddressReply::default().with(|record| {
+            record.address = address;
+        }))
     }
 }

@@ -18,6 +18,8 @@ impl Serve for CancelToken {
             }
             _ => Flag::NO,
         };
-        Ok(TokenCancellation { status, ..TokenCancellation::default() })
+        Ok(TokenCancellation::default().with(|record| {
+            record.status = status;
+        }))
     }
 }

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use pg_model::{
-    CheckoutToken as Reply, CheckoutUser, EnterpriseTransactionType, ErrorCode, Flag, GetToken, TransactionCategory,
-};
+use pg_model::{CheckoutToken as Reply, EnterpriseTransactionType, ErrorCode, Flag, GetToken, TransactionCategory};
 
 use super::{Context, Refusal, Serve, amount, checkout_reply, country, repeat, stored_user};
 use crate::codes::SandboxErrorCode;
@@ -76,11 +74,10 @@ impl Serve for GetToken {
         };
         context.records.put(&token)?;
         let date_of_birth = self.checkout_customer.date_of_birth.as_ref();
-        let user = CheckoutUser {
-            date_of_birth: date_of_birth.cloned().unwrap_or_default(),
-            ..checkout_reply::user(&token.user)
-        };
-        Ok(Reply { user, ..checkout_reply::of(&token, &base) })
+        let user = checkout_reply::user(&token.user).with(|record| {
+            record.date_of_birth = date_of_birth.cloned().unwrap_or_default();
+        });
+        Ok(checkout_reply::of(&token, &base).with(|reply| reply.user = user))
     }
 }
 

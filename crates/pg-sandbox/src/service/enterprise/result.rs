@@ -9,17 +9,16 @@ use crate::records::{Details, Payment, PaymentKind};
 pub(super) fn of(context: &mut Context<'_>, payment: &Payment, action: SystemAction) -> EnterpriseResult {
     [15, 113, 124].into_iter().for_each(|number| context.basis.assume(number));
     let auth_code = payment.bank.iter().find(|(name, _)| name == "bankAuthCode");
-    EnterpriseResult {
-        trans_type: trans_type(payment.kind),
-        trans_value: amount::decimal(payment.amount, &payment.currency),
-        prev_trans_key: payment.parent.as_deref().unwrap_or_default().into(),
-        trans_class: payment.details.get(Payment::TRANS_CLASS).cloned().unwrap_or_default(),
-        system_action: action,
-        status: if payment.approved() { Flag::YES } else { Flag::NO },
-        trans_key: payment.key.as_str().into(),
-        auth_code: auth_code.map(|(_, code)| code.clone()).unwrap_or_default(),
-        ..EnterpriseResult::default()
-    }
+    EnterpriseResult::default().with(|record| {
+        record.trans_type = trans_type(payment.kind);
+        record.trans_value = amount::decimal(payment.amount, &payment.currency);
+        record.prev_trans_key = payment.parent.as_deref().unwrap_or_default().into();
+        record.trans_class = payment.details.get(Payment::TRANS_CLASS).cloned().unwrap_or_default();
+        record.system_action = action;
+        record.status = if payment.approved() { Flag::YES } else { Flag::NO };
+        record.trans_key = payment.key.as_str().into();
+        record.auth_code = auth_code.map(|(_, code)| code.clone()).unwrap_or_default();
+    })
 }
 
 /// The spelling of replies (spec 3 §2.2; assumption 124).

@@ -27,15 +27,15 @@ impl Serve for Sms {
             created: context.now,
         };
         context.records.put(&message)?;
-        let sms = SmsResult {
-            msisdn: message.msisdn,
-            message: message.message,
-            status: if message.message_id.is_some() { Flag::YES } else { Flag::NO },
-            // Present, and empty where nothing was sent (spec 3 §2.3; assumption 42).
-            message_id: message.message_id.unwrap_or_default().into(),
-            ..SmsResult::default()
-        };
-        Ok(SmsReply { sms, ..SmsReply::default() })
+        let sms = SmsResult::default().with(|record| {
+            record.msisdn = message.msisdn;
+            record.message = message.message;
+            record.status = if message.message_id.is_some() { Flag::YES } else { Flag::NO };
+            record.message_id = message.message_id.unwrap_or_default().into();
+        });
+        Ok(SmsReply::default().with(|record| {
+            record.sms = sms;
+        }))
     }
 }
 

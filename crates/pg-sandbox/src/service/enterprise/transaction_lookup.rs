@@ -14,13 +14,12 @@ impl Serve for EnterpriseTransactionLookup {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<EnterpriseTransaction, Refusal> {
         let payment = transaction::find(context, merchant, &self.trans_key)?;
         [100, 125].into_iter().for_each(|number| context.basis.assume(number));
-        Ok(EnterpriseTransaction {
-            status: status(&payment, context.now, context.settings.spoken().checkout.failed.first()),
-            token: payment.details.get(Payment::TOKEN_ID).map(String::as_str).unwrap_or_default().into(),
-            value: money::separated(payment.paid(), &payment.currency),
-            currency: payment.currency.as_str().into(),
-            ..EnterpriseTransaction::default()
-        })
+        Ok(EnterpriseTransaction::default().with(|record| {
+            record.status = status(&payment, context.now, context.settings.spoken().checkout.failed.first());
+            record.token = payment.details.get(Payment::TOKEN_ID).map(String::as_str).unwrap_or_default().into();
+            record.value = money::separated(payment.paid(), &payment.currency);
+            record.currency = payment.currency.as_str().into();
+        }))
     }
 }
 

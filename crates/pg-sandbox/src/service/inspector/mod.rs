@@ -68,11 +68,11 @@ fn show(context: &mut Context<'_>, segments: &[&str], request: &Request<Bytes>) 
         ["decoder", file] => Ok(decoder::file(context, file).unwrap_or_else(|| missing(context))),
         ["assumptions"] => Ok(assumptions::list(context)),
         ["assumptions", number] => Ok(assumptions::show(context, number).unwrap_or_else(|| missing(context))),
-        [name] if let Some(list) = List::named(name) => lists::show(context, list, request),
-        [name, key] if let Some(list) = List::named(name) => {
-            Ok(lists::entry(context, list, key)?.unwrap_or_else(|| missing(context)))
-        }
-        _ => Ok(missing(context)),
+        _ => match (segments, segments.first().and_then(|name| List::named(name))) {
+            ([_], Some(list)) => lists::show(context, list, request),
+            ([_, key], Some(list)) => Ok(lists::entry(context, list, key)?.unwrap_or_else(|| missing(context))),
+            _ => Ok(missing(context)),
+        },
     }
 }
 

@@ -26,6 +26,6 @@ impl Serve for Initiate {
             collected: Vec::new(),
         };
         context.records.put(&session)?;
-        Ok(Reply { session_key: session.key.into(), ..Reply::default() })
+        Ok(Reply::default().with(|reply| reply.session_key = session.key.into()))
     }
 }

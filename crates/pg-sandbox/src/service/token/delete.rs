@@ -10,6 +10,8 @@ impl Serve for DeleteToken {
         let customer = self.merchant_customer_reference.as_ref();
         let token = find(context, merchant, &self.card_key, customer)?;
         context.records.remove::<CardToken>(&token.key)?;
-        Ok(Acknowledgement { result: ResultCode::OK, ..Acknowledgement::default() })
+        Ok(Acknowledgement::default().with(|record| {
+            record.result = ResultCode::OK;
+        }))
     }
 }

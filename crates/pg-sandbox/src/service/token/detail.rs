@@ -9,62 +9,60 @@ const MASKED_LENGTH: usize = 16;
 
 /// The reply that lists these tokens.
 pub(super) fn all(tokens: &[CardToken]) -> CardKeyDetails {
-    CardKeyDetails { card_key_details: tokens.iter().map(of).collect(), ..CardKeyDetails::default() }
+    CardKeyDetails::default().with(|record| {
+        record.card_key_details = tokens.iter().map(of).collect();
+    })
 }
 
 fn of(token: &CardToken) -> CardKeyDetail {
-    CardKeyDetail {
-        card_key: token.key.as_str().into(),
-        card_unique_identifier: token.unique_identifier.to_string().into(),
-        merchant_customer_reference: token.customer_reference.as_deref().unwrap_or_default().into(),
-        enabled: if token.enabled { Flag::YES } else { Flag::NO },
-        card: card(token),
-        customer: customer(&token.details),
-        cardholder_address: address(&token.details),
-        ..CardKeyDetail::default()
-    }
+    CardKeyDetail::default().with(|record| {
+        record.card_key = token.key.as_str().into();
+        record.card_unique_identifier = token.unique_identifier.to_string().into();
+        record.merchant_customer_reference = token.customer_reference.as_deref().unwrap_or_default().into();
+        record.enabled = if token.enabled { Flag::YES } else { Flag::NO };
+        record.card = card(token);
+        record.customer = customer(&token.details);
+        record.cardholder_address = address(&token.details);
+    })
 }
 
 /// The card part of it.
 pub(super) fn card(token: &CardToken) -> Card {
     let held = &token.card;
-    Card {
-        card_description: text(&token.details, "cardDescription"),
-        cardholder_name: text(&token.details, "cardholderName"),
-        card_number: shortened(&held.masked).into(),
-        card_expiry_month: held.expiry_month.clone(),
-        card_expiry_year: held.expiry_year.clone(),
-        card_type: held.card_type.clone(),
-        card_scheme: held.scheme.clone(),
-        card_bank: held.bank.clone(),
-        ..Card::default()
-    }
+    Card::default().with(|record| {
+        record.card_description = text(&token.details, "cardDescription");
+        record.cardholder_name = text(&token.details, "cardholderName");
+        record.card_number = shortened(&held.masked).into();
+        record.card_expiry_month = held.expiry_month.clone();
+        record.card_expiry_year = held.expiry_year.clone();
+        record.card_type = held.card_type.clone();
+        record.card_scheme = held.scheme.clone();
+        record.card_bank = held.bank.clone();
+    })
 }
 
 fn customer(details: &Details) -> CardCustomer {
-    CardCustomer {
-        customer_title: text(details, "customerTitle"),
-        customer_first_name: text(details, "customerFirstName"),
-        customer_surname: text(details, "customerSurname"),
-        customer_email: text(details, "customerEmail"),
-        customer_mobile: text(details, "customerMobile"),
-        customer_telephone: text(details, "customerTelephone"),
-        ..CardCustomer::default()
-    }
+    CardCustomer::default().with(|record| {
+        record.customer_title = text(details, "customerTitle");
+        record.customer_first_name = text(details, "customerFirstName");
+        record.customer_surname = text(details, "customerSurname");
+        record.customer_email = text(details, "customerEmail");
+        record.customer_mobile = text(details, "customerMobile");
+        record.customer_telephone = text(details, "customerTelephone");
+    })
 }
 
 fn address(details: &Details) -> CardAddress {
-    CardAddress {
-        property_name: text(details, "cardholderAddressPropertyName"),
-        line1: text(details, "cardholderAddressLine1"),
-        line2: text(details, "cardholderAddressLine2"),
-        line3: text(details, "cardholderAddressLine3"),
-        town: text(details, "cardholderAddressTown"),
-        county: text(details, "cardholderAddressCounty"),
-        postcode: text(details, "cardholderAddressPostcode"),
-        country: text(details, "cardholderAddressCountry"),
-        ..CardAddress::default()
-    }
+    CardAddress::default().with(|record| {
+        record.property_name = text(details, "cardholderAddressPropertyName");
+        record.line1 = text(details, "cardholderAddressLine1");
+        record.line2 = text(details, "cardholderAddressLine2");
+        record.line3 = text(details, "cardholderAddressLine3");
+        record.town = text(details, "cardholderAddressTown");
+        record.county = text(details, "cardholderAddressCounty");
+        record.postcode = text(details, "cardholderAddressPostcode");
+        record.country = text(details, "cardholderAddressCountry");
+    })
 }
 
 fn text(details: &Details, name: &str) -> String {

@@ -14,6 +14,8 @@ impl Serve for DisableToken {
         } else {
             context.basis.assume(60);
         }
-        Ok(Acknowledgement { result: ResultCode::OK, ..Acknowledgement::default() })
+        Ok(Acknowledgement::default().with(|record| {
+            record.result = ResultCode::OK;
+        }))
     }
 }

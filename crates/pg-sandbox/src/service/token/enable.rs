@@ -12,6 +12,8 @@ impl Serve for EnableToken {
             token.enabled = true;
             context.records.put(&token)?;
         }
-        Ok(Acknowledgement { result: ResultCode::OK, ..Acknowledgement::default() })
+        Ok(Acknowledgement::default().with(|record| {
+            record.result = ResultCode::OK;
+        }))
     }
 }

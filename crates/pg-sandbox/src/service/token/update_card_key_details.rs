@@ -15,7 +15,9 @@ impl Serve for UpdateCardKeyDetails {
             context.warn("the card has no complete expiry, so it cannot be charged until it gets one");
         }
         context.records.put(&token)?;
-        Ok(Acknowledgement { result: ResultCode::OK, ..Acknowledgement::default() })
+        Ok(Acknowledgement::default().with(|record| {
+            record.result = ResultCode::OK;
+        }))
     }
 }
 

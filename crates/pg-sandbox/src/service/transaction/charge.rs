@@ -163,7 +163,11 @@ mod tests {
     use super::*;
 
     fn total_of(lines: &[(u64, Option<u64>)]) -> Option<u64> {
-        let item = |&(price, quantity): &(u64, Option<u64>)| Item { quantity, ..Item::new("Tea", price) };
+        let item = |&(price, quantity): &(u64, Option<u64>)| {
+            let mut item = Item::new("Tea", price);
+            item.quantity = quantity;
+            item
+        };
         total(&lines.iter().map(item).collect::<Vec<_>>())
     }
 

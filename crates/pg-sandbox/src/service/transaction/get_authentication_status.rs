@@ -22,14 +22,13 @@ impl Serve for GetAuthenticationStatus {
             Some(AuthenticationEnd::Authenticated) => LiabilityShift::SHIFTED,
             _ => LiabilityShift::MERCHANT_LIABLE,
         };
-        Ok(AuthenticationStatus {
-            transaction_status_code: code,
-            transaction_status: status,
-            transaction_key: check.key.as_str().into(),
-            bank_eci_value: eci::of(&check).to_owned(),
-            liability_shift: liability,
-            ..AuthenticationStatus::default()
-        })
+        Ok(AuthenticationStatus::default().with(|record| {
+            record.transaction_status_code = code;
+            record.transaction_status = status;
+            record.transaction_key = check.key.as_str().into();
+            record.bank_eci_value = eci::of(&check).to_owned();
+            record.liability_shift = liability;
+        }))
     }
 }
 

@@ -65,16 +65,15 @@ pub(super) fn initiate(
     let (check, authentication) = open(context, merchant, charge, card, return_to)?;
     let base = own_address::base(context);
     let address = authentication.as_ref().map(|authentication| base + &authentication.page());
-    Ok(ThreeDSecureInitiation {
-        transaction_status_code: check.status_code.as_str().into(),
-        transaction_status: check.status.clone(),
-        transaction_type: TransactionType::from(check.kind.wire()),
-        transaction_key: check.key.as_str().into(),
-        bank_eci_value: eci::of(&check).to_owned(),
-        authentication_key: authentication.map(|authentication| authentication.key).unwrap_or_default().into(),
-        authentication_url: address.unwrap_or_default().into(),
-        ..ThreeDSecureInitiation::default()
-    })
+    Ok(ThreeDSecureInitiation::default().with(|record| {
+        record.transaction_status_code = check.status_code.as_str().into();
+        record.transaction_status = check.status.clone();
+        record.transaction_type = TransactionType::from(check.kind.wire());
+        record.transaction_key = check.key.as_str().into();
+        record.bank_eci_value = eci::of(&check).to_owned();
+        record.authentication_key = authentication.map(|authentication| authentication.key).unwrap_or_default().into();
+        record.authentication_url = address.unwrap_or_default().into();
+    }))
 }
 
 /// The merchant's address as it was sent, with nothing appended (assumption 110).

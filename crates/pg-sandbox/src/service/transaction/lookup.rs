@@ -27,7 +27,9 @@ impl Serve for TransactionLookup {
         if wanted.parameters() > 1 {
             context.basis.assume(99);
         }
-        Ok(Transactions { transactions: rows, ..Transactions::default() })
+        Ok(Transactions::default().with(|record| {
+            record.transactions = rows;
+        }))
     }
 }
 

@@ -50,7 +50,9 @@ impl Serve for UpdateTransaction {
         payment.customer_reference = payment.customer_reference.or(customer);
         context.records.put(&payment)?;
         context.basis.assume(98);
-        Ok(Acknowledgement { result: ResultCode::OK, ..Acknowledgement::default() })
+        Ok(Acknowledgement::default().with(|record| {
+            record.result = ResultCode::OK;
+        }))
     }
 }
 

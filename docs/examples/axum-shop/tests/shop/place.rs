@@ -52,7 +52,7 @@ impl Place {
     pub(crate) fn start(&mut self) {
         let base = BaseUrl::parse(&self.address("")).unwrap();
         let mut config = Shop::new(account(&self.server), base, self.folder.path().join("orders"));
-        let pauses = Backoff { first: Duration::from_millis(1), longest: Duration::from_millis(20) };
+        let pauses = Backoff::new(Duration::from_millis(1), Duration::from_millis(20));
         config.plan.pauses = pauses;
         config.checkout.pauses = pauses;
         let runtime = Runtime::new().unwrap();

@@ -21,23 +21,21 @@ pub(super) fn data(
         let trace_code = context.trace_code();
         errors.push(fault.field.as_str(), field_error(fault, trace_code, &dialect));
     }
-    RedirectData {
-        cardholder_name: form.cardholder_name.clone().unwrap_or_default(),
-        card_number: entered::masked_number(number).into(),
-        card_expiry_month: month.to_owned(),
-        card_expiry_year: year.to_owned(),
-        collect: collected.iter().cloned().collect(),
-        errors,
-        ..RedirectData::default()
-    }
+    RedirectData::default().with(|record| {
+        record.cardholder_name = form.cardholder_name.clone().unwrap_or_default();
+        record.card_number = entered::masked_number(number).into();
+        record.card_expiry_month = month.to_owned();
+        record.card_expiry_year = year.to_owned();
+        record.collect = collected.iter().cloned().collect();
+        record.errors = errors;
+    })
 }
 
 fn field_error(fault: &FieldMistake, trace_code: String, dialect: &Dialect) -> FieldError {
     let error = fault.refusal.record(trace_code, dialect);
-    FieldError {
-        error_code: error.error_code,
-        trace_code: error.trace_code,
-        error_message: error.error_message,
-        ..FieldError::default()
-    }
+    FieldError::default().with(|record| {
+        record.error_code = error.error_code;
+        record.trace_code = error.trace_code;
+        record.error_message = error.error_message;
+    })
 }

@@ -42,7 +42,10 @@ impl Serve for RequestAccountUpdater {
         context.records.put(&batch)?;
         context.records.put(&BatchCards { key: key.clone(), merchant: merchant.name.clone(), entries })?;
         [70, 73].into_iter().for_each(|number| context.basis.assume(number));
-        Ok(BatchRequested { result: ResultCode::OK, batch_key: key.into(), ..BatchRequested::default() })
+        Ok(BatchRequested::default().with(|record| {
+            record.result = ResultCode::OK;
+            record.batch_key = key.into();
+        }))
     }
 
     /// A request with duplicated cards fails (spec 1 §4.8): the one failure that the documents name beside the word for it.
@@ -56,7 +59,9 @@ impl Serve for RequestAccountUpdater {
         }
         context.basis.assume(70);
         context.warn("no batch was made: a card key occurs twice, or two card keys hold the same card");
-        Ok(BatchRequested { result: ResultCode::ERROR, ..BatchRequested::default() })
+        Ok(BatchRequested::default().with(|record| {
+            record.result = ResultCode::ERROR;
+        }))
     }
 }
 

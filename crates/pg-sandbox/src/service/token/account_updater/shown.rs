@@ -6,41 +6,37 @@ use crate::records::{Batch, BatchCards, BatchEntry, NewToken};
 
 /// Every submitted card in its order (assumption 75).
 pub(super) fn batch(batch: &Batch, cards: &BatchCards) -> AccountUpdaterBatch {
-    AccountUpdaterBatch {
-        batch_key: batch.key.as_str().into(),
-        created_on: batch.created.with_offset(),
-        card_key_details: cards.entries.iter().map(entry).collect(),
-        ..AccountUpdaterBatch::default()
-    }
+    AccountUpdaterBatch::default().with(|record| {
+        record.batch_key = batch.key.as_str().into();
+        record.created_on = batch.created.with_offset();
+        record.card_key_details = cards.entries.iter().map(entry).collect();
+    })
 }
 
 fn entry(entry: &BatchEntry) -> UpdatedCard {
-    let old = UpdatedCard {
-        old_card_key: entry.old_card_key.as_str().into(),
-        response: entry.response.clone().into(),
-        ..UpdatedCard::default()
-    };
+    let old = UpdatedCard::default().with(|record| {
+        record.old_card_key = entry.old_card_key.as_str().into();
+        record.response = entry.response.clone().into();
+    });
     let Some(new) = &entry.new else { return old };
-    UpdatedCard {
-        card_key: new.card_key.as_str().into(),
-        card_unique_identifier: new.card_unique_identifier.to_string().into(),
-        merchant_customer_reference: new.merchant_customer_reference.as_str().into(),
-        enabled: if new.enabled { Flag::YES } else { Flag::NO },
-        card: card(new),
-        ..old
-    }
+    old.with(|record| {
+        record.card_key = new.card_key.as_str().into();
+        record.card_unique_identifier = new.card_unique_identifier.to_string().into();
+        record.merchant_customer_reference = new.merchant_customer_reference.as_str().into();
+        record.enabled = if new.enabled { Flag::YES } else { Flag::NO };
+        record.card = card(new);
+    })
 }
 
 fn card(new: &NewToken) -> Card {
-    Card {
-        card_description: new.card_description.clone(),
-        cardholder_name: new.cardholder_name.clone(),
-        card_number: new.card_number.as_str().into(),
-        card_expiry_month: new.card_expiry_month.clone(),
-        card_expiry_year: new.card_expiry_year.clone(),
-        card_type: new.card_type.clone(),
-        card_scheme: new.card_scheme.clone(),
-        card_bank: new.card_bank.clone(),
-        ..Card::default()
-    }
+    Card::default().with(|record| {
+        record.card_description = new.card_description.clone();
+        record.cardholder_name = new.cardholder_name.clone();
+        record.card_number = new.card_number.as_str().into();
+        record.card_expiry_month = new.card_expiry_month.clone();
+        record.card_expiry_year = new.card_expiry_year.clone();
+        record.card_type = new.card_type.clone();
+        record.card_scheme = new.card_scheme.clone();
+        record.card_bank = new.card_bank.clone();
+    })
 }
