@@ -19,7 +19,7 @@
 //! - A batch is submitted again only when its submission certainly was not carried out: it never left, or the service
 //!   refused it. When nobody knows (a lost or unreadable reply, a crash after the machine was stored for sending), the
 //!   batch is doubtful. Then a callback's batch key settles it when, retrieved, it answers for exactly that batch's keys and
-//!   was made after the submission. Otherwise the [policy](Doubtful) decides, and the result says so.
+//!   was made after the submission. Otherwise the [policy](DoubtfulPolicy) decides, and the result says so.
 //! - Nothing in a callback is believed. A hint is a reason to retrieve a batch now; forged, repeated, early or late ones
 //!   cost a request at most, and no more than one in five seconds for a batch.
 //! - The result of every batch goes out until it was taken, with every key of the batch named either in an answer or as
