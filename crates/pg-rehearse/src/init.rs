@@ -146,7 +146,11 @@ impl std::error::Error for InitError {}
 /// [`InitError`] when a file is there already or cannot be written; nothing is overwritten.
 pub fn init(folder: &Path, language: Language) -> Result<Written, InitError> {
     let template = language.template();
-    let plan = include_str!("init/rehearse.toml").replace("COMMAND", template.command);
+    let mut plan = include_str!("init/rehearse.toml").replace("COMMAND", template.command);
+    if language == Language::Java {
+        // It compiles its one file at each start.
+        plan = plan.replace("timeout_seconds = 20", "timeout_seconds = 60");
+    }
     let mut files = vec![(folder.join("rehearse.toml"), plan)];
     files.extend(template.files.iter().map(|(name, text)| (folder.join(name), (*text).to_owned())));
     if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {

@@ -1,3 +1,7 @@
 //! Every test of rehearsals from outside, in one program.
 
+mod adapters;
 mod documents;
+mod faults;
+mod reports;
+mod samples;

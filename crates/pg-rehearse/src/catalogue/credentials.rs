@@ -63,7 +63,7 @@ pub(super) const DRILLS: &[Drill] = &[
         imitates: "The account has used up its requests for this minute: HTTP 429.",
         mend: "Nothing was executed, but only the lookup can say so. Wait before the next request.",
     }
-    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
         id: "C07",
         title: "Credentials withdrawn in the middle",

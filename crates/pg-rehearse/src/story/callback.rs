@@ -152,7 +152,7 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
         let body = about(&token, &key, &order, "9.98");
         let seen = reached(post(stage, "the key of another, cheaper payment", FORM, body).await)?;
         let mut findings = Vec::new();
-        if page::says_paid(&seen) && !asked(stage, before).await {
+        if page::says_paid(&seen) {
             findings.push(judge::fault("callback-trusted", "a payment of 0.01 was believed to pay 9.98"));
         }
         return Ok(Ok(findings));

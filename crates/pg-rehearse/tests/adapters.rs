@@ -1,0 +1,67 @@
+//! The adapters that `pg rehearse init` writes pass what they are written for.
+
+use std::fs;
+
+use pg_rehearse::{Language, Verdict};
+
+use crate::samples::{only, rehearse, there, with};
+
+/// One drill of each kind: all of them are run by hand and in the proof.
+const SAMPLE: [&str; 14] =
+    ["M01", "M02", "M04", "M07", "M08", "M14", "M20", "M23", "M36", "M39", "C01", "T01", "T06", "H02"];
+
+fn passes(language: Language, program: &str) {
+    if !there(program, &format!("the adapter in {}", language.name())) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("it works");
+    pg_rehearse::init(folder.path(), language).expect("it works");
+    assert!(pg_rehearse::init(folder.path(), language).is_err(), "nothing is overwritten");
+    let plan = fs::read_to_string(folder.path().join("rehearse.toml")).expect("it works");
+    let report = rehearse(&plan, folder.path(), &only(&SAMPLE)).expect("it works");
+    let told = report.scorecard(false);
+    assert_eq!(with(&report, Verdict::Passed).len(), SAMPLE.len(), "{told}");
+}
+
+#[test]
+fn the_python_adapter_is_careful() {
+    passes(Language::Python, "python3");
+}
+
+#[test]
+fn the_node_adapter_is_careful() {
+    passes(Language::Node, "node");
+}
+
+#[test]
+fn the_php_adapter_is_careful() {
+    passes(Language::Php, "php");
+}
+
+#[test]
+fn the_java_adapter_is_careful() {
+    passes(Language::Java, "java");
+}
+
+#[test]
+fn adapters_that_crash_hang_or_babble_are_broken_and_no_payment_failure() {
+    if !there("python3", "broken adapters") {
+        return;
+    }
+    for (code, end) in [
+        ("import sys; sys.stdin.read(); sys.exit(3)", "ended with code 3"),
+        ("import time; time.sleep(60)", "in time"),
+        ("print('x' * 3000000)", "more than 1 MiB"),
+        ("print('paid!')", "without a claim"),
+    ] {
+        let plan = format!(
+            "timeout_seconds = 1\n[jobs.charge]\ncommand = [\"python3\", \"-c\", {code:?}]\nwith = [\"sessionKey\"]\n"
+        );
+        let report = rehearse(&plan, &std::env::temp_dir(), &only(&["M01"])).expect("it works");
+        assert_eq!(with(&report, Verdict::Broken), ["M01"], "{code}");
+        assert!(report.outcomes[0].findings[0].text.contains(end), "{:?}", report.outcomes[0].findings);
+        assert_eq!(report.exit_code(), 3);
+    }
+    let missing = rehearse("[jobs.charge]\ncommand = [\"no-such-program\"]\n", &std::env::temp_dir(), &only(&["M01"]));
+    assert!(missing.unwrap_err().to_string().contains("no-such-program"));
+}

@@ -1,0 +1,156 @@
+//! The proof that the drills judge well: integrations with one mistake each are failed by exactly the drills that should.
+//!
+//! `PG_BLESS=all` runs every drill against every fault, which takes ten minutes, and writes what fails into `samples/faults.txt` and
+//! `docs/rehearse-proof.md`; `PG_BLESS=1` writes the page from that list. Without it each fault meets some of the drills that have to fail, and some that must not.
+
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use pg_rehearse::{Options, Verdict};
+
+use crate::samples::{crate_folder, free_port, only, rehearse, there, with};
+
+/// Drills that a fault may not touch unless it is listed for them.
+const OTHERS: [&str; 7] = ["M01", "M03", "M48", "C01", "T02", "R01", "K05"];
+/// Drills of one fault that are run each time.
+const MOST: usize = 5;
+
+struct Fault {
+    program: String,
+    name: String,
+    what: String,
+    fails: BTreeSet<String>,
+}
+
+fn list() -> PathBuf {
+    crate_folder().join("tests/samples/faults.txt")
+}
+
+fn faults() -> Vec<Fault> {
+    let text = fs::read_to_string(list()).expect("it works");
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    lines
+        .map(|line| {
+            let parts: Vec<&str> = line.split('|').map(str::trim).collect();
+            Fault {
+                program: parts[0].to_owned(),
+                name: parts[1].to_owned(),
+                what: parts[2].to_owned(),
+                fails: parts[3].split_whitespace().map(ToOwned::to_owned).collect(),
+            }
+        })
+        .collect()
+}
+
+/// The plan for a fault. The mistake and its log are given by `env`, since a plan names no variables.
+fn plan(fault: &Fault, log: &str) -> String {
+    let samples = crate_folder().join("tests/samples");
+    if fault.program == "python" {
+        return format!(
+            "timeout_seconds = 12\n[jobs.charge]\ncommand = [\"env\", \"FAULT={}\", \"FAULT_LOG={log}\", \"PAY_TIMEOUT=2\", \
+             \"PAY_PATIENCE=5\", \"PAY_PAUSE=0.15\", \"python3\", \"{}\"]\nwith = [\"sessionKey\", \"card\"]\n[hygiene]\nlogs = [\"{log}\"]\n",
+            fault.name,
+            samples.join("faulty.py").display(),
+        );
+    }
+    let (service, shop) = (free_port(), free_port());
+    let job = |name: &str, path: &str| format!("[jobs.{name}]\nurl = \"http://127.0.0.1:{shop}/{path}\"\n");
+    format!(
+        "timeout_seconds = 12\n[service]\nlisten = \"127.0.0.1:{service}\"\n[shop]\ncommand = [\"env\", \"FAULT={}\", \"SHOP_PORT={shop}\", \
+         \"node\", \"{}\"]\nready = \"http://127.0.0.1:{shop}/\"\n{}{}{}{}{}{}{}",
+        fault.name,
+        samples.join("shop.mjs").display(),
+        job("open_redirect", "return"),
+        job("callback", "callback"),
+        job("checkout", "checkout"),
+        job("checkout_return", "success"),
+        job("three_d_secure", "three-d-secure"),
+        job("capture", "capture"),
+        job("refund", "refund"),
+    )
+}
+
+fn failing(fault: &Fault, options: &Options) -> (BTreeSet<String>, String) {
+    let folder = tempfile::tempdir().expect("it works");
+    let log = folder.path().join("shop.log");
+    let report = rehearse(&plan(fault, &log.display().to_string()), folder.path(), options).expect("it works");
+    let failed = with(&report, Verdict::Failed).into_iter().map(ToOwned::to_owned).collect();
+    (failed, report.scorecard(false))
+}
+
+fn prove(program: &str, command: &str) {
+    if !there(command, &format!("faulty integrations in {program}")) {
+        return;
+    }
+    for fault in faults().iter().filter(|fault| fault.program == program) {
+        // Some of the long lists: all of them are run when the table is written.
+        let step = fault.fails.len().div_ceil(MOST).max(1);
+        let expected: BTreeSet<String> = fault.fails.iter().step_by(step).cloned().collect();
+        let others = OTHERS.into_iter().filter(|other| !fault.fails.contains(*other));
+        let drills: Vec<&str> = expected.iter().map(String::as_str).chain(others).collect();
+        let (failed, told) = failing(fault, &only(&drills));
+        assert_eq!(failed, expected, "{}: {}\n{told}", fault.name, fault.what);
+    }
+}
+
+#[test]
+fn charges_with_one_mistake_are_failed_by_exactly_the_drills_that_should() {
+    prove("python", "python3");
+}
+
+#[test]
+fn shops_with_one_mistake_are_failed_by_exactly_the_drills_that_should() {
+    prove("node", "node");
+}
+
+#[test]
+fn the_careful_ones_pass_and_there_are_enough_faulty_ones() {
+    let all = faults();
+    assert!(all.iter().filter(|fault| !fault.fails.is_empty()).count() >= 25);
+    for program in ["python", "node"] {
+        let careful = all.iter().find(|fault| fault.program == program && fault.name == "none").expect("it works");
+        assert!(careful.fails.is_empty());
+    }
+    let page = crate_folder().join("../../docs/rehearse-proof.md");
+    match std::env::var("PG_BLESS").as_deref() {
+        Ok("all") => bless(&all),
+        Ok(_) => fs::write(&page, table(&all)).expect("it works"),
+        Err(_) => {}
+    }
+    assert!(
+        fs::read_to_string(&page).unwrap_or_default() == table(&faults()),
+        "not fresh: run this test with PG_BLESS=1, or PG_BLESS=all"
+    );
+}
+
+/// Every drill against every fault.
+fn bless(all: &[Fault]) {
+    let mut text =
+        "# program | fault | what it is | the drills that fail it. Written by the test faults.rs with PG_BLESS=1.\n"
+            .to_owned();
+    let mut found = Vec::new();
+    for fault in all {
+        let mut options = Options::default();
+        options.jobs = 12;
+        let (fails, _) = failing(fault, &options);
+        let list = fails.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+        println!("{}: {list}", fault.name);
+        text.push_str(&format!("{} | {} | {} | {list}\n", fault.program, fault.name, fault.what));
+        found.push(Fault { program: fault.program.clone(), name: fault.name.clone(), what: fault.what.clone(), fails });
+    }
+    fs::write(list(), text).expect("it works");
+    fs::write(crate_folder().join("../../docs/rehearse-proof.md"), table(&found)).expect("it works");
+    println!("{} integrations", found.len());
+}
+
+fn table(all: &[Fault]) -> String {
+    let mut text = "<!-- @generated by the test `the_careful_ones_pass_and_there_are_enough_faulty_ones` (PG_BLESS=all). Do not edit. -->\n\n\
+                    # Faulty integrations against drills\n\nEach is a careful integration with one mistake that is found in the wild. [The drills](drills.md) that fail it\n\
+                    stand behind it; it passes all others.\n\n| integration | its mistake | failed by |\n|---|---|---|\n"
+        .to_owned();
+    for fault in all {
+        let fails = fault.fails.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+        let fails = if fails.is_empty() { "nothing" } else { &fails };
+        text.push_str(&format!("| {} `{}` | {} | {fails} |\n", fault.program, fault.name, fault.what));
+    }
+    text
+}

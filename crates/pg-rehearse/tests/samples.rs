@@ -1,0 +1,46 @@
+//! Sample integrations, and how they are rehearsed.
+
+use std::{
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use pg_rehearse::{Options, Plan, Report, RunError, Verdict};
+
+pub(crate) fn crate_folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Whether a program is there; says plainly what is left out when it is not.
+pub(crate) fn there(program: &str, what: &str) -> bool {
+    let version = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let there = version.is_ok();
+    if !there {
+        eprintln!("left out, because {program} is not installed: {what}");
+    }
+    there
+}
+
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").expect("it works").local_addr().expect("it works").port()
+}
+
+/// Runs a plan on a runtime of its own.
+pub(crate) fn rehearse(plan: &str, folder: &Path, options: &Options) -> Result<Report, RunError> {
+    let plan = Plan::parse(plan, folder).expect("it works");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it works");
+    runtime.block_on(pg_rehearse::run(plan, options, |_| {}, std::future::pending()))
+}
+
+/// The numbers of the drills with this verdict.
+pub(crate) fn with(report: &Report, verdict: Verdict) -> Vec<&'static str> {
+    report.outcomes.iter().filter(|one| one.verdict == verdict).map(|one| one.drill.id).collect()
+}
+
+/// Options for these drills alone.
+pub(crate) fn only(drills: &[&str]) -> Options {
+    let mut options = Options::default();
+    options.only = drills.iter().map(ToString::to_string).collect();
+    options
+}

@@ -1,0 +1,218 @@
+"""The careful adapter of `pg rehearse init --language python` with one mistake, named by FAULT: see ../faults.rs."""
+import http.client
+import json
+import os
+import ssl
+import sys
+import urllib.parse
+import uuid
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "init"))
+sys.dont_write_bytecode = True
+import pay  # noqa: E402
+
+FAULT = os.environ.get("FAULT", "")
+careful_call, careful_outcome, careful_look_up, careful_payment = pay.call, pay.outcome, pay.look_up, pay.payment
+
+
+def once(job, on_unclear, reference=None):
+    """Sends the payment once and claims what `on_unclear` says when no clear answer comes."""
+    method, form = pay.payment(job, reference or job["order"])
+    try:
+        return pay.outcome(pay.call(method, form)) or {"claim": "unknown"}
+    except pay.Refused:
+        return {"claim": "not-charged"}
+    except pay.Unclear as unclear:
+        return on_unclear(method, form, unclear)
+
+
+def again(method, form, _):
+    try:
+        return pay.outcome(pay.call(method, form)) or {"claim": "unknown"}
+    except (pay.Refused, pay.Unclear):
+        return {"claim": "unknown"}
+
+
+def looked_up(form):
+    try:
+        return pay.look_up(form["uniqueMerchantReference"]) or {"claim": "unknown"}
+    except (pay.Refused, pay.Unclear):
+        return {"claim": "unknown"}
+
+
+def new_reference(job):
+    def resend(method, form, _):
+        again(method, {**form, "uniqueMerchantReference": form["uniqueMerchantReference"] + "-retry"}, None)
+        return looked_up(form)
+    return once(job, resend)
+
+
+def without(form):
+    return {name: value for name, value in form.items() if name != "uniqueMerchantReference"}
+
+
+def blind_retry(job):
+    method, form = pay.payment(job, job["order"])
+    for _ in range(3):
+        try:
+            return pay.outcome(pay.call(method, without(form))) or {"claim": "unknown"}
+        except pay.Refused:
+            return {"claim": "not-charged"}
+        except pay.Unclear:
+            pass
+    return {"claim": "unknown"}
+
+
+def believes_empty(job):
+    found = pay.look_up
+
+    def look_up(reference):
+        known = found(reference)
+        return known if known is not None else {"claim": "not-charged"}
+    pay.look_up = look_up
+    # A first attempt sends; only what is unclear is looked up.
+    return careful_charge(job)
+
+
+def hammering(job):
+    for _ in range(6):
+        claim = careful_charge(dict(job))
+        if claim.get("error") is None:
+            return claim
+    return claim
+
+
+careful_charge = pay.charge
+
+
+def charge(job):
+    if FAULT == "new-reference":
+        return new_reference(job)
+    if FAULT == "blind-retry":
+        return blind_retry(job)
+    if FAULT == "timeout-is-failure":
+        return once(job, lambda *_: {"claim": "not-charged"})
+    if FAULT == "timeout-is-decline":
+        return once(job, lambda *_: {"claim": "declined"})
+    if FAULT == "timeout-is-paid":
+        return once(job, lambda *_: {"claim": "paid"})
+    if FAULT == "never-looks-up":
+        return once(job, lambda *_: {"claim": "unknown"})
+    if FAULT == "resends-and-believes-the-refusal":
+        return once(job, lambda method, form, _: {"claim": "not-charged"} if again(method, form, _)["claim"] == "unknown" else again(method, form, _))
+    if FAULT == "reference-of-each-start":
+        job = {**job, "order": job["order"] + "-" + uuid.uuid4().hex[:6], "attempt": 1}
+    if FAULT == "empty-lookup-believed":
+        return believes_empty(job)
+    if FAULT == "credentials-hammered":
+        return hammering(job)
+    if FAULT == "card-printed":
+        print(json.dumps(job), file=sys.stderr)
+    if FAULT == "card-logged":
+        with open(os.environ["FAULT_LOG"], "a", encoding="utf-8") as log:
+            log.write(json.dumps(job) + "\n")
+    if FAULT == "card-kept":
+        with open(os.path.join(os.environ["PG_REHEARSE_DIR"], "order.json"), "w", encoding="utf-8") as file:
+            json.dump(job, file)
+    return careful_charge(job)
+
+
+def outcome(payment):
+    code = str(payment.get("transactionStatusCode", ""))
+    if FAULT == "unknown-status-is-decline" and code and code != "600":
+        return {"claim": "declined"}
+    if FAULT == "unknown-status-is-paid" and code and code not in pay.DECLINED and payment.get("transactionType") == "Auth":
+        return {"claim": "paid", "transactionKey": payment.get("transactionKey", "")}
+    if FAULT == "decline-is-paid" and code in pay.DECLINED:
+        return {"claim": "paid"}
+    return careful_outcome(payment)
+
+
+def payment(job, reference):
+    method, form = careful_payment(job, reference)
+    if FAULT == "two-decimals-everywhere" and job["currency"] == "JPY":
+        form["itemPrice0"] = job["amount"] * 100
+    if FAULT == "three-decimals-forgotten" and job["currency"] == "BHD":
+        form["itemPrice0"] = job["amount"] // 10
+    if FAULT == "amount-as-float":
+        form["itemPrice0"] = int(float("%.7g" % job["amount"]))
+    if FAULT == "card-in-reference" and "card" in job:
+        form["merchantReference"] = "card " + job["card"]["number"]
+    return method, form
+
+
+def call(method, parameters):
+    if FAULT == "credentials-printed":
+        print(os.environ["PG_API_PASSWORD"], file=sys.stderr)
+    if FAULT == "password-as-reference":
+        parameters = {**parameters, "merchantReference": os.environ["PG_API_PASSWORD"]} if "currency" in parameters else parameters
+    if FAULT == "no-reference" and "currency" in parameters:
+        parameters = without(parameters)
+    try:
+        return careful_call(method, parameters)
+    except pay.Unclear as unclear:
+        if FAULT == "119-is-decline" and "119" in str(unclear):
+            return {"transactionStatusCode": "901"}
+        if FAULT == "used-reference-is-failure" and "950" in str(unclear):
+            print(json.dumps({"claim": "not-charged"}))
+            sys.exit(0)
+        if FAULT == "errors-print-the-request":
+            print("failed:", parameters, os.environ["PG_API_KEY"], file=sys.stderr)
+        if FAULT == "lookup-error-is-not-charged" and method == "transaction/lookup":
+            print(json.dumps({"claim": "not-charged"}))
+            sys.exit(0)
+        raise
+    except pay.Refused:
+        if FAULT == "refused-lookup-is-not-charged" and method == "transaction/lookup":
+            print(json.dumps({"claim": "not-charged"}))
+            sys.exit(0)
+        raise
+
+
+class Following(http.client.HTTPConnection):
+    """Follows redirects with everything that was sent."""
+
+    def request(self, method, url, body=None, headers=None):
+        super().request(method, url, body, headers or {})
+        self.sent = (method, body, headers)
+
+    def getresponse(self):
+        response = super().getresponse()
+        if response.status in (302, 307):
+            target = urllib.parse.urlsplit(response.getheader("Location"))
+            other = http.client.HTTPConnection(target.netloc, timeout=pay.TIMEOUT)
+            other.request(self.sent[0], target.path, self.sent[1], self.sent[2])
+            return other.getresponse()
+        return response
+
+
+class Addressed(http.client.HTTPConnection):
+    """Puts the key into the address."""
+
+    def request(self, method, url, body=None, headers=None):
+        super().request(method, url + "?apiKey=" + os.environ["PG_API_KEY"], body, headers or {})
+
+
+if FAULT == "redirects-followed":
+    pay.http.client.HTTPConnection = Following
+if FAULT == "key-in-address":
+    pay.http.client.HTTPConnection = Addressed
+if FAULT == "tls-not-verified":
+    pay.ssl.create_default_context = ssl._create_unverified_context
+if FAULT == "host-not-verified":
+    def context():
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        made.check_hostname = False
+        made.load_verify_locations(os.environ["SSL_CERT_FILE"])
+        return made
+    pay.ssl.create_default_context = context
+if FAULT == "falls-back-to-plain-http":
+    class Falling(http.client.HTTPSConnection):
+        def connect(self):
+            try:
+                super().connect()
+            except ssl.SSLError:
+                http.client.HTTPConnection.connect(self)
+    pay.http.client.HTTPSConnection = Falling
+pay.charge, pay.call, pay.outcome, pay.payment = charge, call, outcome, payment
+pay.main()

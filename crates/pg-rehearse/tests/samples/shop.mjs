@@ -1,0 +1,213 @@
+// A careful shop: return page, callback, hosted checkout, 3-D Secure, captures and refunds. Node, no package.
+// FAULT names one mistake that it makes, for the proof that the drills find it; see faulty.rs.
+import { createDecipheriv, createHash } from "node:crypto";
+import http from "node:http";
+
+const env = process.env;
+const FAULT = env.FAULT ?? "";
+const MOST = 64 * 1024;
+const PRICE = "9.98"; // of every order in a rehearsal
+
+function send(path, form) {
+  const url = new URL(path);
+  return new Promise((resolve, reject) => {
+    const options = { method: "POST", agent: false, headers: { "content-type": "application/x-www-form-urlencoded" } };
+    const request = http.request(url, options, (response) => {
+      const parts = [];
+      response.on("data", (part) => parts.push(part));
+      response.on("aborted", () => reject(new Error("aborted")));
+      response.on("end", () => resolve(Buffer.concat(parts).toString("utf8")));
+    });
+    request.setTimeout(2000, () => request.destroy(new Error("timeout")));
+    request.on("error", reject);
+    request.end(new URLSearchParams(form).toString());
+  });
+}
+
+async function call(method, parameters) {
+  const form = { apiKey: env.PG_API_KEY, apiPassword: env.PG_API_PASSWORD, ...parameters };
+  const names = Object.keys(form).filter((name) => form[name] !== "");
+  names.sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+  form.shaSignature = createHash("sha512").update(names.map((n) => `${n}=${form[n]}${env.PG_SHA_KEY}`).join("")).digest("hex");
+  return JSON.parse(await send(`${env.PG_BASE_URL}/v3/${method}/json`, form));
+}
+
+async function enterprise(method, parameters) {
+  const account = { api_key: env.PG_ENTERPRISE_API_KEY, api_password: env.PG_ENTERPRISE_API_PASSWORD, version: "5" };
+  const xml = await send(`${env.PG_ENTERPRISE_BASE_URL}/${method}`, { ...account, ...parameters });
+  return (name) => xml.match(new RegExp(`<${name}>([^<]*)</${name}>`))?.[1] ?? "";
+}
+
+const escape = (text) => String(text ?? "").replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+const page = (status, text) => ({ status, type: "text/html; charset=utf-8", body: `<!DOCTYPE html><title>Shop</title>${text}` });
+const json = (value, status = 200) => ({ status, type: "application/json", body: JSON.stringify(value) });
+const unread = () => page(400, "<p>This page could not be read. Please go back and try again.</p>");
+
+/** What the card form sent back; it is shown and proves nothing. */
+function returned(query) {
+  const data = (query.get("data") ?? "").replaceAll(FAULT === "plus-lost" ? "\0" : " ", "+");
+  if (FAULT === "plus-lost" && data.includes(" ")) return unread();
+  const iv = query.get("iv") ?? "";
+  if (data.length > 20000 || iv.length !== 16) return unread();
+  let plain;
+  try {
+    const decipher = createDecipheriv("aes-256-cbc", env.PG_API_KEY, iv);
+    plain = Buffer.concat([decipher.update(data, "base64"), decipher.final()]);
+  } catch (error) {
+    if (FAULT === "oracle") return page(500, "<p>Something went wrong.</p>");
+    if (FAULT === "stack-trace") return page(400, `<pre>${escape(error.stack)}\nbad decrypt</pre>`);
+    return unread();
+  }
+  if (FAULT === "timing-oracle") for (const end = Date.now() + 15; Date.now() < end; );
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(plain);
+    const card = readCard(text);
+    if (FAULT === "redirect-trusted") return page(200, `<h1>Payment successful</h1><p>${escape(card.cardNumber)}</p>`);
+    if (FAULT === "forgery-trusted" && card.status === "accepted") return page(200, "<h1>Order confirmed</h1>");
+    const name = FAULT === "markup" ? card.cardholderName : escape(card.cardholderName);
+    const key = FAULT === "key-in-page" ? `<script>var key = "${env.PG_API_KEY}"</script>` : "";
+    return page(200, `<h1>Please confirm</h1><p>${name}, card ${escape(card.cardNumber)}</p>${key}`);
+  } catch (error) {
+    if (FAULT === "format-oracle" && error instanceof SyntaxError) return page(422, "<p>The data is malformed.</p>");
+    return unread();
+  }
+}
+
+function readCard(text) {
+  const card = JSON.parse(text);
+  if (typeof card !== "object" || card === null || Array.isArray(card)) throw new TypeError("no object");
+  return card;
+}
+
+/** A payment of the hosted checkout counts when the service says so, with the right amount. */
+async function paid(key) {
+  if (!/^[0-9A-Za-z]{32}$/.test(key ?? "")) return "not-charged";
+  try {
+    const found = await enterprise("transaction_lookup", { trans_key: key });
+    if (FAULT === "lookup-down-is-paid" && found("status") === "") return "paid";
+    if (found("errorcode") !== "") return "not-charged";
+    const right = FAULT === "amount-ignored" || (found("value") === PRICE && found("currency") === "GBP");
+    return found("status") === "Success" && right ? "paid" : "unknown";
+  } catch {
+    return "unknown";
+  }
+}
+
+async function callback(body, type) {
+  let form;
+  try {
+    form = type.includes("json") ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
+  } catch {
+    return json({ claim: "unknown" }, 400);
+  }
+  if (FAULT === "callback-trusted") return json({ claim: form.status === "1" ? "paid" : "unknown" });
+  if (FAULT === "callback-inside" && !form.trans_key) return json({ error: `Traceback (most recent call last): ${env.PG_SHA_KEY}` }, 400);
+  if (form.batchKey) {
+    const batch = await call("token/retrieveAccountUpdater", { batchKey: String(form.batchKey) }).catch(() => ({}));
+    return json({ claim: "unknown", updated: (batch.cardKeyDetails ?? []).length });
+  }
+  if (!form.trans_key) return json({ claim: "unknown" }, 400);
+  return json({ claim: await paid(form.trans_key), transactionKey: form.trans_key });
+}
+
+async function success(query) {
+  const claim = FAULT === "success-trusted" ? "paid" : await paid(query.get("trans_key"));
+  const words = { paid: "<h1>Thank you for your order</h1>", unknown: "<h1>We are checking your payment</h1>" };
+  return page(200, words[claim] ?? "<h1>This order is not paid yet</h1>");
+}
+
+async function checkout(job) {
+  const made = await enterprise("gettoken", {
+    "item_name[0]": "Order", "item_price[0]": (job.amount / 100).toFixed(2), currency: job.currency, success_url: job.successUrl,
+    cancel_url: job.successUrl, auto_redirect: "1", trans_reference: job.order, ...(FAULT === "token-many-uses" ? {} : { token_uses: "1" }),
+  });
+  return json({ claim: "unknown", url: made("redemption_url") });
+}
+
+/** What a transaction record says. */
+function outcome(reply) {
+  if (reply.transactionStatusCode === "600") return { claim: "paid", transactionKey: reply.transactionKey };
+  if (["901", "902", "903", "907"].includes(reply.transactionStatusCode)) return { claim: "declined" };
+  return undefined;
+}
+
+async function lookUp(reference) {
+  const reply = await call("transaction/lookup", { uniqueMerchantReference: reference });
+  const found = Object.values(reply.transactions?.transaction ?? reply.transactions ?? {});
+  const payments = found.filter((one) => ["Auth", "PreAuth"].includes(one.transactionType)).map(outcome).filter(Boolean);
+  return payments.find((one) => one.claim === "paid") ?? payments[0];
+}
+
+async function threeDSecure(job) {
+  if (job.step === "start") {
+    const order = { itemName0: "Order", itemPrice0: String(job.amount), currency: job.currency, uniqueMerchantReference: job.order };
+    const form = { ...order, sessionKey: job.sessionKey, returnUrl: job.returnUrl };
+    const begun = await call("transaction/initiate3DSecureSessionKey", form).catch(() => ({}));
+    const { authenticationKey, authenticationUrl } = begun;
+    if (FAULT === "3ds-not-awaited") {
+      const early = { ...order, uniqueMerchantReference: `${job.order}-early`, sessionKey: job.sessionKey };
+      await call("transaction/authSessionKey", early).catch(() => ({}));
+    }
+    return json(authenticationKey ? { claim: "unknown", authenticationKey, authenticationUrl } : { claim: "unknown" });
+  }
+  for (let attempt = 0; attempt < 3; attempt++) {
+    try {
+      const status = await call("transaction/getAuthenticationStatus", { authenticationKey: job.authenticationKey });
+      if (status.liabilityShift !== "Y") {
+        return json((await lookUp(job.order)) ?? { claim: "not-charged" });
+      }
+      const known = attempt === 0 ? undefined : await lookUp(job.order);
+      const paid = known ?? outcome(await call("transaction/auth3DSecure", { authenticationKey: job.authenticationKey }));
+      const found = paid ?? (await lookUp(job.order));
+      if (found) return json(found);
+    } catch {
+      // Unclear: the next round looks it up first.
+    }
+  }
+  return json({ claim: "unknown" });
+}
+
+/** No reference protects these, so that they are sent once. */
+async function later(job, method, attempt = 0) {
+  if (job.attempt > 1 && FAULT !== "refund-retried") return json({ claim: "unknown" });
+  try {
+    const reply = await call(method, { transactionKey: job.transactionKey, transactionValue: String(job.amount) });
+    return json(outcome(reply) ?? { claim: "unknown" });
+  } catch {
+    if (FAULT === "refund-retried" && attempt < 2) return later(job, method, attempt + 1);
+    return json({ claim: "unknown" });
+  }
+}
+
+async function answer(request, body, url) {
+  if (url.pathname === "/return") return returned(url.searchParams);
+  if (url.pathname === "/callback") return callback(body, request.headers["content-type"] ?? "");
+  if (url.pathname === "/success") return success(url.searchParams);
+  if (request.method !== "POST") return page(200, "<h1>Shop</h1>");
+  const job = JSON.parse(body);
+  if (url.pathname === "/checkout") return checkout(job);
+  if (url.pathname === "/three-d-secure") return threeDSecure(job);
+  if (url.pathname === "/capture") return later(job, "transaction/capturepreauth");
+  return later(job, "transaction/refund");
+}
+
+http
+  .createServer((request, response) => {
+    const parts = [];
+    let size = 0;
+    request.on("data", (part) => {
+      size += part.length;
+      if (size <= MOST || FAULT === "no-limit") parts.push(part);
+      else {
+        response.writeHead(413, { connection: "close" }).end();
+        request.destroy();
+      }
+    });
+    request.on("end", async () => {
+      const url = new URL(request.url, "http://shop");
+      const made = await answer(request, Buffer.concat(parts).toString("utf8"), url).catch(() => page(400, "<p>No.</p>"));
+      response.writeHead(made.status, { "content-type": made.type, "cache-control": "no-store" }).end(made.body);
+    });
+    request.on("error", () => {});
+  })
+  .listen(Number(env.SHOP_PORT), "127.0.0.1");
