@@ -29,7 +29,7 @@ pub use reading::ErrorMeaning;
 /// use pg_model::dialect::{Dialect, StatusEntry};
 /// use pg_model::{Outcome, Transaction};
 ///
-/// let reply = || Transaction { transaction_status_code: "651".into(), ..Transaction::default() };
+/// let reply = || Transaction::default().with(|reply| reply.transaction_status_code = "651".into());
 /// let mut dialect = Dialect::documented();
 /// // No document says what 651 means.
 /// assert!(matches!(Outcome::read(reply(), &dialect), Outcome::Other(_)));

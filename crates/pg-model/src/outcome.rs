@@ -8,10 +8,10 @@ use crate::{EnterpriseResult, Flag, StatusCode, ThreeDSecureInitiation, Transact
 /// use pg_model::{Dialect, Outcome, Transaction};
 ///
 /// let documented = Dialect::documented();
-/// let reply = Transaction { transaction_status_code: "600".into(), ..Transaction::default() };
+/// let reply = Transaction::default().with(|reply| reply.transaction_status_code = "600".into());
 /// assert!(matches!(Outcome::read(reply, &documented), Outcome::Approved(_)));
 /// // A status that neither the documents nor the dialect know is neither.
-/// let reply = Transaction { transaction_status_code: "699".into(), ..Transaction::default() };
+/// let reply = Transaction::default().with(|reply| reply.transaction_status_code = "699".into());
 /// assert!(matches!(Outcome::read(reply, &documented), Outcome::Other(_)));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -87,11 +87,10 @@ pub trait RecordMap {
 /// ```
 /// use pg_model::{Keyed, ServiceError};
 /// let mut errors = Keyed::default();
-/// errors.push("cardNumber", ServiceError { error_code: "108".parse()?, ..ServiceError::default() });
+/// errors.push("cardNumber", ServiceError::default().with(|error| error.error_code = "108".into()));
 /// for (field, error) in &errors {
 ///     assert_eq!((field, error.error_code.as_str()), ("cardNumber", "108"));
 /// }
-/// # Ok::<(), core::convert::Infallible>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keyed<R>(Vec<(String, R)>);

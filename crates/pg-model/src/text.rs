@@ -14,7 +14,7 @@ pub trait Text {
     ///
     /// ```
     /// use pg_model::{Text, Transaction};
-    /// let reply = Transaction { transaction_key: "k".into(), ..Transaction::default() };
+    /// let reply = Transaction::default().with(|reply| reply.transaction_key = "k".into());
     /// assert_eq!((reply.transaction_key.given(), reply.transaction_status.given()), (Some("k"), None));
     /// ```
     fn given(&self) -> Option<&str> {

@@ -8,7 +8,8 @@ impl Transaction {
     ///
     /// ```
     /// use pg_model::{Amount, Currency, Transaction};
-    /// let found = Transaction { transaction_value: "499".into(), currency: "GBP".into(), ..Transaction::default() };
+    /// let mut found = Transaction::default();
+    /// (found.transaction_value, found.currency) = ("499".into(), "GBP".into());
     /// assert_eq!(found.amount(), Some(Amount::new(499, Currency::GBP)));
     /// assert_eq!(Transaction::default().amount(), None);
     /// ```
