@@ -11,7 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use pg_hyper::{Client, TowerTransport, VirtualClock};
+use pg_hyper::{ClientBuilder, TowerTransport, VirtualClock};
 use pg_model::{Auth, CardDetails, Currency, Item, Order};
 use pg_proto::{Account, BaseUrl, Credentials, machine::charge::ChargeOutcome};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
@@ -24,7 +24,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let credentials = Credentials::new(shop.api_key.expose(), shop.api_password.expose(), shop.sha_key.expose());
     let account = Account::new(BaseUrl::parse(InProcess::BASE_URL)?, credentials).with_dialect(pg_sandbox::dialect());
     let clock = VirtualClock::shared(sandbox.clone(), InProcess::unix_time, InProcess::advance);
-    let client = Client::with_transport(account, TowerTransport::new(sandbox.clone())).clock(clock);
+    let client = ClientBuilder::with_transport(account, TowerTransport::new(sandbox.clone())).clock(clock).build();
 
     let payment = || {
         let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");

@@ -15,7 +15,7 @@ use std::{
 use bytes::Bytes;
 use http::Request;
 use pg_hyper::{
-    Client, DriveStep, Error, TowerTransport, TransportError, TransportErrorKind,
+    Client, ClientBuilder, DriveStep, Error, TowerTransport, TransportError, TransportErrorKind,
     blocking::{self, StartError},
 };
 use pg_model::{Auth, CardDetails, CheckoutItem, GetToken, Initiate, TransactionLookup};
@@ -49,8 +49,8 @@ fn payment(reference: &str) -> Auth {
 fn held() -> (InProcess, blocking::Client<TowerTransport<InProcess>>) {
     let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
     let account = account_at(InProcess::BASE_URL, "main");
-    let client = Client::with_transport(account, TowerTransport::new(sandbox.clone()));
-    let client = blocking::Client::over(client.clock(clocks::shared(&sandbox))).unwrap();
+    let builder = ClientBuilder::with_transport(account, TowerTransport::new(sandbox.clone()));
+    let client = blocking::Client::over(builder.clock(clocks::shared(&sandbox)).build()).unwrap();
     (sandbox, client)
 }
 
@@ -109,7 +109,8 @@ fn it_has_a_deadline_of_its_own() {
     // It takes connections and says nothing, for ever.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let account = account_at(&format!("http://{}", silent.local_addr().unwrap()), "main");
-    let client = blocking::Client::new(account).unwrap().deadline(Duration::from_millis(20));
+    let client = Client::builder(account).unwrap().deadline(Duration::from_millis(20)).build();
+    let client = blocking::Client::over(client).unwrap();
     let error = client.call(&Initiate::new("https://shop.example/card-error")).unwrap_err();
     assert!(matches!(error, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Deadline(_)))), "{error}");
 }

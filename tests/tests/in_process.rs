@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::StatusCode;
-use pg_hyper::{Client, Error, TowerTransport};
+use pg_hyper::{Client, ClientBuilder, Error, TowerTransport};
 use pg_model::{
     Auth, CardDetails, CheckoutItem, Encoding, GetToken, RequestAccountUpdater, RetrieveAccountUpdater,
     TokeniseTransactionKey,
@@ -89,7 +89,10 @@ fn a_lost_reply_takes_no_real_time_and_the_drill_repeats_itself() {
     let drill = |kind: &'static str| {
         let (sandbox, client) = shop();
         let start = sandbox.now();
-        let client = client.clock(clocks::shared(&sandbox)).seed(7);
+        let client = ClientBuilder::with_transport(client.account().clone(), client.transport().clone())
+            .clock(clocks::shared(&sandbox))
+            .seed(7)
+            .build();
         fault(&sandbox, kind);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut charging = client.charge(payment("order-1")).unwrap();

@@ -35,7 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::{fmt, io, sync::Arc, time::Duration};
+use std::{fmt, io, sync::Arc};
 
 use pg_model::{ApiRequest, Outcome, Transaction};
 use pg_proto::{
@@ -79,17 +79,10 @@ impl Client {
     pub fn new(account: Account) -> Result<Self, StartError> {
         Ok(Self::over(crate::Client::new(account)?)?)
     }
-
-    /// The time for connecting, sending and receiving together, of each request, instead of 60 seconds. A charge has
-    /// [bounds](Drive::bounds) for all its requests together.
-    #[must_use]
-    pub fn deadline(self, deadline: Duration) -> Self {
-        Self { inner: self.inner.deadline(deadline), ..self }
-    }
 }
 
 impl<T: Transport> Client<T> {
-    /// Over an async client, which may have another transport, other limits, another clock.
+    /// Over an async client, which [a builder](crate::Client::builder) may have given another transport, deadline, clock or limits.
     ///
     /// # Errors
     /// When the system gives no thread.

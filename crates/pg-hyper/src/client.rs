@@ -1,6 +1,6 @@
 //! The client: one account, one transport.
 
-use std::{borrow::Cow, pin::pin, sync::Arc, time::Duration};
+use std::{borrow::Cow, pin::pin, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -10,19 +10,13 @@ use pg_model::{
 };
 use pg_proto::{
     Account, Misuse, RawRequest, ReplyError,
-    machine::{
-        Machine, Moment, ResumeError, SavedState,
-        throttle::{StopReason, ThrottleLimits},
-    },
+    machine::{Machine, Moment, throttle::StopReason},
 };
 use tracing::Instrument;
 
 use crate::{
-    Clock, Drive, Error, HyperTransport, InsecureAddress, StoreError, Transport,
-    drive::{Dice, RequestScheduler, Store},
-    insecure,
-    observation::Observation,
-    reference,
+    ClientBuilder, Drive, Error, HyperTransport, InsecureAddress, Transport, drive::RequestScheduler,
+    observation::Observation, reference,
 };
 
 /// Calls the service on behalf of one account. Clones share the account and, with [`HyperTransport`], the pool.
@@ -43,122 +37,35 @@ impl Client {
     /// # Errors
     /// When an address of the account is neither https nor on this machine.
     pub fn new(account: Account) -> Result<Self, InsecureAddress> {
-        insecure::check_account(&account)?;
-        Ok(Self::with_transport(account, HyperTransport::new()))
+        Ok(Self::builder(account)?.build())
     }
 
-    /// The time for connecting, sending and receiving together, instead of 60 seconds.
-    #[must_use]
-    pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.transport = self.transport.deadline(deadline);
-        self
-    }
-
-    /// How many bytes a reply's body may have, instead of 16 MiB.
-    #[must_use]
-    pub fn body_limit(mut self, bytes: usize) -> Self {
-        self.transport = self.transport.body_limit(bytes);
-        self
-    }
-
-    /// How many idle connections to keep for each host, and for how long, instead of 32 for 15 seconds.
-    #[must_use]
-    pub fn pool(mut self, idle_connections: usize, idle_time: Duration) -> Self {
-        self.transport = self.transport.pool(idle_connections, idle_time);
-        self
+    /// Chooses clock, limits, throttle, pool and deadline first; then [`build`](ClientBuilder::build).
+    ///
+    /// # Errors
+    /// When an address of the account is neither https nor on this machine.
+    pub fn builder(account: Account) -> Result<ClientBuilder, InsecureAddress> {
+        ClientBuilder::new(account)
     }
 }
 
 impl<T: Transport> Client<T> {
     /// A client over any transport. Addresses are the transport's to judge: [`HyperTransport`] refuses insecure ones here too.
     pub fn with_transport(account: Account, transport: T) -> Self {
-        let scheduler = Arc::new(RequestScheduler::new(&account));
-        Self { account: Arc::new(account), transport, scheduler }
+        ClientBuilder::with_transport(account, transport).build()
     }
 
-    /// The clock that its machines go by, instead of the [`SystemClock`](crate::SystemClock). Its throttle goes on apart from
-    /// that of clones that were made before.
-    #[must_use]
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.scheduler = Arc::new(self.scheduler.clock(Arc::new(clock)));
-        self
+    pub(crate) fn of(account: Account, transport: T, scheduler: RequestScheduler) -> Self {
+        Self { account: Arc::new(account), transport, scheduler: Arc::new(scheduler) }
     }
 
-    /// Draws the random parts of its machines' pauses from this seed instead of from the system, so that a test that fails
-    /// fails again in the same way; see [`VirtualClock`](crate::VirtualClock). Its throttle goes on apart from that of clones
-    /// that were made before.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.scheduler = Arc::new(self.scheduler.dice(Dice::seeded(seed)));
-        self
-    }
-
-    /// What the service allows this account, instead of 100 requests a minute and the other
-    /// [usual limits](ThrottleLimits::default). Its machines keep to it, together with those of its clones. Calls do not
-    /// ask, but a call that is refused for its credentials stops the machines as well. The throttle goes on apart from that
-    /// of clones that were made before.
-    #[must_use]
-    pub fn limits(mut self, limits: ThrottleLimits) -> Self {
-        self.scheduler = Arc::new(self.scheduler.limits(limits));
-        self
-    }
-
-    /// Stores the throttle of its machines and those of its clones: before each request and after it, and before each wait for
-    /// the throttle. Without, a program that is started again and again with wrong credentials makes a failed request each
-    /// time, and more than five a day lock the address out (spec 1 §5); with it, and with
-    /// [`resume_throttle`](Self::resume_throttle), one.
-    ///
-    /// A later state replaces those before, and one is stored at a time. It holds no credentials, but 16 bits of a salted hash
-    /// of them; see [`AccountThrottle`](pg_proto::machine::throttle::AccountThrottle). When it can't be stored, that is an
-    /// event of the target `pg.drive`, and holds nothing back.
-    ///
-    /// One state belongs to one process at a time; another has another.
-    ///
-    /// ```no_run
-    /// use pg_hyper::{Client, DurableFile, proto::Account};
-    ///
-    /// # async fn start(account: Account) -> Result<Client, Box<dyn std::error::Error>> {
-    /// let mut client = Client::new(account)?;
-    /// let file = DurableFile::new("throttle.json");
-    /// if let Some(saved) = file.saved()? {
-    ///     client = client.resume_throttle(&saved)?;
-    /// }
-    /// let client = client.store_throttle(move |saved| std::future::ready(file.write(saved.text())));
-    /// if let Some(stop) = client.stopped() {
-    ///     eprintln!("{stop}");
-    /// }
-    /// # Ok(client)
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn store_throttle<F, Stored, E>(mut self, store: F) -> Self
-    where
-        F: Fn(SavedState) -> Stored + Send + Sync + 'static,
-        Stored: Future<Output = Result<(), E>> + Send + 'static,
-        E: Into<StoreError>,
-    {
-        self.scheduler = Arc::new(self.scheduler.store(Store::new(store)));
-        self
-    }
-
-    /// Goes on with the throttle that was [stored](Self::store_throttle) last. Credentials that were refused stay stopped until
-    /// [`resume_sending`](Self::resume_sending); others than those may send.
-    ///
-    /// # Errors
-    /// When that is no throttle's state.
-    pub fn resume_throttle(mut self, saved: &SavedState) -> Result<Self, ResumeError> {
-        self.scheduler = Arc::new(self.scheduler.resume(saved, &self.account)?);
-        Ok(self)
-    }
-
-    /// Why its machines may send nothing at present, if that is so. Calls are sent all the same: look here before the first
-    /// one of a program that is started again and again.
+    /// Why nothing is sent at present, neither for machines nor for calls, if that is so.
     #[must_use]
     pub fn stopped(&self) -> Option<StopReason> {
         self.scheduler.stopped()
     }
 
-    /// Somebody has looked at the credentials, and its machines may send again. That is stored with the next request.
+    /// Somebody has looked at the credentials, and machines and calls may send again. That is stored with the next request.
     pub fn resume_sending(&self) {
         self.scheduler.resume_sending();
     }
@@ -262,7 +169,9 @@ impl<T: Transport> Client<T> {
         read: impl FnOnce(Response<Bytes>) -> Result<R, ReplyError>,
     ) -> Result<R, Error> {
         // Pinned here, so that it is not moved into the span and from there into this future: it is some hundred bytes.
-        let sent = pin!(self.transport.send(request?));
+        let request = request?;
+        self.scheduler.permit_call(service).map_err(Error::Stopped)?;
+        let sent = pin!(self.transport.send(request));
         let response = sent.instrument(observation.span()).await?;
         observation.status(response.status());
         let error = match read(response) {

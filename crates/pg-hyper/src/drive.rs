@@ -264,7 +264,8 @@ where
         let decided = match self.machine.step(event, self.client.scheduler().now(), self.client.scheduler().random()) {
             Action::Send(request) => {
                 let store = self.store.clone().map(|store| (store, self.machine.save()));
-                let exchange = exchange(self.client.clone(), store, self.receipts.clone(), request);
+                let service = self.machine.service();
+                let exchange = exchange(self.client.clone(), store, self.receipts.clone(), service, request);
                 self.position = Position::Exchanging(Box::pin(exchange.instrument(self.span.clone())));
                 return None;
             }

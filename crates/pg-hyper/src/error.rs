@@ -1,7 +1,10 @@
 //! Why a call has no result, sorted by fault. `Display` is one line that says what to do.
 
 use pg_model::Remedy;
-use pg_proto::{Misuse, Refused, ReplyError, Unreadable, machine::Reconcile};
+use pg_proto::{
+    Misuse, Refused, ReplyError, Unreadable,
+    machine::{Reconcile, throttle::StopReason},
+};
 
 use crate::{TransportError, TransportErrorKind};
 
@@ -15,6 +18,10 @@ pub enum Error {
     /// The request is invalid: nothing was sent.
     #[error(transparent)]
     Misuse(#[from] Misuse),
+    /// The service has refused the account's credentials before: nothing was sent. More than five failed requests a day lock the address
+    /// out (spec 1 §5).
+    #[error("not sent: {0}; put them right, then call `resume_sending` or make a client with the new ones")]
+    Stopped(StopReason),
     /// The service answered with an error code.
     #[error(transparent)]
     Refused(Refused),
@@ -45,6 +52,7 @@ impl Error {
             Self::Misuse(_) | Self::Transport(TransportError::NotSent(TransportErrorKind::Insecure(_))) => {
                 Remedy::FixRequest
             }
+            Self::Stopped(_) => Remedy::FixCredentials,
             Self::Refused(refused) => refused.remedy(),
             Self::Unreadable(_) | Self::Transport(_) => Remedy::Retry,
             Self::Unknown { reconcile: Reconcile::AskOperator, .. } => Remedy::AskOperator,
@@ -56,7 +64,7 @@ impl Error {
     #[must_use]
     pub fn may_be_executed(&self) -> bool {
         match self {
-            Self::Misuse(_) => false,
+            Self::Misuse(_) | Self::Stopped(_) => false,
             Self::Refused(refused) => refused.may_be_executed(),
             Self::Transport(error) => error.may_be_executed(),
             Self::Unreadable(_) | Self::Unknown { .. } => true,

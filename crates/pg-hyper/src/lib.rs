@@ -113,6 +113,7 @@
 mod alarm;
 pub mod blocking;
 mod client;
+mod client_builder;
 mod connection;
 mod connector;
 mod drive;
@@ -130,6 +131,7 @@ mod transport_error;
 mod turn;
 
 pub use client::Client;
+pub use client_builder::ClientBuilder;
 pub use drive::{
     AccountUpdateDrive, ChargeDrive, CheckoutDrive, Clock, Drive, DriveError, DriveStep, KeySource, RetryDrive,
     StoreError, SystemClock, ThreeDSecureDrive, UpdateEvent, VirtualClock,

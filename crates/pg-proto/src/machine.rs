@@ -31,6 +31,7 @@
 use std::{fmt, time::Duration};
 
 use bytes::Bytes;
+use pg_model::method::ServiceInfo;
 use serde::{Deserialize, Serialize};
 
 pub mod account_update;
@@ -101,6 +102,10 @@ pub trait Machine {
 
     /// Everything that has to survive a crash, without card data, keys and passwords.
     fn save(&self) -> SavedState;
+
+    /// The service that the request belongs to which [`step`](Self::step) gave last. It decides which of the account's credentials the
+    /// request carries, and so which throttle counts it.
+    fn service(&self) -> &'static ServiceInfo;
 
     /// What it is, for logs: `charge`, for example.
     fn name(&self) -> &'static str {

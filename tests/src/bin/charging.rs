@@ -23,7 +23,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_hyper::{Client, HyperTransport, Transport, TransportError};
+use pg_hyper::{ClientBuilder, HyperTransport, Transport, TransportError};
 use pg_model::{Auth, CardDetails};
 use pg_proto::machine::{SavedState, charge::ChargeOutcome};
 use pg_tests::{
@@ -37,7 +37,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let [base_url, file, reference, place] = &arguments[..] else { return Err("wrong arguments".into()) };
     let places = Places { last: place.parse()?, passed: Arc::default() };
     let transport = Stopping { hyper: HyperTransport::new(), places: places.clone() };
-    let client = Client::with_transport(account_at(base_url, "main"), transport).clock(clocks::leaping());
+    let client =
+        ClientBuilder::with_transport(account_at(base_url, "main"), transport).clock(clocks::leaping()).build();
     let payment = Auth::new(CardDetails::new("4000000000001000", "12", "49").cv2("123"), order(reference, 499));
     let charging = match fs::read_to_string(file) {
         Ok(saved) => client.resume_charge(&SavedState::from_text(saved), Some(payment))?,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pg_hyper::{Client, HyperTransport};
+use pg_hyper::{ClientBuilder, HyperTransport};
 use pg_model::{AuthCardKey, CardKey, Encoding, TokeniseTransactionKey};
 use pg_proto::machine::{charge::ChargeOutcome, throttle::ThrottleLimits};
 use pg_tests::{
@@ -33,7 +33,7 @@ async fn at_every_byte_of_request_and_reply_there_is_one_payment() {
     let proxy = CuttingProxy::before(server).await;
     let account = account_at(&format!("http://{}", proxy.address()), "main").encoding(Encoding::Json);
     let limits = ThrottleLimits::default().per_minute(1_000_000);
-    let client = Client::with_transport(account, without_pool()).clock(clocks::leaping()).limits(limits);
+    let client = ClientBuilder::with_transport(account, without_pool()).clock(clocks::leaping()).limits(limits).build();
     // Pays once, and says whether something went wrong on the way.
     let pay = async |at: usize| {
         let reference = format!("order-{at:06}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pg_hyper::{Client, HyperTransport};
+use pg_hyper::{ClientBuilder, HyperTransport};
 use pg_model::Encoding;
 use pg_proto::machine::charge::ChargeOutcome;
 use pg_tests::{clocks, ledger, shop::Shop};
@@ -50,11 +50,12 @@ async fn without_a_socket_every_fault_leaves_one_payment() {
 async fn over_a_socket_every_fault_leaves_one_payment() {
     let shop = Shop::open(Encoding::Json).await;
     // Real time for sockets, and a clock for the machine that waits for nobody.
-    let client = Client::with_transport(
+    let client = ClientBuilder::with_transport(
         shop.client.account().clone(),
         HyperTransport::new().deadline(Duration::from_millis(250)),
     )
-    .clock(clocks::leaping());
+    .clock(clocks::leaping())
+    .build();
     for (at, fault) in FAULTS.iter().enumerate() {
         shop.control("faults", &format!(r#"{{"method": "transaction/auth", {fault}}}"#)).await;
         let reference = format!("order-{at}");

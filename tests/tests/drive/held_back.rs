@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_hyper::{Client, Clock, DriveError, DriveStep, TowerTransport, Transport, VirtualClock};
+use pg_hyper::{Client, ClientBuilder, Clock, DriveError, DriveStep, TowerTransport, Transport, VirtualClock};
 use pg_model::{CheckoutItem, GetToken};
 use pg_proto::{
     Account, BaseUrl, Credentials,
@@ -104,7 +104,7 @@ fn locked_out(clock: &VirtualClock) -> (Arc<Mutex<Vec<Moment>>>, Client<impl Tra
         BaseUrl::parse("https://gateway.example").unwrap(),
         Credentials::new("key", "password", "sha key"),
     );
-    (asked, Client::with_transport(account, transport).clock(clock.clone()))
+    (asked, ClientBuilder::with_transport(account, transport).clock(clock.clone()).build())
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn a_charge_that_crashes_while_the_address_is_locked_out_still_waits() {
 async fn charges_of_one_client_keep_to_its_throttle_together() {
     let world = World::of("strict");
     let limits = ThrottleLimits::default().per_minute(3);
-    let client = world.client.clone().limits(limits);
+    let client = world.builder(TowerTransport::new(world.sandbox.clone())).limits(limits).build();
     let start = world.sandbox.now();
     for at in 0..7 {
         // Raw cards are not enabled there, which is a reply like any other.
@@ -152,8 +152,9 @@ async fn one_credential_error_stops_every_machine_of_the_client() {
     let world = World::new();
     let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
     let account = Account::new(base, Credentials::new("no such key", "nor password", "nor sha key"));
-    let wrong = Client::with_transport(account, TowerTransport::new(world.sandbox.clone()))
-        .clock(clocks::shared(&world.sandbox));
+    let wrong = ClientBuilder::with_transport(account, TowerTransport::new(world.sandbox.clone()))
+        .clock(clocks::shared(&world.sandbox))
+        .build();
     let charged = wrong.charge(payment(APPROVED, "order-1")).unwrap().await;
     assert!(matches!(&charged, ChargeOutcome::Refused(refused) if refused.code().as_str() == "102"), "{charged:?}");
     world.check("order-1", &charged, "refused").await;

@@ -13,15 +13,14 @@ use crate::drive::world::{APPROVED, payment};
 fn start(shop: &Shop, password: &str, file: Option<&Path>) -> Client {
     let [key, _, sha_key] = shop.credentials();
     let base = BaseUrl::parse(&shop.server.base_url()).unwrap();
-    let client =
-        Client::new(Account::new(base, Credentials::new(key, password, sha_key)).with_dialect(pg_sandbox::dialect()))
-            .unwrap();
-    let Some(file) = file.map(Path::to_owned) else { return client };
-    let client = match fs::read_to_string(&file) {
-        Ok(text) => client.resume_throttle(&SavedState::from_text(text)).unwrap(),
-        Err(_) => client,
+    let account = Account::new(base, Credentials::new(key, password, sha_key)).with_dialect(pg_sandbox::dialect());
+    let builder = Client::builder(account).unwrap();
+    let Some(file) = file.map(Path::to_owned) else { return builder.build() };
+    let builder = match fs::read_to_string(&file) {
+        Ok(text) => builder.resume_throttle(&SavedState::from_text(text)).unwrap(),
+        Err(_) => builder,
     };
-    client.store_throttle(move |saved| std::future::ready(fs::write(&file, saved.text())))
+    builder.store_throttle(move |saved| std::future::ready(fs::write(&file, saved.text()))).build()
 }
 
 /// Five starts with a wrong password, each to be the first to charge. Then one more request of somebody else behind the

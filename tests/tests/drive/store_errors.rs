@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::Request;
-use pg_hyper::{Client, Error, HyperTransport, TowerTransport, Transport, UpdateEvent};
+use pg_hyper::{Client, ClientBuilder, Error, HyperTransport, TowerTransport, Transport, UpdateEvent};
 use pg_model::{CardKey, Encoding, Refund, TokeniseTransactionKey};
 use pg_proto::machine::{
     account_update::{BatchEnd, UpdateEnd, UpdatePlan},
@@ -29,7 +29,8 @@ async fn open() -> (FailingStore, Server, Client) {
     let server = Server::serve(sandbox, ([127, 0, 0, 1], 0).into()).await.unwrap();
     let account = account_at(&server.base_url(), "main").encoding(Encoding::Json);
     let limits = ThrottleLimits::default().per_minute(1_000_000);
-    let client = Client::with_transport(account, HyperTransport::new()).clock(clocks::leaping()).limits(limits);
+    let client =
+        ClientBuilder::with_transport(account, HyperTransport::new()).clock(clocks::leaping()).limits(limits).build();
     (store, server, client)
 }
 
@@ -104,7 +105,7 @@ async fn an_update_of_cards_is_complete_wherever_the_store_fails() {
     let sandbox = InProcess::new(sandbox, Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
     let account = account_at(InProcess::BASE_URL, "main").encoding(Encoding::Json);
     let transport = TowerTransport::new(sandbox.clone());
-    let client = Client::with_transport(account, transport).clock(clocks::shared(&sandbox));
+    let client = ClientBuilder::with_transport(account, transport).clock(clocks::shared(&sandbox)).build();
     let mut keys: Vec<CardKey> = Vec::new();
     for (at, number) in [APPROVED, "5200000000001005"].into_iter().enumerate() {
         let paid = client.call(&payment(number, &format!("card-{at}"))).await.unwrap();

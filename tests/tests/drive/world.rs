@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::Request;
-use pg_hyper::{Client, TowerTransport, Transport};
+use pg_hyper::{Client, ClientBuilder, TowerTransport, Transport};
 use pg_model::{Auth, CardDetails, Encoding, Transaction};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::charge::ChargeOutcome};
 use pg_sandbox::{InProcess, Sandbox, Timestamp};
@@ -30,13 +30,18 @@ impl World {
         let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
         let account = account(&sandbox, merchant);
         let transport = TowerTransport::new(sandbox.clone());
-        let client = Client::with_transport(account, transport).clock(clocks::shared(&sandbox));
+        let client = ClientBuilder::with_transport(account, transport).clock(clocks::shared(&sandbox)).build();
         Self { sandbox, client }
     }
 
     /// The same account over another transport to the same sandbox.
     pub(crate) fn over<T: Transport>(&self, transport: T) -> Client<T> {
-        Client::with_transport(self.client.account().clone(), transport).clock(clocks::shared(&self.sandbox))
+        self.builder(transport).build()
+    }
+
+    /// The same, for a client with other limits.
+    pub(crate) fn builder<T: Transport>(&self, transport: T) -> ClientBuilder<T> {
+        ClientBuilder::with_transport(self.client.account().clone(), transport).clock(clocks::shared(&self.sandbox))
     }
 
     pub(crate) fn control(&self, path: &str, body: impl Into<String>) {

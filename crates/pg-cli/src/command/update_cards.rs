@@ -15,7 +15,7 @@ mod state;
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use pg_hyper::{
-    Client, HyperTransport,
+    Client, ClientBuilder, HyperTransport,
     proto::{
         Account, BaseUrl,
         machine::{
@@ -217,7 +217,9 @@ impl Arguments {
     }
 
     fn client(&self, account: Account, gate: Gate) -> Client<Gate> {
-        Client::with_transport(account, gate).limits(ThrottleLimits::default().per_minute(self.per_minute))
+        ClientBuilder::with_transport(account, gate)
+            .limits(ThrottleLimits::default().per_minute(self.per_minute))
+            .build()
     }
 }
 

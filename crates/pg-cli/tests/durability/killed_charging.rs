@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use pg_hyper::{Client, Clock, HyperTransport};
+use pg_hyper::{Client, ClientBuilder, Clock, HyperTransport};
 use pg_model::{Auth, CardDetails, Currency, Encoding, Item, Order};
 use pg_proto::{
     Account, BaseUrl, Credentials,
@@ -113,7 +113,8 @@ fn client(proxy: &KillingProxy) -> Client {
     // No connection is used twice, so that each is one request.
     let transport = HyperTransport::new().pool(0, Duration::from_secs(1));
     let limits = ThrottleLimits::default().per_minute(1_000_000);
-    Client::with_transport(account, transport).clock(Leaping(AtomicU64::new(1_777_888_800_000))).limits(limits)
+    let clock = Leaping(AtomicU64::new(1_777_888_800_000));
+    ClientBuilder::with_transport(account, transport).clock(clock).limits(limits).build()
 }
 
 /// A clock that stands still until somebody waits.

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{Request, Response};
+use pg_model::method::ServiceInfo;
 use pg_proto::machine::SavedState;
 use tracing::{Instrument, field::Empty};
 
@@ -18,9 +19,10 @@ pub(super) async fn exchange<T: Transport>(
     client: Client<T>,
     store: Option<(Store, SavedState)>,
     receipts: ReceiptHandles,
+    service: &ServiceInfo,
     request: Request<Bytes>,
 ) -> Exchanged {
-    let exchanged = permitted(&client, store, receipts, request).await;
+    let exchanged = permitted(&client, store, receipts, service, request).await;
     client.scheduler().keep().await;
     exchanged
 }
@@ -30,9 +32,10 @@ async fn permitted<T: Transport>(
     client: &Client<T>,
     store: Option<(Store, SavedState)>,
     receipts: ReceiptHandles,
+    service: &ServiceInfo,
     request: Request<Bytes>,
 ) -> Exchanged {
-    let mut admission = match client.scheduler().admit(CredentialSet::of(&request)).await {
+    let mut admission = match client.scheduler().admit(CredentialSet::of(service)).await {
         Ok(admission) => admission,
         Err(stop) => return Exchanged::Failed(DriveError::Stopped(stop)),
     };

@@ -22,11 +22,6 @@ impl Keeper {
         Self { store, kept: Mutex::default() }
     }
 
-    /// Another one that stores with the same.
-    pub(super) fn another(&self) -> Self {
-        Self::new(self.store.clone())
-    }
-
     /// Stores the throttle as it is when all before are done, unless that is stored already. When it can't be stored, nothing
     /// is held back: a lockout is a smaller harm than a shop that takes no money.
     pub(super) async fn keep(&self, throttle: impl Fn() -> SavedState) {

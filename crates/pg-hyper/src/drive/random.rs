@@ -15,7 +15,7 @@ impl Dice {
         Self::Seeded(AtomicU64::new(seed))
     }
 
-    pub(super) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         match self {
             Self::System => system(),
             // SplitMix64: a counter, and each of its values scrambled.

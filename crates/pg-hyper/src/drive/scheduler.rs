@@ -11,16 +11,13 @@ use std::{
 use bytes::Bytes;
 use http::Response;
 use pg_model::method::ServiceInfo;
-use pg_proto::{
-    Account,
-    machine::{
-        Moment, ResumeError, SavedState,
-        throttle::{AccountThrottle, Permit, StopReason, Throttle, ThrottleLimits, Ticket},
-    },
+use pg_proto::machine::{
+    Moment,
+    throttle::{AccountThrottle, Permit, StopReason, Throttle, ThrottleLimits, Ticket},
 };
 use tokio::sync::Notify;
 
-use super::{Clock, SystemClock, keeper::Keeper, random::Dice, store::Store};
+use super::{Clock, keeper::Keeper, random::Dice, store::Store};
 use crate::Error;
 
 /// Which of an account's two sets of credentials a request bears. Each is throttled for itself.
@@ -52,60 +49,26 @@ pub(super) struct Admission {
 }
 
 impl CredentialSet {
-    /// Every path of version 3 has it as a segment (spec 1 §4.1), none of version 5 does (spec 3 §9).
-    pub(super) fn of(request: &http::Request<Bytes>) -> Self {
-        if request.uri().path().split('/').any(|segment| segment == "v3") { Self::Gateway } else { Self::Enterprise }
+    /// Those of a service, by its version.
+    pub(super) const fn of(service: &ServiceInfo) -> Self {
+        if service.version == 5 { Self::Enterprise } else { Self::Gateway }
     }
 }
 
 impl RequestScheduler {
-    pub(crate) fn new(account: &Account) -> Self {
-        let limits = ThrottleLimits::default();
-        let dice = Dice::System;
+    pub(crate) fn of(
+        clock: Arc<dyn Clock>,
+        dice: Dice,
+        limits: ThrottleLimits,
+        throttle: AccountThrottle,
+        store: Option<Store>,
+    ) -> Self {
         Self {
-            clock: Arc::new(SystemClock::default()),
-            limits,
-            throttle: Mutex::new(AccountThrottle::new(account, limits, dice.number())),
+            clock,
             dice: Arc::new(dice),
-            keeper: None,
-            landed: Notify::new(),
-        }
-    }
-
-    /// The same by another clock.
-    pub(crate) fn clock(&self, clock: Arc<dyn Clock>) -> Self {
-        Self { clock, ..self.copy() }
-    }
-
-    /// The same with other dice.
-    pub(crate) fn dice(&self, dice: Dice) -> Self {
-        Self { dice: Arc::new(dice), ..self.copy() }
-    }
-
-    /// The same with other limits.
-    pub(crate) fn limits(&self, limits: ThrottleLimits) -> Self {
-        let throttle = Mutex::new(self.lock().clone().limits(limits));
-        Self { limits, throttle, ..self.copy() }
-    }
-
-    /// The same with a throttle that was stored.
-    pub(crate) fn resume(&self, saved: &SavedState, account: &Account) -> Result<Self, ResumeError> {
-        let throttle = Mutex::new(AccountThrottle::resume(saved, account, self.limits)?);
-        Ok(Self { throttle, ..self.copy() })
-    }
-
-    /// The same, stored with this.
-    pub(crate) fn store(&self, store: Store) -> Self {
-        Self { keeper: Some(Keeper::new(store)), ..self.copy() }
-    }
-
-    fn copy(&self) -> Self {
-        Self {
-            clock: Arc::clone(&self.clock),
-            dice: Arc::clone(&self.dice),
-            limits: self.limits,
-            throttle: Mutex::new(self.lock().clone()),
-            keeper: self.keeper.as_ref().map(Keeper::another),
+            limits,
+            throttle: Mutex::new(throttle),
+            keeper: store.map(Keeper::new),
             landed: Notify::new(),
         }
     }
@@ -157,12 +120,16 @@ impl RequestScheduler {
         }
     }
 
+    /// Whether a call that takes no ticket may be sent: not after the service has refused the credentials.
+    pub(crate) fn permit_call(&self, service: &ServiceInfo) -> Result<(), StopReason> {
+        self.throttle(CredentialSet::of(service), |throttle| throttle.stopped().cloned().map_or(Ok(()), Err))
+    }
+
     /// A call that took no ticket has failed.
     pub(crate) async fn overhear(&self, service: &ServiceInfo, error: &Error) {
         if let Error::Refused(refused) = error {
-            let credential_set = if service.version == 5 { CredentialSet::Enterprise } else { CredentialSet::Gateway };
             let now = self.now();
-            self.throttle(credential_set, |throttle| throttle.observe_refusal(refused, now));
+            self.throttle(CredentialSet::of(service), |throttle| throttle.observe_refusal(refused, now));
             self.landed.notify_waiters();
             self.keep().await;
         }

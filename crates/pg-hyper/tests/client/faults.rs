@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::client::server::{Answer, Server, account, nobody};
 use pg_hyper::{
-    Client, Error, HyperTransport, TransportError, TransportErrorKind,
+    Client, ClientBuilder, Error, HyperTransport, TransportError, TransportErrorKind,
     proto::{
         machine::Reconcile,
         model::{
@@ -31,7 +31,11 @@ fn lookup() -> TokenLookup {
 }
 
 fn client(server: &Server) -> Client {
-    Client::new(server.account()).expect("loopback")
+    builder(server).build()
+}
+
+fn builder(server: &Server) -> ClientBuilder {
+    Client::builder(server.account()).expect("loopback")
 }
 
 /// The error of a payment about which nobody knows anything, which has to name the lookup to make next.
@@ -121,7 +125,7 @@ async fn a_reply_is_cut_off() {
 async fn the_reply_never_comes() {
     for start in ["", "HTTP/1.1 200 OK\r\ncontent-length: 200\r\n\r\n<serviceResponse>"] {
         let server = Server::always(Answer::bytes(start)).await;
-        let cause = unknown(&client(&server).deadline(SOON)).await;
+        let cause = unknown(&builder(&server).deadline(SOON).build()).await;
         assert!(
             matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Deadline(SOON)))),
             "{cause:?}"
@@ -138,9 +142,10 @@ async fn every_request_over_a_connection_has_its_own_deadline() {
         r#"<serviceResponse><sessionKey>0123456789abcdef0123456789abcdef</sessionKey></serviceResponse>"#,
     );
     let server = Server::start(move |n| if n == 0 { ok.clone() } else { Answer::silence() }).await;
-    let patient = client(&server);
+    let transport = HyperTransport::new();
+    let patient = Client::with_transport(server.account(), transport.clone());
     patient.call(&Initiate::new("https://shop.example/error")).await.expect("a session");
-    let cause = unknown(&patient.clone().deadline(SOON)).await;
+    let cause = unknown(&Client::with_transport(server.account(), transport.deadline(SOON))).await;
     assert!(
         matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::Deadline(SOON)))),
         "{cause:?}"
@@ -153,7 +158,7 @@ async fn the_deadline_passes_while_connecting() {
     // It takes connections, and never answers the client's part of the TLS handshake.
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address");
-    let client = Client::new(account(&format!("https://{address}"))).expect("https").deadline(SOON);
+    let client = Client::builder(account(&format!("https://{address}"))).expect("https").deadline(SOON).build();
 
     let error = client.call(&payment()).await.unwrap_err();
     assert!(
@@ -196,7 +201,7 @@ async fn a_reply_is_too_large() {
         + &format!("20\r\n{0}\r\n20\r\n{0}\r\n1\r\nx\r\n0\r\n\r\n", "x".repeat(32));
     for reply in [announced, chunked] {
         let server = Server::always(Answer::bytes(reply)).await;
-        let cause = unknown(&client(&server).body_limit(64)).await;
+        let cause = unknown(&builder(&server).body_limit(64).build()).await;
         assert!(
             matches!(cause, Error::Transport(TransportError::MaybeSent(TransportErrorKind::ReplyTooLarge(64)))),
             "{cause:?}"
@@ -214,7 +219,7 @@ async fn a_reply_in_pieces_is_read_whole() {
         b.len()
     );
     let server = Server::always(Answer::bytes(chunked)).await;
-    let client = client(&server).body_limit(body.len());
+    let client = builder(&server).body_limit(body.len()).build();
     let session = client.call(&Initiate::new("https://shop.example/error")).await.expect("a session");
     assert_eq!(session.session_key, "0123456789abcdef0123456789abcdef");
 }

@@ -13,7 +13,7 @@ use std::{
 use crate::client::recorder::Recorder;
 use crate::client::server::{Answer, Server, nobody};
 use pg_hyper::{
-    Client, Clock, Error,
+    Client, ClientBuilder, Clock, Error,
     proto::{
         Account, BaseUrl, Credentials, RawRequest,
         machine::{Moment, charge::ChargeBounds},
@@ -30,9 +30,13 @@ const UPDATER_KEY: &str = "updater-key-canary";
 const CANARIES: [&str; 6] = [NUMBER, CV2, KEY, PASSWORD, SHA_KEY, UPDATER_KEY];
 
 fn client(base: &str) -> Client {
+    builder(base).build()
+}
+
+fn builder(base: &str) -> ClientBuilder {
     let credentials = Credentials::new(KEY, PASSWORD, SHA_KEY);
     let account = Account::new(BaseUrl::parse(base).expect("an address"), credentials);
-    Client::new(account).expect("loopback").deadline(Duration::from_millis(200))
+    Client::builder(account).expect("loopback").deadline(Duration::from_millis(200))
 }
 
 fn payment(cv2: &str) -> Auth {
@@ -154,7 +158,7 @@ async fn a_charge_tells_nothing_secret_and_stores_nothing_secret() {
     let told = Arc::new(Mutex::new(String::new()));
     for answer in answers() {
         let server = Server::always(answer).await;
-        let client = client(&format!("http://{}", server.address)).clock(Leaping::default());
+        let client = builder(&format!("http://{}", server.address)).clock(Leaping::default()).build();
         let stored = Arc::clone(&told);
         let mut charging = client
             .charge(payment("123"))

@@ -12,7 +12,7 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_hyper::{
-    Client, DriveError, Transport, TransportError,
+    Client, ClientBuilder, DriveError, Error, Transport, TransportError,
     proto::{
         Account, BaseUrl, Credentials,
         machine::{
@@ -20,7 +20,7 @@ use pg_hyper::{
             retry::{Retry, RetryBounds, RetryOutcome},
             throttle::StopReason,
         },
-        model::TokenLookup,
+        model::{Remedy, TokenLookup},
     },
 };
 use tokio::time::{Instant, sleep};
@@ -65,22 +65,28 @@ impl Disk {
 
     /// A process begins.
     fn start(&self, service: &Service, password: &str) -> Client<Service> {
-        let base = BaseUrl::parse("https://gateway.example").unwrap();
-        let client =
-            Client::with_transport(Account::new(base, Credentials::new("key", password, "sha key")), service.clone());
-        let client = match self.last() {
-            Some(saved) => client.resume_throttle(&saved).unwrap(),
-            None => client,
-        };
         let disk = self.clone();
-        client.store_throttle(move |saved| {
-            let disk = disk.clone();
-            async move {
-                *disk.throttle.lock().unwrap() = Some(saved);
-                disk.writes.fetch_add(1, Ordering::SeqCst);
-                Ok::<_, Infallible>(())
-            }
-        })
+        self.resumed(service, password)
+            .store_throttle(move |saved| {
+                let disk = disk.clone();
+                async move {
+                    *disk.throttle.lock().unwrap() = Some(saved);
+                    disk.writes.fetch_add(1, Ordering::SeqCst);
+                    Ok::<_, Infallible>(())
+                }
+            })
+            .build()
+    }
+
+    /// A client of a process that begins, before it is told where to store its throttle.
+    fn resumed(&self, service: &Service, password: &str) -> ClientBuilder<Service> {
+        let base = BaseUrl::parse("https://gateway.example").unwrap();
+        let account = Account::new(base, Credentials::new("key", password, "sha key"));
+        let builder = ClientBuilder::with_transport(account, service.clone());
+        match self.last() {
+            Some(saved) => builder.resume_throttle(&saved).unwrap(),
+            None => builder,
+        }
     }
 }
 
@@ -167,7 +173,8 @@ async fn requests_that_never_left_count_as_nothing() {
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_stored_is_sent_all_the_same() {
     let service = Service::default();
-    let client = Disk::default().start(&service, RIGHT).store_throttle(|_| async { Err::<(), _>("the disk is full") });
+    let client =
+        Disk::default().resumed(&service, RIGHT).store_throttle(|_| async { Err::<(), _>("the disk is full") }).build();
     assert!(matches!(lookup(&client).await, RetryOutcome::Answered(_)));
     assert_eq!(service.seen.load(Ordering::SeqCst), 1);
 }
@@ -177,7 +184,7 @@ async fn what_cannot_be_stored_is_sent_all_the_same() {
 async fn one_state_is_stored_at_a_time_whoever_is_dropped() {
     let at_once = Arc::new(AtomicUsize::new(0));
     let (noted, service) = (Arc::clone(&at_once), Service::default());
-    let client = Disk::default().start(&service, RIGHT).store_throttle(move |_| {
+    let client = Disk::default().resumed(&service, RIGHT).store_throttle(move |_| {
         let noted = Arc::clone(&noted);
         async move {
             assert_eq!(noted.fetch_add(1, Ordering::SeqCst), 0, "another one is under way");
@@ -186,6 +193,7 @@ async fn one_state_is_stored_at_a_time_whoever_is_dropped() {
             Ok::<_, Infallible>(())
         }
     });
+    let client = client.build();
     for _ in 0..5 {
         let both = async { tokio::join!(lookup(&client), lookup(&client)) };
         assert!(tokio::time::timeout(Duration::from_millis(50), both).await.is_err());
@@ -199,13 +207,27 @@ async fn pause(millis: u64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn limits_and_clock_may_be_set_before_or_after() {
+async fn limits_and_clock_may_be_chosen_after_a_throttle_is_resumed() {
     let (disk, service) = (Disk::default(), Service::default());
     let _ = lookup(&disk.start(&service, "wrong")).await;
-    let client = disk.start(&service, "wrong").limits(Default::default()).clock(pg_hyper::SystemClock::default());
-    assert!(client.stopped().is_some());
-    let before = disk.writes.load(Ordering::SeqCst);
+    let client = disk.resumed(&service, "wrong").limits(Default::default()).clock(pg_hyper::SystemClock::default());
+    assert!(client.build().stopped().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_not_sent_once_the_credentials_were_refused() {
+    let service = Service::default();
+    let client = Disk::default().start(&service, "wrong");
+    let request = TokenLookup::new().card_key("a");
+    let refused = client.call(&request).await.unwrap_err();
+    assert!(matches!(refused, Error::Refused(_)), "{refused:?}");
+    for _ in 0..6 {
+        let stopped = client.clone().call(&request).await.unwrap_err();
+        assert!(matches!(&stopped, Error::Stopped(StopReason::Credentials(code)) if code == "102"), "{stopped:?}");
+        assert_eq!((stopped.remedy(), stopped.may_be_executed()), (Remedy::FixCredentials, false));
+    }
+    assert_eq!(service.seen.load(Ordering::SeqCst), 1);
     client.resume_sending();
-    let _ = lookup(&client).await;
-    assert!(disk.writes.load(Ordering::SeqCst) > before, "it is stored with the same as before");
+    assert!(matches!(client.call(&request).await, Err(Error::Refused(_))));
+    assert_eq!(service.seen.load(Ordering::SeqCst), 2);
 }

@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_hyper::{
-    Client, DriveError, Error, Transport,
+    Client, ClientBuilder, DriveError, Error, Transport,
     proto::{
         Account, BaseUrl, Credentials,
         machine::{
@@ -80,7 +80,8 @@ async fn a_reply_lets_the_next_one_go_at_once() {
         tokio::time::sleep(Duration::from_secs(10)).await;
         Ok::<_, Infallible>(Response::new(Bytes::from_static(b"<serviceResponse/>")))
     };
-    let client = Client::with_transport(account(), transport).limits(ThrottleLimits::default().in_flight(1));
+    let client =
+        ClientBuilder::with_transport(account(), transport).limits(ThrottleLimits::default().in_flight(1)).build();
     let start = now();
     let lookup = || client.retry(TokenLookup::new().card_key("a"), RetryBounds::default()).unwrap();
     let (first, second, third) = tokio::join!(lookup(), lookup(), lookup());
@@ -127,7 +128,7 @@ async fn charges_that_are_dropped_while_they_wait_free_their_places() {
         }
     };
     let limits = ThrottleLimits::default().in_flight(1);
-    let client = Client::with_transport(account(), slow).limits(limits);
+    let client = ClientBuilder::with_transport(account(), slow).limits(limits).build();
     for at in 0..20 {
         // Stored for ever: it never gets to send.
         let charging = client

@@ -43,7 +43,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use pg_model::CardKey;
+use pg_model::{ApiRequest, CardKey, RequestAccountUpdater, method::ServiceInfo};
 use serde::{Deserialize, Serialize};
 
 use self::{
@@ -374,6 +374,10 @@ impl Machine for AccountUpdate {
 
     fn save(&self) -> SavedState {
         SavedState::bound(NAME, VERSION, &self.account, &self.state)
+    }
+
+    fn service(&self) -> &'static ServiceInfo {
+        RequestAccountUpdater::INFO.service
     }
 
     fn name(&self) -> &'static str {

@@ -73,7 +73,10 @@
 
 use std::{fmt, sync::Arc};
 
-use pg_model::{ApiRequest, Outcome, Transaction, method::RetrySafety};
+use pg_model::{
+    ApiRequest, Outcome, Transaction,
+    method::{RetrySafety, ServiceInfo},
+};
 
 use crate::{
     Account, Misuse,
@@ -376,6 +379,10 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Machine for Charge<M> {
 
     fn save(&self) -> SavedState {
         SavedState::bound(NAME, VERSION, &self.account, &self.state)
+    }
+
+    fn service(&self) -> &'static ServiceInfo {
+        M::INFO.service
     }
 
     fn name(&self) -> &'static str {

@@ -36,7 +36,7 @@
 
 use std::{fmt, time::Duration};
 
-use pg_model::{Amount, ApiRequest, GetToken, Url};
+use pg_model::{Amount, ApiRequest, GetToken, TransactionLookup, Url, method::ServiceInfo};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -385,6 +385,13 @@ impl Machine for Checkout {
 
     fn save(&self) -> SavedState {
         SavedState::bound(NAME, VERSION, &self.account, &self.state)
+    }
+
+    fn service(&self) -> &'static ServiceInfo {
+        match self.flight {
+            Some(Flight::Search) => TransactionLookup::INFO.service,
+            _ => GetToken::INFO.service,
+        }
     }
 
     fn name(&self) -> &'static str {

@@ -36,7 +36,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use pg_model::{
     ApiRequest, Remedy,
-    method::{MethodInfo, RetrySafety as Class},
+    method::{MethodInfo, RetrySafety as Class, ServiceInfo},
 };
 use serde::{Deserialize, Serialize};
 
@@ -269,6 +269,10 @@ impl<M: ApiRequest<Output: Clone>> Machine for Retry<M> {
 
     fn save(&self) -> SavedState {
         SavedState::bound(NAME, VERSION, &self.account, &self.state)
+    }
+
+    fn service(&self) -> &'static ServiceInfo {
+        M::INFO.service
     }
 
     fn name(&self) -> &'static str {

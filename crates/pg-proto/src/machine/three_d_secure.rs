@@ -47,7 +47,7 @@
 
 use std::{fmt, time::Duration};
 
-use pg_model::{ApiRequest, AuthenticationStatus, Url};
+use pg_model::{ApiRequest, AuthenticationStatus, InitiateThreeDSecureSessionKey, Url, method::ServiceInfo};
 
 use self::{
     plan::Initiation as Request,
@@ -280,6 +280,10 @@ impl Machine for ThreeDSecure {
 
     fn save(&self) -> SavedState {
         SavedState::bound(NAME, VERSION, &self.account, &self.state)
+    }
+
+    fn service(&self) -> &'static ServiceInfo {
+        InitiateThreeDSecureSessionKey::INFO.service
     }
 
     fn name(&self) -> &'static str {

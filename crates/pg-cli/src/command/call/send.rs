@@ -77,8 +77,9 @@ impl Call {
     }
 
     fn client(&self, account: Account) -> Result<Client, Failure> {
-        let client = Client::new(account).map_err(|error| Failure::misuse(format!("{error}: use an https address")))?;
-        Ok(client.deadline(self.deadline))
+        let builder =
+            Client::builder(account).map_err(|error| Failure::misuse(format!("{error}: use an https address")))?;
+        Ok(builder.deadline(self.deadline).build())
     }
 
     /// Waits for a reply, or for the person who has waited long enough: that person is told the truth too.

@@ -89,8 +89,8 @@ impl Confirming {
 
 /// A client of the account, or in words why there is none.
 fn client(account: Result<Account, Failure>, deadline: Duration) -> Result<Client, String> {
-    let client = Client::new(account.map_err(|failure| failure.message().to_owned())?);
-    client.map(|client| client.deadline(deadline)).map_err(|error| error.to_string())
+    let builder = Client::builder(account.map_err(|failure| failure.message().to_owned())?);
+    builder.map(|builder| builder.deadline(deadline).build()).map_err(|error| error.to_string())
 }
 
 /// Asks the service, a few times if need be.

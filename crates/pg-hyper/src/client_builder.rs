@@ -1,0 +1,154 @@
+//! What is chosen before a client exists.
+
+use std::{sync::Arc, time::Duration};
+
+use pg_proto::{
+    Account,
+    machine::{
+        ResumeError, SavedState,
+        throttle::{AccountThrottle, ThrottleLimits},
+    },
+};
+
+use crate::{
+    Client, Clock, HyperTransport, InsecureAddress, StoreError, SystemClock, Transport,
+    drive::{Dice, RequestScheduler, Store},
+    insecure,
+};
+
+/// Chooses clock, limits, throttle and connections of a [`Client`] before it exists, so that all its clones share them.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use pg_hyper::{Client, DurableFile, proto::{Account, machine::throttle::ThrottleLimits}};
+///
+/// # fn start(account: Account) -> Result<Client, Box<dyn std::error::Error>> {
+/// let file = DurableFile::new("throttle.json");
+/// let mut builder = Client::builder(account)?
+///     .deadline(Duration::from_secs(20))
+///     .limits(ThrottleLimits::default().per_minute(60));
+/// if let Some(saved) = file.saved()? {
+///     builder = builder.resume_throttle(&saved)?;
+/// }
+/// let client = builder.store_throttle(move |saved| std::future::ready(file.write(saved.text()))).build();
+/// # Ok(client)
+/// # }
+/// ```
+#[must_use = "it makes nothing until `build`"]
+pub struct ClientBuilder<T = HyperTransport> {
+    account: Account,
+    transport: T,
+    clock: Arc<dyn Clock>,
+    dice: Dice,
+    limits: ThrottleLimits,
+    throttle: Option<AccountThrottle>,
+    store: Option<Store>,
+}
+
+impl ClientBuilder {
+    /// Over [`HyperTransport`].
+    ///
+    /// # Errors
+    /// If an address of the account is neither https nor on this machine.
+    pub(crate) fn new(account: Account) -> Result<Self, InsecureAddress> {
+        insecure::check_account(&account)?;
+        Ok(Self::with_transport(account, HyperTransport::new()))
+    }
+
+    /// The time for connecting, sending and receiving together. Default: 60 seconds.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.transport = self.transport.deadline(deadline);
+        self
+    }
+
+    /// How many bytes the body of a reply may have. Default: 16 MiB.
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        self.transport = self.transport.body_limit(bytes);
+        self
+    }
+
+    /// How many idle connections to keep for each host, and for how long. Default: 32 for 15 seconds.
+    pub fn pool(mut self, idle_connections: usize, idle_time: Duration) -> Self {
+        self.transport = self.transport.pool(idle_connections, idle_time);
+        self
+    }
+}
+
+impl<T: Transport> ClientBuilder<T> {
+    /// Over any transport, which judges addresses itself.
+    pub fn with_transport(account: Account, transport: T) -> Self {
+        Self {
+            account,
+            transport,
+            clock: Arc::new(SystemClock::default()),
+            dice: Dice::System,
+            limits: ThrottleLimits::default(),
+            throttle: None,
+            store: None,
+        }
+    }
+
+    /// The clock of machines and throttle. Default: [`SystemClock`].
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// The seed of the random parts of pauses, for a test that has to fail in the same way again. Default: the system's randomness.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.dice = Dice::seeded(seed);
+        self
+    }
+
+    /// What the service permits this account. Default: [the usual limits](ThrottleLimits::default).
+    pub fn limits(mut self, limits: ThrottleLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Goes on with the throttle that was [stored](Self::store_throttle) last. Credentials that were refused stay stopped until
+    /// [`Client::resume_sending`]; other ones may send.
+    ///
+    /// # Errors
+    /// If that is not the state of a throttle.
+    pub fn resume_throttle(mut self, saved: &SavedState) -> Result<Self, ResumeError> {
+        self.throttle = Some(AccountThrottle::resume(saved, &self.account, self.limits)?);
+        Ok(self)
+    }
+
+    /// Stores the throttle of the client's machines: before each request and after it, and before each wait for the throttle.
+    /// Without it, a program that is started again and again with wrong credentials makes a failed request each time, and more than
+    /// five a day lock the address out (spec 1 §5). With it and with [`resume_throttle`](Self::resume_throttle) it makes one.
+    ///
+    /// A later state replaces those before, and one is stored at a time. It holds no credentials, but 16 bits of a salted hash
+    /// of them; see [`AccountThrottle`]. If it cannot be stored, that is an event of the target `pg.drive`, and holds nothing back.
+    ///
+    /// One state belongs to one process at a time; another has another.
+    pub fn store_throttle<F, Stored, E>(mut self, store: F) -> Self
+    where
+        F: Fn(SavedState) -> Stored + Send + Sync + 'static,
+        Stored: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<StoreError>,
+    {
+        self.store = Some(Store::new(store));
+        self
+    }
+
+    /// The client.
+    #[must_use]
+    pub fn build(self) -> Client<T> {
+        let Self { account, transport, clock, dice, limits, throttle, store } = self;
+        let throttle = throttle
+            .map_or_else(|| AccountThrottle::new(&account, limits, dice.number()), |throttle| throttle.limits(limits));
+        Client::of(account, transport, RequestScheduler::of(clock, dice, limits, throttle, store))
+    }
+}
+
+impl<T> std::fmt::Debug for ClientBuilder<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientBuilder")
+            .field("account", &self.account)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
