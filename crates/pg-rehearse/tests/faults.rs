@@ -77,11 +77,14 @@ fn failing(fault: &Fault, options: &Options) -> (BTreeSet<String>, String) {
     (failed, report.scorecard(false))
 }
 
+/// Its drill compares times, which a busy machine spoils: it is run when the table is written.
+const TIMED: &str = "timing-oracle";
+
 fn prove(program: &str, command: &str) {
     if !there(command, &format!("faulty integrations in {program}")) {
         return;
     }
-    for fault in faults().iter().filter(|fault| fault.program == program) {
+    for fault in faults().iter().filter(|fault| fault.program == program && fault.name != TIMED) {
         // Some of the long lists: all of them are run when the table is written.
         let step = fault.fails.len().div_ceil(MOST).max(1);
         let expected: BTreeSet<String> = fault.fails.iter().step_by(step).cloned().collect();

@@ -76,54 +76,6 @@ fn another_answer_is_noticed() {
     assert_eq!(counts.different, ["one more"]);
 }
 
-/// SQLite stops at the first frame of the log whose checksum is wrong, as it has to after a power failure: later commits are gone.
-/// What is left is the store as it was at one of its commits, and never a mixture.
-#[test]
-fn a_damaged_log_is_a_shorter_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, copy) = (folder.path().join("shop.sqlite"), folder.path().join("copy.sqlite"));
-    let beside = |path: &Path, ending: &str| path.with_extension(format!("sqlite{ending}"));
-    make_sealed(&store);
-    drop(open(&store));
-    fs::copy(beside(&store, ".key"), beside(&copy, ".key")).unwrap();
-    let mut sandbox = open(&store);
-    let place = |file: &[u8], log: &[u8]| {
-        fs::write(&copy, file).unwrap();
-        fs::write(beside(&copy, "-wal"), log).unwrap();
-    };
-    let mut states = Vec::new();
-    for number in 0..6 {
-        if number > 0 {
-            let reference = format!("order-{number}");
-            assert_eq!(
-                pay(&mut sandbox, "250", &[("uniqueMerchantReference", &reference)])["transactionStatusCode"],
-                "600"
-            );
-        }
-        place(&fs::read(&store).unwrap(), &fs::read(beside(&store, "-wal")).unwrap_or_default());
-        states.push(answers(&mut open(&copy)).unwrap());
-    }
-    let (file, log) = (fs::read(&store).unwrap(), fs::read(beside(&store, "-wal")).unwrap());
-    let (mut dice, mut counts) = (Dice(11), [0_u64; 3]);
-    for _ in 0..setting("PG_STORE_FLIPS", FLIPS) {
-        let (at, bit) = (dice.below(log.len()), dice.below(8));
-        let mut damaged = log.clone();
-        damaged[at] ^= 1 << bit;
-        place(&file, &damaged);
-        let Ok(mut sandbox) = try_to_open(&copy) else {
-            counts[2] += 1;
-            continue;
-        };
-        let answers = answers(&mut sandbox).unwrap();
-        let state = states.iter().position(|state| *state == answers);
-        let state = state.unwrap_or_else(|| panic!("byte {at}, bit {bit}: no state that the store was ever in"));
-        counts[usize::from(state + 1 < states.len())] += 1;
-    }
-    let [all, earlier, refused] = counts;
-    eprintln!("{all} flips in the log changed nothing, {earlier} dropped later commits, {refused} were refused");
-    assert!(earlier > 0, "what the documents say of it has to be seen");
-}
-
 /// A store that was used, and what it answers.
 fn left(store: &Path) -> (Vec<u8>, Vec<String>) {
     make_sealed(store);
