@@ -1,5 +1,6 @@
 //! The ledger of the service: what has really happened to the money.
 
+use pg_model::{Amount, Currency};
 use serde_json::Value;
 
 use crate::house::{House, SetupError};
@@ -38,9 +39,18 @@ impl Entry {
     /// For a time line.
     pub(crate) fn told(&self) -> String {
         let state = if self.approved { "approved" } else { "not approved" };
-        let Self { kind, amount, currency, status, .. } = self;
-        format!("{kind} of {amount} {currency} {state} ({status})")
+        format!("{} of {} {state} ({})", self.kind, self.money(), self.status)
     }
+
+    /// The amount as people write it: `9.98 GBP`.
+    pub(crate) fn money(&self) -> String {
+        money(self.amount, &self.currency)
+    }
+}
+
+/// Whole minor units as people write them.
+pub(crate) fn money(minor: u64, currency: &str) -> String {
+    Amount::new(minor, Currency::from(currency)).to_string()
 }
 
 /// The ledger at one moment, the oldest entry first.

@@ -2,7 +2,7 @@
 
 use crate::{
     adapter::{Claim, Ran},
-    books::Entry,
+    books::{Entry, money},
     report::{Finding, Verdict},
     wire::{Exchange, On},
 };
@@ -70,7 +70,7 @@ pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
 fn books(evidence: &Evidence<'_>, charges: &[&Entry]) -> Vec<Finding> {
     let mut findings = Vec::new();
     if charges.len() > 1 {
-        let all = charges.iter().map(|entry| format!("{} {}", entry.amount, entry.currency)).collect::<Vec<_>>();
+        let all = charges.iter().map(|entry| entry.money()).collect::<Vec<_>>();
         findings.push(failed(
             "charged-twice",
             format!("the customer was charged {} times for one order: {}", charges.len(), all.join(", ")),
@@ -80,10 +80,7 @@ fn books(evidence: &Evidence<'_>, charges: &[&Entry]) -> Vec<Finding> {
         if entry.amount != evidence.amount || entry.currency != evidence.currency {
             findings.push(failed(
                 "wrong-amount",
-                format!(
-                    "{} {} was charged instead of {} {}, in the smallest unit of the currency",
-                    entry.amount, entry.currency, evidence.amount, evidence.currency
-                ),
+                format!("{} was charged instead of {}", entry.money(), money(evidence.amount, evidence.currency)),
             ));
         }
     }

@@ -12,7 +12,7 @@ use super::Pending;
 
 /// Tells the time, and waits.
 ///
-/// A client has the [`SystemClock`] unless it is given [another](crate::Client::clock): of a test, or of a runtime that is
+/// A client has the [`SystemClock`] unless it is given [another](crate::ClientBuilder::clock): of a test, or of a runtime that is
 /// not tokio.
 pub trait Clock: Send + Sync {
     /// What time it is. Machines outlive processes, so this is the time of the wall clock.
