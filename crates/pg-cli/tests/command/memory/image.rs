@@ -55,7 +55,8 @@ pub(crate) fn scan(process: u32, canaries: &[Canary]) -> io::Result<Found> {
 /// Whether all threads sleep: the third field of `stat`, after the name in parentheses.
 fn is_waiting(process: u32) -> io::Result<bool> {
     for thread in fs::read_dir(format!("/proc/{process}/task"))? {
-        let stat = fs::read_to_string(thread?.path().join("stat"))?;
+        // A thread that has just ended may have woken another.
+        let Ok(stat) = fs::read_to_string(thread?.path().join("stat")) else { return Ok(false) };
         if !stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S')) {
             return Ok(false);
         }
