@@ -39,7 +39,7 @@ MESSAGES = {
     "184": "Invalid callback URL",
 }
 
-ASSUMPTIONS = pathlib.Path(__file__).parents[2] / "docs" / "assumptions.md"
+ASSUMPTIONS = pathlib.Path(__file__).parents[2] / "docs" / "reference" / "assumptions.md"
 
 
 class Sandbox:

@@ -1,6 +1,6 @@
 """Holds every example of an OpenAPI document against its schema, with the validator that judges the document itself.
 
-    python examples.py docs/openapi.yaml
+    python examples.py docs/reference/openapi.yaml
 
 A form is checked as its parameters are read: numbers as numbers, lists as lists. Replies are checked as JSON; that XML
 says the same is for the readers of this project to see. Prints how many were checked.

@@ -16,5 +16,5 @@ struct Readme;
 
 /// The Rust of the sandbox's page, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/sandbox.md")]
+#[doc = include_str!("../../docs/guide/sandbox.md")]
 struct SandboxPage;

@@ -10,8 +10,9 @@ use regex::Regex;
 use serde_json::Value;
 
 fn document() -> Value {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/openapi.yaml");
-    let text = std::fs::read_to_string(path).expect("docs/openapi.yaml exists; cargo xtask codegen writes it");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/openapi.yaml");
+    let text =
+        std::fs::read_to_string(path).expect("docs/reference/openapi.yaml exists; cargo xtask codegen writes it");
     let yaml: yaml_serde::Value = yaml_serde::from_str(&text).expect("the document is YAML");
     serde_json::to_value(yaml).expect("all keys are strings")
 }

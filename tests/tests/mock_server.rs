@@ -1,4 +1,4 @@
-//! `docs/openapi.yaml` as it is makes a mock server that knows nothing of this project answer like the service: every
+//! `docs/reference/openapi.yaml` as it is makes a mock server that knows nothing of this project answer like the service: every
 //! method takes the request that the document shows, and its reply is read by the readers of `pg-proto`.
 //!
 //! The mock is Prism, which `cargo xtask test` installs into `target/openapi-mock/` as `tests/openapi/` says.
@@ -36,7 +36,7 @@ fn prism() -> Option<PathBuf> {
     assert!(!on_ci, "nothing may be left out here, but the mock server is not installed");
     let _ = writeln!(
         io::stderr(),
-        "left out: the mock server from docs/openapi.yaml is not installed (`cargo xtask test` does, with Node)"
+        "left out: the mock server from docs/reference/openapi.yaml is not installed (`cargo xtask test` does, with Node)"
     );
     None
 }
@@ -51,7 +51,7 @@ struct Mock {
 impl Mock {
     fn start(program: PathBuf) -> Self {
         let mut command = Command::new(program);
-        command.args(["mock", "--host", "127.0.0.1", "--port", "0", "docs/openapi.yaml"]).current_dir(root());
+        command.args(["mock", "--host", "127.0.0.1", "--port", "0", "docs/reference/openapi.yaml"]).current_dir(root());
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("Node runs Prism");
         let mut lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
         let found = lines.by_ref().map_while(Result::ok).find_map(|line| {
@@ -127,7 +127,7 @@ fn every_method_answers_what_the_document_shows() {
     let Some(program) = prism() else { return };
     let mock = Mock::start(program);
     let account = mock.account();
-    let text = std::fs::read_to_string(root().join("docs/openapi.yaml")).expect("the document exists");
+    let text = std::fs::read_to_string(root().join("docs/reference/openapi.yaml")).expect("the document exists");
     let document: Value = yaml_serde::from_str(&text).expect("it is YAML");
     for method in METHODS {
         let path = format!("{}{}", method.service.prefix, method.name);

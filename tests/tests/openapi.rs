@@ -1,4 +1,4 @@
-//! `docs/openapi.yaml` is OpenAPI 3.1 and shows every method of the tables, and nothing else.
+//! `docs/reference/openapi.yaml` is OpenAPI 3.1 and shows every method of the tables, and nothing else.
 //!
 //! The types of the `oas3` crate judge its shape; the tests here what types cannot: that every
 //! reference leads somewhere, that names are unique, that nothing required is missing. A validator
@@ -16,8 +16,8 @@ fn root() -> PathBuf {
 }
 
 fn text() -> String {
-    std::fs::read_to_string(root().join("docs/openapi.yaml"))
-        .expect("docs/openapi.yaml exists; cargo xtask codegen writes it")
+    std::fs::read_to_string(root().join("docs/reference/openapi.yaml"))
+        .expect("docs/reference/openapi.yaml exists; cargo xtask codegen writes it")
 }
 
 /// The document as plain values. The detour over YAML's own values refuses duplicate keys.

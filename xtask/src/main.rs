@@ -35,7 +35,7 @@ enum Command {
     /// Write what follows from the tables: request types, validators, reference pages, OpenAPI
     #[command(
         long_about = "Reads crates/pg-model/tables/*.toml and writes the request types and validators of pg-model, \
-                      docs/reference/*.md and docs/openapi.yaml. Run it after changing a table and commit both. Every \
+                      docs/reference/*.md and docs/reference/openapi.yaml. Run it after changing a table and commit both. Every \
                       mistake in the tables is told at once, and then nothing is written."
     )]
     Codegen {
@@ -51,9 +51,9 @@ enum Command {
         /// Such as `transaction/authCardKey`, `authCardKey` or `AuthCardKey`; without it, all methods are listed
         name: Option<String>,
     },
-    /// Write what the library crates offer, item by item, to docs/api
+    /// Write what the library crates offer, item by item, to docs/reference/api
     #[command(
-        long_about = "Reads the sources of the library crates and writes what they offer to docs/api/*.txt, so that a \
+        long_about = "Reads the sources of the library crates and writes what they offer to docs/reference/api/*.txt, so that a \
                       change of the public API is seen in review. Run it after such a change and commit both; a test \
                       compares them. With --since it writes nothing, and says of each change since a release whether \
                       programs that compiled with it still do: breaking or additive."
@@ -79,7 +79,7 @@ enum Command {
         long_about = "Runs every test: cargo test of the whole workspace, every example, ten thousand worlds of the \
                       simulation, the builds for \
                       wasm32-unknown-unknown and thumbv7em-none-eabihf, the decoder for JavaScript in Node, in bundlers, in \
-                      other hosts and by TypeScript, docs/openapi.yaml and its examples by an OpenAPI validator and a mock server, on CI also the archive \
+                      other hosts and by TypeScript, docs/reference/openapi.yaml and its examples by an OpenAPI validator and a mock server, on CI also the archive \
                       of the command in an empty root. Missing rustup \
                       targets, the validator, the mock server, the bundlers and, for root on Debian, Chromium and Node are installed; what \
                       cannot be is left out and said so at the end. With CI=true nothing may be left out."
@@ -190,14 +190,14 @@ enum Command {
         #[arg(long)]
         release: bool,
     },
-    /// Run the benchmarks and write docs/performance.md from what they print
+    /// Run the benchmarks and write docs/internals/performance.md from what they print
     #[command(
         long_about = "Runs every [[bench]] target of the workspace, collects the ratios to their floors, prints them \
-                      against their budgets and writes docs/performance.md. A benchmark reports by printing lines of \
+                      against their budgets and writes docs/internals/performance.md. A benchmark reports by printing lines of \
                       tab-separated fields: `ratio NAME VALUE BUDGET MOONSHOT` (a budget looks like <=1.30 or >=0.90, \
                       or - for none), `cost READER INPUTS WORST BYTES MS_A_MIB GROWTH BUDGET MOONSHOT`, `chart NAME X Y \
                       EXPECTED_EXPONENT` with `point NAME SIZE COST` after it, and `note TEXT`. Charts are drawn to \
-                      docs/growth. A missed budget is shown, but only a benchmark that cannot run is an error."
+                      docs/internals/growth. A missed budget is shown, but only a benchmark that cannot run is an error."
     )]
     Bench {
         /// Few rounds (sets PG_BENCH_QUICK=1 for the benchmarks); prints, but writes no file
@@ -209,7 +209,7 @@ enum Command {
         /// Go on with what an interrupted run has left
         #[arg(long, conflicts_with_all = ["quick", "package"])]
         resume: bool,
-        /// Instead: build crates from nothing, and write what that costs into docs/performance.md
+        /// Instead: build crates from nothing, and write what that costs into docs/internals/performance.md
         #[arg(long, conflicts_with_all = ["quick", "package", "resume"])]
         build: bool,
     },

@@ -98,7 +98,7 @@ fn of_the_dialect(assumption: u16) -> String {
     format!("this code is the dialect's, assumption {}", number(assumption))
 }
 
-/// As it stands in `docs/assumptions.md`.
+/// As it stands in `docs/reference/assumptions.md`.
 fn number(assumption: u16) -> String {
     format!("A{assumption:02}")
 }

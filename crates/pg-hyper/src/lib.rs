@@ -18,7 +18,7 @@
 //!
 //! The feature `tls`, on by default, brings https. A program that only talks to this machine, such as a test against a
 //! sandbox, or that brings a transport of its own, builds without it (`default-features = false`) and without the twelve crates
-//! below it; `docs/performance.md` has both build times.
+//! below it; `docs/internals/performance.md` has both build times.
 //!
 //! ```no_run
 //! use pg_hyper::{

@@ -3,7 +3,7 @@
 //!
 //! What this crate is: two pure functions for every method, with the network between them left to you; [`machine`]s for
 //! what takes more than one request, such as a payment that happens once whatever the network does; the card form and
-//! its redirect; the callbacks of the account updater and of the hosted checkout. Any runtime and any HTTP library will do: `docs/custom-runtime.md`
+//! its redirect; the callbacks of the account updater and of the hosted checkout. Any runtime and any HTTP library will do: `docs/guide/custom-runtime.md`
 //! goes from an empty folder to a payment, and `tests/runtimes` has an example for each.
 //!
 //! What it is not: it opens no connection, reads no clock, throws no dice and starts no thread.

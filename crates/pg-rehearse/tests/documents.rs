@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 fn documents() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference")
 }
 
 #[test]

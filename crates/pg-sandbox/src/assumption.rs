@@ -2,7 +2,7 @@
 
 pub use crate::generated::assumptions::ASSUMPTIONS;
 
-/// A question that the documents leave open, and how it was decided: one entry of `docs/assumptions.md`.
+/// A question that the documents leave open, and how it was decided: one entry of `docs/reference/assumptions.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Assumption {
@@ -20,7 +20,7 @@ pub struct Assumption {
     pub why: &'static str,
     /// What to touch to choose otherwise.
     pub change: &'static str,
-    /// What to ask an operator's support, where no request can find it out: an entry of `docs/questions.md`.
+    /// What to ask an operator's support, where no request can find it out: an entry of `docs/reference/questions.md`.
     pub question: Option<&'static str>,
 }
 
@@ -36,7 +36,7 @@ impl Assumption {
         ASSUMPTIONS.get(at)
     }
 
-    /// The number of its [question](Self::question) in `docs/questions.md`.
+    /// The number of its [question](Self::question) in `docs/reference/questions.md`.
     ///
     /// ```
     /// let declines = pg_sandbox::Assumption::numbered(11).and_then(pg_sandbox::Assumption::question_number);

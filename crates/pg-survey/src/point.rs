@@ -15,7 +15,7 @@ use pg_proto::model::{
 pub struct Point {
     /// Its name: that of a situation of dialects, or of the decision.
     pub name: &'static str,
-    /// The number of its assumption in `docs/assumptions.md`.
+    /// The number of its assumption in `docs/reference/assumptions.md`.
     pub assumption: u16,
     /// What a dialect file calls it; empty if no dialect has it.
     pub entry: &'static str,

@@ -8,5 +8,5 @@ pub mod tls;
 
 /// The Rust of the page, compiled.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/custom-runtime.md")]
+#[doc = include_str!("../../../docs/guide/custom-runtime.md")]
 struct Page;

@@ -37,7 +37,7 @@ fn a_failing_world_is_made_small() {
 /// `PG_BLESS=1` writes it there.
 #[test]
 fn the_page_about_reliability_has_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reliability.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/internals/reliability.md");
     let page = fs::read_to_string(&path).expect("the page");
     let begin = page.find("| planted bug |").expect("a table of planted bugs");
     let end = begin + page[begin..].find("|\n\n").expect("its end") + "|\n".len();

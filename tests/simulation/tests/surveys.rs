@@ -393,7 +393,7 @@ fn a_service_that_cannot_be_reached_ends_it_and_no_payment_is_sent_twice() {
 /// What no request can decide has a question to the operator.
 #[test]
 fn what_cannot_be_decided_has_a_question() {
-    let page = include_str!("../../../docs/questions.md");
+    let page = include_str!("../../../docs/reference/questions.md");
     let mut asked = 0;
     for point in points().filter(|point| point.undecidable.is_some()) {
         let register = pg_sandbox::Assumption::numbered(point.question).expect("an assumption");

@@ -26,7 +26,7 @@ use sources::Sources;
 /// The crates that others build on.
 const CRATES: [&str; 6] = ["pg-model", "pg-crypto", "pg-proto", "pg-hyper", "pg-connections", "pg-sandbox"];
 
-const FOLDER: &str = "docs/api";
+const FOLDER: &str = "docs/reference/api";
 
 /// Writes the listings, or only compares them.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
@@ -67,7 +67,9 @@ pub(crate) fn since(root: &Path, release: &str, refuse: bool) -> Result<()> {
         additive.iter().for_each(|change| println!("  additive  {change}"));
     }
     match (compared, breaking) {
-        (0, _) => bail!("{release} has no listing of a crate; name a tag, a commit, a folder or a file of docs/api"),
+        (0, _) => {
+            bail!("{release} has no listing of a crate; name a tag, a commit, a folder or a file of docs/reference/api")
+        }
         (_, 0) => println!("nothing breaks: a patch or minor version will do"),
         (_, changes) => {
             println!(

@@ -22,9 +22,9 @@ use left::Left;
 use measurement::Measurements;
 
 /// The file that the command writes, whole.
-const REPORT: &str = "docs/performance.md";
+const REPORT: &str = "docs/internals/performance.md";
 /// The folder of its charts.
-const CHARTS: &str = "docs/growth";
+const CHARTS: &str = "docs/internals/growth";
 
 /// Tells the benchmarks to make few rounds: enough to see that they run, not to believe their figures.
 const QUICK: &str = "PG_BENCH_QUICK";

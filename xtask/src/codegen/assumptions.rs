@@ -1,4 +1,4 @@
-//! `docs/assumptions.md`: the register of assumptions.
+//! `docs/reference/assumptions.md`: the register of assumptions.
 
 use super::{
     check::AREAS,

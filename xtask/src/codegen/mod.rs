@@ -35,6 +35,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
+pub(crate) use self::reference::anchor;
 use self::{place::Problems, tables::Tables};
 
 /// Where the tables are.
@@ -43,7 +44,7 @@ const TABLES: &str = "crates/pg-model/tables";
 const RUST: &str = "crates/pg-model/src/generated";
 /// Where the generated Rust of the sandbox goes. Nothing else is in there.
 const SANDBOX: &str = "crates/pg-sandbox/src/generated";
-/// Where the generated pages go. Nothing else is in there.
+/// Where the generated pages go. Pages that something else generates lie there too.
 const REFERENCE: &str = "docs/reference";
 
 /// Generated files by their path below the root.
@@ -106,10 +107,10 @@ fn generate(folder: &Path, root: &Path) -> anyhow::Result<Files> {
     for (name, text) in reference::generate(&tables) {
         files.insert(Path::new(REFERENCE).join(name), text);
     }
-    files.insert("docs/openapi.yaml".into(), openapi::generate(&tables));
-    files.insert("docs/assumptions.md".into(), assumptions::generate(&tables));
-    files.insert("docs/questions.md".into(), questions::generate(&tables));
-    files.insert("docs/coverage.md".into(), coverage::generate(root, &tables)?);
+    files.insert("docs/reference/openapi.yaml".into(), openapi::generate(&tables));
+    files.insert("docs/reference/assumptions.md".into(), assumptions::generate(&tables));
+    files.insert("docs/reference/questions.md".into(), questions::generate(&tables));
+    files.insert("docs/internals/coverage.md".into(), coverage::generate(root, &tables)?);
     Ok(files)
 }
 
@@ -135,12 +136,18 @@ fn stale(root: &Path, files: &Files) -> anyhow::Result<Vec<PathBuf>> {
     }
     for folder in [RUST, SANDBOX, REFERENCE] {
         for path in files_below(root, Path::new(folder))? {
-            if !files.contains_key(&path) {
+            if !files.contains_key(&path) && (folder != REFERENCE || is_ours(&root.join(&path))) {
                 stale.push(path);
             }
         }
     }
     Ok(stale)
+}
+
+/// True for a page whose first line says that this command wrote it.
+fn is_ours(page: &Path) -> bool {
+    fs::read_to_string(page)
+        .is_ok_and(|text| text.lines().next().is_some_and(|line| line.contains("cargo xtask codegen")))
 }
 
 fn files_below(root: &Path, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {

@@ -1,4 +1,4 @@
-//! `docs/openapi.yaml`: OpenAPI 3.1 of every method.
+//! `docs/reference/openapi.yaml`: OpenAPI 3.1 of every method.
 //!
 //! Credentials are parameters of the form, which security schemes cannot describe, so they are schemas. The encoding
 //! that may end a path is told in each description: as a parameter it would have to be there always.

@@ -95,11 +95,11 @@ fn tools<'a>() -> Vec<Step<'a>> {
 fn installed<'a>(root: &'a Path, target_directory: &'a Path) -> Vec<Step<'a>> {
     vec![
         Step::new("the decoder for JavaScript, within its budget", move || decoder::build(root)),
-        Step::new("a mock server for the tests of docs/openapi.yaml", move || {
+        Step::new("a mock server for the tests of docs/reference/openapi.yaml", move || {
             npm::install(root, target_directory, &npm::MOCK_SERVER)
         }),
         Step::new("axe for the tests of pages", move || npm::install(root, target_directory, &npm::AXE)),
-        Step::new("docs/openapi.yaml and its examples against an OpenAPI validator", move || {
+        Step::new("docs/reference/openapi.yaml and its examples against an OpenAPI validator", move || {
             openapi::validate(root, target_directory)
         }),
     ]
@@ -117,7 +117,7 @@ fn beside_the_programs<'a>(root: &'a Path, target_directory: &'a Path) -> Vec<St
             move || decoder::bundled(root, target_directory),
         ),
         Step::new("a charge on bare wasm32, driven by Node", move || wasm_charge::run(root, target_directory)),
-        Step::new("what docs/front-end-decoder.md tells users of Rust to type", move || {
+        Step::new("what docs/guide/front-end.md tells users of Rust to type", move || {
             page::typed(root, target_directory)
         }),
     ]

@@ -20,12 +20,12 @@ pub(super) struct Set {
     pub(super) otherwise: &'static str,
 }
 
-/// The mock server that `docs/openapi.yaml` is tried with.
+/// The mock server that `docs/reference/openapi.yaml` is tried with.
 pub(super) const MOCK_SERVER: Set = Set {
     package: "tests/openapi",
     folder: "openapi-mock",
     file: ".bin/prism",
-    otherwise: "docs/openapi.yaml is not tried with a mock server",
+    otherwise: "docs/reference/openapi.yaml is not tried with a mock server",
 };
 
 /// What the decoder for JavaScript is bundled, run and typed with.

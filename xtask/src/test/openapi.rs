@@ -14,11 +14,11 @@ const VERSION: &str = "0.9.0";
 /// Holds the examples against their schemas.
 const EXAMPLES: &str = "tests/openapi/examples.py";
 
-/// Validates `docs/openapi.yaml`; left out where the validator cannot be had.
+/// Validates `docs/reference/openapi.yaml`; left out where the validator cannot be had.
 pub(super) fn validate(root: &Path, target_directory: &Path) -> Result<Outcome> {
-    let document = root.join("docs/openapi.yaml");
+    let document = root.join("docs/reference/openapi.yaml");
     if !document.is_file() {
-        bail!("docs/openapi.yaml does not exist; run `cargo xtask codegen`");
+        bail!("docs/reference/openapi.yaml does not exist; run `cargo xtask codegen`");
     }
     let program = match validator(&target_directory.join("openapi-validator")) {
         Ok(program) => program,
@@ -26,11 +26,13 @@ pub(super) fn validate(root: &Path, target_directory: &Path) -> Result<Outcome> 
     };
     steps::execute(
         Command::new(&program)
-            .args(["--schema", "3.1", "--validation-errors", "all", "docs/openapi.yaml"])
+            .args(["--schema", "3.1", "--validation-errors", "all", "docs/reference/openapi.yaml"])
             .current_dir(root),
     )?;
     steps::execute(
-        Command::new(program.with_file_name("python")).args([EXAMPLES, "docs/openapi.yaml"]).current_dir(root),
+        Command::new(program.with_file_name("python"))
+            .args([EXAMPLES, "docs/reference/openapi.yaml"])
+            .current_dir(root),
     )
 }
 

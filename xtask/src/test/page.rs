@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::targets;
 use crate::steps::{self, Outcome};
 
-const PAGE: &str = "docs/front-end-decoder.md";
+const PAGE: &str = "docs/guide/front-end.md";
 const TARGET: &str = "thumbv7em-none-eabihf";
 
 /// Types it in a folder beside a clone, for a target that has no standard library: a dependency that brings one fails.

@@ -38,7 +38,7 @@ enum Skipped {
 
 /// What is never run here, whatever was changed.
 const NEVER: &str = "tests that wrong models of the sandbox are noticed; examples, also those in the documentation; ten thousand worlds of the simulation; the builds for bare metal \
-                     and wasm; everything in Node; docs/openapi.yaml in validators and mock servers";
+                     and wasm; everything in Node; docs/reference/openapi.yaml in validators and mock servers";
 
 /// Whose change reaches tests that no dependency tells of.
 const READERS: [(&str, &str); 4] = [

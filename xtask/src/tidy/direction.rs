@@ -81,7 +81,7 @@ pub(super) fn check(members: &[Member]) -> Vec<Violation> {
             violations.push(Violation::new(
                 name,
                 "this crate has no place in the layers",
-                "give it a row in EDGES of xtask/src/tidy/direction.rs and in docs/architecture.md",
+                "give it a row in EDGES of xtask/src/tidy/direction.rs and in docs/internals/architecture.md",
             ));
             continue;
         }

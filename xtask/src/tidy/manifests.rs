@@ -10,7 +10,7 @@ use super::{Source, Violation, unsafety};
 const ROOT: &str = "Cargo.toml";
 
 /// Measurements name the compiler they were made with, which is another fact than the MSRV.
-const MEASUREMENTS: &str = "docs/performance.md";
+const MEASUREMENTS: &str = "docs/internals/performance.md";
 
 /// Checks every manifest, and every place that might repeat a version.
 pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
@@ -180,6 +180,6 @@ mod tests {
             );
         }
         assert!(complaints(&[("rust-toolchain.toml", "")])[0].contains("pins a toolchain"));
-        assert!(complaints(&[("docs/performance.md", "rustc 9.87.0")]).is_empty());
+        assert!(complaints(&[("docs/internals/performance.md", "rustc 9.87.0")]).is_empty());
     }
 }

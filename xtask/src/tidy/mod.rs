@@ -4,6 +4,7 @@ mod direction;
 mod exceptions;
 mod files;
 mod invented;
+mod links;
 mod manifests;
 mod names;
 mod purity;
@@ -56,6 +57,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     violations.extend(manifests::check(&sources)?);
     violations.extend(files::check(&sources));
+    violations.extend(links::check(&sources));
     violations.extend(unsafety::check(&sources)?);
     violations.extend(exceptions::check(&sources));
     violations.extend(untested::check(&sources)?);

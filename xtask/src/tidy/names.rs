@@ -1,10 +1,10 @@
-//! Public names have one meaning each: `docs/glossary.md` says which, and lists the names that must not come back.
+//! Public names have one meaning each: `docs/internals/glossary.md` says which, and lists the names that must not come back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Source, Violation};
 
-const GLOSSARY: &str = "docs/glossary.md";
+const GLOSSARY: &str = "docs/internals/glossary.md";
 /// The crates whose types a client uses side by side.
 const CLIENTS: &[&str] = &["pg_model", "pg_crypto", "pg_proto", "pg_hyper"];
 
@@ -35,7 +35,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
         let crates: Vec<&str> = crates.into_iter().filter(|krate| CLIENTS.contains(krate)).collect();
         if crates.len() > 1 {
             let what = format!("{name} is a type of {}", crates.join(" and of "));
-            violations.push(Violation::new("docs/api", what, "one name, one meaning: rename one of them"));
+            violations.push(Violation::new("docs/reference/api", what, "one name, one meaning: rename one of them"));
         }
     }
     for term in terms(&glossary.text).filter(|term| !names.contains(term)) {
@@ -45,7 +45,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
 }
 
 fn is_api(path: &str) -> bool {
-    path.starts_with("docs/api/") && path.ends_with(".txt")
+    path.starts_with("docs/reference/api/") && path.ends_with(".txt")
 }
 
 /// A public name, and of types the crate.
@@ -54,7 +54,7 @@ struct Item<'l> {
     of: Option<&'l str>,
 }
 
-/// The item that a line of `docs/api` defines.
+/// The item that a line of `docs/reference/api` defines.
 fn item(line: &str) -> Option<Item<'_>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let keyword = words.iter().position(|word| ["struct", "enum", "trait", "type", "fn"].contains(word))?;
@@ -108,11 +108,11 @@ mod tests {
             fn tell(&mut self, input: M::Input)\ntype pg_hyper::Retry<T> = u8\nuse pg_hyper::Door from elsewhere\n";
         let model = "enum pg_model::method::Retry\nstruct pg_model::Gone\nstruct pg_model::dialect::Gone\n";
         assert_eq!(
-            found(&[("docs/api/pg-hyper.txt", hyper), ("docs/api/pg-model.txt", model)]),
+            found(&[("docs/reference/api/pg-hyper.txt", hyper), ("docs/reference/api/pg-model.txt", model)]),
             [
-                "docs/api/pg-hyper.txt:3: Door is a name that is not used; docs/glossary.md says what is: `Endpoint`",
-                "docs/api/pg-hyper.txt:5: tell is a name that is not used; docs/glossary.md says what is: `handle_input`",
-                "docs/api: Retry is a type of pg_hyper and of pg_model; one name, one meaning: rename one of them",
+                "docs/reference/api/pg-hyper.txt:3: Door is a name that is not used; docs/internals/glossary.md says what is: `Endpoint`",
+                "docs/reference/api/pg-hyper.txt:5: tell is a name that is not used; docs/internals/glossary.md says what is: `handle_input`",
+                "docs/reference/api: Retry is a type of pg_hyper and of pg_model; one name, one meaning: rename one of them",
             ]
         );
     }
@@ -121,8 +121,8 @@ mod tests {
     fn a_term_without_a_type_is_a_violation() {
         let api = "struct pg_hyper::Endpoint\n";
         assert_eq!(
-            found(&[("docs/api/pg-hyper.txt", api)]),
-            ["docs/glossary.md: Gone is no public type; name the type that there is"]
+            found(&[("docs/reference/api/pg-hyper.txt", api)]),
+            ["docs/internals/glossary.md: Gone is no public type; name the type that there is"]
         );
     }
 }

@@ -44,7 +44,7 @@ fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
         assert_eq!(of("lookup.immediate")["verdict"], "undecidable");
         let question = &of("lookup.immediate")["question"];
         let number = question["number"].as_u64().unwrap();
-        assert_eq!(question["at"], format!("docs/questions.md#{number}-what-a-lookup-sees"));
+        assert_eq!(question["at"], format!("docs/reference/questions.md#{number}-what-a-lookup-sees"));
 
         // What was written is what the service does, to a client, to a second survey and to another sandbox.
         let second =
@@ -118,7 +118,7 @@ fn a_card_on_the_command_line_draws_a_warning() {
 /// The report of the guide is what the command prints.
 #[test]
 fn the_guide_shows_what_is_printed() {
-    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/survey.md")).unwrap();
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/survey.md")).unwrap();
     let sandbox = Running::start(&["--dialect", "six-hundreds"]);
     let base = sandbox.facts["baseUrl"].as_str().unwrap().to_owned();
     let printed = sandbox.with_account(words("survey --cards - --with-payments"), "main").input(CARDS).run().ends(0);

@@ -137,7 +137,7 @@ struct ErrorRow {
 }
 
 impl Dialect {
-    /// Reads the text of a dialect file: see `docs/dialects.md`.
+    /// Reads the text of a dialect file: see `docs/guide/dialects.md`.
     ///
     /// ```
     /// use pg_model::dialect::Dialect;
@@ -290,7 +290,10 @@ impl Checker<'_> {
 
     fn assumption(&mut self, number: &Spanned<u16>) -> u16 {
         if !(1..1000).contains(number.get_ref()) {
-            self.wrong(number, "write the number of the assumption that this decides, from docs/assumptions.md");
+            self.wrong(
+                number,
+                "write the number of the assumption that this decides, from docs/reference/assumptions.md",
+            );
         }
         *number.get_ref()
     }

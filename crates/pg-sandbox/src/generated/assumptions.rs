@@ -4,7 +4,7 @@
 
 use crate::assumption::Assumption;
 
-/// Every entry of `docs/assumptions.md`, in ascending order of the numbers.
+/// Every entry of `docs/reference/assumptions.md`, in ascending order of the numbers.
 pub static ASSUMPTIONS: &[Assumption] = &[
     Assumption {
         number: 1,

@@ -1,4 +1,4 @@
-// Every row of the table of bundlers and hosts in docs/front-end-decoder.md.
+// Every row of the table of bundlers and hosts in docs/guide/front-end.md.
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -146,7 +146,7 @@ test("workerd would tell", { skip: noWorkerd }, async () => {
 });
 
 test("the page has these rows, with these versions, and no others", () => {
-  const page = readFileSync(new URL("../../../../docs/front-end-decoder.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../../docs/guide/front-end.md", import.meta.url), "utf8");
   const [, table] = /<!-- rows -->\n([^]*?)<!-- end of rows -->/.exec(page);
   const rows = table.trim().split("\n").slice(2).map((line) => line.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "")));
   assert.deepEqual(rows.map(([name]) => name), tried);

@@ -1,4 +1,4 @@
-//! The program of `docs/custom-runtime.md`; a test holds the two to each other.
+//! The program of `docs/guide/custom-runtime.md`; a test holds the two to each other.
 #![expect(clippy::disallowed_methods, reason = "a driver is where time and randomness come in, and where it waits")]
 
 use std::{

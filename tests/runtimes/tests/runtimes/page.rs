@@ -1,4 +1,4 @@
-//! The program of `docs/custom-runtime.md`: the same text, and it does what the page says.
+//! The program of `docs/guide/custom-runtime.md`: the same text, and it does what the page says.
 
 use crate::place::{Place, printed};
 
@@ -6,7 +6,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_till");
 
 #[test]
 fn the_page_shows_the_program_that_is_tested() {
-    let page = include_str!("../../../../docs/custom-runtime.md");
+    let page = include_str!("../../../../docs/guide/custom-runtime.md");
     let shown = page.split("```rust,no_run\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let program = include_str!("../../src/bin/till.rs");
     assert!(shown.starts_with("use std::{") && program.ends_with(&format!("\n\n{shown}")), "they differ");
@@ -59,7 +59,7 @@ async fn an_unknown_outcome_is_never_begun_anew() {
 /// What the page says of each example's imports is what the example imports.
 #[test]
 fn the_page_names_the_files_to_copy_along() {
-    let page = include_str!("../../../../docs/custom-runtime.md");
+    let page = include_str!("../../../../docs/guide/custom-runtime.md");
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");
     let mut examples = 0;
     for row in page.lines().filter(|line| line.starts_with("| `") && line.contains(".rs` |")) {

@@ -20,7 +20,7 @@ fn adds(before: &str, after: &str, expected: &str) {
 #[test]
 fn the_same_listing_has_no_changes() {
     for name in super::super::CRATES {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/api/{name}.txt"));
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/reference/api/{name}.txt"));
         let listing = std::fs::read_to_string(path).unwrap();
         assert_eq!(changes(&listing, &listing), Changes::default());
         // Each block is understood.

@@ -1,4 +1,4 @@
-//! `docs/coverage.md`: everything that the documents say, with the test that shows it.
+//! `docs/internals/coverage.md`: everything that the documents say, with the test that shows it.
 //!
 //! The list itself is `tests/coverage/*.toml`, beside the tests that it names and not among the tables of `pg-model`,
 //! which know nothing of tests. What stands in those tables is taken from there, so that no row of them can be left

@@ -63,14 +63,18 @@ fn every_named_test_exists() {
 /// A protection that is promised is shown, for every attacker.
 #[test]
 fn the_tests_of_the_threat_model_exist() {
-    let page = fs::read_to_string(root().join("docs/threat-model.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/internals/threat-model.md")).unwrap();
     let existing = test_names::of_workspace(&root());
     let words = |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
     for word in words(&page).iter().filter(|word| word.contains("::") && !word.contains("PACKAGE")) {
         let template = *word == "package::target::module::function";
         // Looking for what was meant takes long, so only where something is wrong.
         let hint = || allowed(word, existing.iter().map(String::as_str));
-        assert!(template || existing.contains(word), "docs/threat-model.md names {word}, which is no test{}", hint());
+        assert!(
+            template || existing.contains(word),
+            "docs/internals/threat-model.md names {word}, which is no test{}",
+            hint()
+        );
     }
     let attackers = page.split("\n### ").skip(1).collect::<Vec<_>>();
     assert_eq!(attackers.len(), 8);
@@ -82,14 +86,14 @@ fn the_tests_of_the_threat_model_exist() {
     let fuzzed = words(page.split("\n## Fuzzing").nth(1).unwrap());
     for harness in fs::read_dir(root().join("tests/fuzz/fuzz_targets")).unwrap() {
         let name = harness.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
-        assert!(fuzzed.contains(&name), "docs/threat-model.md does not say what {name} checks");
+        assert!(fuzzed.contains(&name), "docs/internals/threat-model.md does not say what {name} checks");
     }
 }
 
 /// Whatever the threat model tells to run is an attack that there is.
 #[test]
 fn the_attacks_of_the_threat_model_exist() {
-    let page = fs::read_to_string(root().join("docs/threat-model.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/internals/threat-model.md")).unwrap();
     let attacks: String = fs::read_dir(root().join("tests/src/bin/attack"))
         .unwrap()
         .map(|file| fs::read_to_string(file.unwrap().path()).unwrap().to_lowercase())

@@ -46,12 +46,17 @@ pub(super) fn of(root: &Path, service: &Service, method: &Method) -> Vec<Whereab
     all.push(one(root, "reference", &page, &format!("## {}", markdown::text(&method.name))));
     all.push(one(root, "OpenAPI path", OPENAPI, &format!("  {}{}:", service.info.prefix, method.name)));
     all.push(one(root, "OpenAPI schema", OPENAPI, &format!("    {rust}:")));
-    all.push(several(root, "tests", "docs/coverage.md", &format!("| `{}/{}`", service.info.name, method.name)));
+    all.push(several(
+        root,
+        "tests",
+        "docs/internals/coverage.md",
+        &format!("| `{}/{}`", service.info.name, method.name),
+    ));
     all.push(handler(root, rust));
     all
 }
 
-const OPENAPI: &str = "docs/openapi.yaml";
+const OPENAPI: &str = "docs/reference/openapi.yaml";
 
 /// The first line that is the wanted one, or begins with it.
 fn one(root: &Path, what: &'static str, file: &str, holds: &str) -> Whereabouts {

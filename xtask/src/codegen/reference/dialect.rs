@@ -6,7 +6,7 @@ use super::{
 };
 
 const INTRODUCTION: &str = "# Situations of dialects\n\n\
-    What can happen for which the documents name no code. An entry of a [dialect](../dialects.md) names them in `situations`,\n\
+    What can happen for which the documents name no code. An entry of a [dialect](../guide/dialects.md) names them in `situations`,\n\
     and says by that which code its service gives them. A client needs `unknown-transaction-key`; a sandbox that speaks the dialect\n\
     uses all of them, and its own code where the dialect has none.\n\n";
 

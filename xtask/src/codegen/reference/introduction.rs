@@ -31,8 +31,8 @@ pub(super) fn page(tables: &Tables) -> String {
     });
     format!(
         "# Reference\n\nEvery method, parameter, reply and code, as the tables in `crates/pg-model/tables` have them. Sources name\n\
-         document and section. The same as OpenAPI: [openapi.yaml](../openapi.yaml). What the documents leave open:\n\
-         [assumptions](../assumptions.md).\n\n{}[Codes](codes.md) · [Records](records.md)\n\n{CREDENTIALS}{RETRY}\
+         document and section. The same as OpenAPI: [openapi.yaml](openapi.yaml). What the documents leave open:\n\
+         [assumptions](assumptions.md).\n\n{}[Codes](codes.md) · [Records](records.md)\n\n{CREDENTIALS}{RETRY}\
          ## Formats\n\nWhat a value has to look like. Lengths are a rule of their own and count characters, not bytes. An optional\n\
          parameter may be empty, which is the same as not sent.\n\n{}",
         table(&["Service", "What it is for", "Methods"], services),

@@ -31,7 +31,7 @@ fn linked(word: &str) -> String {
 
 /// A link to an assumption.
 pub(super) fn assumption(number: u16) -> String {
-    format!("[A{number:02}](../assumptions.md#a{number:02})")
+    format!("[A{number:02}](assumptions.md#a{number:02})")
 }
 
 /// Something that is spelt like this on the wire or in Rust; a dash where there is nothing.
@@ -52,7 +52,7 @@ pub(in super::super) fn table(heads: &[&str], rows: impl IntoIterator<Item = Vec
 }
 
 /// Where a heading's link leads to, as GitHub makes it.
-pub(in super::super) fn anchor(heading: &str) -> String {
+pub(crate) fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn text_formats_nothing() {
         assert_eq!(text("a|b *c* _d_ <e> [f](g) `h`"), r"a\|b \*c\* \_d\_ \<e\> \[f\](g) \`h\`");
-        assert_eq!(text("see A21, not A2 or CA210"), "see [A21](../assumptions.md#a21), not A2 or CA210");
+        assert_eq!(text("see A21, not A2 or CA210"), "see [A21](assumptions.md#a21), not A2 or CA210");
         assert_eq!(code("a|b"), r"`a\|b`");
     }
 

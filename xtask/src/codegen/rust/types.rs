@@ -23,7 +23,7 @@ pub(super) fn assumptions(tables: &Tables) -> String {
     let rows: String = tables.assumptions.iter().map(assumption).collect();
     format!(
         "use crate::assumption::Assumption;\n\n\
-         /// Every entry of `docs/assumptions.md`, in ascending order of the numbers.\n\
+         /// Every entry of `docs/reference/assumptions.md`, in ascending order of the numbers.\n\
          pub static ASSUMPTIONS: &[Assumption] = &[{rows}];\n"
     )
 }

@@ -35,7 +35,7 @@ Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
 
 It asks for --staging unless the address begins with http and is on this machine. It keeps to 100 requests a minute, \
 stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password.
-docs/survey.md says more.")]
+docs/guide/survey.md says more.")]
 pub(crate) struct Arguments {
     /// Says that this address is a staging environment: host, host:port or the whole base address; once for each address
     #[arg(long, value_name = "ADDRESS")]

@@ -58,7 +58,7 @@ struct Told<'a> {
     question: Option<Question>,
 }
 
-/// An entry of `docs/questions.md`.
+/// An entry of `docs/reference/questions.md`.
 #[derive(Serialize)]
 struct Question {
     number: usize,
@@ -72,7 +72,7 @@ impl Question {
         let number = assumption.question_number()?;
         let plain = |c: &char| c.is_ascii_alphanumeric() || *c == ' ' || *c == '_';
         let slug = assumption.title.to_lowercase().chars().filter(plain).collect::<String>().replace(' ', "-");
-        Some(Self { number, at: format!("docs/questions.md#{number}-{slug}"), text: assumption.question? })
+        Some(Self { number, at: format!("docs/reference/questions.md#{number}-{slug}"), text: assumption.question? })
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn report(
         (Verdict::Agrees, format!("As the dialect {name:?} says")),
         (Verdict::Seen, "Seen, and no dialect has an entry for it".to_owned()),
         (Verdict::NotDecided, "Not decided".to_owned()),
-        (Verdict::Undecidable, "Not decidable from outside: ask the operator (docs/questions.md)".to_owned()),
+        (Verdict::Undecidable, "Not decidable from outside: ask the operator (docs/reference/questions.md)".to_owned()),
     ];
     for (verdict, head) in parts {
         let of: Vec<&Told<'_>> = told.iter().filter(|one| one.finding.verdict == verdict).collect();
@@ -199,10 +199,10 @@ pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> Str
     let open = |verdict| report.with(verdict).map(|finding| finding.point.name).collect::<Vec<_>>().join(", ");
     let line = |text: &str| output::harmless(text).into_owned();
     format!(
-        "# What `pg survey` saw at {}: {} requests. docs/dialects.md says what each key means.\n\
+        "# What `pg survey` saw at {}: {} requests. docs/guide/dialects.md says what each key means.\n\
          # An error without `remedy = \"fix-request\"` is looked up: it may be what a used reference gets.\n\
          # Not decided: {}\n\
-         # Not decidable from outside (docs/questions.md): {}\n\n{}",
+         # Not decidable from outside (docs/reference/questions.md): {}\n\n{}",
         line(&address),
         report.requests,
         line(&open(Verdict::NotDecided)),
