@@ -3,7 +3,7 @@
 use http::{Request, header};
 use pg_hyper::{Client, Transport};
 use pg_model::{Currency, Encoding, Initiate, Item, Order, SessionKey};
-use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::throttle::ThrottleLimits};
 use pg_sandbox::{Config, Server, Settings};
 
 use crate::browser;
@@ -14,6 +14,11 @@ pub const NEXT_PAGE: &str = "https://shop.example/review?order=7#card";
 pub const CARD_PAGE: &str = "https://shop.example/card";
 /// Where it goes when the form can't be processed.
 pub const ERROR_PAGE: &str = "https://shop.example/error";
+
+/// Without limits of its own: what the sandbox limits is what is tested.
+fn client(account: Account) -> Client {
+    Client::builder(account).expect("loopback is private").limits(ThrottleLimits::unlimited()).build()
+}
 
 /// A merchant with a sandbox of its own, on a free port.
 pub struct Shop {
@@ -38,7 +43,7 @@ impl Shop {
     /// When the sandbox does not start, or has no such account.
     pub async fn open_with(config: Config, merchant: &str, encoding: Encoding) -> Self {
         let server = Server::start(config).await.expect("a sandbox");
-        let client = Client::new(account(&server, merchant).encoding(encoding)).expect("loopback is private");
+        let client = client(account(&server, merchant).encoding(encoding));
         Self { server, client }
     }
 
@@ -59,7 +64,7 @@ impl Shop {
     /// When the sandbox has no such account.
     #[must_use]
     pub fn neighbour(&self, merchant: &str) -> Client {
-        Client::new(account(&self.server, merchant)).expect("loopback is private")
+        client(account(&self.server, merchant))
     }
 
     /// A session to which a customer has posted a card.

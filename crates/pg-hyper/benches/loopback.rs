@@ -14,6 +14,7 @@ use pg_hyper::{
     Client,
     proto::{
         Account, BaseUrl, Credentials,
+        machine::throttle::ThrottleLimits,
         model::{AuthSessionKey, Currency, Encoding, Item, Order},
     },
 };
@@ -32,7 +33,8 @@ fn main() {
     client.block_on(async {
         let base = BaseUrl::parse(&format!("http://{address}")).expect("an address");
         let account = Account::new(base, Credentials::new("0123456789abcdef0123456789abcdef", "s3cret", "5f2b8c9d"));
-        let ours = Client::new(account.encoding(Encoding::Json)).expect("loopback is private");
+        let builder = Client::builder(account.encoding(Encoding::Json)).expect("loopback is private");
+        let ours = builder.limits(ThrottleLimits::unlimited()).build();
         let bare = Legacy::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_max_idle_per_host(AT_ONCE)

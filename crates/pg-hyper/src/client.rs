@@ -15,7 +15,7 @@ use pg_proto::{
 use tracing::Instrument;
 
 use crate::{
-    ClientBuilder, Drive, Error, HyperTransport, InsecureAddress, Transport, drive::RequestScheduler,
+    ClientBuilder, Drive, Error, HyperTransport, InsecureAddress, Transport, TransportError, drive::RequestScheduler,
     observation::Observation, reference,
 };
 
@@ -23,11 +23,14 @@ use crate::{
 ///
 /// A [call](Self::call) is sent at most once; whether to send it again is for the caller to say. A
 /// [charge](Self::charge) finds out by itself whether it may.
+///
+/// Calls and machines of a client and its clones share one throttle: at most 100 requests a minute and 5 at a time, unless the
+/// [builder](ClientBuilder::limits) says otherwise, and none after the service has refused the credentials.
 #[derive(Clone, Debug)]
 pub struct Client<T = HyperTransport> {
     account: Arc<Account>,
     transport: T,
-    /// What the machines share that this client and its clones drive.
+    /// What all machines and calls of this client and its clones share.
     scheduler: Arc<RequestScheduler>,
 }
 
@@ -65,12 +68,12 @@ impl<T: Transport> Client<T> {
         self.scheduler.stopped()
     }
 
-    /// Somebody has looked at the credentials, and machines and calls may send again. That is stored with the next request.
+    /// Permits machines and calls to send again, after the credentials were checked. That is stored with the next request.
     pub fn resume_sending(&self) {
         self.scheduler.resume_sending();
     }
 
-    /// Waits until that time, by the clock that its machines go by.
+    /// Waits until that time, by the client's clock.
     pub fn sleep_until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<T> {
         self.scheduler.sleep_until(moment)
     }
@@ -103,11 +106,12 @@ impl<T: Transport> Client<T> {
         &self.transport
     }
 
-    /// Checks, signs and sends a request and reads its reply.
+    /// Checks, signs and sends a request and reads its reply. If the rate limit is reached, waits before sending, no longer than
+    /// [`ClientBuilder::longest_wait`].
     ///
     /// # Errors
-    /// Sorted by fault, see [`Error`]. A payment of which nobody knows whether it was made is an [`Error::Unknown`]
-    /// with the lookup to make next.
+    /// Sorted by fault, see [`Error`]. If it is unknown whether a payment was made, the error is an [`Error::Unknown`] with the
+    /// lookup to make next.
     pub async fn call<M: ApiRequest>(&self, method: &M) -> Result<M::Output, Error> {
         let observation = Observation::begin(M::INFO.service.name, M::INFO.name);
         let result = self
@@ -151,7 +155,7 @@ impl<T: Transport> Client<T> {
         let may_repeat = raw.info().is_some_and(|info| info.retry == RetrySafety::Safe);
         let reference = raw.parameters().get(reference::NAME).filter(|text| !text.is_empty()).map(str::to_owned);
         let observation = Observation::begin(service.name, raw.method());
-        // It may hold a card number, which nobody needs while the reply is awaited.
+        // It may hold a card number, which is not needed while the reply is awaited.
         drop(raw);
         let result = self
             .exchange(&observation, service, request, read)
@@ -170,15 +174,27 @@ impl<T: Transport> Client<T> {
     ) -> Result<R, Error> {
         // Pinned here, so that it is not moved into the span and from there into this future: it is some hundred bytes.
         let request = request?;
-        self.scheduler.permit_call(service).map_err(Error::Stopped)?;
+        let admission = self.scheduler.admit_call(service).await?;
         let sent = pin!(self.transport.send(request));
-        let response = sent.instrument(observation.span()).await?;
-        observation.status(response.status());
-        let error = match read(response) {
-            Ok(read) => return Ok(read),
-            Err(error) => Error::from(error),
+        let result = match sent.instrument(observation.span()).await {
+            Ok(response) => {
+                observation.status(response.status());
+                let reply = read(response);
+                admission.answered_with(&reply);
+                reply.map_err(Error::from)
+            }
+            Err(error) => {
+                if matches!(error, TransportError::NotSent(_)) {
+                    admission.unsent()
+                } else {
+                    drop(admission)
+                }
+                Err(Error::from(error))
+            }
         };
-        self.scheduler.overhear(service, &error).await;
-        Err(error)
+        if self.scheduler.stores() {
+            Box::pin(self.scheduler.keep()).await;
+        }
+        result
     }
 }

@@ -16,6 +16,10 @@ use crate::{
     insecure,
 };
 
+/// Slots of the rate limit are free a minute after a reply, so two minutes serve some 200 waiting calls; lost requests hold theirs for
+/// three.
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
+
 /// Chooses clock, limits, throttle and connections of a [`Client`] before it exists, so that all its clones share them.
 ///
 /// ```no_run
@@ -42,6 +46,7 @@ pub struct ClientBuilder<T = HyperTransport> {
     dice: Dice,
     limits: ThrottleLimits,
     throttle: Option<AccountThrottle>,
+    longest_wait: Duration,
     store: Option<Store>,
 }
 
@@ -84,11 +89,12 @@ impl<T: Transport> ClientBuilder<T> {
             dice: Dice::System,
             limits: ThrottleLimits::default(),
             throttle: None,
+            longest_wait: LONGEST_WAIT,
             store: None,
         }
     }
 
-    /// The clock of machines and throttle. Default: [`SystemClock`].
+    /// The clock of machines, calls and throttle. Default: [`SystemClock`].
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
@@ -106,7 +112,14 @@ impl<T: Transport> ClientBuilder<T> {
         self
     }
 
-    /// Goes on with the throttle that was [stored](Self::store_throttle) last. Credentials that were refused stay stopped until
+    /// How long a call waits for the [limits](Self::limits) before it fails with [`Error::Throttled`](crate::Error::Throttled).
+    /// Machines wait as long as it takes. Default: two minutes.
+    pub fn longest_wait(mut self, wait: Duration) -> Self {
+        self.longest_wait = wait;
+        self
+    }
+
+    /// Resumes the throttle that was [stored](Self::store_throttle) last. Credentials that were refused stay stopped until
     /// [`Client::resume_sending`]; other ones may send.
     ///
     /// # Errors
@@ -116,14 +129,14 @@ impl<T: Transport> ClientBuilder<T> {
         Ok(self)
     }
 
-    /// Stores the throttle of the client's machines: before each request and after it, and before each wait for the throttle.
-    /// Without it, a program that is started again and again with wrong credentials makes a failed request each time, and more than
+    /// Stores the throttle of the client's machines and calls: before and after each request, and before each wait for the throttle.
+    /// Without it, a program that is restarted again and again with wrong credentials makes a failed request each time, and more than
     /// five a day lock the address out (spec 1 §5). With it and with [`resume_throttle`](Self::resume_throttle) it makes one.
     ///
     /// A later state replaces those before, and one is stored at a time. It holds no credentials, but 16 bits of a salted hash
-    /// of them; see [`AccountThrottle`]. If it cannot be stored, that is an event of the target `pg.drive`, and holds nothing back.
+    /// of them; see [`AccountThrottle`]. If storing fails, an event of the target `pg.drive` says so, and requests are sent all the same.
     ///
-    /// One state belongs to one process at a time; another has another.
+    /// Each process needs a state of its own.
     pub fn store_throttle<F, Stored, E>(mut self, store: F) -> Self
     where
         F: Fn(SavedState) -> Stored + Send + Sync + 'static,
@@ -137,10 +150,10 @@ impl<T: Transport> ClientBuilder<T> {
     /// The client.
     #[must_use]
     pub fn build(self) -> Client<T> {
-        let Self { account, transport, clock, dice, limits, throttle, store } = self;
+        let Self { account, transport, clock, dice, limits, throttle, longest_wait, store } = self;
         let throttle = throttle
             .map_or_else(|| AccountThrottle::new(&account, limits, dice.number()), |throttle| throttle.limits(limits));
-        Client::of(account, transport, RequestScheduler::of(clock, dice, limits, throttle, store))
+        Client::of(account, transport, RequestScheduler::of(clock, dice, limits, longest_wait, throttle, store))
     }
 }
 

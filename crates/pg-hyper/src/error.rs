@@ -1,5 +1,7 @@
 //! Why a call has no result, sorted by fault. `Display` is one line that says what to do.
 
+use std::time::Duration;
+
 use pg_model::Remedy;
 use pg_proto::{
     Misuse, Refused, ReplyError, Unreadable,
@@ -7,6 +9,9 @@ use pg_proto::{
 };
 
 use crate::{TransportError, TransportErrorKind};
+
+/// As long as the throttle closes after 121: a minute and a second.
+const ONE_MINUTE: Duration = Duration::from_secs(61);
 
 /// Why a call has no result.
 ///
@@ -22,6 +27,13 @@ pub enum Error {
     /// out (spec 1 §5).
     #[error("not sent: {0}; put them right, then call `resume_sending` or make a client with the new ones")]
     Stopped(StopReason),
+    /// The rate limit of the account permits no request for longer than a call [waits](crate::ClientBuilder::longest_wait): nothing was
+    /// sent.
+    #[error("not sent: the account's limits permit the next request in {} s; call again then", wait.as_secs() + 1)]
+    Throttled {
+        /// When to call again.
+        wait: Duration,
+    },
     /// The service answered with an error code.
     #[error(transparent)]
     Refused(Refused),
@@ -53,6 +65,9 @@ impl Error {
                 Remedy::FixRequest
             }
             Self::Stopped(_) => Remedy::FixCredentials,
+            Self::Throttled { wait } if *wait <= ONE_MINUTE => Remedy::WaitOneMinute,
+            // At least five minutes if the service said so; a day after five failures, and then five minutes do no harm.
+            Self::Throttled { .. } => Remedy::WaitFiveMinutes,
             Self::Refused(refused) => refused.remedy(),
             Self::Unreadable(_) | Self::Transport(_) => Remedy::Retry,
             Self::Unknown { reconcile: Reconcile::AskOperator, .. } => Remedy::AskOperator,
@@ -64,7 +79,7 @@ impl Error {
     #[must_use]
     pub fn may_be_executed(&self) -> bool {
         match self {
-            Self::Misuse(_) | Self::Stopped(_) => false,
+            Self::Misuse(_) | Self::Stopped(_) | Self::Throttled { .. } => false,
             Self::Refused(refused) => refused.may_be_executed(),
             Self::Transport(error) => error.may_be_executed(),
             Self::Unreadable(_) | Self::Unknown { .. } => true,

@@ -57,7 +57,11 @@ impl Observation {
                 self.span.record("trace.code", mask::text(refused.error.trace_code.as_str()));
             }
             Error::Unknown { cause, .. } => self.codes(cause),
-            Error::Misuse(_) | Error::Stopped(_) | Error::Unreadable(_) | Error::Transport(_) => {}
+            Error::Misuse(_)
+            | Error::Stopped(_)
+            | Error::Throttled { .. }
+            | Error::Unreadable(_)
+            | Error::Transport(_) => {}
         }
     }
 }
@@ -66,6 +70,7 @@ fn word(error: &Error) -> &'static str {
     match error {
         Error::Misuse(_) => "misuse",
         Error::Stopped(_) => "stopped",
+        Error::Throttled { .. } => "throttled",
         Error::Refused(_) => "refused",
         Error::Unreadable(_) => "unreadable",
         Error::Transport(TransportError::NotSent(_)) => "not sent",

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use http::Request;
-use pg_hyper::{Transport, blocking};
+use pg_hyper::{Client, Transport, blocking};
 use pg_model::{Auth, CardDetails, Currency, Encoding, Item, Order, TokeniseTransactionKey};
-use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::throttle::ThrottleLimits};
 use serde_json::Value;
 
 use crate::command::sandbox::Running;
@@ -31,7 +31,8 @@ impl Shop {
                 BaseUrl::parse(enterprise).unwrap(),
                 EnterpriseCredentials::new(text("enterpriseApiKey"), text("enterpriseApiPassword")),
             );
-        Self { client: blocking::Client::new(account).unwrap(), base }
+        let client = Client::builder(account).unwrap().limits(ThrottleLimits::unlimited()).build();
+        Self { client: blocking::Client::over(client).unwrap(), base }
     }
 
     /// Card keys of so many cards: the first gets a new number, the second a new expiry, all others stay.

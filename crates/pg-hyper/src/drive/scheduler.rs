@@ -1,4 +1,4 @@
-//! What all machines of a client share: the clock, the dice, and the throttle of its account.
+//! What all machines and calls of a client share: the clock, the random numbers, and the throttle of its account.
 
 use std::{
     fmt,
@@ -6,14 +6,18 @@ use std::{
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Poll,
+    time::Duration,
 };
 
 use bytes::Bytes;
 use http::Response;
 use pg_model::method::ServiceInfo;
-use pg_proto::machine::{
-    Moment,
-    throttle::{AccountThrottle, Permit, StopReason, Throttle, ThrottleLimits, Ticket},
+use pg_proto::{
+    ReplyError,
+    machine::{
+        Moment,
+        throttle::{AccountThrottle, Permit, StopReason, Throttle, ThrottleLimits, Ticket},
+    },
 };
 use tokio::sync::Notify;
 
@@ -34,18 +38,28 @@ pub(crate) struct RequestScheduler {
     clock: Arc<dyn Clock>,
     dice: Arc<Dice>,
     limits: ThrottleLimits,
+    /// How long a call waits for the throttle.
+    longest_wait: Duration,
     throttle: Mutex<AccountThrottle>,
     keeper: Option<Keeper>,
-    /// Something happened that those who wait may want to know: a request came to its end, or nothing more may be sent.
+    /// Wakes waiting requests: another request has ended, or sending was stopped or resumed.
     landed: Notify,
 }
 
-/// A request that may be sent. When it is dropped before it was [answered](Self::answered), the throttle hears of that.
-pub(super) struct Admission {
+/// The permission to send one request. If it is dropped before the request was [answered](Self::answered), the throttle counts the
+/// request as lost, or as unsent if it has not [departed](Self::depart).
+pub(crate) struct Admission {
     scheduler: Arc<RequestScheduler>,
     credential_set: CredentialSet,
     ticket: Option<Ticket>,
     sent: bool,
+}
+
+/// Why a request may not be sent now.
+enum NotAdmitted {
+    Stopped(StopReason),
+    /// Not before this moment.
+    Later(Moment),
 }
 
 impl CredentialSet {
@@ -60,6 +74,7 @@ impl RequestScheduler {
         clock: Arc<dyn Clock>,
         dice: Dice,
         limits: ThrottleLimits,
+        longest_wait: Duration,
         throttle: AccountThrottle,
         store: Option<Store>,
     ) -> Self {
@@ -67,6 +82,7 @@ impl RequestScheduler {
             clock,
             dice: Arc::new(dice),
             limits,
+            longest_wait,
             throttle: Mutex::new(throttle),
             keeper: store.map(Keeper::new),
             landed: Notify::new(),
@@ -91,23 +107,64 @@ impl RequestScheduler {
         }
     }
 
-    /// Waits until a request may be sent.
+    /// Waits until a machine may send a request, however long that takes.
     pub(super) async fn admit(self: &Arc<Self>, credential_set: CredentialSet) -> Result<Admission, StopReason> {
+        let ever = Moment::from_millis(u64::MAX);
+        loop {
+            match self.admit_by(credential_set, ever).await {
+                Ok(admission) => return Ok(admission),
+                Err(NotAdmitted::Stopped(stop)) => return Err(stop),
+                Err(NotAdmitted::Later(_)) => {}
+            }
+        }
+    }
+
+    /// Waits until a call may be sent, but not longer than calls wait. The usual call does not wait, and gets by without a future.
+    pub(crate) async fn admit_call(self: &Arc<Self>, service: &ServiceInfo) -> Result<Admission, Error> {
+        let credential_set = CredentialSet::of(service);
+        let start = self.now();
+        let admitted = match self.ask(credential_set, start) {
+            Ok(admission) if self.keeper.is_none() => Ok(admission),
+            Ok(admission) => {
+                Box::pin(self.keep()).await;
+                Ok(admission)
+            }
+            Err(NotAdmitted::Later(_)) => Box::pin(self.admit_by(credential_set, start.after(self.longest_wait))).await,
+            stopped => stopped,
+        };
+        let mut admission = admitted.map_err(|why| match why {
+            NotAdmitted::Stopped(stop) => Error::Stopped(stop),
+            NotAdmitted::Later(moment) => Error::Throttled { wait: moment.since(self.now()) },
+        })?;
+        admission.depart().map_err(Error::Stopped)?;
+        Ok(admission)
+    }
+
+    fn ask(self: &Arc<Self>, credential_set: CredentialSet, now: Moment) -> Result<Admission, NotAdmitted> {
+        match self.throttle(credential_set, |throttle| throttle.ask(now)) {
+            Permit::Go(ticket) => {
+                Ok(Admission { scheduler: Arc::clone(self), credential_set, ticket: Some(ticket), sent: false })
+            }
+            Permit::Stopped(stop) => Err(NotAdmitted::Stopped(stop)),
+            Permit::WaitUntil(moment) => Err(NotAdmitted::Later(moment)),
+        }
+    }
+
+    async fn admit_by(
+        self: &Arc<Self>,
+        credential_set: CredentialSet,
+        latest: Moment,
+    ) -> Result<Admission, NotAdmitted> {
         loop {
             let mut landed = pin!(self.landed.notified());
             // From here on nothing that lands is missed.
             landed.as_mut().enable();
-            let now = self.now();
-            let permit = self.throttle(credential_set, |throttle| throttle.ask(now));
-            match permit {
-                Permit::Go(ticket) => {
-                    let admission =
-                        Admission { scheduler: Arc::clone(self), credential_set, ticket: Some(ticket), sent: false };
+            match self.ask(credential_set, self.now()) {
+                Ok(admission) => {
                     self.keep().await;
                     return Ok(admission);
                 }
-                Permit::Stopped(stop) => return Err(stop),
-                Permit::WaitUntil(moment) => {
+                Err(NotAdmitted::Later(moment)) if moment <= latest => {
                     self.keep().await;
                     let mut until = pin!(self.sleep_until(moment));
                     poll_fn(|context| match landed.as_mut().poll(context) {
@@ -116,28 +173,19 @@ impl RequestScheduler {
                     })
                     .await;
                 }
+                Err(why) => return Err(why),
             }
         }
     }
 
-    /// Whether a call that takes no ticket may be sent: not after the service has refused the credentials.
-    pub(crate) fn permit_call(&self, service: &ServiceInfo) -> Result<(), StopReason> {
-        self.throttle(CredentialSet::of(service), |throttle| throttle.stopped().cloned().map_or(Ok(()), Err))
+    /// Whether the throttle is stored.
+    pub(crate) const fn stores(&self) -> bool {
+        self.keeper.is_some()
     }
 
-    /// A call that took no ticket has failed.
-    pub(crate) async fn overhear(&self, service: &ServiceInfo, error: &Error) {
-        if let Error::Refused(refused) = error {
-            let now = self.now();
-            self.throttle(CredentialSet::of(service), |throttle| throttle.observe_refusal(refused, now));
-            self.landed.notify_waiters();
-            self.keep().await;
-        }
-    }
-
-    /// Stores the throttle, if somebody wants that. Before each request and after each reply, it is exact; before each wait,
-    /// since a clock that was put right ends a closure that the next process would otherwise begin again.
-    pub(super) async fn keep(&self) {
+    /// Stores the throttle, if there is a store: before each request and after each reply, so that it is exact; before each wait,
+    /// because a clock that was put right ends a closure that the next process would otherwise begin again.
+    pub(crate) async fn keep(&self) {
         if let Some(keeper) = &self.keeper {
             keeper.keep(|| self.lock().save()).await;
         }
@@ -150,7 +198,7 @@ impl RequestScheduler {
             .find_map(|credential_set| self.throttle(credential_set, |throttle| throttle.stopped().cloned()))
     }
 
-    /// Somebody has looked at the credentials.
+    /// Sends again with credentials that were refused.
     pub(crate) fn resume_sending(&self) {
         let now = self.now();
         for credential_set in [CredentialSet::Gateway, CredentialSet::Enterprise] {
@@ -168,13 +216,13 @@ impl RequestScheduler {
     }
 
     fn lock(&self) -> MutexGuard<'_, AccountThrottle> {
-        // Nothing that holds the lock runs code of others.
+        // No foreign code runs under the lock.
         self.throttle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Admission {
-    /// Last look before it is sent. From here on it counts as sent.
+    /// Checks once more that sending was not stopped. From here on the request counts as sent.
     pub(super) fn depart(&mut self) -> Result<(), StopReason> {
         match self.scheduler.throttle(self.credential_set, |throttle| throttle.stopped().cloned()) {
             Some(stop) => Err(stop),
@@ -192,8 +240,16 @@ impl Admission {
         }
     }
 
-    /// It turned out that it never left.
-    pub(super) fn unsent(mut self) {
+    /// The request was answered, and this was read.
+    pub(crate) fn answered_with<R>(mut self, reply: &Result<R, ReplyError>) {
+        if let Some(ticket) = self.ticket.take() {
+            let now = self.scheduler.now();
+            self.scheduler.throttle(self.credential_set, |throttle| throttle.answered_with(ticket, reply, now));
+        }
+    }
+
+    /// The request was not sent.
+    pub(crate) fn unsent(mut self) {
         self.sent = false;
     }
 }

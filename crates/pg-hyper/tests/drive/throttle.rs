@@ -1,4 +1,4 @@
-//! The throttle by tokio's time, paused: whoever waits for it takes no real time.
+//! The throttle by tokio's paused time: waiting takes no real time.
 
 use std::{
     convert::Infallible,
@@ -17,7 +17,7 @@ use pg_hyper::{
             retry::{RetryBounds, RetryOutcome},
             throttle::{StopReason, ThrottleLimits},
         },
-        model::{AuthCardKey, Currency, Item, Order, TokenLookup},
+        model::{AuthCardKey, Currency, Item, Order, Remedy, TokenLookup},
     },
 };
 use tokio::time::Instant;
@@ -38,7 +38,7 @@ fn now() -> Instant {
 
 type Times = Arc<Mutex<Vec<Instant>>>;
 
-/// Approves everything, and notes when.
+/// Approves everything, and records when.
 fn approving() -> (Times, impl Transport + Clone) {
     let times = Times::default();
     let noted = Arc::clone(&times);
@@ -70,6 +70,77 @@ async fn no_minute_sees_more_than_the_limit_however_many_charge_at_once() {
     }
     let whole = times[249] - times[0];
     assert!(whole < Duration::from_secs(130), "it waits no longer than it has to: {whole:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_and_machines_of_all_clones_share_the_limit() {
+    let (times, transport) = approving();
+    let client = Client::with_transport(account(), transport);
+    let mut tasks = tokio::task::JoinSet::new();
+    for at in 0..80 {
+        let (one, other) = (client.clone(), client.clone());
+        tasks.spawn(async move { one.call(&payment(&format!("call-{at}"))).await.unwrap().is_approved() });
+        let charging = other.charge(payment(&format!("charge-{at}"))).unwrap();
+        tasks.spawn(async move { matches!(charging.await, ChargeOutcome::Approved(_)) });
+    }
+    while let Some(approved) = tasks.join_next().await {
+        assert!(approved.unwrap());
+    }
+    let times = times.lock().unwrap().clone();
+    assert_eq!(times.len(), 160);
+    for minute in times.windows(101) {
+        assert!(minute[100] - minute[0] > Duration::from_secs(60));
+    }
+    let whole = times[159] - times[0];
+    assert!(whole < Duration::from_secs(65), "it waits no longer than it has to: {whole:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_no_longer_than_was_chosen_and_says_when_to_come_back() {
+    let (times, transport) = approving();
+    let limits = ThrottleLimits::default().per_minute(1);
+    let builder = ClientBuilder::with_transport(account(), transport).limits(limits);
+    let client = builder.longest_wait(Duration::from_secs(30)).build();
+    client.call(&payment("order-1")).await.unwrap();
+    let start = now();
+    let error = client.call(&payment("order-2")).await.unwrap_err();
+    assert!(matches!(error, Error::Throttled { wait } if wait == Duration::from_secs(61)), "{error:?}");
+    assert!(!error.may_be_executed() && error.remedy() == Remedy::WaitOneMinute);
+    assert_eq!(error.to_string(), "not sent: the account's limits permit the next request in 62 s; call again then");
+    assert_eq!((now() - start, times.lock().unwrap().len()), (Duration::ZERO, 1), "at once, and nothing sent");
+    tokio::time::advance(Duration::from_secs(40)).await;
+    client.call(&payment("order-2")).await.unwrap();
+    assert_eq!((now() - start).as_secs(), 61);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_on_its_way_counts_as_lost() {
+    let limits = ThrottleLimits::default().in_flight(1).longest_way(Duration::from_secs(20));
+    let silent = |_: Request<Bytes>| std::future::pending::<Result<Response<Bytes>, Infallible>>();
+    let builder = ClientBuilder::with_transport(account(), silent).limits(limits);
+    let client = builder.longest_wait(Duration::from_secs(10)).build();
+    let lookup = TokenLookup::new().card_key("a");
+    let call = tokio::time::timeout(Duration::from_secs(1), client.call(&lookup));
+    assert!(call.await.is_err());
+    // It may still be executed, but the place is free: the caller has given up.
+    let call = tokio::time::timeout(Duration::from_secs(1), client.call(&lookup));
+    assert!(call.await.is_err(), "it was sent");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_is_refused_for_its_credentials_stops_the_calls() {
+    let sent = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&sent);
+    let client = Client::with_transport(account(), move |_: Request<Bytes>| {
+        *counted.lock().unwrap() += 1;
+        let body = "<serviceResponse><errorCode>102</errorCode></serviceResponse>";
+        let reply = Response::builder().status(401).body(Bytes::from_static(body.as_bytes())).unwrap();
+        async { Ok::<_, Infallible>(reply) }
+    });
+    assert!(matches!(client.charge(payment("order-1")).unwrap().await, ChargeOutcome::Refused(_)));
+    let error = client.clone().call(&TokenLookup::new().card_key("a")).await.unwrap_err();
+    assert!(matches!(&error, Error::Stopped(StopReason::Credentials(code)) if code == "102"), "{error:?}");
+    assert_eq!(*sent.lock().unwrap(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,9 +178,9 @@ async fn a_call_that_is_refused_for_its_credentials_stops_the_machines() {
     assert!(matches!(clone.stopped(), Some(StopReason::Credentials(code)) if code == "102"));
     let mut charging = clone.charge(payment("order-1")).unwrap();
     assert_eq!(charging.run().await, ChargeOutcome::NotSent);
-    let trouble = charging.error().unwrap();
-    assert!(matches!(trouble, DriveError::Stopped(_)));
-    assert!(trouble.to_string().starts_with("held back: the service refused the credentials (102)"), "{trouble}");
+    let error = charging.error().unwrap();
+    assert!(matches!(error, DriveError::Stopped(_)));
+    assert!(error.to_string().starts_with("held back: the service refused the credentials (102)"), "{error}");
     assert_eq!(*sent.lock().unwrap(), 1);
     client.resume_sending();
     assert!(matches!(clone.charge(payment("order-1")).unwrap().await, ChargeOutcome::Refused(_)));
@@ -130,7 +201,7 @@ async fn charges_that_are_dropped_while_they_wait_free_their_places() {
     let limits = ThrottleLimits::default().in_flight(1);
     let client = ClientBuilder::with_transport(account(), slow).limits(limits).build();
     for at in 0..20 {
-        // Stored for ever: it never gets to send.
+        // Storing never ends, so nothing is sent.
         let charging = client
             .charge(payment(&format!("order-{at}")))
             .unwrap()

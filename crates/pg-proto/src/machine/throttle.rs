@@ -54,7 +54,7 @@ use pg_model::Dialect;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Refused,
+    ReplyError,
     machine::{Moment, ResumeError, SavedState},
 };
 
@@ -88,6 +88,13 @@ pub struct ThrottleLimits {
 }
 
 impl ThrottleLimits {
+    /// Limits that hold nothing back, for a service without rate limit and lockout, such as the sandbox's account `main`. A credential
+    /// error stops the account all the same.
+    #[must_use]
+    pub const fn unlimited() -> Self {
+        Self { per_minute: u32::MAX, in_flight: u32::MAX, failures: u32::MAX, longest_way: Duration::from_secs(120) }
+    }
+
     /// Requests in any 60 seconds.
     #[must_use]
     pub const fn per_minute(mut self, per_minute: u32) -> Self {
@@ -220,9 +227,21 @@ impl Throttle {
 
     /// The request was answered.
     pub fn answered(&mut self, ticket: Ticket, response: &http::Response<Bytes>, now: Moment) {
-        self.state.land(&ticket);
+        let came_back = CameBack::of(response, &self.dialect);
+        self.landed(&ticket, came_back, now);
+    }
+
+    /// As [`answered`](Self::answered), for a reply that was read already, as by [`Account::reply`](crate::Account::reply): the body is not
+    /// parsed twice.
+    pub fn answered_with<R>(&mut self, ticket: Ticket, reply: &Result<R, ReplyError>, now: Moment) {
+        let came_back = CameBack::of_result(reply, &self.dialect);
+        self.landed(&ticket, came_back, now);
+    }
+
+    fn landed(&mut self, ticket: &Ticket, came_back: CameBack, now: Moment) {
+        self.state.land(ticket);
         self.state.hold(now);
-        self.state.learn(CameBack::of(response, &self.dialect), ticket.0 >= self.state.renewed, now);
+        self.state.learn(came_back, ticket.0 >= self.state.renewed, now);
     }
 
     /// The request may have arrived and has no reply.
@@ -236,11 +255,6 @@ impl Throttle {
     /// The request certainly never left: its slot and its place are free at once.
     pub fn unsent(&mut self, ticket: Ticket) {
         self.state.land(&ticket);
-    }
-
-    /// A request that took no ticket was refused: what that says about the account counts all the same.
-    pub fn observe_refusal(&mut self, refused: &Refused, now: Moment) {
-        self.state.learn(CameBack::from(refused), true, now);
     }
 
     /// Somebody has put the credentials right, or knows that they are. Failures of the last day still count.

@@ -9,9 +9,9 @@ mod trouble;
 mod updater;
 
 use bytes::Bytes;
-use pg_hyper::Client;
+use pg_hyper::{Client, ClientBuilder};
 use pg_model::{CardDetails, CardKey, Currency, Encoding, Item, Order, SessionKey, TransactionKey};
-use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::throttle::ThrottleLimits};
 use pg_sandbox::{
     Server,
     cards::{CARDS, Scenario},
@@ -69,7 +69,8 @@ pub(super) async fn walk(server: &Server, merchant: &Merchant, report: &mut Repo
         let credentials = EnterpriseCredentials::new(held.api_key.expose(), held.api_password.expose());
         account = account.enterprise(address(&server.enterprise_base_url())?, credentials);
     }
-    let client = Client::with_transport(account, wire.clone());
+    // The tour is over before a minute is, and the sandbox's account has no limits.
+    let client = ClientBuilder::with_transport(account, wire.clone()).limits(ThrottleLimits::unlimited()).build();
     let mut tour = Tour {
         merchant,
         base,

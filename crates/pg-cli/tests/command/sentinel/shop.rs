@@ -15,7 +15,7 @@ use pg_model::{
     json,
     method::{AuthScheme as Kind, MethodInfo},
 };
-use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::throttle::ThrottleLimits};
 use serde_json::Value;
 
 use super::{Said, until_stopped};
@@ -92,7 +92,8 @@ impl Shop {
                 BaseUrl::parse(&format!("{base}/enterprise")).unwrap(),
                 EnterpriseCredentials::new(enterprise, enterprise_password),
             );
-        let client = Client::new(account).unwrap();
+        let client = pg_hyper::Client::builder(account).unwrap().limits(ThrottleLimits::unlimited()).build();
+        let client = Client::over(client).unwrap();
         Self { sandbox, folder: folder.to_owned(), host: base.trim_start_matches("http://").to_owned(), client }
     }
 

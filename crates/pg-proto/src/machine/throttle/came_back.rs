@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::StatusCode;
 use pg_model::{Dialect, Remedy, ServiceError, decode_into, mask};
 
-use crate::Refused;
+use crate::{Refused, ReplyError};
 
-/// Errors are short. A longer body that came with a status of success is none, and is not read twice.
+/// Errors are short: a longer body with a status of success is not parsed for an error.
 const LONGEST_ERROR: usize = 4096;
 
 /// What a reply says about the account that sent the request.
@@ -19,9 +20,9 @@ pub(super) enum CameBack {
     CredentialError(String),
     /// It wants no requests for so long.
     Closed(Duration),
-    /// Nothing: it may have been refused before anybody looked at the credentials.
+    /// Nothing: it may have been refused before the credentials were checked.
     Other,
-    /// It is not the service's: something on the way replaced or damaged what may have been a credential error.
+    /// Not a reply of the service: something on the way replaced or damaged what may have been a credential error.
     Foreign,
 }
 
@@ -38,7 +39,22 @@ impl CameBack {
         if success && readable && error.error_code.is_empty() {
             return Self::Accepted;
         }
-        match Self::from(&Refused::new(response.status(), error, dialect)) {
+        Self::of_error(response.status(), error, readable, dialect)
+    }
+
+    /// What a reply says that was read already.
+    pub(super) fn of_result<R>(reply: &Result<R, ReplyError>, dialect: &Dialect) -> Self {
+        match reply {
+            Ok(_) => Self::Accepted,
+            Err(ReplyError::Refused(refused)) => Self::from(refused),
+            Err(ReplyError::Unreadable(unreadable)) => {
+                Self::of_error(unreadable.http_status, ServiceError::default(), unreadable.why.is_none(), dialect)
+            }
+        }
+    }
+
+    fn of_error(status: StatusCode, error: ServiceError, readable: bool, dialect: &Dialect) -> Self {
+        match Self::from(&Refused::new(status, error, dialect)) {
             Self::Other if !readable => Self::Foreign,
             other => other,
         }
@@ -68,11 +84,22 @@ impl From<&Refused> for CameBack {
 
 #[cfg(test)]
 mod tests {
+    use pg_model::Token;
+
     use super::*;
+    use crate::{Account, BaseUrl, Credentials};
 
     fn came_back(status: u16, body: &str) -> CameBack {
-        let response = http::Response::builder().status(status).body(Bytes::copy_from_slice(body.as_bytes()));
-        CameBack::of(&response.unwrap(), &crate::spoken::sandbox())
+        let response = http::Response::builder().status(status).body(Bytes::copy_from_slice(body.as_bytes())).unwrap();
+        let dialect = crate::spoken::sandbox();
+        let by_bytes = CameBack::of(&response, &dialect);
+        let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("a", "b", "c"));
+        let reply = account.with_dialect(dialect.clone()).reply_as::<Token>(&response);
+        let by_result = CameBack::of_result(&reply, &dialect);
+        // A reply of another shape than expected is not taken for a reply of the service.
+        let misshapen = matches!(reply, Err(ReplyError::Unreadable(_))) && by_bytes == CameBack::Accepted;
+        assert_eq!(by_result, if misshapen { CameBack::Foreign } else { by_bytes.clone() }, "{status} {body}");
+        by_bytes
     }
 
     #[test]
@@ -93,7 +120,9 @@ mod tests {
             assert_eq!(came_back(status, &body), CameBack::Other, "{status} {body}");
         }
         let long = " ".repeat(LONGEST_ERROR + 1);
-        for ours in [r#"{"result":"OK"}"#, "<?xml version=\"1.0\"?>\n<serviceResponse></serviceResponse>"] {
+        for ours in
+            [r#"{"cardKey":"a"}"#, r#"{"result":"OK"}"#, "<?xml version=\"1.0\"?>\n<serviceResponse></serviceResponse>"]
+        {
             assert_eq!(came_back(200, ours), CameBack::Accepted);
         }
         assert_eq!(came_back(200, &format!("[{long}")), CameBack::Accepted);

@@ -1,8 +1,8 @@
-//! What a throttle remembers: who holds a slot, what failed, why it is closed.
+//! The state of a throttle: slots, failures, and why it is closed.
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{StopReason, ThrottleLimits, Ticket, came_back::CameBack};
 use crate::machine::Moment;
@@ -21,8 +21,10 @@ pub(super) struct State {
     /// Tickets before this one were given to the credentials that were wrong.
     pub(super) renewed: u64,
     pub(super) flights: Vec<Flight>,
-    /// When slots of requests that have ended become free.
-    pub(super) slots: Vec<Moment>,
+    /// When slots of requests that have ended become free, in that order. A client with high limits asks often, so no request
+    /// looks at all of them.
+    #[serde(deserialize_with = "sorted")]
+    pub(super) slots: VecDeque<Moment>,
     /// Failures of the last day: when each happened at the latest.
     pub(super) failures: Vec<Moment>,
     /// Requests that were lost since the credentials were accepted last, no more than matter: when each was executed at the
@@ -47,7 +49,7 @@ impl State {
             next: 0,
             renewed: 0,
             flights: Vec::new(),
-            slots: Vec::new(),
+            slots: VecDeque::new(),
             failures: Vec::new(),
             unanswered: Vec::new(),
             accepted: false,
@@ -58,17 +60,23 @@ impl State {
 
     /// The slot of a request that was answered now is free a minute later.
     pub(super) fn hold(&mut self, now: Moment) {
-        self.slots.push(now.after(WINDOW));
+        self.free_at(now.after(WINDOW));
+    }
+
+    fn free_at(&mut self, free: Moment) {
+        // Only slots of lost requests become free later than the newest reply's.
+        let later = self.slots.iter().rev().take_while(|slot| **slot > free).count();
+        self.slots.insert(self.slots.len() - later, free);
     }
 
     /// Drops what no longer counts, and what only a clock that was set back could have made.
     pub(super) fn tidy(&mut self, now: Moment) {
         let latest = now.after(self.limits.longest_way);
         let longest = latest.after(WINDOW);
-        self.slots.retain_mut(|free| {
-            *free = (*free).min(longest);
-            *free > now
-        });
+        self.slots.iter_mut().rev().take_while(|free| **free > longest).for_each(|free| *free = longest);
+        while self.slots.front().is_some_and(|free| *free <= now) {
+            self.slots.pop_front();
+        }
         for failure in self.failures.iter_mut().chain(&mut self.unanswered) {
             *failure = (*failure).min(latest);
         }
@@ -76,9 +84,15 @@ impl State {
         self.unanswered.retain(|lost| lost.after(DAY) > now);
         let reopens = now.after(LONGEST_CLOSED);
         self.closed_until = self.closed_until.map(|until| until.min(reopens)).filter(|until| *until > now);
-        for mut flight in std::mem::take(&mut self.flights) {
+        let mut at = 0;
+        while let Some(flight) = self.flights.get_mut(at) {
             flight.sent = flight.sent.min(now);
-            if flight.sent.after(self.limits.longest_way) > now { self.flights.push(flight) } else { self.lose(flight) }
+            if flight.sent.after(self.limits.longest_way) > now {
+                at += 1;
+            } else {
+                let lost = self.flights.remove(at);
+                self.lose(lost);
+            }
         }
         if self.unanswered.is_empty() && self.stopped == Some(StopReason::Unanswered) {
             self.stopped = None;
@@ -108,7 +122,7 @@ impl State {
             return Some(landed().unwrap_or(Moment::from_millis(u64::MAX)));
         }
         if self.flights.len() + self.slots.len() >= size(self.limits.per_minute) {
-            let free = self.slots.iter().copied().chain(landed()).min();
+            let free = self.slots.front().copied().into_iter().chain(landed()).min();
             return Some(free.unwrap_or(Moment::from_millis(u64::MAX)));
         }
         None
@@ -131,18 +145,18 @@ impl State {
 
     pub(super) fn lose(&mut self, flight: Flight) {
         let latest = flight.sent.after(self.limits.longest_way);
-        self.slots.push(latest.after(WINDOW));
+        self.free_at(latest.after(WINDOW));
         self.doubt(latest);
     }
 
-    /// Nobody is left who waits for their replies.
+    /// The process that waited for their replies has ended.
     pub(super) fn lose_all(&mut self) {
         for flight in std::mem::take(&mut self.flights) {
             self.lose(flight);
         }
     }
 
-    /// What is sent from now on bears credentials that nothing is known about.
+    /// The credentials of all later requests are neither accepted nor refused yet.
     pub(super) fn renew(&mut self) {
         self.stopped = None;
         self.renewed = self.next;
@@ -150,8 +164,8 @@ impl State {
         self.unanswered.clear();
     }
 
-    /// Others are in use than those that failed. The service counts failures by address, so the old ones count until the new
-    /// ones are accepted; and whoever has put them right is let through, one request at a time if it must be.
+    /// The account has other credentials than those that failed. The service counts failures by address, so the old failures
+    /// count until the new credentials are accepted; but one request at a time is always permitted.
     pub(super) fn change_credentials(&mut self) {
         let mut counted = std::mem::take(&mut self.failures);
         if !self.accepted {
@@ -164,7 +178,7 @@ impl State {
         self.unanswered = counted;
     }
 
-    /// A request may have been a failure that nobody saw.
+    /// A request may have failed without a reply that says so.
     fn doubt(&mut self, latest: Moment) {
         if self.unanswered.len() < size(self.limits.failures) {
             self.unanswered.push(latest);
@@ -193,6 +207,13 @@ impl State {
             CameBack::Accepted | CameBack::Other => {}
         }
     }
+}
+
+/// States of earlier versions hold their slots in any order.
+fn sorted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<VecDeque<Moment>, D::Error> {
+    let mut slots = VecDeque::<Moment>::deserialize(deserializer)?;
+    slots.make_contiguous().sort_unstable();
+    Ok(slots)
 }
 
 pub(super) fn size(limit: u32) -> usize {

@@ -271,3 +271,29 @@ proptest! {
         prop_assert!(most_within(&seen, 24 * 60 * 60 * 1000) <= 5, "{seen:?}");
     }
 }
+
+#[test]
+fn slots_stay_in_order_whatever_is_lost_and_stored_in_between() {
+    let mut throttle = Throttle::new(ThrottleLimits::unlimited());
+    for second in 0..20 {
+        let ticket = go(&mut throttle, at(second));
+        if second % 3 == 0 {
+            throttle.lost(ticket, at(second))
+        } else {
+            throttle.answered(ticket, &reply(""), at(second))
+        }
+    }
+    let in_order = |throttle: &Throttle| throttle.state.slots.iter().is_sorted();
+    assert!(in_order(&throttle) && throttle.state.slots.len() == 20);
+    // Stored by a version that kept them as they came.
+    throttle.state.slots.make_contiguous().reverse();
+    let saved = throttle.save();
+    let mut throttle = Throttle::resume(&saved).unwrap();
+    assert!(in_order(&throttle));
+    // A clock that was set back shortens what it made too long, and what is over goes.
+    let _ticket = throttle.ask(Moment::from_millis(0));
+    assert!(in_order(&throttle) && throttle.state.slots.iter().all(|free| *free <= Moment::from_millis(181_000)));
+    let _ticket = throttle.ask(at(1000));
+    // What is left is the request before, which got lost.
+    assert_eq!(throttle.state.slots.len(), 1);
+}
