@@ -65,6 +65,7 @@ impl Serialize for Drill {
 
 /// A family of drills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Family {
     /// What may be charged twice, or not, or unnoticed.
     Money,

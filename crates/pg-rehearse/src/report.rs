@@ -51,6 +51,7 @@ impl Serialize for Verdict {
 /// A party of a time line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Lane {
     /// The program under test.
     Integration,

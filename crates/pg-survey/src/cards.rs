@@ -20,8 +20,8 @@ pub enum Role {
 
 impl Role {
     /// All roles.
-    pub const ALL: [Self; 5] =
-        [Self::Approved, Self::Declined, Self::InsufficientFunds, Self::Challenge, Self::NotEnrolled];
+    pub const ALL: &'static [Self] =
+        &[Self::Approved, Self::Declined, Self::InsufficientFunds, Self::Challenge, Self::NotEnrolled];
 
     /// The role's name.
     #[must_use]
@@ -38,7 +38,7 @@ impl Role {
     /// The role of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
+        Self::ALL.iter().copied().find(|role| role.name() == name)
     }
 }
 
@@ -61,6 +61,7 @@ pub struct Cards(Vec<(Role, Card)>);
 #[error(
     "not a test card: write the number, the expiry as MM/YY, and the CV2 if the card needs one, with blanks between them"
 )]
+#[non_exhaustive]
 pub struct CardError;
 
 impl Card {

@@ -53,5 +53,5 @@ pub use cards::{Card, CardError, Cards, Role};
 pub use plan::{Plan, Planned};
 pub use point::{Point, Seen, points};
 pub use probe::Cost;
-pub use report::{Confidence, Ending, Evidence, Finding, Report, Verdict};
+pub use report::{Conclusion, Confidence, Ending, Evidence, Finding, Report};
 pub use survey::{Options, Progress, Survey};

@@ -59,7 +59,7 @@ pub struct Finding {
     #[serde(serialize_with = "shown")]
     pub seen: Option<Seen>,
     /// What follows.
-    pub verdict: Verdict,
+    pub conclusion: Conclusion,
     /// How certain it is; `None` if nothing was seen.
     pub confidence: Option<Confidence>,
     /// The request that shows it.
@@ -72,7 +72,7 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum Conclusion {
     /// The service does what the dialect says.
     Agrees,
     /// It does something else.
@@ -123,9 +123,9 @@ impl Report {
         Self { ending, requests, findings }
     }
 
-    /// The findings with that verdict.
-    pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().filter(move |finding| finding.verdict == verdict)
+    /// The findings with that conclusion.
+    pub fn with(&self, conclusion: Conclusion) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.conclusion == conclusion)
     }
 
     /// The finding of the point of that name.
@@ -142,7 +142,7 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
         assumption: point.assumption,
         ours: said.clone(),
         seen: None,
-        verdict: Verdict::NotDecided,
+        conclusion: Conclusion::NotDecided,
         confidence: None,
         evidence: None,
         remark: String::new(),
@@ -151,7 +151,7 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
         let why = notes.reason(point.name).map(str::to_owned);
         finding.remark = why.or(point.undecidable.map(str::to_owned)).unwrap_or_else(|| not_looked(point, ending));
         if point.undecidable.is_some() {
-            finding.verdict = Verdict::Undecidable;
+            finding.conclusion = Conclusion::Undecidable;
         }
         return finding;
     };
@@ -162,12 +162,12 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
     if shared > 0 {
         finding.remark = format!("the code answers {shared} other points as well: an earlier check may have answered");
     }
-    finding.verdict = match (&sighting.seen, said) {
-        _ if point.entry.is_empty() => Verdict::Seen,
+    finding.conclusion = match (&sighting.seen, said) {
+        _ if point.entry.is_empty() => Conclusion::Seen,
         // Without an error code there is nothing that a dialect could say.
-        (Seen::Accepted | Seen::Page(_), None) => Verdict::Agrees,
-        (seen, Some(said)) if seen.agrees(&said) => Verdict::Agrees,
-        _ => Verdict::Differs,
+        (Seen::Accepted | Seen::Page(_), None) => Conclusion::Agrees,
+        (seen, Some(said)) if seen.agrees(&said) => Conclusion::Agrees,
+        _ => Conclusion::Differs,
     };
     finding
 }

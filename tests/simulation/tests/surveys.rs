@@ -13,7 +13,7 @@ use pg_proto::{
 };
 use pg_sandbox::{InProcess, READY, Sandbox, Settings, Timestamp, cards::CARDS, cards::Scenario, merchants::Merchant};
 use pg_simulation::random_dialect;
-use pg_survey::{Card, Cards, Confidence, Ending, Options, Point, Report, Role, Seen, Survey, Verdict, points};
+use pg_survey::{Card, Cards, Conclusion, Confidence, Ending, Options, Point, Report, Role, Seen, Survey, points};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -109,7 +109,7 @@ fn check_everything(dialect: &Dialect, report: &Report, name: &str) {
     for finding in &report.findings {
         let point = finding.point;
         if point.undecidable.is_some() {
-            assert_eq!(finding.verdict, Verdict::Undecidable, "{name}: {}", point.name);
+            assert_eq!(finding.conclusion, Conclusion::Undecidable, "{name}: {}", point.name);
             assert!(!finding.remark.is_empty() && point.question > 0, "{name}: {}", point.name);
             continue;
         }
@@ -164,14 +164,14 @@ fn every_visible_difference_is_found_and_what_is_written_makes_a_second_survey_a
         let (report, written) = surveyed(&sandbox, paying(), &pg_sandbox::dialect(), 11);
         check_everything(&dialect, &report, &name);
         check_safe(&dialect, &written, &name);
-        differences += report.with(Verdict::Differs).count();
+        differences += report.with(Conclusion::Differs).count();
         surveys += 1;
         if name == "sandbox" {
             assert_eq!(differences, 0);
         }
 
         let (second, again) = surveyed(&sandbox, paying(), &written, 12);
-        let differ: Vec<_> = second.with(Verdict::Differs).collect();
+        let differ: Vec<_> = second.with(Conclusion::Differs).collect();
         assert!(differ.is_empty(), "{name}: {differ:#?}");
         assert_eq!(again, written, "{name}");
     }
@@ -196,7 +196,7 @@ fn nothing_is_charged_or_stored_without_payments() {
             assert!(seen.agrees(&truth), "{seed}: {}: {seen} instead of {truth}", point.name);
         }
         assert!(decided.len() >= 20, "{seed}: {}", decided.len());
-        for finding in report.with(Verdict::NotDecided) {
+        for finding in report.with(Conclusion::NotDecided) {
             let why = ["needs payments", "was not asked for"].iter().any(|why| finding.remark.starts_with(why));
             assert!(why, "{}: {}", finding.point.name, finding.remark);
         }
@@ -244,7 +244,7 @@ fn the_strict_account_is_neither_throttled_nor_locked_out() {
             let report = survey.report(&pg_sandbox::dialect());
             // Its raw cards are not permitted, and everything else was found.
             let raw = report.finding("preauth-closed").expect("a finding");
-            assert_eq!((raw.verdict, raw.seen.is_none()), (Verdict::NotDecided, true));
+            assert_eq!((raw.conclusion, raw.seen.is_none()), (Conclusion::NotDecided, true));
             assert!(report.finding("duplicate-unique-reference").expect("a finding").seen.is_some());
             assert!(works(&sandbox, "strict"), "a good request after the survey");
             // It keeps to the limit, and cannot know what earlier surveys have sent.
@@ -355,10 +355,10 @@ fn a_code_about_the_account_is_not_taken_for_one_about_the_request() {
         });
         assert_eq!(ending, Ending::Complete);
         let report = survey.report(&dialect);
-        let differ: Vec<_> = report.with(Verdict::Differs).collect();
+        let differ: Vec<_> = report.with(Conclusion::Differs).collect();
         assert!(differ.is_empty(), "{seed}: {differ:#?}");
         let limit = report.finding("rate-limit-exceeded").expect("a finding");
-        assert_eq!(limit.verdict, Verdict::Agrees, "{seed}: learnt on the way");
+        assert_eq!(limit.conclusion, Conclusion::Agrees, "{seed}: learnt on the way");
         let written = survey.dialect("surveyed");
         let entry = written.error_for("rate-limit-exceeded").expect("an entry");
         assert_eq!(entry.remedy, Some(Remedy::WaitOneMinute), "{seed}");

@@ -24,9 +24,12 @@ use anyhow::{Context, Result, bail};
 use sources::Sources;
 
 /// The crates that others build on.
-const CRATES: [&str; 6] = ["pg-model", "pg-crypto", "pg-proto", "pg-hyper", "pg-connections", "pg-sandbox"];
+const CRATES: [&str; 8] =
+    ["pg-model", "pg-crypto", "pg-proto", "pg-hyper", "pg-connections", "pg-sandbox", "pg-survey", "pg-rehearse"];
 
 const FOLDER: &str = "docs/reference/api";
+/// Where older commits have it.
+const FORMER_FOLDER: &str = "docs/api";
 
 /// Writes the listings, or only compares them.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
@@ -101,8 +104,13 @@ fn released(root: &Path, release: &str, name: &str) -> Result<Option<String>> {
     if !git(&["rev-parse", "--verify", "--quiet", &format!("{release}^{{commit}}")])?.status.success() {
         bail!("{release} is neither a file nor a folder, nor a tag or commit of this repository");
     }
-    let shown = git(&["show", &format!("{release}:{FOLDER}/{file}")])?;
-    Ok(shown.status.success().then(|| String::from_utf8_lossy(&shown.stdout).into_owned()))
+    for folder in [FOLDER, FORMER_FOLDER] {
+        let shown = git(&["show", &format!("{release}:{folder}/{file}")])?;
+        if shown.status.success() {
+            return Ok(Some(String::from_utf8_lossy(&shown.stdout).into_owned()));
+        }
+    }
+    Ok(None)
 }
 
 fn listing_of(root: &Path, name: &str) -> Result<String> {

@@ -39,9 +39,9 @@ fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
         let findings = report["findings"].as_array().unwrap();
         let of = |point: &str| findings.iter().find(|finding| finding["point"] == point).unwrap();
         let used = of("duplicate-unique-reference");
-        assert_eq!((&used["evidence"]["code"], &used["verdict"]), (&code.into(), &"differs".into()));
+        assert_eq!((&used["evidence"]["code"], &used["conclusion"]), (&code.into(), &"differs".into()));
         assert_eq!((&used["assumption"], &used["ours"]), (&92.into(), &"error 950, HTTP 400".into()));
-        assert_eq!(of("lookup.immediate")["verdict"], "undecidable");
+        assert_eq!(of("lookup.immediate")["conclusion"], "undecidable");
         let question = &of("lookup.immediate")["question"];
         let number = question["number"].as_u64().unwrap();
         assert_eq!(question["at"], format!("docs/reference/questions.md#{number}-what-a-lookup-sees"));

@@ -9,7 +9,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use pg_model::{Dialect, Encoding, method::AuthScheme};
 use pg_proto::Account;
-use pg_survey::{Cost, Ending, Options, Survey, Verdict};
+use pg_survey::{Conclusion, Cost, Ending, Options, Survey};
 
 use crate::{
     account::{AccountFlags, Details, Setting, dialect},
@@ -154,7 +154,7 @@ fn finish(
         output::say(&format!("pg: the dialect is in {}", file.display()));
     }
     match &report.ending {
-        Ending::Complete if against && report.with(Verdict::Differs).next().is_some() => Ok(Exit::Refused),
+        Ending::Complete if against && report.with(Conclusion::Differs).next().is_some() => Ok(Exit::Refused),
         Ending::Complete => Ok(Exit::Done),
         Ending::NotReachable => Err(Failure::new(Exit::NotReachable, report.ending.to_string())),
         ending => Err(Failure::new(Exit::Refused, ending.to_string())),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use pg_model::Dialect;
 use pg_proto::Account;
 use pg_sandbox::{ASSUMPTIONS, Assumption};
-use pg_survey::{Confidence, Finding, Plan, Planned, Report, Verdict, points};
+use pg_survey::{Conclusion, Confidence, Finding, Plan, Planned, Report, points};
 use serde::Serialize;
 
 use crate::{
@@ -107,7 +107,7 @@ pub(super) fn report(
             ending: report.ending.to_string(),
             requests: report.requests,
             compared_with: ours.shown_name(),
-            differences: report.with(Verdict::Differs).count(),
+            differences: report.with(Conclusion::Differs).count(),
             findings: told,
             other_assumptions: others,
             dialect: written,
@@ -117,14 +117,17 @@ pub(super) fn report(
     let mut text = format!("Survey of {address}: {}, {} requests\n", report.ending, report.requests);
     let name = ours.shown_name();
     let parts = [
-        (Verdict::Differs, format!("Differs from the dialect {name:?}")),
-        (Verdict::Agrees, format!("As the dialect {name:?} says")),
-        (Verdict::Seen, "Seen, and no dialect has an entry for it".to_owned()),
-        (Verdict::NotDecided, "Not decided".to_owned()),
-        (Verdict::Undecidable, "Not decidable from outside: ask the operator (docs/reference/questions.md)".to_owned()),
+        (Conclusion::Differs, format!("Differs from the dialect {name:?}")),
+        (Conclusion::Agrees, format!("As the dialect {name:?} says")),
+        (Conclusion::Seen, "Seen, and no dialect has an entry for it".to_owned()),
+        (Conclusion::NotDecided, "Not decided".to_owned()),
+        (
+            Conclusion::Undecidable,
+            "Not decidable from outside: ask the operator (docs/reference/questions.md)".to_owned(),
+        ),
     ];
-    for (verdict, head) in parts {
-        let of: Vec<&Told<'_>> = told.iter().filter(|one| one.finding.verdict == verdict).collect();
+    for (conclusion, head) in parts {
+        let of: Vec<&Told<'_>> = told.iter().filter(|one| one.finding.conclusion == conclusion).collect();
         if !of.is_empty() {
             let _ = writeln!(text, "\n{}", paint.bold(&format!("{head} ({})", of.len())));
             of.iter().for_each(|one| entry(one, name, paint, &mut text));
@@ -156,9 +159,9 @@ fn entry(told: &Told<'_>, name: &str, paint: Paint, text: &mut String) {
     match (&finding.seen, &finding.evidence) {
         (Some(seen), Some(evidence)) => {
             let seen = output::harmless(&seen.to_string()).into_owned();
-            let (seen, ours) = match finding.verdict {
-                Verdict::Differs => (paint.bad(&seen), ours("; ")),
-                Verdict::Agrees => (paint.good(&seen), String::new()),
+            let (seen, ours) = match finding.conclusion {
+                Conclusion::Differs => (paint.bad(&seen), ours("; ")),
+                Conclusion::Agrees => (paint.good(&seen), String::new()),
                 _ => (seen, String::new()),
             };
             let sure = if finding.confidence == Some(Confidence::Medium) {
@@ -178,7 +181,7 @@ fn entry(told: &Told<'_>, name: &str, paint: Paint, text: &mut String) {
             let _ = writeln!(text, "       {}", paint.dim(&shown));
         }
         _ => {
-            let asked = told.question.as_ref().filter(|_| finding.verdict == Verdict::Undecidable);
+            let asked = told.question.as_ref().filter(|_| finding.conclusion == Conclusion::Undecidable);
             let asked = asked.map_or_else(String::new, |question| format!("question {}: ", question.number));
             let _ = writeln!(text, "  {head}{asked}{}", output::harmless(&finding.remark));
         }
@@ -196,7 +199,7 @@ fn others() -> Vec<u16> {
 /// The dialect file, with a head that says where it comes from and what it leaves open.
 pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> String {
     let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
-    let open = |verdict| report.with(verdict).map(|finding| finding.point.name).collect::<Vec<_>>().join(", ");
+    let open = |conclusion| report.with(conclusion).map(|finding| finding.point.name).collect::<Vec<_>>().join(", ");
     let line = |text: &str| output::harmless(text).into_owned();
     format!(
         "# What `pg survey` saw at {}: {} requests. docs/guide/dialects.md says what each key means.\n\
@@ -205,8 +208,8 @@ pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> Str
          # Not decidable from outside (docs/reference/questions.md): {}\n\n{}",
         line(&address),
         report.requests,
-        line(&open(Verdict::NotDecided)),
-        line(&open(Verdict::Undecidable)),
+        line(&open(Conclusion::NotDecided)),
+        line(&open(Conclusion::Undecidable)),
         dialect.to_toml()
     )
 }
