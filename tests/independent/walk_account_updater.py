@@ -29,6 +29,9 @@ def masked(number):
     return number[:6] + "*" * (len(number) - 10) + number[-4:]
 
 
+# spec: 1 §2.2, A03: batchKey is 32 letters and digits.
+# spec: 1 §4.8: The reply is result and a batchKey of 32 letters and digits.
+# spec: 1 §6; method token/requestAccountUpdater; codes ErrorCode 182
 @walk.in_both
 def a_batch_is_pending_for_two_minutes(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -46,6 +49,7 @@ def a_batch_is_pending_for_two_minutes(sandbox, encoding):
         sandbox.same(done.error, (200, None), "two minutes later, any number of times")
 
 
+# spec: 1 §2, A41; 1 §2.1; 1 §2.2, A75; 1 §2.4; method token/retrieveAccountUpdater
 @walk.in_both
 def the_simulator_does_what_the_document_says(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -109,6 +113,7 @@ def the_simulator_does_what_the_document_says(sandbox, encoding):
         sandbox.same(list(entry), ["oldCardKey", "response"], "an entry without a new card")
 
 
+# spec: 1 §2.4
 @walk.in_both
 def an_expiry_moves_on_by_a_month(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -125,6 +130,8 @@ def an_expiry_moves_on_by_a_month(sandbox, encoding):
         sandbox.same(shown, after, f"one month after {before}")
 
 
+# spec: 1 §4.8, A70: A card that is listed twice, by one key or by two, fails the request, which leaves nothing.
+# spec: codes ErrorCode 180 183; codes SandboxErrorCode 946
 @walk.in_both
 def requests_that_fail(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -175,6 +182,7 @@ def requests_that_fail(sandbox, encoding):
     sandbox.refused(other.call(RETRIEVE, batchKey=blanks["batchKey"]), 400, "183", "another account's batch")
 
 
+# spec: 1 §4.8, A70
 @walk.in_both
 def five_thousand_keys_are_not_too_many(sandbox, encoding):
     """That many tokens need as many cards, so that the first key that is unknown tells that the number was accepted."""
@@ -183,6 +191,7 @@ def five_thousand_keys_are_not_too_many(sandbox, encoding):
     sandbox.refused(reply, 400, "940", "5,000 keys that nobody has")
 
 
+# spec: 1 §2.2, A75
 @walk.in_both
 def hundreds_of_cards_in_one_batch(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -201,6 +210,7 @@ def hundreds_of_cards_in_one_batch(sandbox, encoding):
     sandbox.same(entries, expected, "any other Luhn-valid number yields 706")
 
 
+# spec: 1 §5, A28
 @walk.in_both
 def retrieving_needs_a_signature(sandbox, encoding):
     """The example of the document leaves it out (spec 1 §5); A28 wants it all the same."""
@@ -216,6 +226,7 @@ def retrieving_needs_a_signature(sandbox, encoding):
     sandbox.service.advance(24 * 3600)
 
 
+# spec: 1 §6
 @walk.in_both
 def the_callback_has_the_shape_of_the_retrieval(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -241,6 +252,7 @@ def the_callback_has_the_shape_of_the_retrieval(sandbox, encoding):
         sandbox.holds(listener.is_empty(), "only one callback is sent")
 
 
+# spec: 1 §6, A76
 @walk.step
 def a_callback_that_fails_is_not_sent_again(sandbox):
     account = sandbox.account()
@@ -257,6 +269,7 @@ def a_callback_that_fails_is_not_sent_again(sandbox):
     sandbox.same(account.call("token/lookup", cardKey="a").status, 200, "nobody listens, and the service stays up")
 
 
+# spec: 1 §2.4, A73
 @walk.in_both
 def cards_are_taken_as_they_are_in_the_end(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -272,6 +285,7 @@ def cards_are_taken_as_they_are_in_the_end(sandbox, encoding):
     sandbox.same(again.error, (200, None), "retrieving after a new token was deleted")
 
 
+# spec: 1 §1, A71, A102
 @walk.in_both
 def the_updater_needs_permission(sandbox, encoding):
     strict = sandbox.account("strict", encoding)

@@ -23,6 +23,7 @@ from shop import (
 walk = Walk()
 
 
+# spec: 1 §1, A102
 @walk.in_both
 def raw_cards_need_permission(sandbox, encoding):
     strict = sandbox.account("strict", encoding)
@@ -36,6 +37,7 @@ def raw_cards_need_permission(sandbox, encoding):
     sandbox.same(transactions(strict, uniqueMerchantReference=reference), [], "nothing was made")
 
 
+# spec: 1 §1, A102
 @walk.in_both
 def everything_else_is_open_to_every_account(sandbox, encoding):
     strict = sandbox.account("strict", encoding)
@@ -55,6 +57,7 @@ def everything_else_is_open_to_every_account(sandbox, encoding):
     sandbox.service.advance(60)
 
 
+# spec: 1 §8, A54; codes SandboxErrorCode 936
 @walk.in_both
 def strict_has_a_hundred_requests_a_minute(sandbox, encoding):
     strict = sandbox.account("strict", encoding)
@@ -85,6 +88,7 @@ def strict_has_a_hundred_requests_a_minute(sandbox, encoding):
     sandbox.service.advance(60)
 
 
+# spec: 2 §8, A54
 @walk.in_both
 def what_needs_no_credentials_is_not_counted(sandbox, encoding):
     strict = sandbox.account("strict", encoding)
@@ -102,6 +106,7 @@ def what_needs_no_credentials_is_not_counted(sandbox, encoding):
     sandbox.service.advance(24 * 3600)
 
 
+# spec: 2 §5, A56
 @walk.in_both
 def keys_of_others_are_keys_that_do_not_exist(sandbox, encoding):
     owner, thief = sandbox.account("main", encoding), sandbox.account("other", encoding)
@@ -163,6 +168,7 @@ def keys_of_others_are_keys_that_do_not_exist(sandbox, encoding):
     sandbox.approved(owner.call("transaction/refund", transactionKey=payment), "Refund", "nor to the payment")
 
 
+# spec: 1 §2.1, A66, A131
 @walk.in_both
 def one_card_is_not_recognised_across_accounts(sandbox, encoding):
     identifiers = set()

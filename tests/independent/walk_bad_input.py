@@ -26,6 +26,8 @@ def still_up(sandbox, account):
     sandbox.same(reply.error, (200, None), "the service is still up")
 
 
+# spec: 1 §4.1, A49: Every method is a POST.
+# spec: codes SandboxErrorCode 934
 @walk.in_both
 def other_http_methods_are_refused(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -38,6 +40,7 @@ def other_http_methods_are_refused(sandbox, encoding):
         sandbox.same((head.status, head.body), (400, b""), f"HEAD {name}")
 
 
+# spec: 1 §4.1: Parameters in the address do not count.
 @walk.in_both
 def parameters_in_the_address_are_no_parameters(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -46,6 +49,7 @@ def parameters_in_the_address_are_no_parameters(sandbox, encoding):
     sandbox.refused(reply, 400, "101", "POST with everything in the query")
 
 
+# spec: 1 §4.1, A36, A46, A48; codes SandboxErrorCode 933
 @walk.in_both
 def the_content_type_must_be_that_of_a_form(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -65,6 +69,7 @@ def the_content_type_must_be_that_of_a_form(sandbox, encoding):
         sandbox.same(post_raw(account, "session/initiate", body, kind).error, (200, None), f"content type {kind}")
 
 
+# spec: 1 §4.1, A36, A46, A48
 @walk.in_both
 def blanks_may_be_written_in_two_ways(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -77,6 +82,7 @@ def blanks_may_be_written_in_two_ways(sandbox, encoding):
         sandbox.same(post_raw(account, "session/initiate", body).error, (200, None), body)
 
 
+# spec: codes SandboxErrorCode 930
 @walk.in_both
 def bodies_that_cannot_be_read_give_930(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -128,6 +134,7 @@ def odd_bodies_are_answered(sandbox, encoding):
     still_up(sandbox, account)
 
 
+# spec: codes SandboxErrorCode 935
 @walk.in_both
 def a_parameter_sent_twice_gives_935(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -142,6 +149,7 @@ def a_parameter_sent_twice_gives_935(sandbox, encoding):
     sandbox.refused(reply, 400, "935", "both spellings of one name (A23)")
 
 
+# spec: 1 §8, A47; codes SandboxErrorCode 931 932
 @walk.in_both
 def size_has_limits(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -195,6 +203,7 @@ def errors_never_repeat_what_was_sent(sandbox, encoding):
         sandbox.holds(b"<script>" not in reply.body, "markup comes back as it was sent", reply.body)
 
 
+# spec: 1 §7, A51
 @walk.in_both
 def the_order_of_checks_is_the_documented_one(sandbox, encoding):
     """Path, HTTP method, encoding, body, credentials, signature, permission, parameters (A51)."""
@@ -250,6 +259,7 @@ def the_card_form_survives_the_same(sandbox, encoding):
     still_up(sandbox, account)
 
 
+# spec: 1 §9
 @walk.step
 def paths_that_are_no_methods(sandbox):
     account = sandbox.account()

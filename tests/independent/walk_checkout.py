@@ -16,6 +16,7 @@ def utc(unix_seconds):
     return datetime.fromtimestamp(unix_seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+# spec: 3 §4; codes ErrorCode 3
 @walk.step
 def credentials_are_parameters(sandbox):
     account = sandbox.account()
@@ -42,6 +43,7 @@ def credentials_are_parameters(sandbox):
     sandbox.same(reply.error, (200, None), "a signature is no part of this service")
 
 
+# spec: 3 §4, A41, A49; codes ErrorCode 1
 @walk.step
 def bad_requests_get_an_error_code(sandbox):
     account = sandbox.account()
@@ -69,6 +71,8 @@ def bad_requests_get_an_error_code(sandbox):
         )
 
 
+# spec: 3 §4.1, A116, A136: Customer and billing address are shown in the reply and recorded with the payment.
+# spec: 3 §2.1, A115; method enterprise/gettoken
 @walk.step
 def a_token_is_what_was_asked_for(sandbox):
     account = sandbox.account()
@@ -163,6 +167,7 @@ def a_token_is_what_was_asked_for(sandbox):
         sandbox.same(reply["user"].get(name), given[name], name)
 
 
+# spec: 3 §1, A114
 @walk.step
 def the_merchants_defaults_fill_the_rest(sandbox):
     account = sandbox.account()
@@ -183,6 +188,8 @@ def the_merchants_defaults_fill_the_rest(sandbox):
         sandbox.matches(token[name], UTC, name)
 
 
+# spec: 3 §4.1, A122; 3 §4.1, A18, A77; 3 §8; codes TransactionCategory donation debt booking
+# spec: codes PaymentSource ecomm moto
 @walk.step
 def parameters_of_a_token_are_checked(sandbox):
     account = sandbox.account()
@@ -254,6 +261,7 @@ def parameters_of_a_token_are_checked(sandbox):
     sandbox.same(account.checkout("gettoken", **item("5.950")).error, (200, None), "zeros beyond the exponent (A13)")
 
 
+# spec: 3 §3.1; 3 §4.9, A126, A113; method enterprise/canceltoken
 @walk.step
 def tokens_are_cancelled(sandbox):
     account, other = sandbox.account(), sandbox.account("other")

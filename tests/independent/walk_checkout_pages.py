@@ -55,6 +55,7 @@ def shows_end(sandbox, page, word, what):
     sandbox.holds(word in page.text.lower(), f"{what}: says {word}", page.text)
 
 
+# spec: 3 §2.1, A115: redemption_url ends in tokenid and opens the page.
 @walk.step
 def the_page_is_a_form_for_the_order(sandbox):
     token = checkout(sandbox.account(), **{"item_name[1]": "<script>x</script>", "item_price[1]": "1"})
@@ -89,6 +90,7 @@ def an_approval_leads_to_the_merchant(sandbox):
         )
 
 
+# spec: 1 §4.7, A63, A100; 3 §6, A100
 @walk.step
 def a_hosted_payment_becomes_a_token(sandbox):
     """Tokenisation takes the trans_key of a success URL (spec 1 §4.7, 3 §6)."""
@@ -116,6 +118,7 @@ def a_hosted_payment_becomes_a_token(sandbox):
     sandbox.approved(paid, "Auth", "and paid with")
 
 
+# spec: 3 §4.1, A120
 @walk.step
 def without_auto_redirect_the_service_has_a_page(sandbox):
     account = sandbox.account()
@@ -178,6 +181,7 @@ def wrong_fields_are_named_and_cost_nothing(sandbox):
     sandbox.holds(key_of(reply), "blanks are passed over, the name may be empty (A119)", reply)
 
 
+# spec: 3 §3.1, A119
 @walk.step
 def visits_are_counted(sandbox):
     account = sandbox.account()
@@ -194,6 +198,7 @@ def visits_are_counted(sandbox):
         sandbox.same(browser.open(many["redemption_url"]).status, 200, "-1 is unlimited")
 
 
+# spec: 3 §3.1
 @walk.step
 def approvals_are_counted(sandbox):
     account = sandbox.account()
@@ -224,6 +229,7 @@ def a_form_charges_once(sandbox):
     sandbox.holds(key_of(pay(sandbox, token)) != key_of(replies[0]), "opening the page again pays again")
 
 
+# spec: 3 §3.1
 @walk.step
 def tokens_begin_and_end(sandbox):
     account = sandbox.account()
@@ -252,6 +258,7 @@ def tokens_begin_and_end(sandbox):
     sandbox.holds(unknown.status in (404, 410) and not unknown.forms, "a token that does not exist", unknown.status)
 
 
+# spec: 3 §6, A121
 @walk.step
 def the_merchant_is_told(sandbox):
     account = sandbox.account()
@@ -282,6 +289,7 @@ def the_merchant_is_told(sandbox):
         sandbox.same(told, expected, "what it tells (A121)")
 
 
+# spec: 3 §4.1, A122
 @walk.step
 def three_d_secure_leads_over_the_challenge(sandbox):
     account = sandbox.account()

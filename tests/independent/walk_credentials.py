@@ -12,6 +12,7 @@ walk = Walk()
 INITIATE = {"errorPageUrl": ERROR}
 
 
+# spec: 1 §5, A02, A29
 @walk.step
 def the_signature_is_that_of_the_text(sandbox):
     """Worked by hand from spec 1 §5: order without regard to case, empty ones dropped, the key after each."""
@@ -27,6 +28,7 @@ def the_signature_is_that_of_the_text(sandbox):
     sandbox.same(signature(parameters, "s"), by_hand, "the client's own signature")
 
 
+# spec: 1 §4.1, A37; 1 §4.1, A41
 @walk.in_both
 def a_good_call_succeeds_in_the_chosen_encoding(sandbox, encoding):
     reply = sandbox.account(encoding=encoding).call("session/initiate", **INITIATE)
@@ -35,6 +37,7 @@ def a_good_call_succeeds_in_the_chosen_encoding(sandbox, encoding):
     sandbox.matches(reply["sessionKey"], "[A-Za-z0-9]{32}", "sessionKey")
 
 
+# spec: 1 §4.1, A37
 @walk.step
 def without_an_encoding_the_answer_is_xml(sandbox):
     reply = sandbox.account(encoding=None).call("session/initiate", **INITIATE)
@@ -43,6 +46,9 @@ def without_an_encoding_the_answer_is_xml(sandbox):
     sandbox.refused(refusal, 400, "133", "initiate without errorPageUrl")
 
 
+# spec: 1 §4.1: Credentials and signature belong to every request.
+# spec: 1 §5, A52: apiKey, apiPassword and shaSignature are on every request.
+# spec: 1 §7, A40; 2 §4.1; 2 §4.3; 2 §5; 2 §7, A40; codes ErrorCode 102
 @walk.in_both
 def invalid_credentials_give_401(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -59,6 +65,7 @@ def invalid_credentials_give_401(sandbox, encoding):
     sandbox.service.advance(86_400)
 
 
+# spec: 1 §5, A52; 2 §5; codes ErrorCode 123
 @walk.in_both
 def a_signature_that_does_not_fit_gives_123(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -83,6 +90,7 @@ def a_signature_that_does_not_fit_gives_123(sandbox, encoding):
     sandbox.same(account.send("session/initiate", good).error, (200, None), "a good signature")
 
 
+# spec: 1 §5, A25
 @walk.in_both
 def awkward_values_are_signed_as_they_are(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -99,6 +107,7 @@ def awkward_values_are_signed_as_they_are(sandbox, encoding):
     sandbox.same([one["merchantReference"] for one in found], [reference], "the reference comes back as it was")
 
 
+# spec: 1 §5, A09, A25
 @walk.in_both
 def empty_values_are_sent_and_not_signed(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -106,6 +115,7 @@ def empty_values_are_sent_and_not_signed(sandbox, encoding):
     sandbox.same(reply.error, (200, None), "empty values")
 
 
+# spec: codes ErrorCode 103 104
 @walk.in_both
 def functions_and_encodings_that_do_not_exist(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -117,6 +127,7 @@ def functions_and_encodings_that_do_not_exist(sandbox, encoding):
         sandbox.refused(reply, 400, "104", f"{method} in yaml")
 
 
+# spec: codes ErrorCode 101
 @walk.in_both
 def no_data_gives_101(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -127,6 +138,7 @@ def no_data_gives_101(sandbox, encoding):
         sandbox.refused(account.call(method), 400, "101", f"{method} with credentials alone (A68)")
 
 
+# spec: 1 §7, A38, A20; 2 §7, A20
 @walk.step
 def trace_codes_tell_errors_apart(sandbox):
     account = sandbox.account()
@@ -134,6 +146,7 @@ def trace_codes_tell_errors_apart(sandbox):
     sandbox.same(len(codes), 20, "different trace codes of 20 errors")
 
 
+# spec: 2 §4.2
 @walk.step
 def the_session_form_needs_no_credentials(sandbox):
     """postform is not signed; the session key is the only credential (spec 2 §5)."""

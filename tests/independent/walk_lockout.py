@@ -28,6 +28,7 @@ def works(sandbox, account, what):
     sandbox.same(attempt(account).error, (200, None), what)
 
 
+# spec: 1 §5, A53; 1 §8; codes ErrorCode 121
 @walk.in_both
 def more_than_five_failures_block_for_a_minute(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -44,6 +45,7 @@ def more_than_five_failures_block_for_a_minute(sandbox, encoding):
     sandbox.service.advance(DAY)
 
 
+# spec: 1 §5, A53; 1 §8; codes ErrorCode 122
 @walk.in_both
 def ten_failures_block_for_five_minutes(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -69,6 +71,7 @@ def ten_failures_block_for_five_minutes(sandbox, encoding):
     works(sandbox, account, "a day later")
 
 
+# spec: 1 §5, A53
 @walk.step
 def failures_of_yesterday_do_not_count(sandbox):
     account = sandbox.account()
@@ -89,6 +92,7 @@ def unknown_keys_count_as_wrong_passwords_do(sandbox):
     sandbox.service.advance(DAY)
 
 
+# spec: 2 §5
 @walk.step
 def the_block_lies_on_calls_with_credentials(sandbox):
     """The customer's browser has no credentials; version 5 is blocked too (A53)."""
@@ -118,6 +122,7 @@ def failures_of_version_5_and_wrong_signatures_count(sandbox):
     sandbox.service.advance(DAY)
 
 
+# spec: 1 §5, A53
 @walk.step
 def forwarding_headers_are_no_way_round(sandbox):
     account = sandbox.account()

@@ -8,6 +8,9 @@ walk = Walk()
 METHODS = {"transaction/auth": "Auth", "transaction/preauth": "PreAuth"}
 
 
+# spec: 2 §3.2 Transitions: auth, authCardKey, authSessionKey and auth3DSecure, when accepted, make an Auth with status
+#   600 in one request.
+# spec: 2 §1.2; 2 §2.3; method transaction/auth; method transaction/authCardKey
 @walk.in_both
 def every_way_to_pay_is_approved(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -27,6 +30,7 @@ def every_way_to_pay_is_approved(sandbox, encoding):
     sandbox.approved(reply, "Auth", "authSessionKey")
 
 
+# spec: 2 §4.3, A24
 @walk.in_both
 def every_documented_parameter_is_taken(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -70,6 +74,7 @@ def every_documented_parameter_is_taken(sandbox, encoding):
         sandbox.matches(found[0].get("createdOn"), r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d", "createdOn (A21)")
 
 
+# spec: 2 §4.3
 @walk.in_both
 def amounts_are_whole_numbers_of_the_smallest_unit(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -99,6 +104,7 @@ def amounts_are_whole_numbers_of_the_smallest_unit(sandbox, encoding):
         sandbox.same((record["currency"], record["transactionValue"]), (currency, "1234"), currency)
 
 
+# spec: 2 §4.3, A19; codes ErrorCode 111 120
 @walk.in_both
 def currencies_must_be_enabled(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -109,6 +115,7 @@ def currencies_must_be_enabled(sandbox, encoding):
         sandbox.refused(account.call("transaction/auth", **raw, currency=currency), 400, "111", currency)
 
 
+# spec: 2 §4.3, A05, A12
 @walk.in_both
 def raw_cards_are_checked(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -144,6 +151,7 @@ def raw_cards_are_checked(sandbox, encoding):
             sandbox.approved(reply, "Auth", known["scheme"])
 
 
+# spec: 2 §4.3, A10, A104
 @walk.in_both
 def a_card_is_good_to_the_end_of_its_month(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -154,6 +162,7 @@ def a_card_is_good_to_the_end_of_its_month(sandbox, encoding):
     sandbox.refused(account.call("transaction/auth", **raw, **order()), 400, "109", "the first of the next")
 
 
+# spec: 2 §8
 @walk.in_both
 def lengths_are_limits(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -183,6 +192,7 @@ def lengths_are_limits(sandbox, encoding):
     sandbox.refused(reply, 400, "957", "an unknown terminal (A91)")
 
 
+# spec: 2 §4.3, A87, A89
 @walk.in_both
 def declines_are_answers_and_no_errors(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -223,6 +233,7 @@ def stored_cards_that_expire_are_declined(sandbox, encoding):
         sandbox.same(shown, (200, "903", "54"), "a stored card past its expiry (A87)")
 
 
+# spec: 2 §4.4, A103, A58
 @walk.in_both
 def the_customer_reference_validates_the_card_key(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -240,6 +251,8 @@ def the_customer_reference_validates_the_card_key(sandbox, encoding):
     sandbox.refused(account.call(pay, cardKey="nothing", **order()), 400, "940", "an unknown card key")
 
 
+# spec: 1 §4.7, A130: Nothing makes a token of raw card details.
+# spec: 2 §4.4, A130: Methods whose paths are not shown do not exist; the SDK can call any path.
 @walk.step
 def methods_without_a_shown_path_do_not_exist(sandbox):
     account = sandbox.account()

@@ -16,6 +16,7 @@ def value_of(account, key):
     return transactions(account, transactionKey=key)[0]["transactionValue"]
 
 
+# spec: method transaction/preauth; method transaction/capturepreauth
 @walk.in_both
 def a_capture_without_a_value_takes_all(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -30,6 +31,7 @@ def a_capture_without_a_value_takes_all(sandbox, encoding):
         sandbox.refused(reply, 400, "952", f"{operation} of 1 afterwards (A96)")
 
 
+# spec: 2 §3.2, A96
 @walk.in_both
 def a_smaller_capture_leaves_the_rest_reserved(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -47,6 +49,7 @@ def a_smaller_capture_leaves_the_rest_reserved(sandbox, encoding):
         sandbox.refused(reply, 400, "952", f"{operation} of the rest, which the bank releases (A96)")
 
 
+# spec: 2 §3.2, A96; method transaction/cancelpreauth
 @walk.in_both
 def a_cancellation_releases_the_rest(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -58,6 +61,7 @@ def a_cancellation_releases_the_rest(sandbox, encoding):
         sandbox.refused(account.call(REFUND, transactionKey=key), 400, "951", "refund of what was never debited")
 
 
+# spec: 2 §4.4
 @walk.in_both
 def an_empty_value_is_refused_and_an_omitted_one_is_all(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -68,6 +72,7 @@ def an_empty_value_is_refused_and_an_omitted_one_is_all(sandbox, encoding):
     sandbox.same(value_of(account, captured), "1000", "no transactionValue")
 
 
+# spec: 2 §3.2, A96
 @walk.in_both
 def reservations_end_by_themselves(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -79,6 +84,7 @@ def reservations_end_by_themselves(sandbox, encoding):
         sandbox.refused(account.call(operation, transactionKey=late), 400, "952", f"{operation} too late (A96)")
 
 
+# spec: 2 §3.2, A97; method transaction/refund
 @walk.in_both
 def refunds_never_exceed_the_original(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -108,6 +114,7 @@ def captures_are_refunded_each_for_itself(sandbox, encoding):
     sandbox.same(value_of(account, refund), "700", "its value")
 
 
+# spec: 2 §3.2, A95
 @walk.in_both
 def operations_fit_their_kind(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -126,6 +133,7 @@ def operations_fit_their_kind(sandbox, encoding):
             sandbox.refused(reply, 400, "937", f"{operation} of {malformed} (A03)")
 
 
+# spec: 2 §3.2
 @walk.in_both
 def any_order_of_operations_keeps_the_sums(sandbox, encoding):
     """Captures and cancellations of a preauth never exceed it, refunds never exceed their capture."""
@@ -144,6 +152,7 @@ def any_order_of_operations_keeps_the_sums(sandbox, encoding):
                 sandbox.refused(reply, 400, "107", f"{method} {value} of {left}")
 
 
+# spec: 2 §4.4; method transaction/update
 @walk.in_both
 def update_sets_what_is_not_set(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -178,6 +187,7 @@ def update_sets_what_is_not_set(sandbox, encoding):
     sandbox.refused(reply, 400, "954", "a field that was set at creation")
 
 
+# spec: 2 §2.3; 2 §4.4, A99; method transaction/lookup
 @walk.in_both
 def lookup_finds_what_was_created_so(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -203,6 +213,7 @@ def lookup_finds_what_was_created_so(sandbox, encoding):
     sandbox.refused(reply, 400, "125", "a reference that is too long")
 
 
+# spec: 2 §3.2, A94
 @walk.in_both
 def followers_carry_the_references_of_the_original(sandbox, encoding):
     account = sandbox.account(encoding=encoding)

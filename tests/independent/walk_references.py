@@ -23,6 +23,7 @@ def race(sandbox, requests, reference, what):
     sandbox.same(keys, [reply["transactionKey"] for reply in served], f"{what}: what the lookup finds")
 
 
+# spec: 2 §2.3, A92
 @walk.in_both
 def fifty_equal_requests_pay_once(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -64,6 +65,7 @@ def fifty_different_references_pay_fifty_times(sandbox):
     sandbox.same(len(keys), AT_ONCE, "fifty payments have fifty keys")
 
 
+# spec: 2 §3.2
 @walk.step
 def fifty_partial_operations_never_exceed(sandbox):
     """Seven times 150 do not fit into 1000, and a preauth is captured once, however many ask at once."""

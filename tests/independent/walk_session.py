@@ -25,6 +25,7 @@ def error_page(sandbox, account, fields, code, what, form_id="form7"):
     sandbox.same(data.get("errorCode"), code, f"{what}: errorCode")
 
 
+# spec: 2 §4.1; method session/initiate; codes ErrorCode 133
 @walk.in_both
 def initiate_wants_an_error_page(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -41,6 +42,7 @@ def initiate_wants_an_error_page(sandbox, encoding):
     sandbox.same(len(keys), 10, "ten sessions have ten keys")
 
 
+# spec: 2 §2.2, A34; 2 §2.2; 2 §2.2, A17; 2 §4.2, A33; method session/postform
 @walk.in_both
 def a_valid_form_leads_to_the_next_page(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -71,6 +73,7 @@ def a_valid_form_leads_to_the_next_page(sandbox, encoding):
     sandbox.same(list(data), list(expected), "its order (A82)")
 
 
+# spec: 2 §4.2
 @walk.step
 def without_an_encoding_the_data_is_xml(sandbox):
     account = sandbox.account(encoding=None)
@@ -78,6 +81,7 @@ def without_an_encoding_the_data_is_xml(sandbox):
     sandbox.same(data["cardCV2"], "", "XML data")
 
 
+# spec: 2 §2.2, A82: cardNumber shows the first 6 and last 4 digits.
 @walk.in_both
 def every_card_length_is_masked(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -106,6 +110,7 @@ def the_card_number_is_masked_wherever_it_is_repeated(sandbox, encoding):
         sandbox.holds(number not in told, f"{typed!r} is repeated unmasked", (form_id, data))
 
 
+# spec: 2 §4.2, A81
 @walk.in_both
 def the_expiry_may_be_written_in_every_documented_form(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -132,6 +137,7 @@ def the_expiry_may_be_written_in_every_documented_form(sandbox, encoding):
         sandbox.same(data["errors"]["cardExpiryYear"]["errorCode"], "109", f"code of {given}")
 
 
+# spec: 2 §2.2, A20; 2 §4.2, A81
 @walk.in_both
 def invalid_fields_lead_back_with_their_errors(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -183,6 +189,7 @@ def invalid_fields_lead_back_with_their_errors(sandbox, encoding):
     lands(sandbox, account, form(session(account), good, cardCV2="1234"), NEXT, "a CV2 of four digits")
 
 
+# spec: 2 §4.2, A80; codes ErrorCode 134 135
 @walk.in_both
 def a_missing_field_leads_to_the_error_page(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -205,6 +212,7 @@ def a_missing_field_leads_to_the_error_page(sandbox, encoding):
     )
 
 
+# spec: 2 §3.1, A79
 @walk.in_both
 def without_a_session_the_service_shows_its_own_page(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -220,6 +228,7 @@ def without_a_session_the_service_shows_its_own_page(sandbox, encoding):
     sandbox.holds(b"<script>" not in page.body, "no script through the address", page.body)
 
 
+# spec: 2 §4.2, A83
 @walk.in_both
 def redirects_keep_what_the_merchants_addresses_hold(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -248,6 +257,7 @@ def each_redirect_has_a_vector_of_its_own(sandbox):
     sandbox.same(len(set(locations)), 5, "the same input is not encrypted to the same data")
 
 
+# spec: 2 §1.1, A84
 @walk.in_both
 def several_pages_collect_together(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -259,6 +269,7 @@ def several_pages_collect_together(sandbox, encoding):
     sandbox.approved(account.call("transaction/authSessionKey", sessionKey=key, **order()), "Auth", "paid after both")
 
 
+# spec: 2 §3.1, A78
 @walk.in_both
 def a_session_lives_thirty_minutes(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -276,6 +287,7 @@ def a_session_lives_thirty_minutes(sandbox, encoding):
     sandbox.refused(reply, 400, "136", "a month later")
 
 
+# spec: 1 §2.4; 2 §1.1; method transaction/authSessionKey
 @walk.in_both
 def a_session_pays_when_a_card_was_posted(sandbox, encoding):
     account = sandbox.account(encoding=encoding)

@@ -35,6 +35,7 @@ def status(account, initiated):
     )
 
 
+# spec: 2 §4.4, A105; method transaction/initiate3DSecureSessionKey
 @walk.in_both
 def initiation_returns_a_key_and_an_address(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -68,6 +69,7 @@ def initiation_returns_a_key_and_an_address(sandbox, encoding):
         sandbox.same(check["transactionType"], "3DSecureCheck", f"{what}: what is recorded")
 
 
+# spec: 2 §3.3, A107, A110
 @walk.in_both
 def the_challenge_has_three_buttons(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -78,6 +80,7 @@ def the_challenge_has_three_buttons(sandbox, encoding):
     sandbox.same(page.forms[0]["method"], "post", "its form")
 
 
+# spec: method transaction/auth3DSecure
 @walk.in_both
 def an_authenticated_customer_pays(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -105,6 +108,8 @@ def an_authenticated_customer_pays(sandbox, encoding):
                 sandbox.approved(account.call("transaction/refund", transactionKey=key), "Refund", "refunded")
 
 
+# spec: 2 §4.4, A106: getAuthenticationStatus tells code, status, transactionKey, bankECIValue and liabilityShift.
+# spec: 2 §2.5, A105, A106; method transaction/getAuthenticationStatus; codes LiabilityShift Y N
 @walk.in_both
 def the_status_has_the_documented_fields(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -143,6 +148,7 @@ def answer_again(sandbox, initiated):
     return location(Browser(sandbox).open(initiated["authenticationUrl"]))
 
 
+# spec: 2 §3.3, A107
 @walk.in_both
 def a_challenge_times_out(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -258,6 +264,7 @@ def buttons_that_are_none_change_nothing(sandbox, encoding):
     sandbox.same(status(account, initiated)[0], "608", "the first answer counts (A110)")
 
 
+# spec: 2 §4.4, A07, A109
 @walk.in_both
 def references_go_from_the_check_to_the_payment(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -286,6 +293,7 @@ def references_go_from_the_check_to_the_payment(sandbox, encoding):
     sandbox.refused(reply, 400, "950", "also for another initiation")
 
 
+# spec: 2 §3.3, A108
 @walk.in_both
 def twenty_payments_at_once_charge_once(sandbox, encoding):
     account = sandbox.account(encoding=encoding)

@@ -57,6 +57,7 @@ def lookup(account, **criteria):
     return account.call("token/lookup", **criteria).list("cardKeyDetails", "cardKeyDetail")
 
 
+# spec: 1 §2.1, A66; 1 §2.1, A10; 1 §2.1, A65; 2 §2.6, A65; 2 §4.2, A65
 @walk.in_both
 def a_record_has_every_documented_field(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -111,6 +112,8 @@ def a_record_has_every_documented_field(sandbox, encoding):
         sandbox.same(record["cardholderAddress"][name], POSTED[name], name)
 
 
+# spec: 1 §2.1, A42: An empty value is an empty element in XML, null or an empty text in JSON.
+# spec: 1 §2.1
 @walk.in_both
 def what_is_not_known_is_empty(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -128,6 +131,7 @@ def what_is_not_known_is_empty(sandbox, encoding):
         sandbox.same(record["card"][name] or "", "", name)
 
 
+# spec: 1 §2.1
 @walk.in_both
 def numbers_are_shown_in_sixteen_characters_at_most(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -142,6 +146,7 @@ def numbers_are_shown_in_sixteen_characters_at_most(sandbox, encoding):
         sandbox.same(masked, number[:6] + "*" * stars + number[-4:], f"{known['scheme']} masked")
 
 
+# spec: 1 §2.1; 1 §3.1; 1 §3.1, A60; 1 §3.1, A61; method token/enable; method token/disable; codes Flag 1 0
 @walk.in_both
 def tokens_are_switched_on_and_off(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -158,6 +163,7 @@ def tokens_are_switched_on_and_off(sandbox, encoding):
     sandbox.approved(reply, "Auth", "paying with an enabled token")
 
 
+# spec: 1 §3.1; method token/delete; codes SandboxErrorCode 940
 @walk.in_both
 def deleting_cannot_be_undone(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -177,6 +183,7 @@ def deleting_cannot_be_undone(sandbox, encoding):
         sandbox.refused(reply, 400, "940", "paying after deleting")
 
 
+# spec: 1 §3.1, A58; 1 §4.3, A58; codes SandboxErrorCode 941
 @walk.in_both
 def the_customer_reference_validates(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -193,6 +200,7 @@ def the_customer_reference_validates(sandbox, encoding):
         sandbox.refused(account.call(f"token/{method}"), 400, "938", f"{method} without a key")
 
 
+# spec: 1 §4.2, A69; 1 §4.2; method token/lookup
 @walk.in_both
 def lookups_match_all_that_is_given(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -210,6 +218,7 @@ def lookups_match_all_that_is_given(sandbox, encoding):
         sandbox.same(reply.list("cardKeyDetails", "cardKeyDetail"), [], "nothing found")
 
 
+# spec: 1 §3.1; 1 §4.6, A09; 1 §4.6, A67; method token/updateCardKeyDetails
 @walk.in_both
 def details_are_replaced_one_by_one(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -240,6 +249,7 @@ def details_are_replaced_one_by_one(sandbox, encoding):
         sandbox.same(token(account, key)["cardholderAddress"][name], "Bath", f"the table's spelling {misspelt} (A23)")
 
 
+# spec: 1 §2.1, A01, A04
 @walk.in_both
 def details_keep_to_their_lengths(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -271,6 +281,8 @@ def details_keep_to_their_lengths(sandbox, encoding):
     sandbox.refused(refused, 400, "109", "a card without an expiry (A67)")
 
 
+# spec: 1 §4.6, A10: The year has 2 or 4 digits.
+# spec: 1 §4.6, A67
 @walk.in_both
 def an_updated_expiry_counts_for_payments(sandbox, encoding):
     account = sandbox.account(encoding=encoding)
@@ -282,6 +294,7 @@ def an_updated_expiry_counts_for_payments(sandbox, encoding):
     sandbox.approved(account.call("transaction/authCardKey", cardKey=key, **order()), "Auth", "renewed")
 
 
+# spec: 1 §1; method token/tokeniseTransactionKey
 @walk.in_both
 def transactions_become_tokens(sandbox, encoding):
     account = sandbox.account(encoding=encoding)

@@ -19,6 +19,7 @@ def approved(sandbox, reply, kind, action, value, what):
     return reply.get("trans_key")
 
 
+# spec: 3 §2.2; 3 §4.2, A123; method enterprise/repeat
 @walk.step
 def earlier_cards_are_charged_again(sandbox):
     account = sandbox.account()
@@ -59,6 +60,8 @@ def earlier_cards_are_charged_again(sandbox):
     sandbox.refused_by_checkout(reply, 400, "943", "repeat of another account's payment")
 
 
+# spec: 3 §7, A113: What succeeds or fails says so by status.
+# spec: 3 §2.2, A113, A124
 @walk.step
 def a_repeat_may_be_declined(sandbox):
     """A card that expires between two payments: status 0, a key, and no auth_code (A113)."""
@@ -73,6 +76,7 @@ def a_repeat_may_be_declined(sandbox):
     sandbox.same(lookup.get("status"), "Failed", "its status (A125)")
 
 
+# spec: 3 §3.2, A97; 3 §4.3, A97; method enterprise/refund
 @walk.step
 def refunds_are_bounded_by_the_original(sandbox):
     account = sandbox.account()
@@ -98,6 +102,7 @@ def refunds_are_bounded_by_the_original(sandbox):
     sandbox.same(lookup.get("status"), "Refunded", "the status of the original (A125)")
 
 
+# spec: 3 §3.2; method enterprise/capture; method enterprise/cancel
 @walk.step
 def reservations_are_captured_and_cancelled(sandbox):
     account = sandbox.account()
@@ -137,6 +142,8 @@ def reservations_are_captured_and_cancelled(sandbox):
     )
 
 
+# spec: 3 §4.2: Auth debits, PreAuth reserves for 10 days.
+# spec: 3 §3.2, A96
 @walk.step
 def reservations_are_void_after_ten_days(sandbox):
     account = sandbox.account()
@@ -150,6 +157,7 @@ def reservations_are_void_after_ten_days(sandbox):
         sandbox.same(captured.get("errorcode"), code, f"capture 10 days less {1 - late} seconds later")
 
 
+# spec: 2 §8, A96; 3 §3.2, A100
 @walk.step
 def each_reservation_keeps_the_life_of_its_version(sandbox):
     """One account has one set of transactions, whichever version asks (A96, A100)."""
@@ -169,6 +177,7 @@ def each_reservation_keeps_the_life_of_its_version(sandbox):
     sandbox.refused(account.call("transaction/cancelpreauth", transactionKey=longer), 400, "952", "after 10 days")
 
 
+# spec: 3 §2, A13
 @walk.step
 def amounts_have_the_decimals_of_their_currency(sandbox):
     account = sandbox.account()
@@ -196,6 +205,7 @@ def amounts_have_the_decimals_of_their_currency(sandbox):
         sandbox.refused_by_checkout(reply, 400, "107", f"{too_fine} {currency} (A13)")
 
 
+# spec: method enterprise/transaction_lookup
 @walk.step
 def transactions_are_looked_up(sandbox):
     account = sandbox.account()
@@ -214,6 +224,7 @@ def transactions_are_looked_up(sandbox):
     )
 
 
+# spec: 3 §4.6; method enterprise/sms
 @walk.step
 def messages_are_kept_and_not_sent(sandbox):
     account = sandbox.account()
@@ -248,6 +259,7 @@ def messages_are_kept_and_not_sent(sandbox):
     )
 
 
+# spec: 3 §4.7, A128; method enterprise/address
 @walk.step
 def british_addresses_are_found(sandbox):
     account = sandbox.account()

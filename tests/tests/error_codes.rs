@@ -37,6 +37,9 @@ const DOCUMENTED: [(&str, u16, &str); 29] = [
     ("184", 400, "Invalid callback URL"),
 ];
 
+// spec: 1 §7, A40: What cannot be processed is answered with HTTP 400, 401 or 403; each code has its own.
+// spec: 2 §7, A40: Errors have HTTP 400, 401 or 403: a missing error page 400, wrong credentials 401.
+// spec: 2 §7, A38
 #[test]
 fn each_code_has_its_text_and_its_status() {
     for (code, status, text) in DOCUMENTED {

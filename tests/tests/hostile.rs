@@ -72,6 +72,7 @@ async fn bodies_that_are_no_forms_are_told_so_in_both_encodings() {
     still_up(&shop).await;
 }
 
+// spec: 1 §4.1, A49
 #[tokio::test]
 async fn wrong_paths_and_methods_are_told_so() {
     let shop = Shop::open(Encoding::Xml).await;

@@ -34,11 +34,14 @@ fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorCode {
     }
 }
 
+// spec: 2 §1.2
 #[tokio::test]
 async fn from_a_session_to_a_refund_in_xml() {
     from_a_session_to_a_refund(Encoding::Xml).await;
 }
 
+// spec: 2 §1.2: Payments are made with raw card details, with a card key and with a session key.
+// spec: 2 §1.1, A130
 #[tokio::test]
 async fn from_a_session_to_a_refund_in_json() {
     from_a_session_to_a_refund(Encoding::Json).await;
@@ -119,6 +122,7 @@ async fn preauth_life(shop: &Shop) {
     assert_eq!(found.transactions[0].merchant_reference, "march");
 }
 
+// spec: 2 §2.3, A92
 #[tokio::test]
 async fn a_reference_pays_once_also_when_fifty_try_at_once() {
     let shop = Shop::open(Encoding::Json).await;
@@ -142,6 +146,7 @@ async fn a_reference_pays_once_also_when_fifty_try_at_once() {
     assert_eq!(paid, 1);
 }
 
+// spec: 2 §4.3, A87, A89
 #[tokio::test]
 async fn a_decline_is_an_outcome_and_uses_up_its_reference() {
     let shop = Shop::open(Encoding::Xml).await;
@@ -173,6 +178,7 @@ async fn a_form_with_mistakes_comes_back_with_all_of_them() {
     assert_eq!(code("cardCV2"), Some("110"));
 }
 
+// spec: 2 §5, A56
 #[tokio::test]
 async fn nothing_of_one_merchant_is_there_for_another() {
     let shop = Shop::open(Encoding::Json).await;

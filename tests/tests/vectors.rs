@@ -41,6 +41,10 @@ fn texts(case: &Value, key: &str) -> Vec<String> {
     case[key].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
+// spec: 1 §5, A02, A29: Parameters are signed in ascending order of name, in any letter case, without shaSignature.
+// spec: 1 §5, A09, A25: Parameters without a value are not signed.
+// spec: 1 §5, A25: Each is name=value and the key, all of them in a row.
+// spec: 1 §5, A27: The signature is the SHA-512 of that, 128 hexadecimal digits in lower case.
 #[test]
 fn signatures_are_those_of_hashlib() {
     for case in cases(&read("signing.json"), "cases") {
@@ -60,6 +64,7 @@ fn signatures_are_those_of_hashlib() {
     }
 }
 
+// spec: 1 §5, A25
 #[test]
 fn the_way_to_a_signature_is_explained_as_it_was_taken() {
     for case in cases(&read("signing.json"), "cases") {
@@ -99,6 +104,7 @@ fn the_signer_of_ordered_parameters_agrees() {
     }
 }
 
+// spec: 1 §5, A26: An array is signed as JSON whose numbers are texts.
 #[test]
 fn arrays_are_those_of_pythons_json() {
     for case in cases(&read("signing.json"), "arrays") {
@@ -111,6 +117,7 @@ fn arrays_are_those_of_pythons_json() {
     }
 }
 
+// spec: 1 §5, A26
 #[test]
 fn arrays_of_forms_are_signed_as_pythons_json() {
     for case in cases(&read("signing.json"), "forms") {
@@ -123,6 +130,7 @@ fn arrays_of_forms_are_signed_as_pythons_json() {
     }
 }
 
+// spec: 1 §5, A26
 #[test]
 fn the_client_writes_arrays_of_forms_so() {
     let file = read("signing.json");
@@ -165,6 +173,7 @@ fn cipher(case: &Value) -> SessionCipher {
     SessionCipher::with_derivation(text(case, "apiKey"), derivation).unwrap().padding(padding)
 }
 
+// spec: 2 §4.2, A32
 #[test]
 fn session_data_decrypts_as_openssl_does() {
     let file = read("session.json");
@@ -184,6 +193,7 @@ fn session_data_encrypts_as_openssl_does() {
     }
 }
 
+// spec: 2 §4.2, A35
 #[test]
 fn bad_session_data_is_refused_with_one_error() {
     let mut messages: Vec<String> = Vec::new();
@@ -198,6 +208,7 @@ fn bad_session_data_is_refused_with_one_error() {
 }
 
 /// Someone who flips a bit of the `iv` flips it in the text: the data proves nothing.
+// spec: 2 §4.2, A35
 #[test]
 fn altered_session_data_passes_unnoticed() {
     let altered = cases(&read("session.json"), "altered");

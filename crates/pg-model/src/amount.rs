@@ -200,6 +200,7 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
+    // spec: 2 §4.3, A19; 3 §2, A13
     #[test]
     fn decimals_follow_the_currency() {
         for (text, currency, minor, written) in [
@@ -241,6 +242,7 @@ mod tests {
         assert_eq!("x GBP".parse::<Amount>(), Err(AmountError::NotDecimal));
     }
 
+    // spec: 2 §4.3
     #[test]
     fn sums_are_checked() {
         let most = Amount::new(u64::MAX, Currency::GBP);

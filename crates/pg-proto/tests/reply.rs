@@ -28,6 +28,8 @@ fn transaction(code: &str) -> http::Response<Bytes> {
     response(200, "application/xml", &body)
 }
 
+// spec: 2 §2.3, A11: A status that nobody knows is neither approved nor declined.
+// spec: 2 §7, A11: A status that nobody knows is neither approved nor declined.
 #[test]
 fn a_decline_is_an_outcome_and_an_unknown_status_is_neither() {
     let outcome = |code| account().reply::<AuthSessionKey>(transaction(code)).unwrap();
@@ -83,6 +85,8 @@ fn refused(status: u16, code: &str) -> Refused {
     }
 }
 
+// spec: 1 §7, A132: Each code has one remedy; for a code that nobody knows the HTTP status decides. Whoever follows it
+//   neither pays twice nor loses a payment.
 #[test]
 fn every_code_has_the_remedy_that_loses_no_payment_and_doubles_none() {
     let sandbox = sandbox();
@@ -101,6 +105,7 @@ fn every_code_has_the_remedy_that_loses_no_payment_and_doubles_none() {
     }
 }
 
+// spec: 1 §7, A132
 #[test]
 fn remedies_follow_the_code_and_then_the_status() {
     for (status, code, expected, may_be_executed) in [
@@ -128,6 +133,7 @@ fn no_answer_from_the_bank_may_have_been_a_payment() {
     assert!(!account().reply::<AuthSessionKey>(response(400, "application/json", body)).unwrap_err().may_be_executed());
 }
 
+// spec: 1 §7, A44: A reply that is none is neither success nor refusal.
 #[test]
 fn an_unreadable_reply_may_have_been_executed_and_says_where_and_what() {
     for (status, kind, body, words) in [

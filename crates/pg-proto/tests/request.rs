@@ -33,6 +33,7 @@ fn signature(request: &http::Request<Bytes>) -> String {
     pairs(request).into_iter().find(|(name, _)| name == "shaSignature").map(|(_, value)| value).expect("a signature")
 }
 
+// spec: 1 §5, A52
 #[test]
 fn a_request_is_signed_as_an_independent_tool_signs_it() {
     // hashlib.sha512 over name=value + key of the parameters sorted by str.lower, empty ones dropped.
@@ -76,6 +77,7 @@ fn request_unchecked_is_the_way_round() {
     assert!(pairs(&account().request_unchecked(&auth).unwrap()).contains(&("currency".into(), "pounds".into())));
 }
 
+// spec: 3 §5
 #[test]
 fn version_5_carries_its_own_credentials_and_no_signature() {
     let token = GetToken::new().success_url("https://shop.example/thanks");

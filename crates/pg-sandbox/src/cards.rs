@@ -235,6 +235,7 @@ mod tests {
 
     use super::*;
 
+    // spec: 1 §2.4, A137
     #[test]
     fn every_test_card_is_valid_unique_and_of_a_scheme() {
         let mut seen = HashSet::new();
@@ -247,11 +248,13 @@ mod tests {
         }
     }
 
+    // spec: 1 §1, A87; 1 §2.4, A137
     #[test]
     fn a_number_without_a_scenario_is_approved() {
         assert_eq!(Scenario::of("4111111111111111"), Scenario::Approved);
     }
 
+    // spec: 1 §2.1
     #[test]
     fn schemes_by_range() {
         for (number, scheme) in [
@@ -278,6 +281,8 @@ mod tests {
         assert!(!luhn_valid(""));
     }
 
+    // spec: 1 §2.4, A137: Which cards do what is listed, and any other card is approved.
+    // spec: 2 §4.3, A137: Test cards have scenarios.
     #[test]
     fn the_view_lists_number_scheme_and_scenario() {
         let view = view();

@@ -354,6 +354,7 @@ mod tests {
         Form::read(&headers, b"a=1", &FormLimits::default())
     }
 
+    // spec: 1 §4.1, A36, A46, A48: The body is a form.
     #[test]
     fn decodes_and_keeps_the_order() {
         let form = form("b=2&a=caf%C3%A9+%26+tea&&c&d==x&e=ü".as_bytes()).unwrap();
@@ -421,6 +422,7 @@ mod tests {
         assert!(Form::read(&HeaderMap::new(), b"", &FormLimits::default()).unwrap().is_empty());
     }
 
+    // spec: 1 §8, A47: Requests have at most 1 MiB and 2,000 parameters.
     #[test]
     fn limits_hold_and_5_000_card_keys_pass() {
         let key = "01234567-89ab-cdef-0123-456789abcdef0123%2C";

@@ -167,6 +167,7 @@ mod tests {
         Keys::new(Box::new(SeededRandom::new([7; 32])))
     }
 
+    // spec: 1 §2.2, A03
     #[test]
     fn record_keys_are_32_alphanumeric_and_ascending() {
         let mut keys = keys();
@@ -194,6 +195,7 @@ mod tests {
         assert!(first < last);
     }
 
+    // spec: 1 §2.1, A66: A card key is groups of hexadecimal digits with hyphens.
     #[test]
     fn card_keys_are_hexadecimal_groups_and_ascending() {
         let mut keys = keys();

@@ -173,6 +173,7 @@ mod tests {
         assert_ne!(vault.seal(&mut dice, "a", PAN), vault.seal(&mut dice, "a", PAN));
     }
 
+    // spec: 1 §2.1, A66, A131
     #[test]
     fn a_card_has_one_identifier_at_each_merchant() {
         let vault = Vault::new(&[9; 32]);
@@ -183,6 +184,7 @@ mod tests {
         assert_eq!(identifier.to_string().len(), 15);
     }
 
+    // spec: 2 §1.1, A101
     #[test]
     fn a_cv2_is_handed_out_once_and_forgotten_with_its_session() {
         let now = Timestamp::from_millis(1000);

@@ -36,6 +36,7 @@ fn admitted(more: &str) -> usize {
     calls.filter(|status| *status == 200).count()
 }
 
+// spec: 1 §8, A54: The limit of an account can be changed.
 #[test]
 fn an_account_has_the_limit_that_it_is_given() {
     assert_eq!(admitted("requestsPerMinute = 3"), 3);

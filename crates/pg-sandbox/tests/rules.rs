@@ -144,6 +144,16 @@ fn parameters(method: &MethodInfo, changed: &Field, value: &str) -> Vec<(String,
         .collect()
 }
 
+// spec: 1 §4.3, A08: cardKey is the token to act on: without it nothing happens.
+// spec: 1 §4.7, A08: transactionKey is required.
+// spec: 1 §7, A45: Each wrong or missing parameter has its code.
+// spec: 1 §8 Limits: merchantCustomerReference has at most 45 characters where a token is acted on.
+// spec: 2 §4.3, A05, A12: A raw card has 13 to 19 digits without separators, a month and a year of two digits each; CV2
+//   and name are optional.
+// spec: 2 §4.4: initiate3DSecureSessionKey needs returnUrl, where the customer comes back to.
+// spec: 1 §2.1, A01, A04; 1 §4.6, A10; 1 §7, A40; 1 §8; 2 §8; 3 §4.1; 3 §7, A112; 3 §8
+// spec: parameters signed enterprise; codes ErrorCode 108 109 110 120 125 184
+// spec: codes SandboxErrorCode 937 938
 #[test]
 fn every_rule_of_every_parameter_is_kept() {
     let mut sandbox = Sandbox::in_memory();
@@ -186,6 +196,7 @@ fn a_right_value_of_every_parameter_is_not_refused_for_its_form() {
 }
 
 /// Lengths are counted in characters (assumption 1); one more is refused, above.
+// spec: 1 §8
 #[test]
 fn a_text_may_have_as_many_characters_as_its_table_says() {
     let mut sandbox = Sandbox::in_memory();
@@ -202,6 +213,7 @@ fn a_text_may_have_as_many_characters_as_its_table_says() {
     assert!(lengths > 60, "only {lengths} lengths");
 }
 
+// spec: codes TransactionCategory donation debt booking; codes PaymentSource ecomm moto
 #[test]
 fn every_listed_value_is_taken() {
     let mut sandbox = Sandbox::in_memory();

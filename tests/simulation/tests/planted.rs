@@ -4,6 +4,7 @@ use std::{env, fs, path::Path, thread};
 
 use pg_simulation::planted::{ALL, Planted, table};
 
+// spec: 1 §5, A144
 #[test]
 fn every_planted_bug_is_found() {
     assert!(ALL.len() >= 12);

@@ -150,6 +150,7 @@ async fn an_answer_cannot_be_changed_by_going_back() {
     assert_eq!(payment.status().await, ["608", "07", "N"]);
 }
 
+// spec: 2 §3.3, A110
 #[tokio::test]
 async fn of_two_tabs_the_first_answer_counts() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
@@ -180,6 +181,7 @@ async fn an_answer_that_comes_too_late_does_not_count() {
     assert_eq!(payment.pay().await, "600");
 }
 
+// spec: 2 §3.3, A107, A110
 #[tokio::test]
 async fn a_shop_may_show_the_challenge_in_a_frame() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };

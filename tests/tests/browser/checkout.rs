@@ -87,11 +87,13 @@ async fn pay(browser: &Browser, card: &[(&str, &str)]) {
     browser.submit("form button").await;
 }
 
+// spec: 3 §1
 #[tokio::test]
 async fn a_customer_pays() {
     a_customer_pays_and_goes_on(Scripts::On).await;
 }
 
+// spec: 3 §1, A180
 #[tokio::test]
 async fn a_customer_pays_without_scripts() {
     a_customer_pays_and_goes_on(Scripts::Off).await;
@@ -133,6 +135,7 @@ async fn a_customer_is_led_to_the_shop_at_once_where_that_is_wanted() {
     assert_eq!(browser.complaints().await, [""; 0]);
 }
 
+// spec: 3 §3.2
 #[tokio::test]
 async fn an_amount_is_reserved() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
@@ -194,6 +197,7 @@ async fn mistakes_lead_to_their_inputs_and_are_put_right() {
     assert_eq!(merchant.statuses().await, ["600"]);
 }
 
+// spec: 3 §4.1, A114, A120; 3 §6, A120
 #[tokio::test]
 async fn a_customer_goes_back_to_the_shop_and_comes_again() {
     let Some(browser) = Browser::open(Scripts::Off).await else { return };
@@ -210,6 +214,7 @@ async fn a_customer_goes_back_to_the_shop_and_comes_again() {
     browser.see("Payment complete").await;
 }
 
+// spec: 3 §3.1
 #[tokio::test]
 async fn nothing_is_paid_once_the_shop_has_cancelled() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
@@ -228,6 +233,7 @@ async fn nothing_is_paid_once_the_shop_has_cancelled() {
     assert_eq!(browser.complaints().await, [""; 0]);
 }
 
+// spec: 3 §3.1, A119
 #[tokio::test]
 async fn nothing_is_paid_once_the_token_has_expired() {
     let Some(browser) = Browser::open(Scripts::Off).await else { return };
@@ -257,6 +263,7 @@ async fn a_link_that_may_be_opened_once_is_opened_once() {
     browser.see("This payment link has expired").await;
 }
 
+// spec: 3 §3.1, A136
 #[tokio::test]
 async fn a_double_click_pays_once() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
@@ -381,6 +388,7 @@ async fn names_from_outside_are_shown_as_they_are() {
     assert_eq!(browser.complaints().await, [""; 0]);
 }
 
+// spec: 3 §1, A180
 #[tokio::test]
 async fn a_card_is_entered_with_the_keyboard_alone() {
     let Some(browser) = Browser::open(Scripts::Off).await else { return };
@@ -418,6 +426,7 @@ async fn is_shown(browser: &Browser, css: &str) -> bool {
     browser.run(script, &[css.into()]).await == true
 }
 
+// spec: 3 §1
 #[tokio::test]
 async fn the_card_comes_first_on_a_phone_however_long_the_order_is() {
     let Some(browser) = Browser::open(Scripts::Off).await else { return };
@@ -443,6 +452,7 @@ async fn the_card_comes_first_on_a_phone_however_long_the_order_is() {
     assert!(!is_shown(&browser, "summary").await);
 }
 
+// spec: 3 §1
 #[tokio::test]
 async fn in_forced_colours_buttons_have_edges_and_mistakes_marks() {
     let Some(browser) = Browser::open(Scripts::Off).await else { return };

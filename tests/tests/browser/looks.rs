@@ -40,6 +40,7 @@ async fn pay(browser: &Browser, number: &str) {
     browser.submit("form button").await;
 }
 
+// spec: 3 §1: The pages need no script, fit the smallest screens, and have no accessibility violation that axe knows.
 #[tokio::test]
 async fn of_the_checkout() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
@@ -79,6 +80,7 @@ async fn of_a_checkout_of_many_long_things() {
     look(&browser, &token(&shop, many.item(CheckoutItem::new("سجادة صلاة", "9000"))).await, "checkout-long").await;
 }
 
+// spec: 3 §1
 #[tokio::test]
 async fn of_a_checkout_after_a_challenge() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
@@ -103,6 +105,7 @@ async fn of_a_checkout_after_a_challenge() {
     }
 }
 
+// spec: 3 §1
 #[tokio::test]
 async fn of_a_checkout_that_is_over() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
@@ -131,6 +134,7 @@ async fn of_a_checkout_that_is_over() {
     }
 }
 
+// spec: 3 §1
 #[tokio::test]
 async fn of_the_challenge() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };
@@ -155,6 +159,7 @@ async fn of_the_challenge() {
     judge(&browser, "challenge-unknown").await;
 }
 
+// spec: 3 §1
 #[tokio::test]
 async fn of_what_went_wrong() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };

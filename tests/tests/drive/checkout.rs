@@ -35,6 +35,7 @@ async fn pay(url: &str) -> String {
     browser::location(&reply).to_owned()
 }
 
+// spec: 3 §6, A133: As the callback is not signed, its transaction is looked up before it is believed.
 #[tokio::test]
 async fn news_from_callback_and_browser_are_looked_up() {
     let shop = Shop::open(Encoding::Json).await;

@@ -8,6 +8,7 @@ use pg_model::{
 
 use crate::replies::golden::golden_xml;
 
+// spec: 3 §2.1, A115, A116
 #[test]
 fn gettoken() {
     let token = Token::default().with(|record| {
@@ -81,6 +82,7 @@ fn operations_on_earlier_transactions() {
     }
 }
 
+// spec: 3 §2.2, A113, A124
 #[test]
 fn status_0_is_a_decline() {
     let failed = EnterpriseResult::default().with(|record| {
@@ -123,6 +125,7 @@ fn address() {
     }));
 }
 
+// spec: 3 §4.8, A125
 #[test]
 fn transaction_lookup() {
     golden_xml("enterprise/transaction_lookup").is(&EnterpriseTransaction::default().with(|record| {

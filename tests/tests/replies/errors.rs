@@ -4,6 +4,7 @@ use pg_model::{Encoding, EnterpriseResult, ErrorCode, METHODS, ServiceError, Tra
 
 use crate::replies::golden::{golden, golden_xml};
 
+// spec: 2 §7, A38
 #[test]
 fn a_refusal_of_version_3() {
     let refusal = ServiceError::default().with(|record| {
@@ -19,6 +20,7 @@ fn a_refusal_of_version_3() {
     }
 }
 
+// spec: 3 §7, A39
 #[test]
 fn a_refusal_of_version_5_holds_only_a_number() {
     let refusal = ServiceError::default().with(|record| {
@@ -31,6 +33,7 @@ fn a_refusal_of_version_5_holds_only_a_number() {
 }
 
 /// No record takes the error for a field of its own, or lacks a field so badly that the refusal is not seen.
+// spec: 2 §7, A38
 #[test]
 fn every_method_sees_a_refusal() {
     for info in METHODS {

@@ -22,6 +22,7 @@ fn redirect_data_of_a_valid_form() {
     }));
 }
 
+// spec: 2 §2.2, A20
 #[test]
 fn redirect_data_of_a_form_with_invalid_fields() {
     let field_error = |code: ErrorCode, trace: &str, message: &str| {
@@ -45,6 +46,7 @@ fn redirect_data_of_a_form_with_invalid_fields() {
 }
 
 /// The error page is told the error and nothing of the card, in the shape of every other error.
+// spec: 2 §2.2
 #[test]
 fn redirect_data_of_the_error_page() {
     golden("session/postform-errorpage").is_record(&ServiceError::default().with(|record| {

@@ -66,21 +66,25 @@ fn details(card_key_details: Vec<CardKeyDetail>) -> CardKeyDetails {
     })
 }
 
+// spec: 1 §2.1
 #[test]
 fn lookup() {
     golden("token/lookup").is(&details(vec![full_token(), bare_token()]));
 }
 
+// spec: 1 §4.2, A43
 #[test]
 fn a_lookup_that_finds_nothing() {
     golden("token/lookup-none").is(&details(vec![]));
 }
 
+// spec: 1 §2.1, A42
 #[test]
 fn null_empty_text_empty_element_and_absence_all_mean_not_given() {
     golden("token/lookup-empties").one_of_several_shapes().is(&details(vec![bare_token()]));
 }
 
+// spec: 1 §4.7
 #[test]
 fn tokenise_transaction_key() {
     golden("token/tokeniseTransactionKey").is(&details(vec![CardKeyDetail::default().with(|reply| {
@@ -106,6 +110,7 @@ fn tokenise_transaction_key() {
     })]));
 }
 
+// spec: 1 §4.3; codes ResultCode OK
 #[test]
 fn enable_disable_delete_and_update() {
     let ok = Acknowledgement::default().with(|record| {
@@ -116,6 +121,7 @@ fn enable_disable_delete_and_update() {
     }
 }
 
+// spec: 1 §4.8; codes ResultCode ERROR
 #[test]
 fn request_account_updater() {
     golden("token/requestAccountUpdater").is(&BatchRequested::default().with(|record| {
@@ -127,6 +133,7 @@ fn request_account_updater() {
     }));
 }
 
+// spec: 1 §2.1
 #[test]
 fn retrieve_account_updater() {
     let updated = UpdatedCard::default().with(|reply| {
@@ -157,6 +164,7 @@ fn retrieve_account_updater() {
     }));
 }
 
+// spec: 1 §6
 #[test]
 fn account_updater_callback() {
     golden("token/accountUpdaterCallback").is(&AccountUpdaterBatch::default().with(|reply| {

@@ -19,6 +19,7 @@ fn approved(kind: TransactionType, first_digits: &str, bank: &[(&str, &str)]) ->
     })
 }
 
+// spec: 2 §4.3, A88; codes StatusCode 600
 #[test]
 fn payments() {
     let all_bank_data = [
@@ -67,6 +68,7 @@ fn a_decline_is_an_outcome() {
     assert!(matches!(Outcome::read(declined, &pg_sandbox::dialect()), Outcome::Declined(_)));
 }
 
+// spec: codes StatusCode 607 608
 #[test]
 fn three_d_secure_initiation() {
     for (name, letter) in
@@ -83,6 +85,7 @@ fn three_d_secure_initiation() {
     }
 }
 
+// spec: 2 §4.4, A105
 #[test]
 fn a_failed_three_d_secure_initiation_brings_no_key_and_no_address() {
     golden("transaction/initiate3DSecureSessionKey-failed").is(&ThreeDSecureInitiation::default().with(|record| {
@@ -93,6 +96,7 @@ fn a_failed_three_d_secure_initiation_brings_no_key_and_no_address() {
     }));
 }
 
+// spec: 2 §4.4, A106
 #[test]
 fn three_d_secure_status() {
     golden("transaction/getAuthenticationStatus").is(&AuthenticationStatus::default().with(|record| {

@@ -10,6 +10,9 @@ fn broken(path: &str, name: &str, value: &str) -> Option<Rule> {
     found.iter().find(|violation| violation.name == name).map(|violation| violation.rule)
 }
 
+// spec: 2 §8 Limits: Lengths: itemName 64, itemReference 32, merchantReference 32, uniqueMerchantReference 128,
+//   merchantCustomerReference 45, postcode 8.
+// spec: 1 §8; 3 §8
 #[test]
 fn lengths_of_the_documents() {
     for (path, name, longest) in [
@@ -73,6 +76,8 @@ fn exact_lengths_of_the_documents() {
     }
 }
 
+// spec: 1 §2.4, A12: The Luhn check is the service's business: the SDK rules digits and length only.
+// spec: 2 §8
 #[test]
 fn digits_of_a_card() {
     for (path, least, most) in
@@ -108,6 +113,7 @@ fn numbers_of_version_5() {
     }
 }
 
+// spec: 1 §4.8, A70; 1 §8
 #[test]
 fn five_thousand_card_keys_and_no_more() {
     let keys = |count: usize| (0..count).map(|n| format!("key-{n}")).collect::<Vec<_>>().join(",");
@@ -119,6 +125,8 @@ fn five_thousand_card_keys_and_no_more() {
 }
 
 /// The edge of every length in the tables, whatever the documents say.
+// spec: 1 §8 Limits: Fields have the lengths of their tables, in characters.
+// spec: 3 §8 Limits: Fields have the lengths of their tables.
 #[test]
 fn every_length_is_kept_at_its_edges() {
     for method in METHODS {

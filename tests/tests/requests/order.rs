@@ -46,6 +46,7 @@ impl EachMethod for SigningOrder {
     }
 }
 
+// spec: 1 §5, A02, A29
 #[test]
 fn every_request_hands_out_its_parameters_in_signing_order() {
     for_each_method(&mut SigningOrder);
@@ -114,6 +115,8 @@ fn foreign_parameters_are_left_alone() {
     assert_eq!(request, pg_model::DeleteToken::new("k"));
 }
 
+// spec: 1 §4.6, A23: The misspelt names of town and county are read; both spellings at once are a parameter sent twice.
+// spec: 1 §2.1, A23
 #[test]
 fn misspelt_names_are_read_and_the_right_ones_sent() {
     let parameters = Parameters::from_iter([

@@ -101,6 +101,7 @@ fn everything_wrong_is_reported_at_once_by_its_name_on_the_wire() {
     }
 }
 
+// spec: 2 §4.3, A05
 #[test]
 fn everything_required_is_missed_at_once() {
     for method in pg_model::METHODS {
@@ -123,6 +124,7 @@ fn everything_required_is_missed_at_once() {
     }
 }
 
+// spec: 2 §4.3, A05
 #[test]
 fn an_item_needs_its_name_and_price() {
     let parameters =
@@ -132,6 +134,7 @@ fn an_item_needs_its_name_and_price() {
 }
 
 /// Items are numbered from 0 without a gap (assumption A14), and an error names an item as it was sent.
+// spec: 2 §2.4, A14
 #[test]
 fn a_gap_in_the_numbers_of_items_is_an_error() {
     let given = [("cardKey", "k"), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "1")];
@@ -167,6 +170,7 @@ fn a_gap_in_the_numbers_of_items_is_an_error() {
     assert_eq!(wrong_names(&checkout.check_parameters(&from_one("x"))), ["item_price[1]"]);
 }
 
+// spec: 2 §8, A14, A47
 #[test]
 fn many_items_are_read_in_time() {
     let pairs = (0..10_000).flat_map(|n| [(format!("itemName{n}"), "Tea"), (format!("itemPrice{n}"), "1")]);
@@ -203,6 +207,7 @@ fn a_missing_parameter_hides_nothing() {
     assert_eq!(wrong_names(&found), ["accountUpdaterKey", "cardKey", "cardKey"]);
 }
 
+// spec: 2 §4.2, A81
 #[test]
 fn the_expiry_is_one_field_or_two() {
     let form = |pairs: &[(&'static str, &'static str)]| {

@@ -229,6 +229,8 @@ fn checkout(shop: &mut Shop) {
     }
 }
 
+// spec: 3 §4, A41, A49: Each method is a POST of a form to its path; the reply is XML with HTTP 200.
+// spec: 2 §4.4, A21; fields
 #[test]
 fn every_field_of_every_reply_is_given() {
     let mut shop = Shop::open();
@@ -242,6 +244,8 @@ fn every_field_of_every_reply_is_given() {
 }
 
 /// No other event is shown than the end of a batch and a hosted payment (spec 1 §6, 2 §6, 3 §6; assumption 138).
+// spec: 1 §6, A138: The token service tells of nothing else.
+// spec: 2 §6, A138: The gateway sends no notifications.
 #[test]
 fn only_batches_and_hosted_payments_are_told_of() {
     let mut shop = Shop::open();
@@ -258,6 +262,8 @@ fn only_batches_and_hosted_payments_are_told_of() {
 }
 
 /// In every method (assumption 55); the signature is over it too, or the call would be refused.
+// spec: 1 §4.1, A55, A29: Parameters that a method does not know are signed and ignored.
+// spec: 2 §4.3, A55
 #[test]
 fn a_parameter_that_nobody_knows_is_signed_and_ignored() {
     let mut shop = Shop::open();
@@ -274,6 +280,7 @@ fn a_parameter_that_nobody_knows_is_signed_and_ignored() {
 }
 
 /// The number to quote to the operator (spec 2 §7; assumption 20).
+// spec: 2 §7, A20: The trace code tells errors apart; it is the one to quote.
 #[test]
 fn every_error_has_a_trace_code_of_its_own() {
     let mut shop = Shop::open();

@@ -12,7 +12,7 @@ const LONG_LIST: usize = 8;
 /// A position in one of the table files, counted from 1. Without a file it is their folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// The file's name without its ending, such as `token`; with its folder where it is none of the tables.
+    /// A table's name without its ending, such as `token`; the path of any other file.
     pub(super) file: &'static str,
     pub(super) line: usize,
     pub(super) column: usize,
@@ -24,7 +24,8 @@ impl fmt::Display for Place {
             return f.write_str(super::TABLES);
         }
         let folder = if self.file.contains('/') { String::new() } else { format!("{}/", super::TABLES) };
-        write!(f, "{folder}{}.toml:{}:{}", self.file, self.line, self.column)
+        let ending = if self.file.contains('.') { "" } else { ".toml" };
+        write!(f, "{folder}{}{ending}:{}:{}", self.file, self.line, self.column)
     }
 }
 

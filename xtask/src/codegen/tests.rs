@@ -10,8 +10,28 @@ pub(super) fn copy_of_the_project() -> tempfile::TempDir {
     for folder in [TABLES, coverage::FOLDER] {
         copy_files(folder, &copy.path().join(folder));
     }
+    for folder in ["crates", "docs/examples", "tests", "xtask"] {
+        copy_sources(Path::new(folder), copy.path());
+    }
     fs::copy(root().join("rustfmt.toml"), copy.path().join("rustfmt.toml")).unwrap();
     copy
+}
+
+/// Copies what comments on tests are read from.
+fn copy_sources(folder: &Path, copy: &Path) {
+    for entry in fs::read_dir(root().join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let path = folder.join(entry.file_name());
+        let name = entry.file_name().into_string().unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            if !["generated", "node_modules", "target"].contains(&name.as_str()) {
+                copy_sources(&path, copy);
+            }
+        } else if name == "Cargo.toml" || name.ends_with(".rs") || name.starts_with("walk_") {
+            fs::create_dir_all(copy.join(folder)).unwrap();
+            fs::copy(root().join(&path), copy.join(&path)).unwrap();
+        }
+    }
 }
 
 pub(super) fn root() -> PathBuf {

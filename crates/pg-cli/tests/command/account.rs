@@ -15,6 +15,7 @@ shaKey = "s"
 baseUrl = "https://staging.example/api"
 "#;
 
+// spec: 1 §1: Live and test environment differ in address and credentials, not in form.
 #[test]
 fn flags_win_over_environment_over_profile() {
     let target =

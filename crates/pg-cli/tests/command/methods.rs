@@ -28,6 +28,7 @@ fn details_show_every_parameter() {
     words("methods transaction/auth").run().prints("13–19").prints("2 §4.3").prints("(never shown)");
 }
 
+// spec: 1 §4.1, A22
 #[test]
 fn the_reference_is_there_for_programs() {
     let out = words("methods --json").run().ends(0).out;

@@ -55,6 +55,7 @@ mod tests {
         derivation.derive(api_key, &mut key).map(|()| key)
     }
 
+    // spec: 2 §4.2, A30: Its key is the API key.
     #[test]
     fn derives() {
         let text = "0123456789abcdef0123456789ABCDEF";
@@ -66,6 +67,7 @@ mod tests {
         assert_eq!(digest[..4], [0xba, 0x78, 0x16, 0xbf]);
     }
 
+    // spec: 2 §4.2, A30
     #[test]
     fn refuses_other_keys() {
         let length = |expected, found| Err(KeyError::Length { expected, found });

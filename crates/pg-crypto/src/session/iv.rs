@@ -33,6 +33,7 @@ impl IvFormat {
 mod tests {
     use super::IvFormat;
 
+    // spec: 2 §4.2, A31
     #[test]
     fn decodes_the_forms_it_was_told() {
         let text = "0123456789abcdef";

@@ -23,6 +23,7 @@ fn refused(cipher: &SessionCipher, data: &str, iv: &str) -> bool {
 }
 
 /// Made with `openssl enc -aes-256-cbc -base64 -A`.
+// spec: 2 §1.1
 #[test]
 fn agrees_with_openssl() {
     let plain = r#"{"cardNumber":"411111******1111","cardCV2":""}"#;
@@ -45,6 +46,8 @@ fn encrypting_needs_a_good_iv_and_a_bounded_text() {
     assert_eq!(cipher().padding(Padding::None).encrypt("a", IV), Err(EncryptError::NotWholeBlocks));
 }
 
+// spec: 2 §4.2, A35: The data carries no proof of where it comes from: every failure looks the same, and it is no proof
+//   of payment.
 #[test]
 fn every_failure_looks_the_same() {
     let good = cipher().encrypt("{}", IV).unwrap();

@@ -120,6 +120,7 @@ mod tests {
     /// Bytes whose Base64 holds both characters that the alphabets differ in.
     const BYTES: [u8; 16] = [0xfb, 0xef, 0xbe, 0xff, 0xff, 0xff, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
+    // spec: 2 §4.2, A33: The ciphertext is text of a query.
     #[test]
     fn detects_every_form() {
         for form in [

@@ -190,6 +190,7 @@ mod tests {
         }
     }
 
+    // spec: 1 §5, A26
     #[test]
     fn numbers_become_strings() {
         assert_eq!(array_value([]), "[]");

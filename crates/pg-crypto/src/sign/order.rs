@@ -210,6 +210,7 @@ mod tests {
         lower(a).cmp(&lower(b)).then(a.as_bytes().cmp(b.as_bytes()))
     }
 
+    // spec: 1 §5, A02, A29
     #[test]
     fn orders_as_the_worked_rule_says() {
         for (smaller, larger) in [

@@ -272,6 +272,7 @@ mod tests {
         }
     }
 
+    // spec: 1 §5, A27
     #[test]
     fn upper_case_digits_do_not_verify() {
         let key = ShaKey::new("secret");

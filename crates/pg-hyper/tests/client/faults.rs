@@ -234,6 +234,7 @@ async fn what_comes_is_no_http() {
     );
 }
 
+// spec: 1 §7, A44
 #[tokio::test]
 async fn a_gateway_in_between_answers_in_html() {
     let server = Server::always(Answer::reply("502 Bad Gateway", "<html><body>Bad Gateway</body></html>")).await;
@@ -270,6 +271,7 @@ async fn wrong_credentials_are_refused() {
     );
 }
 
+// spec: 2 §7, A93
 #[tokio::test]
 async fn no_response_from_the_bank_leaves_a_payment_unknown() {
     let body = r#"{"errorCode":"119","traceCode":"12345678","errorMessage":"No response from bank"}"#;
@@ -284,6 +286,7 @@ async fn no_response_from_the_bank_leaves_a_payment_unknown() {
 }
 
 /// Whoever took these for refusals would pay again under another reference.
+// spec: 1 §7, A132
 #[tokio::test]
 async fn a_reference_that_was_used_and_a_code_that_nobody_knows_leave_a_payment_unknown() {
     let body = |code: &str| format!(r#"{{"errorCode":"{code}","traceCode":"12345678","errorMessage":"No"}}"#);

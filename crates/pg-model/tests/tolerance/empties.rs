@@ -4,6 +4,7 @@ use pg_model::{Card, CardKeyDetail, CardKeyDetails, Keyed, RedirectData, Session
 
 use crate::{read, response};
 
+// spec: 1 §2.1, A42
 #[test]
 fn a_scalar_is_empty_as_null_text_list_object_or_when_absent() {
     for value in ["null", "\"\"", "[]", "{}"] {

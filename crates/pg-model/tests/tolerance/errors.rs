@@ -4,6 +4,7 @@ use pg_model::{AccountUpdaterBatch, CardKeyDetails, Encoding, Session, Transacti
 
 use crate::{read, response, try_read};
 
+// spec: 1 §7, A44
 #[test]
 fn what_comes_from_elsewhere_is_no_reply() {
     for body in [

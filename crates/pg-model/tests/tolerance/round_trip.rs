@@ -117,6 +117,7 @@ fn reads_as_it_was_written<R: Record + Default + PartialEq + std::fmt::Debug>(re
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
+    // spec: 1 §4.1
     #[test]
     fn stored_cards(cards in proptest::collection::vec(detail(), 0..4), extra in extra()) {
         reads_as_it_was_written(&CardKeyDetails::default().with(|record| {
@@ -160,6 +161,7 @@ record.card_key_details = cards.into_iter().map(entry).collect();
     }
 }
 
+// spec: 2 §2.2, A139: What XML cannot hold is replaced there and kept in JSON.
 #[test]
 fn control_characters_that_xml_cannot_hold_are_replaced_there_and_kept_in_json() {
     let card = Card::default().with(|record| {

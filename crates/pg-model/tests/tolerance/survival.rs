@@ -32,6 +32,7 @@ fn record<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Record(extra)
 }
 
+// spec: 1 §2, A131, A44
 #[test]
 fn unknown_fields_survive_at_every_level() {
     let from_json: CardKeyDetails = kept(
@@ -61,6 +62,7 @@ fn unknown_repeated_fields_survive() {
     assert!(json.contains("\"tag\":[\"a\",\"b\"]"), "a name twice in one object loses a value: {json}");
 }
 
+// spec: 2 §2.3, A11
 #[test]
 fn unknown_codes_survive_and_are_not_taken_for_known_ones() {
     let body = "{\"transactionStatusCode\":\"777\",\"transactionType\":\"Void\",\"currency\":\"XQQ\"}";
@@ -86,6 +88,7 @@ fn a_code_is_known_by_its_exact_text() {
     }
 }
 
+// spec: 2 §2.3, A88, A89
 #[test]
 fn bank_data_survives_in_its_order() {
     let names = ["bankZ", "bankAuthCode", "bank", "bankNew"];
@@ -164,6 +167,7 @@ fn bank_data_of_another_shape_survives() {
     }
 }
 
+// spec: 1 §2.1, A23: The spellings of the examples are written; those of the tables are read as well.
 #[test]
 fn misspelt_names_of_the_documents_are_accepted() {
     let detail: CardKeyDetail = kept(
@@ -177,6 +181,7 @@ fn misspelt_names_of_the_documents_are_accepted() {
     assert_eq!(kept::<pg_model::ServiceError>(&response("<errorcode>3</errorcode>")).error_code, "3");
 }
 
+// spec: 2 §2.2, A139
 #[test]
 fn names_that_xml_cannot_hold_are_made_to_fit() {
     let detail: CardKeyDetail =

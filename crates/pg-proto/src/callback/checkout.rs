@@ -167,6 +167,7 @@ mod tests {
         CheckoutHint::read(&http::Request::post("/t").body(body.into()).unwrap())
     }
 
+    // spec: 3 §6, A121
     #[test]
     fn every_field_of_the_callback_is_read() {
         let form = format!(
@@ -189,6 +190,7 @@ mod tests {
         assert_eq!(hint.confirm().trans_key.as_str(), KEY);
     }
 
+    // spec: 3 §6, A121
     #[test]
     fn names_are_read_in_other_spellings_and_only_the_key_is_needed() {
         for form in [format!("transKey={KEY}"), format!("TRANS_KEY={KEY}&other=1"), format!("transaction_key={KEY}")] {

@@ -132,6 +132,7 @@ mod tests {
         Target::parse(text, kind, &OutgoingAccess::default()).map(|target| target.uri.to_string())
     }
 
+    // spec: 1 §4.8, A77
     #[test]
     fn account_updater_results_go_to_https_or_this_machine() {
         for (text, sent) in [
@@ -196,6 +197,9 @@ mod tests {
         assert_eq!(judge(&long, CallbackKind::AccountUpdater), Err(BadTarget::NotAnAddress));
     }
 
+    // spec: 3 §4.1, A18, A77: callback_url is on port 80 or 443.
+    // spec: 3 §6, A18: It has to take port 80 or 443.
+    // spec: 3 §8 Limits: Callbacks go to port 80 or 443.
     #[test]
     fn the_checkout_calls_back_on_two_ports_and_any_of_this_machine() {
         for text in [

@@ -165,6 +165,7 @@ impl StoredRecord for CheckoutToken {
 mod tests {
     use super::*;
 
+    // spec: 3 §3.1
     #[test]
     fn counts_stop_at_nothing_and_unlimited_ones_stay() {
         for (start, wanted) in [(-1, [true, true, true]), (0, [false; 3]), (2, [true, true, false])] {

@@ -93,6 +93,8 @@ mod tests {
         attempts
     }
 
+    // spec: 1 §5, A53: More than 5 wrong credentials in a day from one address refuse it for a minute, 121.
+    // spec: 1 §5, A53: 10 failures refuse it for five minutes, 122.
     #[test]
     fn more_than_five_block_a_minute_and_ten_block_five() {
         assert_eq!(failed(5).block(at(0)), None);
@@ -105,6 +107,7 @@ mod tests {
         assert_eq!(failed(500).times.len(), 10);
     }
 
+    // spec: 1 §5, A53
     #[test]
     fn a_failure_counts_until_a_day_has_passed() {
         let mut attempts = failed(9);

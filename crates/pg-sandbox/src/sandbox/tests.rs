@@ -1,79 +1,19 @@
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use self::requests::*;
 use super::*;
 use crate::{
     merchants::Merchant,
     records::{CardToken, Details, HeldCard},
 };
 
-const NOW: &str = "2026-05-04T10:00:00Z";
+mod failing_store;
+mod gateway;
+mod requests;
+mod updater;
 
-fn now() -> Timestamp {
-    Timestamp::parse(NOW).unwrap()
-}
-
-fn request(method: Method, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
-    let form = "application/x-www-form-urlencoded";
-    Request::builder().method(method).uri(path).header("content-type", form).body(body.into()).unwrap()
-}
-
-fn signed(merchant: &Merchant, pairs: &[(&str, &str)]) -> String {
-    let credentials = [("apiKey", merchant.api_key.expose()), ("apiPassword", merchant.api_password.expose())];
-    let mut all: Vec<(&str, &str)> = credentials.iter().chain(pairs).copied().collect();
-    let key = pg_crypto::ShaKey::new(merchant.sha_key.expose());
-    let signed = pg_crypto::form_arrays(&all);
-    let signed: Vec<(&str, &str)> = signed.iter().map(|(name, value)| (&**name, &**value)).collect();
-    let signature = pg_crypto::sign(&signed, &key).hex();
-    all.push(("shaSignature", signature.as_str()));
-    serde_urlencoded::to_string(all).unwrap()
-}
-
-fn account(name: &str) -> Merchant {
-    Settings::default().merchants.by_name(name).unwrap().clone()
-}
-
-fn post(sandbox: &mut Sandbox, path: &str, body: impl Into<Bytes>) -> (StatusCode, String) {
-    text(&sandbox.handle(now(), request(Method::POST, path, body)))
-}
-
-fn get(sandbox: &mut Sandbox, path: &str) -> (StatusCode, Value) {
-    let response = sandbox.handle(now(), request(Method::GET, path, ""));
-    (response.status(), serde_json::from_slice(response.body()).unwrap())
-}
-
-fn text(response: &Response<Bytes>) -> (StatusCode, String) {
-    (response.status(), String::from_utf8(response.body().to_vec()).unwrap())
-}
-
-/// Puts a token of an account straight into the records, and gives its key.
-fn token(sandbox: &mut Sandbox, merchant: &str) -> String {
-    let key = sandbox.keys.card(now());
-    let expiry = ("01", "2030");
-    let card = HeldCard::seal(&sandbox.vault, sandbox.keys.dice(), &key, "4111111111111111", expiry);
-    let token = CardToken {
-        key: key.clone(),
-        merchant: merchant.to_owned(),
-        unique_identifier: 1,
-        customer_reference: Some("customer-7".to_owned()),
-        enabled: true,
-        card,
-        details: Details::new(),
-        parent: None,
-        created: now(),
-    };
-    sandbox.store.begin().unwrap();
-    let mut records = Transaction::new(&mut *sandbox.store);
-    records.put(&token).unwrap();
-    records.keep().unwrap();
-    sandbox.store.commit().unwrap();
-    key
-}
-
-fn stored(sandbox: &mut Sandbox, key: &str) -> Option<CardToken> {
-    Transaction::new(&mut *sandbox.store).get(key).unwrap()
-}
-
+// spec: 1 §4.1, A41: Success is HTTP 200 with a body in the chosen encoding.
 #[test]
 fn a_signed_call_is_carried_out_in_both_encodings() {
     let mut sandbox = Sandbox::in_memory();
@@ -92,6 +32,7 @@ fn a_signed_call_is_carried_out_in_both_encodings() {
     assert!(status == 400 && gone.contains(r#""errorCode":"940""#), "{gone}");
 }
 
+// spec: 1 §4.1, A55, A29
 #[test]
 fn a_response_says_what_it_rests_on() {
     let mut sandbox = Sandbox::in_memory();
@@ -131,6 +72,9 @@ fn tokens_of_another_account_do_not_exist() {
     assert!(stored(&mut sandbox, &key).is_some());
 }
 
+// spec: 1 §5, A52: A signature that does not fit gives 123.
+// spec: 1 §7, A51: Of several errors the first in a fixed order is told.
+// spec: 1 §4.1; 2 §4.3; 2 §5; codes ErrorCode 101 102 103 104 123; codes SandboxErrorCode 930 934 935
 #[test]
 fn the_checks_come_in_their_order() {
     let main = account("main");
@@ -159,6 +103,9 @@ fn the_checks_come_in_their_order() {
 
 /// Every request carries them (spec 1 §5, 2 §5); of one method the documents leave the signature open, and it is wanted there
 /// too (assumption 28).
+// spec: 2 §4.1: Credentials and signature are required.
+// spec: 2 §4.3: shaSignature is required, apiKey and apiPassword too.
+// spec: 2 §5: Gateway methods and initiate carry credentials and signature.
 #[test]
 fn every_method_of_version_3_wants_its_credentials_and_a_signature() {
     let main = account("main");
@@ -191,6 +138,8 @@ fn every_method_of_version_3_wants_its_credentials_and_a_signature() {
     assert!(methods > 20, "{methods}");
 }
 
+// spec: 1 §1: Tokens can be looked up, enabled, disabled, deleted, updated, and made of a transaction.
+// spec: 2 §1.2: There are auth, preauth, capture, cancel, 3-D Secure, refund, update and lookup.
 #[test]
 fn every_method_of_the_tables_is_carried_out() {
     let mut sandbox = Sandbox::in_memory();
@@ -217,6 +166,9 @@ fn any_path_and_method_gets_an_answer() {
     assert!(v5.contains("<errorcode>103</errorcode>"), "{v5}");
 }
 
+// spec: 1 §8 Limits: Lockout after more than 5 and after 10 invalid credentials.
+// spec: 2 §5: Lockouts are those of document 1; a wrong signature is 123.
+// spec: codes ErrorCode 121 122
 #[test]
 fn an_address_is_locked_out_and_let_in_again() {
     let mut sandbox = Sandbox::in_memory();
@@ -275,6 +227,7 @@ fn wrong_signatures_and_wrong_credentials_of_either_version_lock_out_both() {
     }
 }
 
+// spec: 1 §5, A26
 #[test]
 fn an_array_of_a_form_is_signed_as_its_json() {
     let main = account("main");
@@ -297,6 +250,7 @@ fn an_array_of_a_form_is_signed_as_its_json() {
     }
 }
 
+// spec: codes ErrorCode 105
 #[test]
 fn nobody_learns_from_the_answer_which_keys_exist() {
     let main = account("main");
@@ -326,6 +280,8 @@ fn nobody_learns_from_the_answer_which_keys_exist() {
     assert_eq!(answers.len(), 1, "{answers:?}");
 }
 
+// spec: 2 §8 Limits, A54: 100 requests a minute.
+// spec: 1 §8, A54; codes SandboxErrorCode 936
 #[test]
 fn the_strict_account_has_its_limit_of_requests() {
     let mut sandbox = Sandbox::in_memory();
@@ -393,6 +349,7 @@ fn the_control_interface_answers_this_machine_only() {
     assert_eq!(call(Settings::default(), "127.0.0.1", Some(("origin", "http://127.0.0.1:8480"))), 200);
 }
 
+// spec: 2 §1.2, A195; codes SandboxErrorCode 975
 #[test]
 fn web_pages_do_not_call_server_to_server_methods() {
     let mut sandbox = Sandbox::in_memory();
@@ -481,7 +438,3 @@ fn a_missing_or_foreign_key_file_is_refused_and_none_is_made() {
     vault::create_key(&key, &[9; 32]).unwrap();
     assert!(matches!(open(1), Err(OpenError::WrongKeyFile)));
 }
-
-mod failing_store;
-mod gateway;
-mod updater;

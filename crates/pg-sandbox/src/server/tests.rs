@@ -59,6 +59,7 @@ async fn the_control_interface_over_a_socket() {
     server.shutdown().await;
 }
 
+// spec: codes SandboxErrorCode 931 932 933
 #[tokio::test]
 async fn bad_bytes_get_an_error_of_the_service_and_it_stays_up() {
     let server = server().await;

@@ -73,6 +73,7 @@ fn grouped(minor: u64, currency: &str, (thousands, decimals): (char, char)) -> S
 mod tests {
     use super::*;
 
+    // spec: 3 §1, A182
     #[test]
     fn pages_write_amounts_as_english_does() {
         // What `new Intl.NumberFormat("en", { style: "currency", currency }).format` gives in Node 20.
@@ -92,6 +93,7 @@ mod tests {
         assert_eq!(in_english(100_000, "EUR"), "1,000.00");
     }
 
+    // spec: 3 §4.8, A125
     #[test]
     fn separators_and_decimals_are_those_of_the_currency() {
         for (minor, currency, wanted) in [

@@ -112,6 +112,7 @@ fn are_digits(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    // spec: 2 §4.2, A83
     #[test]
     fn parameters_go_behind_the_query_and_before_the_fragment() {
         for (address, wanted) in [
@@ -132,6 +133,7 @@ mod tests {
         }
     }
 
+    // spec: 2 §1.1, A134: Pages of the merchant are served over TLS; the sandbox takes those without it too.
     #[test]
     fn only_pages_of_the_web_are_taken() {
         for address in [

@@ -229,6 +229,7 @@ mod tests {
         String::from_utf8(response.body().to_vec()).unwrap()
     }
 
+    // spec: 2 §7, A38: The body has errorCode, traceCode and errorMessage of at most 100 characters.
     #[test]
     fn each_voice_says_it_in_its_own_shape() {
         let refusal = || Refusal::from(SandboxErrorCode::MISSING_PARAMETER).about("cardKey");
@@ -295,6 +296,7 @@ mod tests {
         assert_eq!(documented.error_code, "101");
     }
 
+    // spec: 2 §7, A38
     #[test]
     fn a_message_stays_within_its_length() {
         let refusal = Refusal::from(ErrorCode::NO_DATA_SENT).about(&"é".repeat(300));

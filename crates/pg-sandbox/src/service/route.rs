@@ -103,6 +103,10 @@ mod tests {
         }
     }
 
+    // spec: 1 §4.1, A37: The path is the service's prefix, the method and the encoding, xml or json; without one the
+    //   reply is XML.
+    // spec: 1 §9: The version is the first segment of the path.
+    // spec: 2 §9: The version is the first segment of the path.
     #[test]
     fn paths_lead_where_they_should() {
         for (path, wanted) in [

@@ -100,6 +100,8 @@ mod tests {
         told
     }
 
+    // spec: 2 §1.1, A225: A card number in an address or a header is warned of; numbers of orders and articles seldom
+    //   are.
     #[test]
     fn addresses_and_headers_are_looked_at() {
         let path = "/v3/transaction/auth/json";
@@ -130,6 +132,7 @@ mod tests {
         (0..1_000).filter(|at| is_likely("merchantReference", &number(*at))).count()
     }
 
+    // spec: 2 §1.1, A225
     #[test]
     fn numbers_of_orders_are_seldom_taken_for_a_card() {
         let spread = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15);

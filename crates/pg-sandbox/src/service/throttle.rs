@@ -33,6 +33,8 @@ impl Throttle {
 mod tests {
     use super::*;
 
+    // spec: 1 §8 Limits, A54: 100 requests a minute for an account, adjustable.
+    // spec: 2 §8, A54
     #[test]
     fn counts_a_sliding_minute_for_each_account() {
         let mut throttle = Throttle::default();

@@ -87,6 +87,7 @@ mod tests {
             .unwrap_or_default()
     }
 
+    // spec: 1 §7, A45
     #[test]
     fn every_parameter_has_its_code() {
         let good = [
@@ -112,6 +113,7 @@ mod tests {
         }
     }
 
+    // spec: 2 §2.4, A14: Items are numbered from 0 without gaps, four parameters each.
     #[test]
     fn items_are_numbered_from_zero_without_gaps() {
         let good = [
@@ -130,6 +132,7 @@ mod tests {
         assert_eq!(code(&[&good[..3], &from_one].concat()), "937 Invalid parameter: itemName1");
     }
 
+    // spec: 2 §2.4, A14
     #[test]
     fn no_spelling_of_an_item_is_skipped() {
         let good = [
@@ -165,6 +168,7 @@ mod tests {
         }
     }
 
+    // spec: 2 §4.3, A170: An amount is not skipped because of the spelling of its name.
     #[test]
     fn no_spelling_of_an_amount_is_skipped() {
         let refund = |name: &str| {
@@ -197,6 +201,7 @@ mod tests {
         }
     }
 
+    // spec: codes SandboxErrorCode 945 946
     #[test]
     fn the_list_of_the_account_updater_has_codes_of_its_own() {
         let many: Vec<String> = (0..5_001).map(|number| number.to_string()).collect();
@@ -207,6 +212,7 @@ mod tests {
         }
     }
 
+    // spec: 2 §4.4, A98
     #[test]
     fn an_update_has_to_set_something() {
         let key = "0".repeat(32);

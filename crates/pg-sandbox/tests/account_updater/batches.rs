@@ -5,6 +5,11 @@ use serde_json::json;
 
 use crate::account_updater::desk::{A, Desk, MONTH, PLAIN};
 
+// spec: 1 §1, A73: The account updater takes a list of card keys, works it off as a batch, and gives updated cards.
+// spec: 1 §2.4, A73: A batch is worked off after 2 minutes of the sandbox's clock.
+// spec: 1 §4.9: Updated cards come after the batch has finished, 182 before.
+// spec: 1 §8 Limits: A batch of the simulator takes 2 minutes.
+// spec: 1 §3.2; method token/requestAccountUpdater; codes ErrorCode 182
 #[test]
 fn a_batch_is_pending_for_two_minutes_and_finished_from_then_on() {
     let mut desk = Desk::new();
@@ -28,6 +33,12 @@ fn a_batch_is_pending_for_two_minutes_and_finished_from_then_on() {
     assert_eq!(desk.retrieve(&batch), expected);
 }
 
+// spec: 1 §2.1: The account updater's list is an array in JSON.
+// spec: 1 §2.1, A66, A131: cardUniqueIdentifier tells a card: a number in the lookup, a text in the result of the
+//   updater.
+// spec: 1 §2.2, A75: createdOn is an ISO 8601 time with its offset.
+// spec: 1 §6: The result can be fetched at any time.
+// spec: 1 §3.2; method token/retrieveAccountUpdater
 #[test]
 fn xml_and_json_say_the_same() {
     let mut desk = Desk::new();
@@ -48,6 +59,7 @@ fn xml_and_json_say_the_same() {
     assert_eq!(responses, ["700", "702", "706"]);
 }
 
+// spec: 1 §5, A28: retrieveAccountUpdater wants a signature as every method does, unless the account may leave it out.
 #[test]
 fn the_result_is_retrieved_with_a_signature_and_without_one_where_the_account_may() {
     for lenient in [false, true] {
@@ -72,6 +84,7 @@ fn the_result_is_retrieved_with_a_signature_and_without_one_where_the_account_ma
     assert!(text.contains(r#""errorCode":"123""#), "{text}");
 }
 
+// spec: 1 §3.2
 #[test]
 fn a_frozen_clock_keeps_it_pending_and_a_turned_one_finishes_it() {
     let mut desk = Desk::new();
@@ -92,6 +105,7 @@ fn a_frozen_clock_keeps_it_pending_and_a_turned_one_finishes_it() {
     desk.retrieve(&second);
 }
 
+// spec: 1 §2.4, A73
 #[test]
 fn it_is_worked_off_at_its_time_whenever_somebody_looks() {
     let mut desk = Desk::new();

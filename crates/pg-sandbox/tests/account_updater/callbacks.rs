@@ -12,6 +12,9 @@ fn finished(desk: &mut Desk) -> String {
     batch
 }
 
+// spec: 1 §1: Its result comes as a callback and can be fetched by batch key.
+// spec: 1 §6: A batch that was requested with an address is told there once it has finished, by POST.
+// spec: 1 §3.2
 #[test]
 fn one_callback_comes_when_the_batch_has_finished_and_says_what_a_retrieval_does() {
     let mut desk = Desk::new();
@@ -37,6 +40,7 @@ fn one_callback_comes_when_the_batch_has_finished_and_says_what_a_retrieval_does
     assert_eq!(newest["lastResult"], json!({ "at": "2026-05-04T10:02:00Z", "status": 200 }));
 }
 
+// spec: 1 §6: The callback has the shape of a retrieval, in the encoding of the request.
 #[test]
 fn it_has_the_encoding_of_the_request() {
     let mut desk = Desk::new();
@@ -56,6 +60,7 @@ fn it_has_the_encoding_of_the_request() {
     }
 }
 
+// spec: 1 §3.2
 #[test]
 fn without_an_address_there_is_none() {
     let mut desk = Desk::new();
@@ -66,6 +71,7 @@ fn without_an_address_there_is_none() {
     assert_eq!(desk.get("callbacks").1, json!([]));
 }
 
+// spec: 1 §6, A76: It is sent once, and again only when somebody asks for it.
 #[test]
 fn one_that_is_on_its_way_is_not_handed_out_again_and_a_failure_is_final() {
     let mut desk = Desk::new();
@@ -94,6 +100,7 @@ fn anything_but_a_2xx_is_a_failure() {
     }
 }
 
+// spec: 1 §6, A76
 #[test]
 fn it_can_be_sent_again() {
     let mut desk = Desk::new();

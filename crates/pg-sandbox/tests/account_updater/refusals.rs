@@ -15,6 +15,8 @@ fn refused(desk: &mut Desk, keys: &str, url: &str) -> String {
     format!("{code} {message}")
 }
 
+// spec: 1 §4.8, A71: accountUpdaterKey has to be the account's.
+// spec: codes ErrorCode 180
 #[test]
 fn the_updater_key_has_to_be_the_accounts() {
     let mut desk = Desk::new();
@@ -26,6 +28,8 @@ fn the_updater_key_has_to_be_the_accounts() {
     assert_eq!(desk.refused(REQUEST, &[("cardKey", &key)]).0, "180");
 }
 
+// spec: 1 §1, A71, A102: The account updater is off until the account is allowed it.
+// spec: codes ErrorCode 106
 #[test]
 fn an_account_without_the_updater_has_no_permission() {
     let mut desk = Desk::new();
@@ -36,6 +40,8 @@ fn an_account_without_the_updater_has_no_permission() {
     assert_eq!(desk.refused(RETRIEVE, &[("batchKey", "x")]).0, "106");
 }
 
+// spec: 1 §4.8, A70: cardKey holds one key or several with commas, each once, at most 5,000.
+// spec: 1 §8; codes SandboxErrorCode 945
 #[test]
 fn the_list_of_cards_has_to_be_one_without_repetition() {
     let mut desk = Desk::new();
@@ -71,6 +77,8 @@ fn the_list_of_cards_has_to_be_one_without_repetition() {
     desk.request(&[&format!(" {first} "), &format!(" {other}")], "");
 }
 
+// spec: 1 §4.8, A77: callbackUrl is an address with a certificate that can be trusted.
+// spec: codes ErrorCode 184
 #[test]
 fn only_addresses_that_may_be_called_are_taken() {
     let mut desk = Desk::new();
@@ -93,6 +101,8 @@ fn only_addresses_that_may_be_called_are_taken() {
     }
 }
 
+// spec: 1 §4.9, A72: batchKey is required; unknown ones have their code.
+// spec: codes ErrorCode 181 183
 #[test]
 fn unknown_batches_have_their_code_and_lost_ones_too() {
     let mut desk = Desk::new();
@@ -107,6 +117,7 @@ fn unknown_batches_have_their_code_and_lost_ones_too() {
     assert_eq!(desk.refused(RETRIEVE, &[("batchKey", &batch)]).0, "181");
 }
 
+// spec: 1 §4.8, A70
 #[test]
 fn a_refused_request_leaves_nothing() {
     let mut desk = Desk::new();

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::account_updater::desk::{A, Desk, HOOK, PLAIN, body};
 
+// spec: 1 §3.2
 #[test]
 fn pending_batches_and_callbacks_are_taken_up_again() {
     let folder = tempfile::tempdir().unwrap();

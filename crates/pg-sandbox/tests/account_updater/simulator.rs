@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 
 use crate::account_updater::desk::{A, B, Desk, MONTH, OTHER, PLAIN};
 
+// spec: 1 §2.1: The result of the updater has the card part of a record, without customer and address.
+// spec: 1 §2.4: Two test cards give 700, each with the number of the other.
+// spec: 1 §1, A74, A59
 #[test]
 fn two_cards_get_each_others_number() {
     let mut desk = Desk::new();
@@ -30,6 +33,7 @@ fn two_cards_get_each_others_number() {
     assert_eq!([desk.look_up(&a), desk.look_up(&b)], before);
 }
 
+// spec: 1 §2.4: One test card gives 702, with its number and one month more.
 #[test]
 fn one_card_gets_a_month_and_december_is_followed_by_january() {
     let mut desk = Desk::new();
@@ -44,6 +48,8 @@ fn one_card_gets_a_month_and_december_is_followed_by_january() {
     }
 }
 
+// spec: 1 §1, A74, A59: Every updated card has a card key of its own; the old one stays as it was, and switching is up
+//   to the merchant.
 #[test]
 fn the_new_token_has_everything_of_the_old_one_and_pays() {
     let mut desk = Desk::new();
@@ -74,6 +80,7 @@ fn the_new_token_has_everything_of_the_old_one_and_pays() {
     assert_eq!(desk.done("transaction/authCardKey", &order)["transactionStatusCode"], "600");
 }
 
+// spec: 1 §2.1, A42
 #[test]
 fn a_new_card_is_shown_with_its_empty_fields_and_no_others_are() {
     let mut desk = Desk::new();
@@ -90,6 +97,7 @@ fn a_new_card_is_shown_with_its_empty_fields_and_no_others_are() {
     assert!(!second.contains("merchantCustomerReference"), "{xml}");
 }
 
+// spec: 1 §3.2
 #[test]
 fn a_batch_shows_what_it_found_also_when_the_new_token_has_gone() {
     let mut desk = Desk::new();
@@ -102,6 +110,10 @@ fn a_batch_shows_what_it_found_also_when_the_new_token_has_gone() {
     assert_eq!(desk.retrieve(&batch), found);
 }
 
+// spec: 1 §2.2, A75: Every submitted card has its entry; one without a new card holds oldCardKey and response alone.
+// spec: 1 §2.3, A74: Any of the codes can be had for a card, and the four that tell of a new card have one.
+// spec: 1 §2.4: Any other number that passes the Luhn check gives 706.
+// spec: codes CardRetrievalCode 700 701 702 703 704 705 706 707 708 709 710 711 712
 #[test]
 fn any_answer_can_be_asked_for() {
     let mut desk = Desk::new();

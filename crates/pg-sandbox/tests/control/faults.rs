@@ -33,6 +33,7 @@ fn a_delay_tells_the_driver_how_long_to_hold_the_reply() {
     assert_eq!((late.status, late.json()["transactionStatusCode"].as_str()), (200, Some("600")));
 }
 
+// spec: codes SandboxErrorCode 998
 #[test]
 fn a_status_comes_in_the_shape_of_its_service_and_nothing_is_carried_out() {
     let mut shop = Shop::new();

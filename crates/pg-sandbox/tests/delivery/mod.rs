@@ -44,6 +44,7 @@ async fn an_address_needs_no_path() {
     service.stop().await;
 }
 
+// spec: 1 §6
 #[tokio::test]
 async fn it_comes_by_itself_when_its_time_has_come() {
     let mut receiver = Receiver::start(Answer::status("204 No Content")).await;
@@ -117,6 +118,7 @@ async fn what_cannot_be_reached_or_read_fails_with_its_reason() {
     service.stop().await;
 }
 
+// spec: 1 §4.8, A77
 #[tokio::test]
 async fn tls_needs_a_certificate_that_somebody_trusted_vouches_for() {
     let (mut receiver, certificate) = Receiver::start_tls(Answer::status("200 OK")).await;

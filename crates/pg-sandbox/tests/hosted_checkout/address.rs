@@ -4,6 +4,9 @@ use pg_model::AddressReply;
 
 use crate::hosted_checkout::shop::Shop;
 
+// spec: 3 §2.4, A128: The result tells status and address.
+// spec: 3 §4.7, A128: property_name and a UK postcode find an address.
+// spec: 3 §1; method enterprise/address
 #[test]
 fn every_listed_address_is_found_however_it_is_written() {
     let mut shop = Shop::new();
@@ -23,6 +26,8 @@ fn every_listed_address_is_found_however_it_is_written() {
     assert!(known.as_array().unwrap().len() > 2);
 }
 
+// spec: 3 §4.7, A128: Failures have error codes.
+// spec: codes SandboxErrorCode 970
 #[test]
 fn others_are_not_found_and_postcodes_have_their_form() {
     let mut shop = Shop::new();

@@ -19,6 +19,8 @@ fn sent(shop: &mut Shop) -> Vec<(String, Vec<(String, String)>)> {
     all
 }
 
+// spec: 3 §6, A121: A token's callback_url is told of a successful payment, once.
+// spec: 3 §4.1, A100, A121
 #[test]
 fn an_approval_is_told_once() {
     let mut shop = Shop::new();
@@ -46,6 +48,7 @@ fn an_approval_is_told_once() {
     assert_eq!(journal[0]["status"], "delivered");
 }
 
+// spec: 3 §6, A121
 #[test]
 fn nothing_else_is_told() {
     let mut shop = Shop::new();

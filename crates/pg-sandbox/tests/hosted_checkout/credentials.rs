@@ -7,6 +7,10 @@ use crate::hosted_checkout::shop::{ORDER, Shop};
 const METHODS: [&str; 9] =
     ["gettoken", "repeat", "refund", "capture", "cancel", "sms", "address", "transaction_lookup", "canceltoken"];
 
+// spec: 3 §4: api_key, api_password and version are required.
+// spec: 3 §5: Credentials and version are on every request, no signature.
+// spec: 3 §9, A111: version is 5, and nothing else.
+// spec: codes ErrorCode 1 3; codes SandboxErrorCode 939
 #[test]
 fn every_method_wants_key_password_and_version() {
     let shop = Shop::new();
@@ -36,6 +40,7 @@ fn every_method_wants_key_password_and_version() {
     }
 }
 
+// spec: 3 §5
 #[test]
 fn credentials_of_version_3_are_others() {
     let mut shop = Shop::new();
@@ -69,6 +74,8 @@ fn the_version_is_an_integer() {
     }
 }
 
+// spec: 3 §5, A53: Wrong credentials of this service lock an address out, as those of version 3 do.
+// spec: 3 §8 Limits, A129: The service counts no requests.
 #[test]
 fn failures_lock_out_and_nothing_is_throttled() {
     let mut shop = Shop::new();
@@ -84,6 +91,8 @@ fn failures_lock_out_and_nothing_is_throttled() {
     }
 }
 
+// spec: 3 §7, A39: An error is XML with errorcode, a number.
+// spec: 3 §4, A41, A49
 #[test]
 fn paths_methods_and_bodies_are_refused_in_xml() {
     let mut shop = Shop::new();
@@ -104,6 +113,7 @@ fn paths_methods_and_bodies_are_refused_in_xml() {
     assert!(String::from_utf8_lossy(response.body()).contains("<errorcode>933</errorcode>"));
 }
 
+// spec: 3 §7, A112: Further codes are those of version 3 and of the sandbox.
 #[test]
 fn required_parameters_have_to_be_there() {
     let mut shop = Shop::new();

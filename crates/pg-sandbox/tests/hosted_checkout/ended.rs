@@ -3,6 +3,8 @@
 
 use crate::hosted_checkout::shop::{CANCEL, CARD, DECLINED, NO_KEY, PAN, Shop};
 
+// spec: 3 §3.1 Transitions: gettoken makes a token that works from token_start on.
+// spec: 3 §3.1, A119
 #[test]
 fn a_token_works_from_its_start_to_its_expiry() {
     let mut shop = Shop::new();
@@ -23,6 +25,7 @@ fn a_token_works_from_its_start_to_its_expiry() {
     assert!(paid.status == 410 && paid.says("has expired"));
 }
 
+// spec: 3 §3.1, A119
 #[test]
 fn the_clock_of_the_sandbox_ends_tokens() {
     let mut shop = Shop::new();
@@ -33,6 +36,7 @@ fn the_clock_of_the_sandbox_ends_tokens() {
     assert_eq!(shop.visit(&token).status, 410);
 }
 
+// spec: 3 §3.1
 #[test]
 fn a_cancelled_token_is_expired() {
     let mut shop = Shop::new();
@@ -46,6 +50,7 @@ fn a_cancelled_token_is_expired() {
     assert_eq!(shop.post(NO_KEY, CARD).status, 404);
 }
 
+// spec: 3 §3.1, A119
 #[test]
 fn who_has_paid_is_told_so_whatever_ended_the_token_later() {
     let mut shop = Shop::new();
@@ -63,6 +68,7 @@ fn who_has_paid_is_told_so_whatever_ended_the_token_later() {
     }
 }
 
+// spec: 3 §6, A120
 #[test]
 fn an_unlimited_token_lets_the_next_customer_cancel_and_keeps_what_was_paid() {
     let mut shop = Shop::new();
@@ -76,6 +82,7 @@ fn an_unlimited_token_lets_the_next_customer_cancel_and_keeps_what_was_paid() {
     assert!(!page.says("has been made") && !page.says(CANCEL), "{}", page.html);
 }
 
+// spec: 3 §3.1, A119; 3 §4.1, A117
 #[test]
 fn visits_are_counted_and_posts_are_not() {
     let mut shop = Shop::new();
@@ -98,6 +105,7 @@ fn visits_are_counted_and_posts_are_not() {
     assert!((0..200).all(|_| shop.visit(&token).status == 200));
 }
 
+// spec: 3 §3.1; 3 §4.1, A117
 #[test]
 fn approvals_are_counted_and_declines_are_not() {
     let mut shop = Shop::new();

@@ -38,6 +38,7 @@ const USER: [&str; 13] = [
 const RESULT: [&str; 7] =
     ["trans_type", "trans_value", "prev_trans_key", "system_action", "status", "trans_key", "auth_code"];
 
+// spec: 3 §2.1, A115
 #[test]
 fn a_token_has_every_field() {
     let mut shop = Shop::new();
@@ -68,6 +69,7 @@ fn every_result_has_every_field() {
     assert_eq!(classed.text("trans_class"), "spring");
 }
 
+// spec: 3 §2.3, A127
 #[test]
 fn every_utility_has_every_field() {
     let mut shop = Shop::new();
@@ -91,6 +93,7 @@ fn every_utility_has_every_field() {
 }
 
 /// A 3-D Secure check asks whose card it is: it is no payment, and so no payment that failed.
+// spec: 3 §3.1, A125
 #[test]
 fn a_check_is_not_a_failed_payment() {
     let mut shop = Shop::new();
@@ -109,6 +112,7 @@ fn a_check_is_not_a_failed_payment() {
     assert_eq!(shop.status_of(&newest), "Failed");
 }
 
+// spec: 3 §4.1, A143
 #[test]
 fn integers_and_words_have_more_than_one_spelling() {
     let mut shop = Shop::new();

@@ -6,6 +6,11 @@ use pg_sandbox::Settings;
 
 use crate::hosted_checkout::shop::{Answer, CANCEL, CARD, ORDER, SUCCESS, Shop, with};
 
+// spec: 3 §2.1, A115, A116: The reply is XML with token, user and items.
+// spec: 3 §2.1, A115: Times are ISO 8601 in UTC.
+// spec: 3 §2.1, A114: Addresses are as sent, or defaults; type and category default to auth and purchase.
+// spec: 3 §2.1, A115: quantity and reference of an item appear when they were sent.
+// spec: 3 §1; 3 §4.1, A122; 3 §4.1, A116, A136; method enterprise/gettoken
 #[test]
 fn the_reply_says_everything_that_was_set_up() {
     let mut shop = Shop::new();
@@ -74,6 +79,14 @@ fn the_reply_says_everything_that_was_set_up() {
     assert_eq!(answer.basis, "3 4.1, A14, A41, A42, A114, A115, A116, A122");
 }
 
+// spec: 3 §1, A114: Merchant defaults stand in for what is not sent.
+// spec: 3 §4.1, A114, A117: token_start is now when left out, token_expiry the merchant's default, a week later; it
+//   lies behind the start.
+// spec: 3 §4.1, A117: token_uses and token_redemptions are from -1, the default, to 127; 0 makes a token that nobody
+//   can use.
+// spec: 3 §4.1: trans_type is Auth when left out; PreAuth makes a reservation.
+// spec: 3 §2.1, A114; 3 §2.1, A115; 3 §4.1, A114, A120; 3 §4.1, A114, A19
+// spec: codes TransactionCategory purchase
 #[test]
 fn what_is_not_said_has_its_default() {
     let mut shop = Shop::new();
@@ -110,6 +123,7 @@ fn what_is_not_said_has_its_default() {
     }
 }
 
+// spec: 3 §2.1, A115
 #[test]
 fn the_page_is_where_the_sandbox_was_called_or_told_that_it_is() {
     let redemption_url = |settings: Settings, host: &str| {
@@ -136,6 +150,9 @@ fn the_page_is_where_the_sandbox_was_called_or_told_that_it_is() {
     assert_eq!(redemption_url(told, "10.0.0.1:80"), "https://pay.example");
 }
 
+// spec: 3 §8 Limits, A117: token_uses has a maximum of 127; -1 is unlimited.
+// spec: 3 §8 Limits, A117: token_redemptions has a maximum of 127; -1 is unlimited.
+// spec: 3 §4.1, A117
 #[test]
 fn counts_are_from_minus_one_to_127() {
     let mut shop = Shop::new();
@@ -150,6 +167,7 @@ fn counts_are_from_minus_one_to_127() {
     }
 }
 
+// spec: 3 §4.1, A114, A117
 #[test]
 fn a_token_ends_after_it_begins() {
     let mut shop = Shop::new();
@@ -175,6 +193,7 @@ fn a_token_ends_after_it_begins() {
     assert_eq!(later.text("token_expiry"), "2026-05-11T11:00:00Z");
 }
 
+// spec: 3 §4.1, A14, A90: Items are numbered, with name and price together; a quantity of 0 or none is 1.
 #[test]
 fn items_come_in_pairs_and_in_order() {
     let mut shop = Shop::new();
@@ -205,6 +224,7 @@ fn items_come_in_pairs_and_in_order() {
     assert_eq!(shop.refused("gettoken", &with(ORDER, &[("item_reference[0]", &long[..17])])), "937");
 }
 
+// spec: 3 §4.1, A14, A90
 #[test]
 fn numbering_from_one_is_as_good_as_from_zero() {
     let mut shop = Shop::new();
@@ -221,6 +241,7 @@ fn numbering_from_one_is_as_good_as_from_zero() {
     assert!(shop.visit(&answer.text("tokenid")).says("10.98"));
 }
 
+// spec: 3 §4.1, A14, A90
 #[test]
 fn no_item_is_skipped_however_its_number_is_written() {
     let mut shop = Shop::new();
@@ -265,6 +286,7 @@ fn no_item_is_skipped_however_its_number_is_written() {
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
+// spec: 3 §4.1, A118: Without any item parameter none is required; there is nothing to pay then.
 #[test]
 fn a_token_without_items_is_made_and_there_is_nothing_to_pay() {
     let mut shop = Shop::new();
@@ -280,6 +302,7 @@ fn a_token_without_items_is_made_and_there_is_nothing_to_pay() {
     assert_eq!(shop.control("transactions"), serde_json::json!([]));
 }
 
+// spec: 3 §4.1, A14, A90
 #[test]
 fn twelve_items_keep_their_order() {
     let mut shop = Shop::new();
@@ -296,6 +319,7 @@ fn twelve_items_keep_their_order() {
     assert!(page.says("Pay \u{a3}18.00") && page.html.find("Item 2<").unwrap() < page.html.find("Item 11<").unwrap());
 }
 
+// spec: 3 §4.1, A14, A90
 #[test]
 fn sums_follow_the_currency() {
     let mut shop = Shop::new();
@@ -322,6 +346,10 @@ fn sums_follow_the_currency() {
     }
 }
 
+// spec: 3 §4.1, A114, A19: currency is the merchant's default when left out, and has to be configured.
+// spec: 3 §4.1, A143: Words from a list count in any letter case; a country is any two letters.
+// spec: 3 §4.1, A91, A122: terminal_key chooses a terminal of the account.
+// spec: codes SandboxErrorCode 971
 #[test]
 fn options_have_their_codes() {
     let mut shop = Shop::new();

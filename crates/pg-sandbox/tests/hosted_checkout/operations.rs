@@ -14,6 +14,18 @@ fn reserve(shop: &mut Shop) -> String {
     shop.paid(&[("trans_type", "PreAuth")])
 }
 
+// spec: 3 §1: The other methods work on earlier transactions, or are utilities; none needs the pages.
+// spec: 3 §2.2, A124: trans_type is in small letters.
+// spec: 3 §2.2, A15: prev_trans_key names the original, trans_key the new transaction, which later operations take.
+// spec: 3 §2.2: trans_class comes back when it was sent.
+// spec: 3 §2.2, A113, A124: status is 1 for success and 0 for failure; auth_code is the bank's.
+// spec: 3 §3.2 Transitions: It is captured once, up to what is reserved.
+// spec: 3 §3.2 Transitions: It is cancelled up to what is reserved, and the reservation is removed.
+// spec: 3 §4.3: The result has trans_type refund and system_action REFUND.
+// spec: 3 §4.4, A95: The pre-auth is captured up to the reserved amount; the result has CAPTURE.
+// spec: 3 §4.5, A95: The pre-auth is cancelled up to the reserved amount; the result has CANCEL.
+// spec: 3 §4, A41, A49; method enterprise/refund; method enterprise/capture; method enterprise/cancel
+// spec: codes EnterpriseTransactionType refund capture cancel; codes SystemAction REFUND CAPTURE CANCEL
 #[test]
 fn each_operation_says_what_it_did() {
     let mut shop = Shop::new();
@@ -37,6 +49,9 @@ fn each_operation_says_what_it_did() {
     assert!(!answer.names().contains(&"trans_class") && answer.text("trans_value") == "1.00");
 }
 
+// spec: 3 §3.2 Transitions, A97: A successful transaction is refunded, all of it or a part.
+// spec: 3 §4.3, A97: trans_value is at most the original; the parts together too.
+// spec: 3 §3.2; 3 §4.5, A95
 #[test]
 fn parts_together_never_exceed_the_original() {
     let mut shop = Shop::new();
@@ -65,6 +80,7 @@ fn parts_together_never_exceed_the_original() {
     }
 }
 
+// spec: 3 §2.2, A113, A124
 #[test]
 fn what_is_not_from_the_bank_is_there_and_empty() {
     let mut shop = Shop::new();
@@ -84,6 +100,7 @@ fn what_is_not_from_the_bank_is_there_and_empty() {
     assert_eq!(answer.text("auth_code"), "");
 }
 
+// spec: 3 §4.4, A95
 #[test]
 fn each_kind_of_transaction_takes_its_operations_only() {
     let mut shop = Shop::new();
@@ -109,6 +126,8 @@ fn each_kind_of_transaction_takes_its_operations_only() {
     }
 }
 
+// spec: 3 §3.2 Transitions, A96: After 10 days without capture it is void, by itself.
+// spec: 3 §8 Limits: A pre-auth can be captured for 10 days.
 #[test]
 fn a_reservation_is_void_ten_days_later() {
     let mut shop = Shop::new();
@@ -123,6 +142,7 @@ fn a_reservation_is_void_ten_days_later() {
     }
 }
 
+// spec: 3 §4.3, A16: currency, if it is there, is that of the original.
 #[test]
 fn a_refund_may_name_its_currency() {
     let mut shop = Shop::new();
@@ -136,6 +156,7 @@ fn a_refund_may_name_its_currency() {
     assert_eq!(refund(&mut shop, "").text("status"), "1");
 }
 
+// spec: 3 §2, A13
 #[test]
 fn amounts_have_the_decimals_of_the_currency() {
     let mut shop = Shop::new();
@@ -157,6 +178,7 @@ fn amounts_have_the_decimals_of_the_currency() {
     }
 }
 
+// spec: 3 §3.2, A100
 #[test]
 fn both_versions_work_on_the_same_transactions() {
     let mut shop = Shop::new();

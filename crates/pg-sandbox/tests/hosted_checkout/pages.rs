@@ -9,6 +9,8 @@ use pg_sandbox::{
 
 use crate::hosted_checkout::shop::{CANCEL, CARD, DECLINED, PAN, POOR, Page, SILENT, Shop, with};
 
+// spec: 3 §4.1, A119: The page asks for a card, tells everything that is wrong beside its input, and shows a decline
+//   with the form.
 #[test]
 fn the_page_shows_the_order_and_asks_for_a_card() {
     let mut shop = Shop::new();
@@ -62,6 +64,11 @@ fn pages_carry_the_headers_of_careful_pages() {
     }
 }
 
+// spec: 3 §1: gettoken sets up a checkout; the customer goes to its redemption URL and pays on hosted pages.
+// spec: 3 §4.1, A114, A120: success_url is where the customer goes after approval, cancel_url where they may give up;
+//   both have defaults.
+// spec: 3 §4.1, A120: auto_redirect 1 leads to success_url after approval, 0 to the pages of the service.
+// spec: 3 §6, A120: The customer is led to success_url, cancel_url or redemption_redirect_url.
 #[test]
 fn an_approval_leads_on_with_its_key() {
     let mut shop = Shop::new();
@@ -80,6 +87,7 @@ fn an_approval_leads_on_with_its_key() {
     assert_eq!(page.location(), own);
 }
 
+// spec: 3 §4.1, A120; 3 §6, A120
 #[test]
 fn without_auto_redirect_there_is_a_page_with_a_button() {
     let mut shop = Shop::new();
@@ -95,6 +103,8 @@ fn without_auto_redirect_there_is_a_page_with_a_button() {
     }
 }
 
+// spec: 3 §4.1, A120: redemption_redirect_url is where the customer goes when the token is redeemed.
+// spec: 3 §3.1, A119; 3 §6, A120
 #[test]
 fn a_visit_redeems_the_token_and_leads_where_that_was_said_to_lead() {
     let mut shop = Shop::new();
@@ -112,6 +122,7 @@ fn a_visit_redeems_the_token_and_leads_where_that_was_said_to_lead() {
 }
 
 /// The other reading, for an account that is set so.
+// spec: 3 §4.1, A120
 #[test]
 fn an_approval_redeems_the_token_where_the_account_says_so() {
     let mut main = Shop::new().sandbox.settings().merchants.by_name("main").unwrap().clone();
@@ -125,6 +136,7 @@ fn an_approval_redeems_the_token_where_the_account_says_so() {
     assert!(shop.pay(&token, PAN).location().starts_with("https://shop.example/paid?"));
 }
 
+// spec: 3 §3.1, A119
 #[test]
 fn head_is_get_without_the_visit() {
     let mut shop = Shop::new();
@@ -181,6 +193,7 @@ fn the_address_of_the_sandbox_leads_browsers_to_the_inspector() {
     assert_eq!(shop.ask(Method::POST, "/", "").status(), 404);
 }
 
+// spec: 3 §3.2; 3 §4.1
 #[test]
 fn a_reservation_is_called_one() {
     let mut shop = Shop::new();
@@ -192,6 +205,7 @@ fn a_reservation_is_called_one() {
     assert_eq!(captured.text("status"), "1");
 }
 
+// spec: 3 §4.1, A119
 #[test]
 fn everything_that_is_wrong_is_told_beside_its_input() {
     let mut shop = Shop::new();
@@ -233,6 +247,7 @@ fn everything_that_is_wrong_is_told_beside_its_input() {
     assert!(shop.submit(&token, &page, &with(&grouped, &[("cardholderName", "")])).says("Payment complete"));
 }
 
+// spec: 3 §1, A180: The page takes the expiry date in one input or in two, and no year that no card can have.
 #[test]
 fn an_expiry_is_taken_in_one_input_or_in_two() {
     let mut shop = Shop::new();
@@ -248,6 +263,7 @@ fn an_expiry_is_taken_in_one_input_or_in_two() {
     }
 }
 
+// spec: 3 §4.1, A119
 #[test]
 fn after_a_mistake_title_and_focus_say_so() {
     let mut shop = Shop::new();
@@ -260,6 +276,7 @@ fn after_a_mistake_title_and_focus_say_so() {
     assert!(declined.says("<p>Visa ending in 2008. Nothing was charged."), "{}", declined.html);
 }
 
+// spec: 3 §4.1, A119
 #[test]
 fn each_mistake_in_a_card_number_has_its_own_words() {
     let mut shop = Shop::new();
@@ -272,6 +289,7 @@ fn each_mistake_in_a_card_number_has_its_own_words() {
     assert_eq!(all.len(), words.len(), "{words:?}");
 }
 
+// spec: 3 §1, A182: Pages are English, and write amounts as English does.
 #[test]
 fn amounts_are_written_in_the_language_of_the_page() {
     let mut shop = Shop::new();
@@ -298,6 +316,7 @@ fn a_card_that_expires_this_month_is_good() {
     assert!(shop.submit(&token, &page, &month("05")).says("Payment complete"));
 }
 
+// spec: 3 §4.1, A119
 #[test]
 fn a_decline_shows_the_form_again() {
     let mut shop = Shop::new();

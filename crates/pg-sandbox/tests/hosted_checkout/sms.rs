@@ -4,6 +4,8 @@ use pg_model::SmsReply;
 
 use crate::hosted_checkout::shop::Shop;
 
+// spec: 3 §2.3, A127: The result tells number, message, status and, when sent, an identifier.
+// spec: 3 §1; method enterprise/sms
 #[test]
 fn a_message_is_listed_and_not_sent() {
     let mut shop = Shop::new();
@@ -26,6 +28,7 @@ fn a_message_is_listed_and_not_sent() {
     assert!(shop.control("sms?limit=0")["error"].is_string());
 }
 
+// spec: 3 §4.6
 #[test]
 fn a_message_may_have_lines() {
     let mut shop = Shop::new();
@@ -36,6 +39,7 @@ fn a_message_may_have_lines() {
     assert_eq!(shop.control("sms")[0]["message"], message);
 }
 
+// spec: 3 §2.3, A127; 3 §7, A113
 #[test]
 fn a_number_that_cannot_be_reached_fails() {
     let mut shop = Shop::new();
@@ -45,6 +49,10 @@ fn a_number_that_cannot_be_reached_fails() {
     assert_eq!(shop.control("sms")[0]["status"], "0");
 }
 
+// spec: 3 §4.6: message has at most 160 characters.
+// spec: 3 §8 Limits: A message has 160 characters.
+// spec: 3 §8 Limits: msisdn has 15 characters.
+// spec: 3 §4.6, A127
 #[test]
 fn length_and_form_are_checked() {
     let mut shop = Shop::new();

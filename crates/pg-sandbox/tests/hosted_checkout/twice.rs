@@ -13,6 +13,7 @@ fn charges(shop: &mut Shop, reference: &str) -> usize {
     rows.values().filter(|row| row["transactionStatusCode"] == "600").count()
 }
 
+// spec: 3 §3.1, A136
 #[test]
 fn a_double_click_charges_once() {
     let mut shop = Shop::new();
@@ -30,6 +31,7 @@ fn a_double_click_charges_once() {
     assert_eq!((locations.len(), charges(&mut shop, "r")), (1, 1));
 }
 
+// spec: 3 §3.1, A136
 #[test]
 fn going_back_and_paying_again_shows_the_first_payment() {
     let mut shop = Shop::new();
@@ -62,6 +64,7 @@ fn the_first_payment_is_shown_also_when_the_token_has_ended() {
     }
 }
 
+// spec: 3 §3.1, A136
 #[test]
 fn of_two_tabs_one_pays_a_token_for_one_use() {
     let mut shop = Shop::new();

@@ -13,6 +13,7 @@ use crate::{
     session_and_tokens::shop::{CURRENT, CV2, GOOD, NEXT, PAN, Shop, with},
 };
 
+// spec: 2 §1.1, A101
 #[test]
 fn neither_number_nor_cv2_reaches_the_disk() {
     let folder = tempfile::tempdir().unwrap();

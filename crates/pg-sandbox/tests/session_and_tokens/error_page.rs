@@ -4,6 +4,7 @@ use http::Method;
 
 use crate::session_and_tokens::shop::Shop;
 
+// spec: 2 §3.1, A79
 #[test]
 fn it_is_plain_html_that_loads_and_runs_nothing() {
     let mut shop = Shop::new();

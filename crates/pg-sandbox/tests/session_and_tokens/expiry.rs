@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::session_and_tokens::shop::{CURRENT, ERROR_PAGE, GOOD, NEXT, Shop, with};
 
+// spec: 2 §8 Limits, A78: A session key lives 30 minutes from initiation; posting does not lengthen that.
+// spec: 2 §2.1; 2 §3.1, A78; codes ErrorCode 136
 #[test]
 fn a_session_ends_after_30_minutes() {
     for (seconds, over) in [(29 * 60 + 59, false), (30 * 60, true), (30 * 60 + 1, true)] {
@@ -21,6 +23,7 @@ fn a_session_ends_after_30_minutes() {
     }
 }
 
+// spec: 2 §3.1, A78
 #[test]
 fn a_millisecond_decides() {
     let mut shop = Shop::new();
@@ -33,6 +36,7 @@ fn a_millisecond_decides() {
     assert_eq!(shop.post(&session, &[]).error(), "136");
 }
 
+// spec: 2 §8, A78
 #[test]
 fn posting_does_not_lengthen_a_session() {
     let mut shop = Shop::new();

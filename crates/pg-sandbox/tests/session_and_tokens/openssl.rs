@@ -23,6 +23,8 @@ fn openssl(data: &str, key: &str, iv: &str) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
+// spec: 2 §5: Redirect data is encrypted with the API key.
+// spec: 2 §1.1; 2 §4.2, A32; 2 §4.2, A30
 #[test]
 fn openssl_reads_the_data() {
     let mut shop = Shop::new();

@@ -16,6 +16,17 @@ const FULL: &[(&str, &str)] = &[
     ("collectBasket", "7"),
 ];
 
+// spec: 2 §1.1: First a session is opened, then the browser posts the form with its key.
+// spec: 2 §1.1: What is valid is kept with the session and the browser goes on by 303, with masked and encrypted data.
+// spec: 2 §2.1 Fields of a session: formId comes back in every redirect.
+// spec: 2 §2.2, A34: The browser gets formId, data and iv; inside data is XML or JSON.
+// spec: 2 §2.2, A82: Name and expiry come back as entered, in one field or in two.
+// spec: 2 §2.2: cardCV2 is there without a value.
+// spec: 2 §2.2, A17: Inputs whose names begin with collect come back.
+// spec: 2 §4.2, A17: Any parameter that begins with collect is taken and comes back.
+// spec: 2 §4.2: A valid form leads to nextPageUrl.
+// spec: 2 §6: Results of the card form come with the browser's redirect.
+// spec: 2 §3.1; method session/postform
 #[test]
 fn a_valid_form_leads_to_the_next_page() {
     let mut shop = Shop::new();
@@ -30,6 +41,7 @@ fn a_valid_form_leads_to_the_next_page() {
     assert_eq!(landing.basis, "2 4.2, A30, A31, A32, A33, A34, A82, A83");
 }
 
+// spec: 2 §2.2, A34
 #[test]
 fn a_valid_form_in_xml() {
     let mut shop = Shop::new();
@@ -48,6 +60,11 @@ fn a_valid_form_in_xml() {
     }
 }
 
+// spec: 2 §2.2, A20: errors names each invalid field with code, trace code and message, only where something is
+//   invalid.
+// spec: 2 §4.2, A81: Validation errors lead to currentPageUrl.
+// spec: 2 §7: Errors of the card form come inside the redirect data.
+// spec: 2 §3.1
 #[test]
 fn wrong_fields_lead_back_with_their_errors() {
     let mut shop = Shop::new();
@@ -79,6 +96,10 @@ fn wrong_fields_lead_back_with_their_errors() {
     assert_eq!(landing.faults(), [("cardNumber", "108"), ("cardExpiryYear", "109"), ("cardCV2", "110")].map(owned));
 }
 
+// spec: 2 §2.2: Data for the error page holds errorCode, traceCode and errorMessage alone.
+// spec: 2 §4.2, A80: A missing field leads to errorPageUrl.
+// spec: 2 §7, A80: Missing addresses are 133, 134 and 135.
+// spec: 2 §2.1; 2 §3.1, A80; 2 §7; codes ErrorCode 134 135
 #[test]
 fn a_missing_field_leads_to_the_error_page() {
     let mut shop = Shop::new();
@@ -105,6 +126,8 @@ fn a_missing_field_leads_to_the_error_page() {
     assert_eq!((nothing.error().as_str(), nothing.form_id), ("134", None));
 }
 
+// spec: 2 §4.2, A79: A wrong session key, or none, leads to the page of the service.
+// spec: 2 §3.1, A79; codes ErrorCode 129
 #[test]
 fn a_session_that_cannot_be_told_leads_to_the_sandboxs_own_page() {
     let mut shop = Shop::new();
@@ -151,6 +174,8 @@ fn a_body_that_is_wrong_elsewhere_leads_to_the_error_page() {
     assert!(get.status() == 400 && get.body().starts_with(br#"{"errorCode":"934""#));
 }
 
+// spec: 2 §4.2, A83: The reply is a 303 to an address of the merchant, with formId, data and iv appended before its
+//   fragment.
 #[test]
 fn addresses_keep_their_own_query_and_fragment() {
     let mut shop = Shop::new();
@@ -176,6 +201,7 @@ fn addresses_keep_their_own_query_and_fragment() {
     assert!(failed.error() == "134" && failed.location.ends_with("#top"));
 }
 
+// spec: 2 §4.2, A31
 #[test]
 fn every_redirect_has_a_vector_of_its_own() {
     let mut shop = Shop::new();

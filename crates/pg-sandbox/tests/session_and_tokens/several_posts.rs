@@ -12,6 +12,10 @@ fn tokenised(shop: &mut Shop, session: &str) -> Value {
     shop.done("token/tokeniseTransactionKey", &[("transactionKey", &transaction)])["cardKeyDetails"]["0"].clone()
 }
 
+// spec: 2 §1.1, A130: Payments and tokens are made by the other services, with the session key; a token through a
+//   payment.
+// spec: 2 §1.1, A84: Several posts collect data over several pages.
+// spec: 2 §4.2, A17
 #[test]
 fn later_pages_add_to_earlier_ones() {
     let mut shop = Shop::new();
@@ -54,6 +58,7 @@ fn later_pages_add_to_earlier_ones() {
     assert_eq!(token["cardholderAddress"]["cardholderAddressPostcode"], "AB1 2CD");
 }
 
+// spec: 2 §1.1, A84
 #[test]
 fn an_empty_field_takes_an_earlier_value_away() {
     let mut shop = Shop::new();
@@ -66,6 +71,7 @@ fn an_empty_field_takes_an_earlier_value_away() {
     assert_eq!(token["customer"]["customerSurname"], "Other");
 }
 
+// spec: 2 §3.1
 #[test]
 fn a_form_that_is_wrong_changes_nothing() {
     let mut shop = Shop::new();
@@ -84,6 +90,7 @@ fn a_form_that_is_wrong_changes_nothing() {
 }
 
 /// Spec 2 §3.1: where a required field is missing, the session is as it was.
+// spec: 2 §3.1, A80
 #[test]
 fn a_form_that_lacks_something_changes_nothing() {
     let mut shop = Shop::new();
@@ -103,6 +110,7 @@ fn a_form_that_lacks_something_changes_nothing() {
 }
 
 /// A first form that lacks something, or is wrong, leaves nothing to pay with.
+// spec: 2 §3.1, A85
 #[test]
 fn a_form_that_was_not_accepted_pays_nothing() {
     let mut shop = Shop::new();
@@ -123,6 +131,7 @@ fn the_same_form_twice_is_the_same_as_once() {
     assert_eq!(tokenised(&mut shop, &session)["customer"]["customerFirstName"], "Anna");
 }
 
+// spec: 2 §5
 #[test]
 fn sessions_know_nothing_of_each_other() {
     let mut shop = Shop::new();
@@ -145,6 +154,7 @@ fn a_session_without_raw_card_permission_takes_cards() {
     assert_eq!(tokenised(&mut shop, &session)["card"]["cardNumber"], "400000******1000");
 }
 
+// spec: 2 §3.1, A85
 #[test]
 fn a_cv2_is_there_for_one_authorisation_of_its_own_card() {
     let mut shop = Shop::new();

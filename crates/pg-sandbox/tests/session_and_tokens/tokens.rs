@@ -30,6 +30,11 @@ fn found(shop: &mut Shop, pairs: &[(&str, &str)]) -> Vec<String> {
     (0..tokens.len()).map(|at| key(&tokens[&at.to_string()])).collect()
 }
 
+// spec: 1 §4.2, A69: Each parameter alone finds its tokens.
+// spec: 1 §4.2: With both, only tokens that match both are found.
+// spec: 1 §4.2: A customer reference finds only tokens that were made with one.
+// spec: 1 §4.2, A68, A08: Without a parameter there is nothing to look for; the SDK leaves that to the service.
+// spec: method token/lookup
 #[test]
 fn lookups_match_everything_that_is_given() {
     let mut shop = Shop::new();
@@ -57,6 +62,7 @@ fn lookups_match_everything_that_is_given() {
     }
 }
 
+// spec: 1 §3.1
 #[test]
 fn disabled_tokens_are_found_and_deleted_ones_are_not() {
     let mut shop = Shop::new();
@@ -80,6 +86,13 @@ fn tokens_of_other_accounts_are_not_there() {
     assert_eq!(shop.refused("token/updateCardKeyDetails", &[("cardKey", &token), ("cardDescription", "x")]), "940");
 }
 
+// spec: 1 §2.1: A lookup holds one cardKeyDetail for each token: a repeated element in XML, an object by index from 0
+//   in JSON.
+// spec: 1 §2.1, A42: merchantCustomerReference may be empty.
+// spec: 1 §2.1, A10: The month has 2 digits, the year 4.
+// spec: 1 §4.1: Nested names of replies are nested elements or objects.
+// spec: 1 §4.2, A43: The reply holds the full record of each; where nothing matches it is an empty list.
+// spec: 1 §2.1, A23
 #[test]
 fn a_record_has_every_field_in_both_encodings() {
     let mut shop = Shop::new();
@@ -118,6 +131,7 @@ fn a_record_has_every_field_in_both_encodings() {
     }
 }
 
+// spec: 1 §2.1: Type, scheme and bank are empty when they are not resolved.
 #[test]
 fn what_nobody_knows_of_a_card_is_empty() {
     let mut shop = Shop::new();
@@ -137,6 +151,9 @@ fn what_nobody_knows_of_a_card_is_empty() {
     }
 }
 
+// spec: 1 §4.6, A09: Every detail that is there is written; an empty one takes the stored value away.
+// spec: 1 §4.6, A67: What is not sent stays: an expiry needs its month and year only.
+// spec: 1 §3.1; method token/updateCardKeyDetails
 #[test]
 fn details_that_are_sent_are_written_and_others_stay() {
     let mut shop = Shop::new();
@@ -247,6 +264,9 @@ fn no_transaction_gets_a_customer_reference_of_more_than_45_characters() {
     shop.done("token/tokeniseTransactionKey", &tokenise(&most));
 }
 
+// spec: 1 §4.6: What is wrong changes nothing.
+// spec: 1 §7, A57, A58, A63: Failures of token methods have codes of their own.
+// spec: 1 §3.1, A58; 1 §4.6, A23
 #[test]
 fn wrong_details_change_nothing() {
     let mut shop = Shop::new();

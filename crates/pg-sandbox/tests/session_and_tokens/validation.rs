@@ -18,6 +18,9 @@ fn faults(changes: &[(&str, &str)]) -> Vec<(String, String)> {
     faults
 }
 
+// spec: 2 §7, A81: An invalid card number is 108 on cardNumber, an expiry 109 on cardExpiryYear, a CV2 110 on cardCV2;
+//   other fields have 937.
+// spec: 1 §2.4, A12; 2 §8; codes ErrorCode 108
 #[test]
 fn card_numbers_of_12_to_19_digits_with_a_right_check_digit() {
     for (number, masked) in [
@@ -47,6 +50,8 @@ fn card_numbers_of_12_to_19_digits_with_a_right_check_digit() {
     }
 }
 
+// spec: 2 §4.2, A81: The expiry is month and year, or one field; two that disagree are invalid.
+// spec: codes ErrorCode 109
 #[test]
 fn the_expiry_in_one_field_or_in_two() {
     let none = [("cardExpiryMonth", ""), ("cardExpiryYear", "")];
@@ -113,6 +118,9 @@ fn the_sandboxs_clock_decides_and_not_the_real_one() {
     assert_eq!(shop.post(&session, &may).faults(), [owned(("cardExpiryYear", "109"))]);
 }
 
+// spec: 2 §4.2, A101: The CV2 is optional: in the sandbox it never decides.
+// spec: 2 §8 Limits: A CV2 has 3 or 4 digits.
+// spec: 2 §7, A81; codes ErrorCode 110
 #[test]
 fn a_cv2_has_three_or_four_digits_or_is_left_out() {
     for cv2 in ["", "123", "1234"] {
@@ -123,6 +131,7 @@ fn a_cv2_has_three_or_four_digits_or_is_left_out() {
     }
 }
 
+// spec: 2 §2.6
 #[test]
 fn every_other_field_is_named_when_it_is_too_long_or_no_text() {
     // Spec 2 §2.6 and §4.2, by hand.
@@ -160,6 +169,7 @@ fn every_other_field_is_named_when_it_is_too_long_or_no_text() {
     assert_eq!(wrong, wanted.map(owned));
 }
 
+// spec: 2 §2.1
 #[test]
 fn a_form_id_that_is_none_is_not_given_back() {
     let mut shop = Shop::new();

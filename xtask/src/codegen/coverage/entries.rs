@@ -3,9 +3,9 @@
 use super::{
     super::{
         place::allowed,
-        tables::{Part, Tables},
+        tables::{Credentials, Part, Tables},
     },
-    list::{OfTables, Shown},
+    list::OfTables,
 };
 
 /// One row of the tables.
@@ -17,8 +17,8 @@ pub(super) struct Entry {
     pub(super) assumption: Option<u16>,
     /// Where the documents have it, such as `1 §4.6`.
     pub(super) source: String,
-    /// Nothing, if nobody said what shows it.
-    pub(super) shown: Option<Shown>,
+    /// The tests that show it.
+    pub(super) shown: Vec<String>,
 }
 
 /// Every row of the tables that documents fill: methods, parameters, fields of replies, codes.
@@ -59,14 +59,18 @@ fn method(tables: &Tables, shown: &OfTables, name: &str) -> Result<Entry, String
 
 fn parameters(tables: &Tables, shown: &OfTables, name: &str) -> Result<Vec<Entry>, String> {
     let method = known_method(tables, name)?;
-    let rule = shown.parameter_rules.iter().find(|(credentials, _)| *credentials == method.credentials);
+    let rule = match method.credentials {
+        Credentials::Signed => "parameters signed",
+        Credentials::Session => "parameters session",
+        Credentials::Enterprise => "parameters enterprise",
+    };
     // A group that several methods share has a source of its own; the parameter belongs to the method's section.
     let entry = |wire: String| Entry {
         key: format!("parameter {name} {wire}"),
         what: format!("`{name}` `{wire}`"),
         assumption: None,
         source: method.source.clone(),
-        shown: rule.map(|(_, shown)| shown.clone()),
+        shown: single(shown, rule),
     };
     Ok(tables.flatten(&method.fields).into_iter().map(|field| entry(field.name())).collect())
 }
@@ -81,7 +85,7 @@ fn fields(tables: &Tables, shown: &OfTables, name: &str) -> Result<Vec<Entry>, S
         what: format!("`{name}` `{}`", part.name()),
         assumption: part.assumption,
         source: part.source.clone(),
-        shown: shown.field_rules.first().cloned(),
+        shown: single(shown, "fields"),
     };
     Ok(record.fields.iter().filter(leaf).map(entry).collect())
 }
@@ -119,6 +123,6 @@ fn known_method<'t>(tables: &'t Tables, name: &str) -> Result<&'t super::super::
     })
 }
 
-fn single(shown: &OfTables, key: &str) -> Option<Shown> {
-    shown.single.iter().find(|(_, known, _)| known == key).map(|(_, _, shown)| shown.clone())
+fn single(shown: &OfTables, key: &str) -> Vec<String> {
+    shown.get(key).map(|(_, tests)| tests.clone()).unwrap_or_default()
 }

@@ -1,26 +1,26 @@
-//! The list as it stands in `tests/coverage/`: what the documents hold, and which test shows what.
+//! What the documents hold, from `tests/coverage/contents.toml`, and what the tests say that they show.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
-use super::super::{
-    place::{Place, Problems},
-    reading::{self, Row as Source},
-    tables::Credentials,
+use super::{
+    super::{
+        check::mentioned_assumptions,
+        place::{Place, Problems},
+        reading::{self, Row as Source},
+    },
+    comments::{self, Comment},
 };
 
-/// Where the list is.
+/// Where the sections of the documents and their tables are listed.
 pub(in super::super) const FOLDER: &str = "tests/coverage";
-/// The sections of the documents and their tables.
 const CONTENTS: &str = "tests/coverage/contents";
-/// Tests of what stands in the tables of this project.
-const OF_TABLES: &str = "tests/coverage/tables";
-/// Everything else that the documents say, one file a document.
-const STATEMENTS: [&str; 3] = ["tests/coverage/document_1", "tests/coverage/document_2", "tests/coverage/document_3"];
 
 #[derive(Default)]
 pub(super) struct List {
     pub(super) sections: Vec<Section>,
     pub(super) statements: Vec<Statement>,
+    /// Each clause that a test cites without a sentence of its own.
+    pub(super) cited: Vec<Statement>,
     pub(super) of_tables: OfTables,
 }
 
@@ -33,6 +33,8 @@ pub(super) struct Section {
     pub(super) tables: Vec<DocumentTable>,
     /// The assumptions that close what the section leaves open.
     pub(super) open: Vec<String>,
+    /// What no test can show, and why.
+    pub(super) not_testable: Vec<(String, String)>,
 }
 
 /// A table of the documents.
@@ -45,51 +47,85 @@ pub(super) struct DocumentTable {
     pub(super) from: Vec<String>,
 }
 
-/// Something that a document says.
+/// Something that a document says, and the test that shows it.
 pub(super) struct Statement {
     pub(super) place: Place,
     pub(super) at: String,
     /// The table of the document that it is a row of.
     pub(super) table: Option<String>,
     pub(super) what: String,
-    pub(super) assumptions: Vec<String>,
-    pub(super) shown: Shown,
+    pub(super) assumptions: Vec<u16>,
+    pub(super) test: String,
 }
 
-/// How something is shown: by tests, or by nothing, and why.
-#[derive(Clone, Default)]
-pub(super) struct Shown {
-    pub(super) tests: Vec<String>,
-    pub(super) not_testable: Option<String>,
-}
+/// The tests of the rows of this project's tables. A key is `method token/lookup`, `codes ErrorCode 101`, `fields`, or
+/// `parameters` with the credentials of the method.
+pub(super) type OfTables = BTreeMap<String, (Place, Vec<String>)>;
 
-/// What shows the rows of this project's tables.
-#[derive(Default)]
-pub(super) struct OfTables {
-    /// Tests that keep the rules of every parameter, by the credentials of its method.
-    pub(super) parameter_rules: Vec<(Credentials, Shown)>,
-    /// Tests that see every field of every reply.
-    pub(super) field_rules: Vec<Shown>,
-    /// Tests of a method, or of a code; the key is as `from` and the code make it, such as `codes ErrorCode 101`.
-    pub(super) single: Vec<(Place, String, Shown)>,
-}
-
-/// Reads the list below the root. Mistakes are noted.
+/// Reads everything below the root. Mistakes are noted.
 pub(super) fn load(root: &Path, problems: &mut Problems) -> List {
     let mut list = List::default();
-    let mut read = |file: &'static str, take_in: &mut dyn FnMut(&Source<'_>)| {
-        let place = Place { file, line: 1, column: 1 };
-        match fs::read_to_string(root.join(format!("{file}.toml"))) {
-            Ok(text) => drop(reading::file(file, &text, problems, take_in)),
-            Err(error) => problems.push(place, format!("cannot be read: {error}")),
+    match fs::read_to_string(root.join(format!("{CONTENTS}.toml"))) {
+        Ok(text) => {
+            let sections = |row: &Source<'_>| list.sections = row.rows("sections", Section::read);
+            reading::file(CONTENTS, &text, problems, sections);
         }
-    };
-    read(CONTENTS, &mut |row| list.sections = row.rows("section", Section::read));
-    read(OF_TABLES, &mut |row| list.of_tables = OfTables::read(row));
-    for file in STATEMENTS {
-        read(file, &mut |row| list.statements.extend(row.rows("statements", Statement::read)));
+        Err(error) => {
+            problems.push(Place { file: CONTENTS, line: 1, column: 1 }, format!("cannot be read: {error}"));
+        }
+    }
+    let found = comments::of_workspace(root);
+    for test in &found.tests {
+        test.comments.iter().for_each(|comment| list.add(comment, &test.name));
+    }
+    for stray in &found.strays {
+        problems.push(stray.place(), format!("no test is below this comment: {}", stray.text));
     }
     list
+}
+
+impl List {
+    /// Adds what a comment says of its test: `2 §1.1, A101: a sentence`, or several of `2 §1.1`, `codes ErrorCode 101
+    /// 102` and so on, with `; ` between them.
+    pub(super) fn add(&mut self, comment: &Comment, test: &str) {
+        let (head, sentence) = comment.text.split_once(": ").unwrap_or((&comment.text, ""));
+        for one in head.split("; ") {
+            let words: Vec<&str> = one.split(' ').collect();
+            if one.starts_with(|first: char| first.is_ascii_digit()) {
+                let name = one.split(", ").next().unwrap_or_default().splitn(3, ' ').nth(2);
+                let statement = Statement {
+                    place: comment.place(),
+                    at: words[..words.len().min(2)].join(" ").trim_end_matches(',').to_owned(),
+                    table: name.map(str::to_owned),
+                    what: sentence.to_owned(),
+                    assumptions: mentioned_assumptions(one),
+                    test: test.to_owned(),
+                };
+                if sentence.is_empty() { &mut self.cited } else { &mut self.statements }.push(statement);
+                continue;
+            }
+            let keys: Vec<String> = match words[..] {
+                ["codes", table, ref codes @ ..] => codes.iter().map(|code| format!("codes {table} {code}")).collect(),
+                ["parameters", ref of @ ..] => of.iter().map(|of| format!("parameters {of}")).collect(),
+                _ => vec![one.to_owned()],
+            };
+            for key in keys {
+                self.of_tables.entry(key).or_insert((comment.place(), Vec::new())).1.push(test.to_owned());
+            }
+        }
+    }
+
+    /// The statements that are rows of a table of a section, or with `None` of no table.
+    pub(super) fn of<'l>(&'l self, at: &'l str, table: Option<&'l str>) -> impl Iterator<Item = &'l Statement> {
+        self.statements.iter().filter(move |statement| statement.at == at && statement.table.as_deref() == table)
+    }
+}
+
+impl Comment {
+    fn place(&self) -> Place {
+        // A handful of names in a program that ends soon.
+        Place { file: self.file.to_string_lossy().into_owned().leak(), line: self.line, column: 1 }
+    }
 }
 
 impl Section {
@@ -97,61 +133,20 @@ impl Section {
         Self {
             at: row.text("at"),
             title: row.text("title"),
-            tables: row.rows("tables", DocumentTable::read),
+            tables: rows_if_any(row, "tables", DocumentTable::read),
             open: row.texts("open"),
+            not_testable: rows_if_any(row, "not_testable", |row| (row.text("what"), row.text("why"))),
             place: row.places().row,
         }
     }
+}
+
+fn rows_if_any<T>(row: &Source<'_>, key: &'static str, read: impl Fn(&Source<'_>) -> T) -> Vec<T> {
+    if row.has(key) { row.rows(key, read) } else { Vec::new() }
 }
 
 impl DocumentTable {
     fn read(row: &Source<'_>) -> Self {
         Self { name: row.text("name"), rows: row.number("rows"), from: row.texts("from"), place: row.places().row }
-    }
-}
-
-impl Statement {
-    fn read(row: &Source<'_>) -> Self {
-        Self {
-            at: row.text("at"),
-            table: row.maybe_text("table"),
-            what: row.text("what"),
-            assumptions: row.texts("assumptions"),
-            shown: Shown::read(row),
-            place: row.places().row,
-        }
-    }
-}
-
-impl Shown {
-    fn read(row: &Source<'_>) -> Self {
-        Self { tests: row.texts("tests"), not_testable: row.maybe_text("not_testable") }
-    }
-
-    /// Whether exactly one of the two ways is taken.
-    pub(super) fn is_decided(&self) -> bool {
-        self.tests.is_empty() == self.not_testable.is_some()
-    }
-}
-
-impl OfTables {
-    fn read(row: &Source<'_>) -> Self {
-        const CREDENTIALS: &[(&str, Credentials)] = &[
-            ("signed", Credentials::Signed),
-            ("session", Credentials::Session),
-            ("enterprise", Credentials::Enterprise),
-        ];
-        let mut single =
-            row.rows("methods", |row| (row.places().row, format!("method {}", row.text("method")), Shown::read(row)));
-        single.extend(row.rows("codes", |row| {
-            let key = format!("codes {} {}", row.text("table"), row.text("code"));
-            (row.places().row, key, Shown::read(row))
-        }));
-        Self {
-            parameter_rules: row
-                .rows("parameter_rules", |row| (row.choice("credentials", CREDENTIALS), Shown::read(row))),
-            field_rules: row.rows("field_rules", Shown::read),
-            single,
-        }
     }
 }

@@ -9,13 +9,13 @@ use std::{
 use super::{
     super::{
         TABLES,
-        check::mentioned_assumptions,
         place::{Place, Problems, allowed},
         tables::{self, Tables},
     },
-    check, citations, entries,
-    list::{self, DocumentTable, List, Section, Shown, Statement},
-    test_names,
+    check, citations,
+    comments::{self, Comment},
+    entries,
+    list::{self, DocumentTable, List, Section},
 };
 
 fn root() -> PathBuf {
@@ -31,40 +31,28 @@ fn real() -> (List, Tables) {
     (list, tables)
 }
 
-/// The tests that a list names, each with the place where it does.
-fn named(list: &List) -> Vec<(String, &Shown)> {
-    let of_statements = list.statements.iter().map(|one| (format!("{}: {}", one.place, one.what), &one.shown));
-    let of_tables = &list.of_tables;
-    let rules = of_tables.parameter_rules.iter().map(|(_, shown)| shown).chain(&of_tables.field_rules);
-    let rules = rules.map(|shown| ("a rule of tests/coverage/tables.toml".to_owned(), shown));
-    let single = of_tables.single.iter().map(|(place, key, shown)| (format!("{place}: {key}"), shown));
-    of_statements.chain(rules).chain(single).collect()
+fn names(root: &Path) -> BTreeSet<String> {
+    comments::of_workspace(root).tests.into_iter().map(|test| test.name).collect()
 }
 
-/// Names of tests that do not exist, one a line.
-fn strangers(list: &List, existing: &BTreeSet<String>) -> Vec<String> {
-    let named = named(list);
-    let all = named.iter().flat_map(|(place, shown)| shown.tests.iter().map(move |test| (place, test)));
-    all.filter(|(_, test)| !existing.contains(*test))
-        .map(|(place, test)| format!("{place}: no test is {test}"))
-        .collect()
-}
-
-/// Nothing is left out either: `real` would not come back.
+/// Nothing is left out either: `real` would panic.
 #[test]
 fn every_named_test_exists() {
     let (list, _) = real();
-    let existing = test_names::of_workspace(&root());
-    assert!(existing.len() > 900, "only {} tests were found", existing.len());
-    let strangers = strangers(&list, &existing);
-    assert!(strangers.is_empty(), "{}", strangers.join("\n"));
+    let existing = names(&root());
+    assert!(existing.len() > 1900, "only {} tests were found", existing.len());
+    assert!(list.statements.len() > 350, "only {} statements were found", list.statements.len());
+    let of_tables = list.of_tables.values().flat_map(|(_, tests)| tests);
+    for test in list.statements.iter().chain(&list.cited).map(|statement| &statement.test).chain(of_tables) {
+        assert!(existing.contains(test), "{test}");
+    }
 }
 
 /// A protection that is promised is shown, for every attacker.
 #[test]
 fn the_tests_of_the_threat_model_exist() {
     let page = fs::read_to_string(root().join("docs/internals/threat-model.md")).unwrap();
-    let existing = test_names::of_workspace(&root());
+    let existing = names(&root());
     let words = |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
     for word in words(&page).iter().filter(|word| word.contains("::") && !word.contains("PACKAGE")) {
         let template = *word == "package::target::module::function";
@@ -115,8 +103,8 @@ fn every_assumption_is_named_by_code_and_shown_by_a_test() {
         assert!(registered.contains(number), "A{number:02} is not in the register, but in {files:?}");
     }
     let rows = entries::all(&tables, &list.of_tables).into_iter().filter_map(|entry| entry.assumption);
-    let of_statements = list.statements.iter().flat_map(|one| &one.assumptions);
-    let shown: BTreeSet<u16> = of_statements.flat_map(|word| mentioned_assumptions(word)).chain(rows).collect();
+    let cited_by_tests = list.statements.iter().chain(&list.cited).flat_map(|one| one.assumptions.iter().copied());
+    let shown: BTreeSet<u16> = cited_by_tests.chain(rows).collect();
     let missing = |there: &dyn Fn(&u16) -> bool| -> Vec<String> {
         registered.iter().filter(|number| !there(number)).map(|number| format!("A{number:02}")).collect()
     };
@@ -130,17 +118,19 @@ fn place() -> Place {
     Place { file: "tests/coverage/x", line: 1, column: 1 }
 }
 
-fn by(tests: &[&str]) -> Shown {
-    Shown { tests: tests.iter().map(|test| (*test).to_owned()).collect(), not_testable: None }
-}
-
-fn statement(at: &str, table: Option<&str>, shown: Shown) -> Statement {
-    let table = table.map(str::to_owned);
-    Statement { place: place(), at: at.to_owned(), table, what: "x".to_owned(), assumptions: Vec::new(), shown }
+/// What tests say in their comments.
+fn saying(comments: &[&str]) -> List {
+    let mut list = List::default();
+    for (line, text) in (1..).zip(comments) {
+        let comment = Comment { file: "tests/x.rs".into(), line, text: (*text).to_owned() };
+        list.add(&comment, "a::b");
+    }
+    list
 }
 
 fn section(tables: Vec<DocumentTable>) -> Section {
-    Section { place: place(), at: "1 §1".to_owned(), title: "What it does".to_owned(), tables, open: Vec::new() }
+    let (at, title) = ("1 §1".to_owned(), "What it does".to_owned());
+    Section { place: place(), at, title, tables, open: Vec::new(), not_testable: Vec::new() }
 }
 
 fn document_table(rows: usize, from: &[&str]) -> DocumentTable {
@@ -157,33 +147,70 @@ fn told(list: &List) -> String {
 }
 
 #[test]
+fn a_comment_says_a_clause_a_sentence_or_rows() {
+    let list = saying(&[
+        "1 §1 rows, A07, A12: What it says: all; of it.",
+        "1 §1; 2 §4.2, A30; codes ErrorCode 101 102; method token/lookup; parameters signed session; fields",
+    ]);
+    let [said] = &list.statements[..] else { panic!("{} statements", list.statements.len()) };
+    assert_eq!((said.at.as_str(), said.table.as_deref(), &said.assumptions[..]), ("1 §1", Some("rows"), &[7, 12][..]));
+    assert_eq!(said.what, "What it says: all; of it.");
+    let cited: Vec<_> = list.cited.iter().map(|one| (one.at.as_str(), &one.assumptions[..])).collect();
+    assert_eq!(cited, [("1 §1", &[][..]), ("2 §4.2", &[30][..])]);
+    let keys: Vec<&str> = list.of_tables.keys().map(String::as_str).collect();
+    let codes = ["codes ErrorCode 101", "codes ErrorCode 102"];
+    assert_eq!(
+        keys,
+        [&codes[..], &["fields", "method token/lookup", "parameters session", "parameters signed"]].concat()
+    );
+}
+
+/// Of a comment above something else, or above a test that never runs, nothing would follow.
+#[test]
 fn a_test_that_is_not_there_is_told() {
-    let mut list = List { statements: vec![statement("1 §1", None, by(&["a::b", "a::c"]))], ..List::default() };
-    list.of_tables.single.push((place(), "codes ErrorCode 101".to_owned(), by(&["a::d"])));
-    let existing = BTreeSet::from(["a::b".to_owned(), "a::d".to_owned()]);
-    assert_eq!(strangers(&list, &existing), ["tests/coverage/x.toml:1:1: x: no test is a::c"]);
-    list.of_tables.single[0].2 = by(&["a::e"]);
-    assert_eq!(strangers(&list, &existing).len(), 2);
+    let copy = tempfile::tempdir().unwrap();
+    let package = copy.path().join("crates/a");
+    fs::create_dir_all(package.join("src")).unwrap();
+    fs::write(package.join("Cargo.toml"), "[package]\nname = \"pg-a\"\n").unwrap();
+    let lines = [
+        "// spec: 1 §1: Of",
+        "//   two lines.",
+        "/// Why.",
+        "#[test]",
+        "fn first() {}",
+        "// spec: 1 §2",
+        "fn none() {}",
+    ];
+    let more = ["// spec: 1 §3", "", "#[test]", "// spec: 1 §4", "#[ignore = \"slow\"]", "fn never() {}"];
+    fs::write(package.join("src/lib.rs"), [&lines[..], &more[..]].concat().join("\n")).unwrap();
+    let mut problems = Problems::default();
+    let list = list::load(copy.path(), &mut problems);
+    let [said] = &list.statements[..] else { panic!("{} statements", list.statements.len()) };
+    assert_eq!((said.what.as_str(), said.test.as_str()), ("Of two lines.", "pg-a::first"));
+    let told = problems.into_result().unwrap_err().to_string();
+    for (line, text) in [(6, "1 §2"), (8, "1 §3"), (11, "1 §4")] {
+        let wrong = format!("crates/a/src/lib.rs:{line}:1: no test is below this comment: {text}");
+        assert!(told.contains(&wrong), "{wrong}:\n{told}");
+    }
 }
 
 #[test]
 fn a_row_that_is_left_out_is_told() {
-    let mut list = List::default();
-    let all = told(&list);
+    let all = told(&List::default());
     for missing in [
         "method token/lookup stands in no table of a section",
-        "no test is named for method token/lookup",
+        "no test says `// spec: method token/lookup`",
         "parameter transaction/auth itemName{n} stands in no table of a section",
-        "no test is named for field Card cardNumber",
+        "no test says `// spec: field Card cardNumber`",
         "codes ErrorCode 101 stands in no table of a section",
-        "no test is named for codes CardRetrievalCode 712",
+        "no test says `// spec: codes CardRetrievalCode 712`",
     ] {
         assert!(all.contains(missing), "{missing}:\n{all}");
     }
+    let mut list = saying(&["method token/lookup"]);
     list.sections.push(section(vec![document_table(1, &["codes ErrorCode 101", "method token/lookup"])]));
-    list.of_tables.single.push((place(), "method token/lookup".to_owned(), by(&["a::b"])));
     let fewer = told(&list);
-    for there in ["method token/lookup", "ErrorCode 101 stands"] {
+    for there in ["method token/lookup stands", "spec: method token/lookup`", "ErrorCode 101 stands"] {
         assert!(!fewer.contains(there), "{there}:\n{fewer}");
     }
 }
@@ -201,7 +228,7 @@ fn a_mistake_points_at_its_section() {
             table.rows = 0;
         }
     }
-    list.of_tables.single.retain(|(_, key, _)| key != "method token/delete");
+    list.of_tables.remove("method token/delete");
     let mut problems = Problems::default();
     check::check(&list, &tables, &mut problems);
     let told = problems.into_result().unwrap_err().to_string();
@@ -209,7 +236,7 @@ fn a_mistake_points_at_its_section() {
         format!("{lookup}: method token/lookup stands in no table of a section; 1 §4.2 is its source"),
         format!("{lookup}: parameter token/lookup cardKey stands in no"),
         format!("{delete}: method token/delete stands in no table of a section; 1 §4.5 is its source"),
-        format!("{delete}: no test is named for method token/delete in tests/coverage/tables.toml"),
+        format!("{delete}: no test says `// spec: method token/delete`"),
     ] {
         assert!(told.contains(&line), "{line}:\n{told}");
     }
@@ -217,50 +244,38 @@ fn a_mistake_points_at_its_section() {
 
 #[test]
 fn a_table_of_a_document_with_rows_missing_is_told() {
-    let mut list = List { sections: vec![section(vec![document_table(2, &[])])], ..List::default() };
-    list.statements.push(statement("1 §1", Some("rows"), by(&["a::b"])));
-    assert!(told(&list).contains("x.toml:1:1: 1 §1 has 2 rows in \"rows\", 1 are listed"), "{}", told(&list));
-    list.statements.push(statement("1 §1", Some("rows"), by(&["a::b"])));
-    assert!(!told(&list).contains("are listed"));
-    list.sections[0].tables[0] = document_table(10, &["record Card"]);
-    assert!(!told(&list).contains("are listed"), "eight fields and two statements");
-    list.sections[0].tables[0] = document_table(11, &["record Card"]);
-    assert!(told(&list).contains("has 11 rows in \"rows\", 10 are listed"));
+    let list = |comments: &[&str], table| List { sections: vec![section(vec![table])], ..saying(comments) };
+    let told = |list: List| told(&list);
+    let one = ["1 §1 rows: x"];
+    let missing = told(list(&one, document_table(2, &[])));
+    assert!(missing.contains("x.toml:1:1: 1 §1 has 2 rows in \"rows\", 1 are listed"), "{missing}");
+    let two = [one[0], "1 §1 rows: y"];
+    assert!(!told(list(&two, document_table(2, &[]))).contains("are listed"));
+    let eight = &["record Card"];
+    assert!(!told(list(&two, document_table(10, eight))).contains("are listed"), "eight fields and two statements");
+    assert!(told(list(&two, document_table(11, eight))).contains("has 11 rows in \"rows\", 10 are listed"));
 }
 
 #[test]
 fn what_leads_nowhere_is_told() {
-    let list = List {
-        sections: vec![section(vec![document_table(1, &["record Crad"]), document_table(1, &[])])],
-        statements: vec![
-            statement("1 §2", None, by(&["a::b"])),
-            statement("1 §1", Some("row"), by(&["a::b"])),
-            statement("1 §1", None, Shown::default()),
-            Statement { assumptions: vec!["A999".to_owned()], ..statement("1 §1", None, by(&["a::b"])) },
-        ],
-        of_tables: list::OfTables {
-            single: vec![(place(), "codes ErrorCode 42".to_owned(), by(&["a::b"]))],
-            ..list::OfTables::default()
-        },
-    };
-    let told = told(&list);
+    let comments = ["1 §2", "1 §1 row: x", "1 §1, A999", "codes ErrorCode 42", "method token/lokup"];
+    let sections = vec![section(vec![document_table(1, &["record Crad"]), document_table(1, &[])])];
+    let told = |sections, comments: &[&str]| told(&List { sections, ..saying(comments) });
+    let all = told(sections, &comments);
     for wrong in [
         "no record is \"Crad\"; did you mean \"Card\"?",
         "needs rows from tables, or statements",
-        "\"1 §2\" is no section",
-        "\"row\" is no table of 1 §1; did you mean \"rows\"?",
-        "x: name its tests, or say why it is not_testable",
-        "\"A999\" is no assumption",
-        "no row of the tables is \"codes ErrorCode 42\"",
+        "tests/x.rs:1:1: \"1 §2\" is no section",
+        "tests/x.rs:2:1: \"row\" is no table of 1 §1; did you mean \"rows\"?",
+        "tests/x.rs:3:1: A999 is no assumption",
+        "tests/x.rs:4:1: \"codes ErrorCode 42\" is no section and no row of the tables",
+        "\"method token/lokup\" is no section",
     ] {
-        assert!(told.contains(wrong), "{wrong}:\n{told}");
+        assert!(all.contains(wrong), "{wrong}:\n{all}");
     }
     let open = Section { open: vec!["A59".to_owned()], ..section(Vec::new()) };
-    let list =
-        List { sections: vec![open], statements: vec![statement("1 §1", None, by(&["a::b"]))], ..List::default() };
-    assert!(self::told(&list).contains("no statement of 1 §1 shows A59"));
-    let empty = List { sections: vec![section(Vec::new())], ..List::default() };
-    assert!(self::told(&empty).contains("nothing is listed of 1 §1 What it does"));
+    assert!(told(vec![open], &["1 §1: x"]).contains("no statement of 1 §1 shows A59"));
+    assert!(told(vec![section(Vec::new())], &[]).contains("nothing is listed of 1 §1 What it does"));
 }
 
 #[test]
@@ -272,22 +287,28 @@ fn tests_are_found_where_cargo_finds_them() {
         fs::write(path, text).unwrap();
     };
     write("crates/a/Cargo.toml", "[package]\nname = \"pg-a\"\n");
-    write("crates/a/src/lib.rs", "mod one;\nmod two { mod three; #[test] fn inline() {} }\n#[cfg(test)] mod absent;\n");
-    write("crates/a/src/one.rs", "mod four; #[test] fn first() {} fn no_test() {} #[test] #[ignore] fn never() {}");
+    write(
+        "crates/a/src/lib.rs",
+        "mod one;\nmod two {\n    mod three;\n    #[test]\n    fn inline() {}\n}\n#[cfg(test)]\nmod absent;\n",
+    );
+    write(
+        "crates/a/src/one.rs",
+        "mod four;\n#[test]\nfn first() {}\nfn no_test() {}\n#[test]\n#[ignore]\nfn never() {}",
+    );
     write("crates/a/src/one/four.rs", "#[tokio::test]\nasync fn later() {}");
-    write("crates/a/src/two/three.rs", "proptest! {\n #[test]\n fn property(f in any::<fn()>()) { } }");
-    write("crates/a/src/orphan.rs", "#[test] fn nobody_declares_it() {}");
+    write("crates/a/src/two/three.rs", "proptest! {\n    #[test]\n    fn property(f in any::<fn()>()) {}\n}");
+    write("crates/a/src/orphan.rs", "#[test]\nfn nobody_declares_it() {}");
     write("crates/a/tests/whole/main.rs", "mod part;");
-    write("crates/a/tests/whole/part.rs", "#[test] fn of_a_part() {}");
-    write("crates/a/tests/single.rs", "#[path = \"odd/place.rs\"] mod named;");
-    write("crates/a/tests/odd/place.rs", "#[test] fn elsewhere() {}");
+    write("crates/a/tests/whole/part.rs", "#[test]\nfn of_a_part() {}");
+    write("crates/a/tests/single.rs", "#[path = \"odd/place.rs\"]\nmod named;");
+    write("crates/a/tests/odd/place.rs", "#[test]\nfn elsewhere() {}");
     write("tests/Cargo.toml", "[package]\nname = \"pg-tests\"\n");
     write("tests/inner/Cargo.toml", "[package]\nname = \"pg-inner\"\n");
-    write("tests/inner/src/lib.rs", "#[test] fn of_a_package_among_the_tests() {}");
+    write("tests/inner/src/lib.rs", "#[test]\nfn of_a_package_among_the_tests() {}");
     write("xtask/Cargo.toml", "[package]\nname = \"xtask\"\n");
-    write("xtask/src/main.rs", "#[test] fn of_the_command() {}");
+    write("xtask/src/main.rs", "#[test]\nfn of_the_command() {}");
     write("tests/independent/walk_x.py", "@walk.step\ndef walked(sandbox):\n    pass\n\n\ndef helper():\n    pass\n");
-    let found: Vec<String> = test_names::of_workspace(copy.path()).into_iter().collect();
+    let found: Vec<String> = names(copy.path()).into_iter().collect();
     let expected = [
         "pg-a::one::first",
         "pg-a::one::four::later",

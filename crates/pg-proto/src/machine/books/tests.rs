@@ -109,6 +109,7 @@ const KINDS: [Kind; 6] = [
     },
 ];
 
+// spec: 1 §5, A144: A saved machine resumes with the account that it was saved for, and with no other.
 #[test]
 fn every_machine_refuses_another_account_and_another_address() {
     let v5 = "https://gateway.example/enterprise";
@@ -145,6 +146,7 @@ fn another_way_to_write_the_address_and_new_passwords_are_the_same_account() {
     }
 }
 
+// spec: 1 §5, A144
 #[test]
 fn a_replaced_api_key_needs_the_identity_that_was_saved() {
     let replaced = || with(BASE, "another key", "https://gateway.example/enterprise", "canary-v5-key");

@@ -300,6 +300,8 @@ impl Explorer {
     }
 }
 
+// spec: 2 §4.4, A140: What a lookup finds settles a charge; finding nothing settles it only where no copy of the
+//   request can be executed any more.
 #[test]
 fn no_claim_contradicts_the_ledger_or_any_future_of_it() {
     let none = Backoff { first: Duration::ZERO, longest: Duration::ZERO };

@@ -165,6 +165,7 @@ fn after_a_request_that_may_have_been_executed_it_looks_and_then_sends_again() {
     }
 }
 
+// spec: 2 §4.4, A140
 #[test]
 fn nothing_found_is_no_proof() {
     let mut drive = Drive::begin(ChargeBounds { attempts: 2, lookups: 3, ..ChargeBounds::default() }).sends("auth");
@@ -200,6 +201,7 @@ fn only_what_never_left_is_not_sent() {
     again().then(Event::Failed(Failure::NotSent)).pauses(1).sends("lookup");
 }
 
+// spec: 2 §7, A141
 #[test]
 fn a_refusal_for_a_reason_in_the_request_holds_for_every_copy() {
     for code in ["103", "107", "108", "110", "120", "938"] {
@@ -214,6 +216,7 @@ fn a_refusal_for_a_reason_in_the_request_holds_for_every_copy() {
     }
 }
 
+// spec: 2 §7, A141
 #[test]
 fn a_refusal_that_time_brings_is_held_against_a_lookup() {
     for code in ["109", "129", "136", "940"] {
@@ -235,6 +238,7 @@ fn a_refusal_that_time_brings_is_held_against_a_lookup() {
     }
 }
 
+// spec: 2 §7, A141
 #[test]
 fn a_refusal_that_may_pass_says_nothing_about_requests_that_are_still_on_their_way() {
     for code in ["101", "106", "111", "942", "956", "777"] {

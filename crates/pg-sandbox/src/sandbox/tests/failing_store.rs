@@ -77,6 +77,8 @@ fn disable(key: &str, encoding: &str) -> Request<Bytes> {
     request(Method::POST, &format!("/v3/token/disable/{encoding}"), body)
 }
 
+// spec: 1 §7, A50: Failures of the sandbox itself are told as such.
+// spec: codes SandboxErrorCode 999
 #[test]
 fn a_group_that_cannot_be_written_is_answered_with_errors_and_has_not_happened() {
     let (mut sandbox, key) = failing(0);
@@ -97,6 +99,7 @@ fn a_group_that_cannot_be_written_is_answered_with_errors_and_has_not_happened()
     assert_eq!(sandbox.clock, Clock::default());
 }
 
+// spec: 1 §7, A50; codes SandboxErrorCode 999
 #[test]
 fn a_panic_undoes_its_own_request_only() {
     let (mut sandbox, key) = failing(1);

@@ -35,6 +35,7 @@ pub(super) fn decimal(minor: u64, currency: &str) -> Decimal {
 mod tests {
     use super::*;
 
+    // spec: 3 §2, A13: Amounts are decimals in currency units: 5.95, 5, 0.95; as many decimals as the currency has.
     #[test]
     fn amounts_follow_the_currency() {
         for (text, currency, wanted) in [

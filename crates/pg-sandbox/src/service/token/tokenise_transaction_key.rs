@@ -137,6 +137,7 @@ fn fitting(name: &str, text: &str) -> String {
 mod tests {
     use super::*;
 
+    // spec: 1 §2.1, A65
     #[test]
     fn a_token_takes_over_what_its_record_has() {
         let names = [

@@ -120,6 +120,7 @@ fn response(context: &mut Context<'_>, code: &str, message: &str) -> [(String, S
 mod tests {
     use super::*;
 
+    // spec: 2 §2.3, A88, A89: Fields that begin with bank are the acquirer's.
     #[test]
     fn the_scenario_and_the_expiry_decide() {
         for (number, past_expiry, wanted) in [

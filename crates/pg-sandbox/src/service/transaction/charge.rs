@@ -171,6 +171,7 @@ mod tests {
         total(&lines.iter().map(item).collect::<Vec<_>>())
     }
 
+    // spec: 2 §4.3, A90
     #[test]
     fn sums_are_checked() {
         assert_eq!(total_of(&[(499, Some(2)), (1, None)]), Some(999));

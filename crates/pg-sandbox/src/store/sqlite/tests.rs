@@ -196,6 +196,7 @@ proptest! {
     }
 }
 
+// spec: 2 §5, A56
 #[test]
 fn nothing_of_one_merchant_is_visible_to_another() {
     let mut store = Sqlite::in_memory().unwrap();

@@ -120,6 +120,7 @@ fn the_hosted_page_is_paid_and_callback_and_return_tell_of_it_also_after_a_resta
     }
 }
 
+// spec: 3 §6, A133
 #[test]
 fn a_forged_return_pays_nothing() {
     let place = Place::new();

@@ -25,6 +25,10 @@ fn an_approval_is_recorded_without_its_secrets() {
     }
 }
 
+// spec: 1 §1, A87: The test service simulates results and tells no bank: the card decides.
+// spec: 2 §4.3, A87, A89: A decline is an answer with status 200, a code of its own, and a transaction.
+// spec: 2 §4.3, A137; method transaction/auth; method transaction/preauth; codes ErrorCode 119
+// spec: codes StatusCode 600; codes TransactionType Auth PreAuth; codes SandboxStatusCode 901 902
 #[test]
 fn the_card_decides_the_outcome_of_auth_and_preauth() {
     for method in ["auth", "preauth"] {
@@ -51,6 +55,9 @@ fn the_card_decides_the_outcome_of_auth_and_preauth() {
     }
 }
 
+// spec: 2 §4.3, A19: currency is a code of ISO 4217 in capitals, which has to be enabled on the account.
+// spec: 2 §4.3, A05: What an order has to hold beside it.
+// spec: 2 §4.3, A05, A12; codes ErrorCode 111 125
 #[test]
 fn what_cannot_be_paid_is_refused_and_leaves_nothing() {
     let mut shop = Shop::open();
@@ -97,6 +104,8 @@ fn what_cannot_be_paid_is_refused_and_leaves_nothing() {
     assert!(shop.payments().is_empty());
 }
 
+// spec: 2 §4.3, A90: The quantity is 1 when it is left out; the amount is the checked sum of price times quantity.
+// spec: 2 §2.4, A14; codes ErrorCode 107
 #[test]
 fn the_amount_is_the_sum_of_price_times_quantity() {
     let mut shop = Shop::open();
@@ -112,6 +121,7 @@ fn the_amount_is_the_sum_of_price_times_quantity() {
 }
 
 /// Spec 2 §8. All have a right check digit, so that their length alone decides.
+// spec: 2 §8 Limits: A card number has 12 to 19 digits in the form, 13 to 19 in the gateway.
 #[test]
 fn a_card_number_has_13_to_19_digits() {
     let mut shop = Shop::open();
@@ -131,6 +141,7 @@ fn a_card_number_has_13_to_19_digits() {
 }
 
 /// Left out of the sum, such an item would make the customer pay less than was asked for.
+// spec: 2 §2.4, A14
 #[test]
 fn an_item_whose_number_is_written_otherwise_is_not_left_out_of_the_sum() {
     let mut shop = Shop::open();
@@ -155,6 +166,7 @@ fn an_item_whose_number_is_written_otherwise_is_not_left_out_of_the_sum() {
     assert!(shop.payments().is_empty());
 }
 
+// spec: 2 §4.3, A10, A104: A card that has expired is refused when it is raw, declined when it is stored.
 #[test]
 fn an_expiry_counts_to_the_end_of_its_month() {
     let mut shop = Shop::open();
@@ -166,6 +178,9 @@ fn an_expiry_counts_to_the_end_of_its_month() {
     assert_eq!(shop.call("auth", &raw(PAN, &[("cardExpiryYear", "27"), ("cardExpiryMonth", "01")])).code(), "600");
 }
 
+// spec: 1 §1, A102: Raw card numbers are off until the account is allowed them; nothing else needs them.
+// spec: 2 §1.2, A102: Raw card numbers need permission.
+// spec: codes ErrorCode 106
 #[test]
 fn raw_cards_need_their_permission() {
     let mut shop = Shop::open();
@@ -180,6 +195,8 @@ fn raw_cards_need_their_permission() {
     assert!(shop.payments().is_empty());
 }
 
+// spec: 2 §4.3, A91: terminalKey has to be one of the account's.
+// spec: codes SandboxErrorCode 957
 #[test]
 fn a_terminal_has_to_be_one_of_the_account() {
     let mut shop = Shop::open();
@@ -193,6 +210,7 @@ fn a_terminal_has_to_be_one_of_the_account() {
     assert_eq!(shop.payment(&key).details["terminalKey"], "main-web");
 }
 
+// spec: 2 §4.3: The price is a whole number of the smallest unit.
 #[test]
 fn every_currency_of_the_account_is_taken_in_its_minor_units() {
     let mut shop = Shop::open();
@@ -203,6 +221,7 @@ fn every_currency_of_the_account_is_taken_in_its_minor_units() {
     }
 }
 
+// spec: 2 §4.3, A24: The MCC fields are recorded sealed, and nobody is asked for them.
 #[test]
 fn the_recipient_of_category_6012_is_recorded_sealed() {
     let mut shop = Shop::open();

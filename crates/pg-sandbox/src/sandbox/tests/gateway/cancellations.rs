@@ -2,6 +2,8 @@
 
 use super::*;
 
+// spec: 2 §3.2 Transitions, A96: A PreAuth is cancelled, all of it or a part.
+// spec: method transaction/cancelpreauth; codes TransactionType CancelPreAuth
 #[test]
 fn without_a_value_everything_that_is_left_is_cancelled() {
     let mut shop = Shop::open();
@@ -17,6 +19,7 @@ fn without_a_value_everything_that_is_left_is_cancelled() {
     }
 }
 
+// spec: 2 §3.2, A96
 #[test]
 fn captures_and_cancellations_share_what_was_reserved() {
     let mut shop = Shop::dividing();
@@ -34,6 +37,7 @@ fn captures_and_cancellations_share_what_was_reserved() {
     assert_eq!(shop.operate("capturepreauth", &preauth, None).code(), "952");
 }
 
+// spec: 2 §3.2, A96
 #[test]
 fn a_partial_cancellation_leaves_the_rest() {
     let mut shop = Shop::open();

@@ -2,6 +2,10 @@
 
 use super::*;
 
+// spec: 2 §3.2 Transitions, A96: A PreAuth is captured once: all without a value, a part with a smaller one, none with
+//   a larger one; the rest stays reserved.
+// spec: 2 §2.3, A03; method transaction/capturepreauth; codes TransactionType Capture
+// spec: codes SandboxErrorCode 952
 #[test]
 fn without_a_value_everything_that_is_left_is_captured() {
     let mut shop = Shop::open();
@@ -18,6 +22,7 @@ fn without_a_value_everything_that_is_left_is_captured() {
     assert_eq!((after.status, after.code(), after.rests_on("A96")), (400, "952", true));
 }
 
+// spec: 2 §3.2, A96; codes ErrorCode 107
 #[test]
 fn one_capture_ends_a_preauth() {
     let mut shop = Shop::open();
@@ -51,6 +56,7 @@ fn an_account_may_capture_in_parts() {
     assert_eq!(amounts, [400, 599, 1]);
 }
 
+// spec: 2 §4.4
 #[test]
 fn all_of_it_with_a_value_or_without() {
     let mut shop = Shop::open();
@@ -62,6 +68,7 @@ fn all_of_it_with_a_value_or_without() {
     assert_eq!(shop.payment(&rest).amount, 700);
 }
 
+// spec: 2 §4.4
 #[test]
 fn an_empty_value_and_a_malformed_one_are_refused_and_no_value_is_all() {
     let mut shop = Shop::open();
@@ -75,6 +82,8 @@ fn an_empty_value_and_a_malformed_one_are_refused_and_no_value_is_all() {
     assert_eq!(shop.payment(&key).amount, 1000);
 }
 
+// spec: 2 §3.2 Transitions, A96: preauth and preauth3DSecure make a PreAuth whose reservation ends by itself.
+// spec: 2 §8 Limits, A96: A reservation ends by itself, here after 5 days.
 #[test]
 fn a_reservation_ends_after_five_days() {
     let mut shop = Shop::open();
@@ -88,6 +97,7 @@ fn a_reservation_ends_after_five_days() {
     assert_eq!((payment.captured, payment.cancelled), (0, 1));
 }
 
+// spec: 2 §3.2, A95; codes SandboxErrorCode 943 951
 #[test]
 fn only_an_approved_preauth_is_captured_or_cancelled() {
     let mut shop = Shop::open();
@@ -108,6 +118,8 @@ fn only_an_approved_preauth_is_captured_or_cancelled() {
     }
 }
 
+// spec: 2 §3.2, A94: Captures, cancellations and refunds take references of their own, and carry those of their
+//   original otherwise, but for the unique one.
 #[test]
 fn references_are_copied_but_the_unique_one() {
     let mut shop = Shop::open();

@@ -131,6 +131,7 @@ impl Model {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
+    // spec: 2 §3.2
     #[test]
     fn operations_never_exceed_what_they_work_on(amount in 1..120_u64, steps in steps()) {
         let mut model = Model::new(amount);

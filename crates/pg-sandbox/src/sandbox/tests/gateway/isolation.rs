@@ -8,6 +8,8 @@ fn without_trace(answer: &Answer) -> Value {
     body
 }
 
+// spec: 2 §5, A56: Nothing of an account is visible to another, or usable by it: its keys are keys that do not exist.
+// spec: codes SandboxErrorCode 943
 #[test]
 fn a_key_of_another_account_does_not_exist() {
     let mut shop = Shop::open();
@@ -36,6 +38,7 @@ fn a_key_of_another_account_does_not_exist() {
     assert_eq!(shop.payments(), before);
 }
 
+// spec: 2 §5, A56
 #[test]
 fn cards_of_another_account_do_not_pay() {
     let mut shop = Shop::open();

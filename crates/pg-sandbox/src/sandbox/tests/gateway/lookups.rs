@@ -20,6 +20,11 @@ fn keys(rows: &[Value]) -> Vec<&str> {
     rows.iter().map(|row| row["transactionKey"].as_str().unwrap()).collect()
 }
 
+// spec: 2 §2.3: merchantReference may be used again and is recorded.
+// spec: 2 §2.3: merchantCustomerReference is recorded.
+// spec: 2 §2.3, A21: What lookup returns of a transaction.
+// spec: 2 §3.2, A21: A transaction shows its type and its status, and no further state.
+// spec: 2 §4.4, A21: lookup gives what the payment was answered with and what was recorded of it.
 #[test]
 fn a_row_holds_the_reply_and_what_was_recorded() {
     let (mut shop, [preauth, declined, capture, _]) = recorded();
@@ -52,6 +57,8 @@ fn a_row_holds_the_reply_and_what_was_recorded() {
     assert!(rows[0].get("uniqueMerchantReference").is_none());
 }
 
+// spec: 2 §4.4, A99, A43: lookup finds by each parameter; all that are given have to match.
+// spec: method transaction/lookup
 #[test]
 fn every_parameter_finds_and_all_that_are_given_must_match() {
     let (mut shop, [preauth, declined, capture, refund]) = recorded();
@@ -86,6 +93,7 @@ fn the_basis_names_what_was_assumed() {
     assert_eq!(shop.call("lookup", &[("transactionKey", NO_KEY)]).basis, "2 4.4, A41, A43");
 }
 
+// spec: 2 §4.4, A68: lookup without a parameter is an error.
 #[test]
 fn nothing_to_look_for_is_an_error() {
     let (mut shop, _) = recorded();
@@ -96,6 +104,7 @@ fn nothing_to_look_for_is_an_error() {
     assert_eq!(shop.call("lookup", &[("transactionKey", "short")]).code(), "937");
 }
 
+// spec: 2 §7, A93: A bank that does not answer is 119, charged or not, and the reference is used up.
 #[test]
 fn a_payment_without_an_answer_of_the_bank_is_not_found() {
     let mut shop = Shop::open();
@@ -105,6 +114,7 @@ fn a_payment_without_an_answer_of_the_bank_is_not_found() {
     assert!(shop.find(&[("merchantReference", "order 7")]).is_empty());
 }
 
+// spec: 2 §4.4, A99: lookup by merchantReference finds only what was created with it.
 #[test]
 fn a_reference_that_was_added_later_is_shown_and_does_not_find() {
     let mut shop = Shop::open();

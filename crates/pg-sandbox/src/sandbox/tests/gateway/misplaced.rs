@@ -16,6 +16,8 @@ fn version_5(shop: &mut Shop, method: &str, pairs: &[(&str, &str)]) -> String {
     xml.split("<errorcode>").nth(1).map_or_else(String::new, |rest| rest[..3].to_owned())
 }
 
+// spec: 2 §4.3, A150: A reference that a method does not have, or that is misspelt, is refused.
+// spec: codes SandboxErrorCode 963
 #[test]
 fn a_reference_that_a_method_does_not_have_is_refused() {
     let mut shop = Shop::open();
@@ -47,6 +49,8 @@ fn a_reference_that_a_method_does_not_have_is_refused() {
     }
 }
 
+// spec: 2 §4.4, A151: An amount or an item that a method does not have is refused, because another amount would move.
+// spec: codes SandboxErrorCode 964
 #[test]
 fn an_amount_that_a_method_does_not_have_is_refused() {
     let mut shop = Shop::open();
@@ -72,6 +76,7 @@ fn an_amount_that_a_method_does_not_have_is_refused() {
     }
 }
 
+// spec: 2 §4.4, A151
 #[test]
 fn an_item_that_is_misspelt_is_refused() {
     let mut shop = Shop::open();
@@ -83,6 +88,7 @@ fn an_item_that_is_misspelt_is_refused() {
     assert!(shop.payments().is_empty());
 }
 
+// spec: 2 §4.4
 #[test]
 fn another_currency_is_refused_where_none_is_sent() {
     let mut shop = Shop::open();

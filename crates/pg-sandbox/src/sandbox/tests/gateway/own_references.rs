@@ -22,6 +22,7 @@ fn ready(shop: &mut Shop, method: &str) -> (&'static str, String) {
 
 const METHODS: [&str; 5] = ["capturepreauth", "cancelpreauth", "refund", "auth3DSecure", "preauth3DSecure"];
 
+// spec: 2 §4.3, A92
 #[test]
 fn every_method_that_makes_a_transaction_uses_its_reference_up() {
     for method in METHODS {
@@ -52,6 +53,7 @@ fn two_refunds_with_one_reference_pay_back_once() {
     assert_eq!(shop.payment(&paid).refunded, 400);
 }
 
+// spec: 2 §3.2, A94
 #[test]
 fn a_reference_of_its_own_is_recorded_and_finds_it() {
     for method in METHODS {
@@ -80,6 +82,7 @@ fn an_empty_reference_is_none() {
     }
 }
 
+// spec: 2 §4.4, A07, A109
 #[test]
 fn the_last_step_of_3_d_secure_has_references_of_its_own() {
     let mut shop = Shop::open();

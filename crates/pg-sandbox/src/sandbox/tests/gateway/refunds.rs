@@ -2,6 +2,9 @@
 
 use super::*;
 
+// spec: 2 §3.2 Transitions, A97: An Auth or a Capture is refunded: all without a value, a part with a smaller one, none
+//   with a larger one.
+// spec: method transaction/refund; codes TransactionType Refund; codes SandboxErrorCode 953
 #[test]
 fn without_a_value_everything_that_is_left_is_refunded() {
     let mut shop = Shop::open();
@@ -17,6 +20,7 @@ fn without_a_value_everything_that_is_left_is_refunded() {
     assert_eq!((twice.status, twice.code(), twice.rests_on("A97")), (400, "953", true));
 }
 
+// spec: 2 §3.2, A97
 #[test]
 fn parts_add_up_to_the_original_and_no_further() {
     let mut shop = Shop::open();
@@ -49,6 +53,7 @@ fn each_capture_of_a_preauth_is_refunded_by_itself() {
     assert_eq!(shop.operate("capturepreauth", &preauth, Some(1)).code(), "952");
 }
 
+// spec: 2 §3.2, A95
 #[test]
 fn only_an_approved_auth_or_capture_is_refunded() {
     let mut shop = Shop::open();
@@ -86,6 +91,7 @@ fn a_refused_operation_changes_nothing() {
 }
 
 /// A value of nothing is the sandbox's to judge (assumptions 96 and 97): the reply says so.
+// spec: 2 §3.2, A97
 #[test]
 fn a_value_of_zero_is_refused_with_its_assumption() {
     let mut shop = Shop::open();
@@ -99,6 +105,7 @@ fn a_value_of_zero_is_refused_with_its_assumption() {
 }
 
 /// Spec 2 §4.4: the currency is taken from the original; one that is sent changes nothing.
+// spec: 2 §4.4: Capture, cancel and refund take a key and optionally a value; the currency is that of the original.
 #[test]
 fn what_follows_a_payment_is_in_its_currency() {
     let mut shop = Shop::open();

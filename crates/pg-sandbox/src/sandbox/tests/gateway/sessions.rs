@@ -6,6 +6,7 @@ fn with<'a>(session: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a 
     changed(&order(&[("sessionKey", session)]), more)
 }
 
+// spec: 2 §3.1, A78; 2 §3.1, A85; method transaction/authSessionKey; codes ErrorCode 136
 #[test]
 fn a_session_pays_until_it_expires() {
     let mut shop = Shop::open();
@@ -21,6 +22,8 @@ fn a_session_pays_until_it_expires() {
     assert_eq!(shop.payments().len(), 2);
 }
 
+// spec: 2 §2.1 Fields of a session, A86: merchantCustomerReference is kept with the session and taken over by its
+//   payments.
 #[test]
 fn the_payment_takes_over_card_customer_and_details() {
     let mut shop = Shop::open();
@@ -35,6 +38,7 @@ fn the_payment_takes_over_card_customer_and_details() {
     assert_eq!(shop.payment(&own).customer_reference.as_deref(), Some("customer-8"));
 }
 
+// spec: 2 §3.1, A85
 #[test]
 fn the_cv2_is_dropped_by_the_first_request_that_reaches_the_bank() {
     for number in [PAN, DECLINED, SILENT] {
@@ -47,6 +51,8 @@ fn the_cv2_is_dropped_by_the_first_request_that_reaches_the_bank() {
     }
 }
 
+// spec: 2 §4.4: authSessionKey needs card details that were posted.
+// spec: 2 §3.1, A85; codes ErrorCode 129; codes SandboxErrorCode 956
 #[test]
 fn a_session_that_cannot_pay_is_refused() {
     let mut shop = Shop::open();
@@ -82,6 +88,7 @@ fn a_card_that_expires_after_it_was_posted_is_declined() {
     assert_eq!((answer.status, answer.code(), answer.text("bankResponseCode")), (200, "903", "54"));
 }
 
+// spec: 2 §1.2, A102
 #[test]
 fn sessions_need_no_permission_for_raw_cards() {
     let mut shop = Shop::open();
@@ -91,6 +98,7 @@ fn sessions_need_no_permission_for_raw_cards() {
     assert_eq!(shop.call_as("strict", "authSessionKey", &with(&session, &[])).code(), "600");
 }
 
+// spec: 2 §1.1, A130
 #[test]
 fn a_card_form_leads_to_a_payment_and_its_refund() {
     let mut shop = Shop::open();

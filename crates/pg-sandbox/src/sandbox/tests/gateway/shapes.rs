@@ -27,6 +27,11 @@ fn body(shop: &mut Shop, path: &str, pairs: &[(&str, &str)]) -> String {
     shape(&text(&shop.response("main", path, pairs)).1)
 }
 
+// spec: 1 §2, A41: XML has the root serviceResponse with a child for each parameter, JSON is one object.
+// spec: 2 §2.3, A03: transactionKey is 32 letters and digits and leads to capture, cancel, refund and update.
+// spec: 2 §2.3: transactionStatus says it in words.
+// spec: 2 §4.3, A88: The standard response has status code, status, type, key and the acquirer's data.
+// spec: 2 §2.3, A88, A89
 #[test]
 fn a_payment_is_the_standard_response_in_its_order() {
     let mut shop = Shop::open();
@@ -47,6 +52,7 @@ fn a_payment_is_the_standard_response_in_its_order() {
     }
 }
 
+// spec: 2 §2.3, A21
 #[test]
 fn a_lookup_is_keyed_by_index_in_json_and_repeats_in_xml() {
     let mut shop = Shop::open();
@@ -81,6 +87,10 @@ fn a_lookup_that_finds_nothing_is_an_empty_list() {
     assert!(xml.ends_with("<serviceResponse><transactions></transactions></serviceResponse>"), "{xml}");
 }
 
+// spec: 1 §4.3: Success is result OK, anything else an error.
+// spec: 1 §7, A38, A20: Errors have code, trace code and message, in the encoding of the request.
+// spec: 2 §7, A38: The gateway's errors have the same shape.
+// spec: 2 §4.4; codes ResultCode OK
 #[test]
 fn errors_and_acknowledgements_have_their_shape() {
     let mut shop = Shop::open();
@@ -97,6 +107,7 @@ fn errors_and_acknowledgements_have_their_shape() {
     assert!(updated.ends_with("<serviceResponse><result>OK</result></serviceResponse>"), "{updated}");
 }
 
+// spec: 1 §2, A41
 #[test]
 fn a_payment_reads_back_as_its_record() {
     let mut shop = Shop::open();

@@ -14,6 +14,7 @@ fn fault(shop: &mut Shop, method: &str, kind: &str) {
     assert_eq!(response.status(), 200, "{response:?}");
 }
 
+// spec: 2 §7, A93
 #[test]
 fn a_card_is_charged_although_the_answer_is_119() {
     for method in ["auth", "preauth"] {
@@ -39,6 +40,7 @@ fn an_authentication_that_was_charged_is_used_up() {
     assert_eq!(shop.call("auth3DSecure", &pay).code(), "962");
 }
 
+// spec: 2 §7, A93
 #[test]
 fn a_fault_silences_every_method_that_asks_the_bank() {
     for (kind, charged) in [("no-response", false), ("no-response-charged", true)] {

@@ -8,6 +8,8 @@ fn with<'a>(token: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a st
     changed(&order(&[("cardKey", token)]), more)
 }
 
+// spec: 1 §1: A card whose details the service holds is stored behind a card key, and the card key pays.
+// spec: 2 §4.2, A101; method transaction/authCardKey
 #[test]
 fn a_token_pays_again_and_again() {
     let mut shop = Shop::open();
@@ -24,6 +26,9 @@ fn a_token_pays_again_and_again() {
     assert_eq!(payment.card.unwrap().number(&shop.sandbox.vault, &key).unwrap().expose(), PAN);
 }
 
+// spec: 2 §4.4, A103, A58: authCardKey: the customer reference, if given, has to be the token's, and the payment
+//   records one of them.
+// spec: codes SandboxErrorCode 941
 #[test]
 fn the_customer_has_to_be_the_token_s() {
     let mut shop = Shop::open();
@@ -39,6 +44,7 @@ fn the_customer_has_to_be_the_token_s() {
     assert_eq!(shop.payment(&key).customer_reference, None);
 }
 
+// spec: 1 §3.1, A61; codes SandboxErrorCode 940 942
 #[test]
 fn a_token_that_cannot_pay_is_refused() {
     let mut shop = Shop::open();
@@ -54,6 +60,7 @@ fn a_token_that_cannot_pay_is_refused() {
     assert!(shop.payments().is_empty());
 }
 
+// spec: codes ErrorCode 119
 #[test]
 fn the_scenario_of_the_stored_card_decides() {
     let mut shop = Shop::open();
@@ -63,6 +70,7 @@ fn the_scenario_of_the_stored_card_decides() {
     }
 }
 
+// spec: 2 §4.3, A10, A104; codes SandboxStatusCode 903
 #[test]
 fn a_stored_card_that_has_expired_is_declined() {
     let mut shop = Shop::open();
@@ -74,6 +82,7 @@ fn a_stored_card_that_has_expired_is_declined() {
     assert_eq!(shop.operate("refund", key, None).code(), "951");
 }
 
+// spec: 2 §1.2, A102
 #[test]
 fn tokens_need_no_permission_for_raw_cards() {
     let mut shop = Shop::open();

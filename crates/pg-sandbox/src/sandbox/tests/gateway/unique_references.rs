@@ -4,6 +4,9 @@ use super::*;
 
 const UNIQUE: (&str, &str) = ("uniqueMerchantReference", "u-1");
 
+// spec: 2 §2.3, A92: uniqueMerchantReference is taken once, whatever comes of the first request, also with fifty at
+//   once.
+// spec: 2 §7, A93; codes SandboxErrorCode 950
 #[test]
 fn it_is_used_up_by_whatever_reaches_the_bank() {
     for (number, first) in [(PAN, "600"), (DECLINED, "901"), (POOR, "902"), (SILENT, "119")] {
@@ -20,6 +23,8 @@ fn it_is_used_up_by_whatever_reaches_the_bank() {
     }
 }
 
+// spec: 2 §4.3, A92: uniqueMerchantReference is rejected after the first request with it, for every method of the
+//   account.
 #[test]
 fn it_is_used_up_for_every_method() {
     const METHODS: [&str; 4] = ["auth", "preauth", "authSessionKey", "authCardKey"];
@@ -38,6 +43,7 @@ fn it_is_used_up_for_every_method() {
     }
 }
 
+// spec: 2 §4.3, A92
 #[test]
 fn it_is_used_up_by_a_refused_request() {
     for change in [
@@ -64,6 +70,7 @@ fn it_is_used_up_by_a_refused_request() {
     assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE])).code(), "950");
 }
 
+// spec: 2 §4.3, A92
 #[test]
 fn it_is_not_used_up_without_credentials_rate_and_permission() {
     let mut shop = Shop::open();
@@ -87,6 +94,7 @@ fn it_is_not_used_up_without_credentials_rate_and_permission() {
     assert!(shop.stored::<UniqueReference>(&key).is_none());
 }
 
+// spec: 2 §2.3, A92
 #[test]
 fn fifty_at_once_make_one_payment() {
     let mut shop = Shop::open();
@@ -98,6 +106,7 @@ fn fifty_at_once_make_one_payment() {
     assert_eq!(shop.payments().len(), 1);
 }
 
+// spec: 2 §4.3, A92
 #[test]
 fn it_is_compared_exactly_and_within_the_account() {
     let mut shop = Shop::open();
@@ -115,6 +124,7 @@ fn it_is_compared_exactly_and_within_the_account() {
     }
 }
 
+// spec: 2 §2.3, A92
 #[test]
 fn it_stays_used_up_for_ever() {
     let mut shop = Shop::open();

@@ -137,6 +137,7 @@ mod tests {
         assert_eq!((&*both.month, &*both.year), ("09", "31"));
     }
 
+    // spec: 3 §1, A180
     #[test]
     fn each_mistake_has_words_of_its_own() {
         for (body, wanted) in [

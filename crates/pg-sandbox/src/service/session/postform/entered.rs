@@ -52,6 +52,7 @@ mod tests {
         PostForm::new("k", "4111111111111111", "https://shop.example/", "https://shop.example/")
     }
 
+    // spec: 2 §2.2, A82
     #[test]
     fn the_expiry_is_taken_in_every_form() {
         let now = Timestamp::parse("2026-05-31T23:59:59.999Z").unwrap();
@@ -89,6 +90,7 @@ mod tests {
         }
     }
 
+    // spec: 2 §2.2, A82
     #[test]
     fn what_is_no_card_number_is_hidden_whole() {
         assert_eq!(masked_number("4111111111111111"), "411111******1111");

@@ -105,6 +105,7 @@ mod tests {
     use super::*;
     use crate::key::SeededRandom;
 
+    // spec: 2 §4.2, A31: Its vector is iv, letters and digits, new each time.
     #[test]
     fn vectors_are_16_letters_and_digits_and_do_not_repeat() {
         let mut dice = SeededRandom::new([5; 32]);
@@ -115,6 +116,7 @@ mod tests {
         assert_eq!(letters.len(), 62);
     }
 
+    // spec: 2 §4.2, A32: data is AES-256 in CBC mode.
     #[test]
     fn the_data_is_what_openssl_makes_of_the_text() {
         // printf %s "$TEXT" | openssl enc -aes-256-cbc -a -A \

@@ -106,6 +106,7 @@ mod tests {
             .unwrap_or_default()
     }
 
+    // spec: 1 §2.4
     #[test]
     fn the_simulator_swaps_two_cards_and_moves_one_by_a_month() {
         for (number, code) in [(A, "700"), (B, "700"), (MONTH, "702"), (ANY, "706"), ("4000000000001000", "706")] {
@@ -120,6 +121,7 @@ mod tests {
         assert_eq!(told("702", MONTH, ("??", "2029")), format!("{MONTH} ??/2029"));
     }
 
+    // spec: 1 §2.3, A74
     #[test]
     fn updated_cards_are_valid_and_others_have_none() {
         assert_eq!(told("700", ANY, ("05", "2030")), "4111111111111129 05/2030");

@@ -7,6 +7,7 @@ fn page(response: &Response<Bytes>) -> String {
     text(response).1
 }
 
+// spec: 2 §2.5, A107
 #[test]
 fn the_page_has_three_buttons_and_no_script() {
     let mut shop = Shop::open();
@@ -51,6 +52,8 @@ fn nothing_that_a_merchant_sent_becomes_markup() {
     assert!(!html.contains("<script") && !html.contains(hostile));
 }
 
+// spec: 2 §3.3 Steps, A107, A110: The customer authenticates on the page, also in a frame, and comes back to returnUrl;
+//   without support for 3-D Secure at once.
 #[test]
 fn each_button_leads_back_with_its_end() {
     for (outcome, end) in [
@@ -67,6 +70,7 @@ fn each_button_leads_back_with_its_end() {
     }
 }
 
+// spec: 2 §4.4
 #[test]
 fn the_return_address_is_used_as_it_was_sent() {
     let mut shop = Shop::open();
@@ -87,6 +91,7 @@ fn the_return_address_is_used_as_it_was_sent() {
     }
 }
 
+// spec: 2 §3.3, A110: Of several answers the first counts.
 #[test]
 fn an_end_is_an_end() {
     for (first, second) in [("authenticate", "fail"), ("fail", "authenticate"), ("abandon", "authenticate")] {
@@ -101,6 +106,7 @@ fn an_end_is_an_end() {
     }
 }
 
+// spec: 2 §3.3, A110
 #[test]
 fn of_two_answers_at_once_the_first_counts() {
     let mut shop = Shop::open();
@@ -112,6 +118,7 @@ fn of_two_answers_at_once_the_first_counts() {
     assert_eq!(end_of(&mut shop, &key), Some(AuthenticationEnd::Failed));
 }
 
+// spec: 2 §3.3, A107: A challenge that is never answered times out.
 #[test]
 fn after_fifteen_minutes_no_answer_counts() {
     let mut shop = Shop::open();
@@ -129,6 +136,7 @@ fn after_fifteen_minutes_no_answer_counts() {
     assert_eq!(end_of(&mut shop, &just_in_time), Some(AuthenticationEnd::Authenticated));
 }
 
+// spec: 2 §3.3, A107, A110
 #[test]
 fn a_card_without_3d_secure_is_sent_back_at_once() {
     let mut shop = Shop::open();
@@ -153,6 +161,7 @@ fn the_card_that_always_fails_does_so() {
     }
 }
 
+// spec: 2 §4.4, A06
 #[test]
 fn without_a_return_address_there_is_a_last_page() {
     let mut shop = Shop::open();
@@ -213,6 +222,7 @@ fn only_get_head_and_post_are_answered() {
     assert_eq!((response.status(), end_of(&mut shop, &key)), (StatusCode::OK, None));
 }
 
+// spec: codes SandboxErrorCode 960
 #[test]
 fn an_unknown_key_has_no_page() {
     let mut shop = Shop::open();

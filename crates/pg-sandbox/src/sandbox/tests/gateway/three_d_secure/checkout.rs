@@ -56,6 +56,7 @@ fn charges(shop: &mut Shop) -> Vec<(String, String)> {
     payments.map(|payment| (payment.kind.wire().to_owned(), payment.status_code)).collect()
 }
 
+// spec: 3 §4.1, A122
 #[test]
 fn the_customer_authenticates_and_pays() {
     for (kind, wanted) in [("Auth", "Auth"), ("PreAuth", "PreAuth")] {
@@ -82,6 +83,7 @@ fn the_customer_authenticates_and_pays() {
     }
 }
 
+// spec: 3 §4.1, A122: 3D_secure 1 puts the challenge before the payment, 0 or none does not.
 #[test]
 fn who_does_not_ask_for_it_gets_no_challenge() {
     for asked in ["0", ""] {
@@ -104,6 +106,8 @@ fn a_card_without_3d_secure_pays_without_a_question() {
     assert_eq!(charges(&mut shop), [("Auth".to_owned(), "600".to_owned())]);
 }
 
+// spec: 3 §1, A181: The page says how a challenge ended that was not passed.
+// spec: 3 §4.1, A122
 #[test]
 fn a_challenge_that_does_not_succeed_is_a_decline_and_another_try_is_possible() {
     for (number, outcome, code, words) in [
@@ -133,6 +137,7 @@ fn a_challenge_that_does_not_succeed_is_a_decline_and_another_try_is_possible() 
     }
 }
 
+// spec: 3 §1, A181
 #[test]
 fn a_customer_who_never_answers_is_declined_when_they_come_back() {
     let mut shop = Shop::open();

@@ -7,6 +7,11 @@ fn by_token<'a>(token: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'
     changed(&order(&[("cardKey", token)]), more)
 }
 
+// spec: 2 §2.5, A03: authenticationKey is 32 letters and digits and is needed to authorise.
+// spec: 2 §3.3 Steps, A105: An initiation by session or card key gives 607 with key and address, or 608 without.
+// spec: 2 §4.4, A105: An initiation gives status code, status, transactionKey and bankECIValue, and after success key
+//   and address.
+// spec: method transaction/initiate3DSecureSessionKey; codes TransactionType 3DSecureCheck
 #[test]
 fn a_session_gives_key_and_address() {
     let mut shop = Shop::open();
@@ -37,6 +42,8 @@ fn a_session_gives_key_and_address() {
     assert!(!check.details.contains_key("returnUrl"));
 }
 
+// spec: 2 §4.4, A06: initiate3DSecureCardKey takes the order, the card key, its CV2 and a return address.
+// spec: 2 §3.3, A105; method transaction/initiate3DSecureCardKey
 #[test]
 fn a_card_key_does_so_too_with_and_without_a_return_address() {
     let mut shop = Shop::open();
@@ -69,6 +76,7 @@ fn the_reply_in_xml() {
     assert!(xml.contains("</authenticationKey><authenticationUrl>http://127.0.0.1:8480/3ds/"), "{xml}");
 }
 
+// spec: 2 §2.5, A107: authenticationUrl is the page of the challenge.
 #[test]
 fn the_address_is_where_the_merchant_called() {
     let mut shop = Shop::open();
@@ -83,6 +91,7 @@ fn the_address_is_where_the_merchant_called() {
     }
 }
 
+// spec: 2 §3.3, A105; codes StatusCode 607 608
 #[test]
 fn every_test_card_is_checked() {
     for card in CARDS {
@@ -195,6 +204,7 @@ fn a_session_opens_several_and_keeps_its_cv2() {
     assert!(shop.sandbox.cv2.take(&session).is_some());
 }
 
+// spec: codes TransactionType 3DSecureCheck 3DSAuthenticatedOnly
 #[test]
 fn a_check_is_no_payment() {
     let mut shop = Shop::open();
@@ -213,6 +223,7 @@ fn a_check_is_no_payment() {
 }
 
 /// Spec 2 §3.2: any transaction may be updated, and it changes no state.
+// spec: 2 §3.2, A98
 #[test]
 fn a_check_takes_references_and_is_otherwise_as_it_was() {
     let mut shop = Shop::open();

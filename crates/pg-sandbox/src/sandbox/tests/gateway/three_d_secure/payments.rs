@@ -2,6 +2,8 @@
 
 use super::*;
 
+// spec: 2 §3.3 Steps, A108: auth3DSecure and preauth3DSecure make the payment.
+// spec: 2 §2.5, A03; 2 §3.2; method transaction/auth3DSecure
 #[test]
 fn an_authenticated_customer_pays() {
     let mut shop = Shop::open();
@@ -20,6 +22,7 @@ fn an_authenticated_customer_pays() {
     }
 }
 
+// spec: 2 §3.2, A96; method transaction/preauth3DSecure
 #[test]
 fn what_was_paid_is_captured_cancelled_and_refunded_as_any_other() {
     let mut shop = Shop::open();
@@ -33,6 +36,7 @@ fn what_was_paid_is_captured_cancelled_and_refunded_as_any_other() {
     assert_eq!(shop.operate("cancelpreauth", &preauth, None).code(), "952");
 }
 
+// spec: 2 §3.3, A108; codes SandboxErrorCode 962
 #[test]
 fn the_card_decides_however_it_ended() {
     for method in ["auth3DSecure", "preauth3DSecure"] {
@@ -65,6 +69,7 @@ fn the_card_decides_however_it_ended() {
     }
 }
 
+// spec: codes SandboxStatusCode 907
 #[test]
 fn a_bank_that_insists_declines_without_authentication() {
     let mut shop = Shop::open();
@@ -80,6 +85,8 @@ fn a_bank_that_insists_declines_without_authentication() {
     assert_eq!(types, [(&json!("3DSecureCheck"), &json!("607")), (&json!("Auth"), &json!("907"))]);
 }
 
+// spec: 2 §3.3, A108: An authentication pays once; too early it pays nothing and stays usable.
+// spec: codes SandboxErrorCode 961
 #[test]
 fn too_early_uses_nothing_up() {
     let mut shop = Shop::open();
@@ -121,6 +128,7 @@ fn an_authentication_that_ended_has_no_further_limit() {
     assert_eq!((late.code(), late.text("bankResponseCode")), ("903", "54"));
 }
 
+// spec: 2 §3.3, A108
 #[test]
 fn fifty_at_once_pay_once() {
     for (first, second) in
@@ -140,6 +148,7 @@ fn fifty_at_once_pay_once() {
     }
 }
 
+// spec: 2 §4.4, A07, A109
 #[test]
 fn the_payment_takes_over_all_references() {
     let mut shop = Shop::open();
@@ -219,6 +228,10 @@ fn a_bank_that_does_not_answer_uses_nothing_up() {
     assert_eq!(shop.find(&[("uniqueMerchantReference", "u-1")]).len(), 2);
 }
 
+// spec: 2 §4.3, A55: Further recordable parameters are not known: they are accepted and ignored.
+// spec: 2 §4.4, A07, A109: auth3DSecure and preauth3DSecure take the key and references; the amount is that of the
+//   initiation, and so are references that are left out.
+// spec: 1 §4.1, A55, A29
 #[test]
 fn other_parameters_are_ignored() {
     let mut shop = Shop::open();

@@ -8,6 +8,10 @@ fn shown(answer: &Answer) -> (&str, &str, &str, &str) {
     (text("transactionStatusCode"), text("transactionStatus"), text("liabilityShift"), text("bankECIValue"))
 }
 
+// spec: 2 §2.5, A105, A106: bankECIValue has 2 digits.
+// spec: 2 §3.3 Steps, A106: getAuthenticationStatus tells liabilityShift Y or N; the merchant decides.
+// spec: method transaction/getAuthenticationStatus; codes TransactionType 3DSAuthenticatedOnly
+// spec: codes LiabilityShift Y N; codes SandboxAuthenticationCode 921
 #[test]
 fn every_end_has_its_status() {
     let mut shop = Shop::open();
@@ -34,6 +38,7 @@ fn every_end_has_its_status() {
     }
 }
 
+// spec: 2 §3.3, A106; codes SandboxAuthenticationCode 920 922
 #[test]
 fn before_and_without_an_answer() {
     let mut shop = Shop::open();
@@ -51,6 +56,7 @@ fn before_and_without_an_answer() {
     }
 }
 
+// spec: codes SandboxAuthenticationCode 923
 #[test]
 fn a_card_without_3d_secure_is_told_before_and_after_the_visit() {
     let mut shop = Shop::open();
@@ -100,6 +106,7 @@ fn the_reply_in_xml() {
     assert!(xml.contains(&wanted), "{xml}");
 }
 
+// spec: codes SandboxErrorCode 960
 #[test]
 fn a_key_that_is_none_is_refused_by_all_three_methods() {
     let mut shop = Shop::open();
