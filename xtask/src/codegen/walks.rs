@@ -1,9 +1,10 @@
-//! `docs/contributing.md` walks through changes of the tables: each is made in a copy, and what follows is what the page
-//! says, to the letter. With `PG_BLESS=1` the page is written instead.
+//! Each page of `docs/internals/walks/` shows a change of the tables. The test makes the change in a copy of the project and
+//! compares what the generator writes with the page. With `PG_BLESS=1` it rewrites the page instead.
 
 mod diff;
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::Write,
     process::{Command, Stdio},
@@ -15,68 +16,61 @@ use super::{
     *,
 };
 
-const PAGE: &str = "docs/contributing.md";
-/// What a test writes stands between these lines.
+const FOLDER: &str = "docs/internals/walks";
+const PAGES: [&str; 4] = ["add-a-parameter.md", "change-a-length.md", "add-an-error-code.md", "add-a-method.md"];
+/// The page that shows an error message of the generator.
+const TABLES_PAGE: &str = "docs/internals/tables.md";
+/// Generated text of a page stands between these lines.
 const BEGIN: &str = "<!-- What follows from it; a test compares this. -->\n";
 const END: &str = "<!-- That was all. -->\n";
 
-/// A walk: its heading, and what is changed by hand.
-struct Walk<'p> {
-    title: &'p str,
-    by_hand: Vec<Edit<'p>>,
-}
-
-/// The page without what follows from its walks: cut where that stands.
-fn by_hand(page: &str) -> Vec<&str> {
-    page.split(BEGIN).map(|part| part.split_once(END).map_or(part, |(_, rest)| rest)).collect()
-}
-
-/// The walks of the page. What is changed by hand is every diff between a heading and what follows.
-fn walks<'p>(by_hand: &[&'p str]) -> Vec<Walk<'p>> {
-    let [walks @ .., _] = by_hand else { return Vec::new() };
-    let walk = |part: &&'p str| {
-        let (_, walk) = part.rsplit_once("\n## ").expect("a walk has a heading");
-        Walk { title: walk.lines().next().unwrap(), by_hand: diff::edits(walk) }
-    };
-    walks.iter().map(walk).collect()
+/// Splits a page at its generated text, and removes that.
+fn by_hand(page: &str) -> (&str, &str) {
+    let (before, rest) = page.split_once(BEGIN).expect("a walk shows what the generator writes");
+    (before, rest.split_once(END).map_or("", |(_, rest)| rest))
 }
 
 #[test]
 fn each_walk_leads_where_the_page_says() {
-    let page = read(PAGE);
     let before = generate(&root().join(TABLES), &root()).unwrap();
-    let parts = by_hand(&page);
-    let walks = walks(&parts);
-    let titles: Vec<&str> = walks.iter().map(|walk| walk.title.split(':').next().unwrap()).collect();
-    assert_eq!(titles, ["Add a parameter", "Change a length", "Add an error code", "Add a method"]);
-    let mut written = parts[0].to_owned();
-    for (walk, rest) in walks.iter().zip(&parts[1..]) {
-        assert!(!walk.by_hand.is_empty(), "{}: nothing is changed", walk.title);
+    let found: BTreeSet<PathBuf> = files_below(&root(), Path::new(FOLDER)).unwrap().into_iter().collect();
+    assert_eq!(found, PAGES.map(|name| Path::new(FOLDER).join(name)).into(), "PAGES lists every walk");
+    for name in PAGES {
+        let path = Path::new(FOLDER).join(name);
+        let page = read(&path);
+        let (by_hand, rest) = by_hand(&page);
+        let edits = diff::edits(by_hand);
+        assert!(!edits.is_empty(), "{name}: nothing is changed");
         let copy = copy_of_the_project();
-        for edit in &walk.by_hand {
-            let path = copy.path().join(edit.path);
-            let after = edit.apply(&fs::read_to_string(&path).unwrap_or_default());
-            if edit.path.ends_with(".rs") {
-                is_formatted(edit.path, &after);
-            }
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, after).unwrap();
+        for edit in &edits {
+            make(edit, copy.path());
         }
         let after = generate(&copy.path().join(TABLES), copy.path()).unwrap();
-        written += &format!("{BEGIN}{}{END}{rest}", follows(&before, &after));
+        let written = format!("{by_hand}{BEGIN}{}{END}{rest}", follows(&before, &after));
+        if std::env::var_os("PG_BLESS").is_some() {
+            fs::write(root().join(path), written).unwrap();
+            continue;
+        }
+        assert!(
+            written == page,
+            "{name}: the generator writes something else now; PG_BLESS=1 updates the page:\n{}",
+            diff::of(&page, &written)
+        );
     }
-    if std::env::var_os("PG_BLESS").is_some() {
-        fs::write(root().join(PAGE), written).unwrap();
-        return;
-    }
-    assert!(
-        written == page,
-        "what follows is something else now; PG_BLESS=1 writes it:\n{}",
-        diff::of(&page, &written)
-    );
 }
 
-/// Code of the page is Rust, and formatted as the project's.
+/// Makes a change in a copy of the project.
+fn make(edit: &Edit<'_>, copy: &Path) {
+    let path = copy.join(edit.path);
+    let after = edit.apply(&fs::read_to_string(&path).unwrap_or_default());
+    if edit.path.ends_with(".rs") {
+        is_formatted(edit.path, &after);
+    }
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, after).unwrap();
+}
+
+/// Checks that Rust code of a page is formatted like the project.
 fn is_formatted(path: &str, text: &str) {
     // From standard input rustfmt does not look for the modules that a file names.
     let mut rustfmt = Command::new("rustfmt");
@@ -107,10 +101,10 @@ fn follows(before: &Files, after: &Files) -> String {
     text + "</details>\n\n"
 }
 
-/// The message that the page shows is what is said of that mistake.
+/// The page shows the message as the generator prints it.
 #[test]
 fn the_mistake_that_the_page_shows_is_told_so() {
-    let page = read(PAGE);
+    let page = read(TABLES_PAGE);
     let shown = page.split("```text\nerror: ").nth(1).expect("the page shows a mistake").split("```").next().unwrap();
     let copy = copy_of_the_project();
     let table = copy.path().join(TABLES).join("session.toml");
