@@ -1,4 +1,5 @@
-//! Relative links of Markdown pages lead to files, folders and headings that exist.
+//! Relative links of Markdown pages lead to files, folders and headings that exist; a link that names a function,
+//! as [`Type::function()`](file.rs), leads to the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +17,9 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
 }
 
 fn of_page(page: &Source, texts: &BTreeMap<&str, &str>, folders: &BTreeSet<&str>) -> Vec<Violation> {
-    let complaint = |(line, target): (usize, &str)| {
-        let (what, remedy) = problem(&page.path, target, texts, folders)?;
-        Some(Violation::new(format!("{}:{line}", page.path), format!("links to {target}: {what}"), remedy))
+    let complaint = |(line, link): (usize, Link<'_>)| {
+        let (what, remedy) = problem(&page.path, link, texts, folders)?;
+        Some(Violation::new(format!("{}:{line}", page.path), format!("links to {}: {what}", link.target), remedy))
     };
     links(&page.text).into_iter().filter_map(complaint).collect()
 }
@@ -26,21 +27,35 @@ fn of_page(page: &Source, texts: &BTreeMap<&str, &str>, folders: &BTreeSet<&str>
 /// What is wrong with a link, and what to do about it.
 fn problem(
     page: &str,
-    target: &str,
+    link: Link<'_>,
     texts: &BTreeMap<&str, &str>,
     folders: &BTreeSet<&str>,
 ) -> Option<(&'static str, &'static str)> {
-    let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+    let (file, heading) = link.target.split_once('#').unwrap_or((link.target, ""));
     let path = if file.is_empty() { Some(page.to_owned()) } else { resolved(page, file) };
     let Some(path) = path.filter(|path| texts.contains_key(path.as_str()) || folders.contains(path.as_str())) else {
         return Some(("no such file", "correct the path"));
     };
-    let known = heading.is_empty() || texts.get(path.as_str()).is_some_and(|text| anchors(text).contains(heading));
+    let text = texts.get(path.as_str()).copied().unwrap_or_default();
+    if link
+        .function
+        .is_some_and(|name| !text.contains(&format!("fn {name}(")) && !text.contains(&format!("fn {name}<")))
+    {
+        return Some(("that file defines no such function", "name the function that replaced it, and its file"));
+    }
+    let known = heading.is_empty() || anchors(text).contains(heading);
     (!known).then_some(("no such heading", "name a heading of that page"))
 }
 
+/// A link, and the function that its text names.
+#[derive(Clone, Copy)]
+struct Link<'t> {
+    target: &'t str,
+    function: Option<&'t str>,
+}
+
 /// Every relative link with its line. Listings between fences and code spans are not links.
-fn links(text: &str) -> Vec<(usize, &str)> {
+fn links(text: &str) -> Vec<(usize, Link<'_>)> {
     let mut found = Vec::new();
     let mut listing = false;
     for (index, line) in text.lines().enumerate() {
@@ -56,11 +71,18 @@ fn links(text: &str) -> Vec<(usize, &str)> {
             let elsewhere =
                 target.contains(':') || target.contains(' ') || target.is_empty() || target.starts_with('/');
             if !in_code && !elsewhere {
-                found.push((index + 1, target));
+                found.push((index + 1, Link { target, function: function(&line[..at]) }));
             }
         }
     }
     found
+}
+
+/// The name at the end of a link's text, if that is code and ends with `()`.
+fn function(before: &str) -> Option<&str> {
+    let name = before.strip_suffix("()`")?;
+    let start = name.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+    Some(&name[start..])
 }
 
 /// The path from the root of what a page names; `None` if that is outside of the project.
@@ -93,7 +115,7 @@ mod tests {
         let sources = [
             source("docs/guide/a.md", page),
             source("docs/b.md", "# Two words\n<a id=\"named\"></a>\n"),
-            source("src/lib.rs", ""),
+            source("src/lib.rs", "impl A {\n    fn go<T>(self) {}\n}\n"),
         ];
         check(&sources).iter().map(ToString::to_string).collect()
     }
@@ -120,6 +142,13 @@ mod tests {
         let page =
             "# Here\n[a](#here) [b](../b.md#two-words) [c](../b.md#named) [d](../../src/) [e](https://example.com/x)\n";
         assert!(complaints(page).is_empty());
+        assert!(complaints("[`A::go()`](../../src/lib.rs) [`A::gone`](../../src/lib.rs)\n").is_empty());
+        assert_eq!(
+            complaints("[`A::gone()`](../../src/lib.rs)\n"),
+            [
+                "docs/guide/a.md:1: links to ../../src/lib.rs: that file defines no such function; name the function that replaced it, and its file"
+            ]
+        );
         assert!(complaints("```\n[x](none.md)\n```\n`[y](none.md)`\n").is_empty(), "listings hold no links");
     }
 }
