@@ -71,7 +71,7 @@ enum Command {
         long_about = "Checks what the compiler cannot: which of our crates may depend on which, that the sans-IO cores \
                       reach no runtime, no clock and no dice, that the MSRV is stated once, that every crate inherits \
                       the workspace lints, that no hand-written source file is over 500 lines, that generated files \
-                      say so, and that no tracked file holds a path of somebody's machine. Each violation is one line."
+                      say so, and that no tracked file holds a path of a particular machine. Each violation is one line."
     )]
     Tidy,
     /// Run every test: unit, doc and integration tests, examples, bare-metal and wasm builds

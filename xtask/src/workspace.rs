@@ -17,7 +17,7 @@ pub(crate) fn root() -> Result<PathBuf> {
 
 /// The Cargo that runs us, in the workspace's folder.
 ///
-/// It does not get what it has told us of ourselves: the build script of `ring` looks at these variables, so whoever runs
+/// It does not get what it has told us of ourselves: the build script of `ring` looks at these variables, so a user who runs
 /// `cargo test` and `cargo xtask test` by turns would build everything above it each time.
 pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

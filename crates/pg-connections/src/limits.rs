@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct ConnectionLimits {
     /// Connections at the same time. Default: 1,024.
     pub connections: usize,
-    /// Connections of one address at the same time; an IPv6 network of 64 bits counts as one address, since whoever has one of its
+    /// Connections of one address at the same time; an IPv6 network of 64 bits counts as one address, since the holder of one of its
     /// addresses has them all. Default: 256.
     pub per_address: usize,
     /// The same for each loopback address. A proxy on this machine and the programs of a developer share one, and strangers have none, so

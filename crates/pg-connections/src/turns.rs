@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_lowest_rank_comes_first_then_the_first_to_come() {
         let turns = RequestQueue::new(1);
-        let first = poll(pin!(turns.take(0))).expect("nobody is before it");
+        let first = poll(pin!(turns.take(0))).expect("the queue is empty");
         let (mut flood, mut later, mut honest) = (pin!(turns.take(9)), pin!(turns.take(9)), pin!(turns.take(0)));
         assert!(poll(flood.as_mut()).is_none() && poll(later.as_mut()).is_none() && poll(honest.as_mut()).is_none());
         drop(first);
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_turn_that_nobody_waits_for_any_more_is_not_lost() {
         let turns = RequestQueue::new(1);
-        let first = poll(pin!(turns.take(0))).expect("nobody is before it");
+        let first = poll(pin!(turns.take(0))).expect("the queue is empty");
         let mut gone = Box::pin(turns.take(0));
         assert!(poll(gone.as_mut()).is_none());
         drop(gone);

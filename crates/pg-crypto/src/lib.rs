@@ -3,7 +3,7 @@
 //! # Limits, first
 //!
 //! - **Session data is unauthenticated.** The service encrypts it with AES-256-CBC and adds no authentication
-//!   code (spec 2 §4.2), so whoever can alter a redirect can alter what it says. It is for showing to the
+//!   code (spec 2 §4.2), so an attacker who can alter a redirect can alter its content. It is for showing to the
 //!   customer who typed it; it is never proof of a payment. Every failure to decrypt is one and the same error after
 //!   the same work, but a caller who answers failures and successes differently still tells an attacker which was
 //!   which. [`SessionCipher::decrypt_and_read`] hides as much as can be hidden.

@@ -11,7 +11,7 @@ pub(crate) const CIPHERS: usize = if cfg!(debug_assertions) { 16 << 10 } else { 
 
 /// Overwrites so many bytes of the stack below the caller, where the functions lay that the caller has called: the blocks of a hash and the round
 /// keys of a cipher pass through it. Values are wiped where they lie, but what was moved, or spilled from registers, is
-/// nobody's value any more.
+/// no longer part of a live value.
 ///
 /// Call it after the last function that saw a secret, and outside its frame.
 #[inline(never)]

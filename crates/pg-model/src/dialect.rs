@@ -107,7 +107,7 @@ pub enum AuthenticationState {
     NotEnrolled,
 }
 
-/// What an error code means. What is left out, nobody knows.
+/// The meaning of an error code. `None` stands for unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorEntry {

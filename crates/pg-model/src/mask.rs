@@ -42,7 +42,7 @@ pub fn card_number(number: &str) -> String {
 /// card number; and so is a number whose check digit is right when other signs group it. Used wherever text of unknown
 /// content could reach a person: error excerpts, logs, journals.
 ///
-/// Digits of every script count, escaped ones too (`%34`, `\u0034`, `&#52;`), and what nobody sees between them does not. A word
+/// Digits of every script count, escaped ones too (`%34`, `\u0034`, `&#52;`), and invisible characters between them do not. A word
 /// that is the Base64 of a number is hidden whole. The result has as many characters as the text, and takes time that grows with it.
 ///
 /// ```

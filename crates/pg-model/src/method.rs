@@ -52,7 +52,7 @@ pub struct MethodInfo {
     pub source: &'static str,
     /// How a request is authenticated.
     pub credentials: AuthScheme,
-    /// Whether it may be sent again when nobody knows whether it was executed.
+    /// Whether it may be sent again if it is unknown whether it was executed.
     pub retry: RetrySafety,
     /// Why it has that retry class.
     pub retry_why: &'static str,
@@ -95,7 +95,7 @@ pub enum AuthScheme {
     Enterprise,
 }
 
-/// Whether a request may be sent again when nobody knows whether it was executed (assumption 22).
+/// Whether a request may be sent again if it is unknown whether it was executed (assumption 22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetrySafety {
     /// Sending it twice does what sending it once does.

@@ -51,7 +51,7 @@ impl Parameters {
         self.add(&name.into(), &value.into());
     }
 
-    /// The same for texts that are somebody else's.
+    /// The same for borrowed texts.
     pub fn add(&mut self, name: &str, value: &str) {
         self.text.push_str(name);
         let name_ends = self.text.len();
@@ -164,7 +164,7 @@ impl Named {
         self.add(&name.into(), &value.into());
     }
 
-    /// The same for texts that are somebody else's.
+    /// The same for borrowed texts.
     pub(crate) fn add(&mut self, name: &str, value: &str) {
         let mut text = String::with_capacity(name.len() + value.len());
         text.push_str(name);

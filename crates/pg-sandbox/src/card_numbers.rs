@@ -15,7 +15,7 @@ const LENGTHS: RangeInclusive<usize> = 12..=19;
 const GLUED: RangeInclusive<usize> = 15..=16;
 /// Digits that stay at the start and at the end of a number.
 const SHOWN: (usize, usize) = (6, 4);
-/// In a longer row of digits nobody looks for numbers: it is hidden.
+/// A longer row of digits is not searched for numbers: it is hidden.
 const LONGEST_ROW: usize = 4_096;
 /// The most neighbouring fields over which a number is looked for.
 const MOST_FIELDS: usize = 8;

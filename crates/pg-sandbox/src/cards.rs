@@ -134,7 +134,7 @@ impl Scheme {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TestCard {
-    /// The number, Luhn-valid; it belongs to nobody.
+    /// The number, Luhn-valid, and not issued to a person.
     pub number: &'static str,
     /// What it makes happen.
     pub scenario: Scenario,

@@ -17,7 +17,7 @@ use crate::{ResponseDelivery, Sandbox, Timestamp, merchants::Merchant};
 /// A sandbox that is held in the process of its caller. Clones share it, and its clock.
 ///
 /// It answers as the server would, and a fault does to the caller what it would do over a network:
-/// `drop-request` and `drop-reply` are [`NoReply::Closed`], and nobody can tell them apart; `delay`
+/// `drop-request` and `drop-reply` are [`NoReply::Closed`], which look the same to the caller; `delay`
 /// moves the clock, and is [`NoReply::Late`] when it is longer than the deadline; `duplicate`,
 /// `status` and `garble` are replies.
 ///

@@ -42,7 +42,7 @@ pub(crate) struct JournaledRequest {
 
 /// Who says that a request comes from them.
 pub(crate) enum Caller {
-    /// Nobody who is known.
+    /// An unknown caller.
     Unknown,
     /// The account of this name.
     Merchant(String),

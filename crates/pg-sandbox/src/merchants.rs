@@ -82,7 +82,7 @@ pub(crate) const DEFAULT_APPLET: &str = "default";
 
 impl Merchant {
     /// The account as `GET /_sandbox/merchants` shows it. The credentials of the built-in accounts are published, and with it;
-    /// those of other accounts are somebody's own, and are not.
+    /// those of configured accounts are private, and are not.
     #[must_use]
     pub fn view(&self) -> Value {
         let mut view = json!({

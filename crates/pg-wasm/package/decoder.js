@@ -1,6 +1,6 @@
 // Decodes the redirect that brings a customer's browser back from the card form.
 //
-// This file does no input or output: whoever imports it brings the compiled module. `inline.js` has it inside; `node.js`,
+// This file does no input or output: the importing file provides the compiled module. `inline.js` has it inside; `node.js`,
 // `web.js` and `workerd.js` load it in the way of their hosts.
 
 /** The names of each choice; their places are the numbers that the compiled module knows. */
@@ -134,7 +134,7 @@ class Machine {
       new Uint8Array(memory.buffer, 0, stackBytes).fill(0);
       return { answer, json };
     } catch {
-      // It has trapped, for want of memory for example, and nobody knows what it holds: all of it goes.
+      // It has trapped, for example because memory ran out. Its state is unknown, so it is discarded.
       new Uint8Array(memory.buffer).fill(0);
       this.#exports = undefined;
       return nothing;

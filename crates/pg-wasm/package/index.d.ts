@@ -25,7 +25,7 @@ export interface Choices {
 export interface Options extends Choices {
   /**
    * The merchant's API key. It opens the account: it belongs on a server, never in a customer's browser.
-   * Bytes can be overwritten by whoever made them, a string cannot.
+   * The caller can overwrite bytes, but not a string.
    */
   apiKey: string | Uint8Array;
 }
@@ -34,7 +34,7 @@ export interface Options extends Choices {
 export type Unknown = string | Unknown[] | { [name: string]: Unknown };
 
 /**
- * What the customer entered, masked. Nobody vouches for it: it is encrypted, not authenticated, and whoever holds the
+ * What the customer entered, masked. It is encrypted, not authenticated: everyone who has seen the
  * address may have altered it. Good for a review page, never proof of a card or of a payment.
  */
 export interface RedirectData {

@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(said, format!("{{{NOTHING},{error}}}"));
     }
 
-    /// Anybody can forge a redirect that decrypts; what programs are promised to be a text stays one.
+    /// A redirect that decrypts may still be forged; a field with the type text stays a text.
     #[test]
     fn forged_shapes_go_where_the_unknown_goes() {
         let forged = r#"{"cardNumber":{"toString":1},"collectA":[1],"cardCV2":"123","extra":2}"#;

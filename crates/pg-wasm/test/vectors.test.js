@@ -40,7 +40,7 @@ for (const vector of cases("bad")) {
   });
 }
 
-test("whoever flips a bit of the iv flips it in the text: the data proves nothing", () => {
+test("a bit flipped in the iv is flipped in the text: the data proves nothing", () => {
   const paid = cases("altered").map((vector) => decodeRedirect(vector.redirect, options(vector)).ok.extra.paid);
   assert.deepEqual(paid, ["0", "1"]);
 });

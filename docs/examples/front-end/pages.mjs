@@ -1,4 +1,4 @@
-// What the customer sees. Everything that comes from outside is escaped, what was decoded too: nobody vouches for it.
+// What the customer sees. Everything that comes from outside is escaped, decoded data too, which is not authenticated.
 
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 const escaped = (text) => String(text ?? "").replace(/[&<>"']/g, (character) => ENTITIES[character]);

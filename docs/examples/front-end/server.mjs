@@ -96,7 +96,7 @@ async function pay(order) {
   } catch (error) {
     console.error(`${order.reference}: ${error.message}`);
     if (error instanceof Refused) return message("Not paid", "Please start again.");
-    // The request may have arrived. Whoever pays again now may charge twice: look `uniqueMerchantReference` up first.
+    // The request may have arrived. Paying again now may charge twice: look `uniqueMerchantReference` up first.
     return message("We do not know yet", "Please do not pay again. We are asking whether it went through.");
   }
 }

@@ -44,7 +44,7 @@ struct Block {
     /// By what they are: `field price`, `fn new`, `impl Default for Tea`.
     members: BTreeMap<String, Member>,
     derived: BTreeSet<String>,
-    /// A struct with fields that nobody else can name, so that nobody else can write it out.
+    /// A struct with private fields, which other crates cannot construct with a literal.
     hides: bool,
 }
 

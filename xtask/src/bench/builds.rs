@@ -1,4 +1,4 @@
-//! `cargo xtask bench --build`: what it costs to build a crate from nothing, for whoever depends on it.
+//! `cargo xtask bench --build`: the cost of building a crate from nothing, for its dependents.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -40,7 +40,7 @@ pub(crate) struct Choice {
 }
 
 /// Runs the benchmarks, all or those of some packages, one after the other; two at once would disturb each other.
-#[expect(clippy::disallowed_methods, reason = "whoever waits is told how long it took")]
+#[expect(clippy::disallowed_methods, reason = "the command prints how long it took")]
 pub(crate) fn run(root: &Path, choice: &Choice) -> Result<()> {
     let start = Instant::now();
     let mut targets = workspace::targets(&workspace::metadata(root)?, &TargetKind::Bench);

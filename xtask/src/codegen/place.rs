@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt};
 
 use strsim::osa_distance;
 
-/// A list of more words than these does not help whoever mistyped one of them.
+/// A list of more words than these does not help to correct a typing mistake.
 const LONG_LIST: usize = 8;
 
 /// A position in one of the table files, counted from 1. Without a file it is their folder.

@@ -58,7 +58,7 @@ impl Reading<'_> {
         Place { file: self.file, line, column }
     }
 
-    /// Reads one row, then looks for keys that nobody asked for.
+    /// Reads one row, then reports unknown keys.
     fn row<'r, T>(&'r self, table: &'r DeTable<'r>, at: usize, read: impl FnOnce(&Row<'r>) -> T) -> T {
         let row = Row { reading: self, table, place: self.place(at), asked: RefCell::default() };
         let value = read(&row);

@@ -231,7 +231,7 @@ fn read(folder: &Path, name: &'static str, problems: &mut Problems) -> Option<St
         .ok()
 }
 
-/// Notes files that no one reads: a misspelt name would otherwise look like an empty table.
+/// Reports unknown files: otherwise a misspelt name would look like an empty table.
 fn strangers(folder: &Path, problems: &mut Problems) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {

@@ -87,7 +87,7 @@ fn said(program: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// The same bytes whenever and by whomever it is packed.
+/// Reproducible: the same bytes at any time and for any user.
 fn pack(dist: &Path, name: &str, archive: &Path) -> Result<()> {
     let mut tar = Command::new("tar");
     tar.args([

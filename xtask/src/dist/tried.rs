@@ -41,7 +41,7 @@ pub(super) fn in_an_empty_root(archive: &Path, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whoever is not root becomes root of a namespace of his own, where the system lets him.
+/// A user who is not root becomes root of a user namespace, if the system allows it.
 fn enter(root: &Path) -> Command {
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "chroot"]).arg(root);

@@ -104,7 +104,7 @@ mod tests {
     fn paths_of_a_machine_are_told_and_addresses_are_not() {
         let folder = concat!("/", "home/");
         for text in [
-            format!("see {folder}someone/x"),
+            format!("see {folder}ann/x"),
             format!("\"{folder}x\""),
             format!("file://{folder}x"),
             format!("\n{folder}x"),

@@ -8,8 +8,8 @@ use super::wiped::Wiped;
 
 /// Decrypted session data: **unauthenticated** text, XML or JSON (spec 2 §2.2).
 ///
-/// The data carries no authentication code. Whoever can alter a redirect can alter this text to some degree,
-/// and nobody can tell. Show it to the customer who typed it; never take it as proof of a payment, and never
+/// The data carries no authentication code. An attacker who can alter a redirect can alter this text to some degree,
+/// undetected. Show it to the customer who typed it; never take it as proof of a payment, and never
 /// decide by it what to ship. Ask the gateway instead.
 ///
 /// Wiped from memory on drop; `Debug` shows only the length.

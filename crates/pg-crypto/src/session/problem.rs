@@ -6,7 +6,7 @@ use super::cipher::MAX_DATA_BYTES;
 
 /// What keeps session data from being decrypted, as [`explain_locally`](super::SessionCipher::explain_locally) says it.
 ///
-/// The last two depend on the plaintext: whoever lets an attacker tell them apart decrypts for him.
+/// The last two depend on the plaintext: a server that lets an attacker distinguish them is a decryption oracle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecryptProblem {

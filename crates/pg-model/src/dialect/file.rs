@@ -321,7 +321,7 @@ impl Checker<'_> {
         found.map(|(_, value)| *value)
     }
 
-    /// Notes what occurs twice: nobody could tell which of two entries holds.
+    /// Reports duplicate entries: it would be unclear which of them is valid.
     fn once<'r>(&mut self, what: &str, rows: impl Iterator<Item = &'r Spanned<String>>) {
         let mut seen: Vec<&Spanned<String>> = Vec::new();
         for row in rows {

@@ -4,7 +4,7 @@ use alloc::{borrow::Cow, format, string::String};
 
 use crate::mask::is_invisible;
 
-/// The same JSON, with characters that nobody sees or that turn text around written as escapes, so that it can be shown on a
+/// The same JSON, with invisible characters and characters that change the text direction written as escapes, so that it can be shown on a
 /// terminal. They stand in strings only, and writers of JSON escape the control characters of ASCII already.
 ///
 /// ```

@@ -20,7 +20,7 @@ pub(super) const FIRST_DIGITS: RangeInclusive<u8> = 2..=6;
 /// Hides the numbers in a row of digits.
 pub(super) fn hide(text: &str, row: &mut [Digit]) {
     in_groups(text, row, &groups(row, |_, digit| digit.before == Between::Nothing));
-    // What nobody sees may join a number to other digits as well as its own.
+    // Invisible characters may join a number to other digits as well as its own.
     if row.windows(2).any(|pair| pair[1].before == Between::Nothing && pair[0].end() != pair[1].at) {
         in_groups(text, row, &groups(row, |before, digit| before.end() == digit.at));
     }

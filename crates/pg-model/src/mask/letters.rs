@@ -83,7 +83,7 @@ pub fn is_invisible(letter: char) -> bool {
         )
 }
 
-/// Whether a character between two digits leaves them side by side: nobody sees it, or it only decorates the digit before.
+/// Whether a character between two digits leaves them adjacent: it is invisible, or only decorates the digit before.
 pub(super) fn is_nothing(letter: char) -> bool {
     let decorates = matches!(letter, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}');
     decorates || (is_invisible(letter) && !letter.is_whitespace())

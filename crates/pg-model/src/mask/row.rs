@@ -33,7 +33,7 @@ pub(super) struct Rows {
 /// What stands between two digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Between {
-    /// Nothing that anybody sees.
+    /// Nothing visible.
     Nothing,
     /// A single blank or hyphen.
     Single,
@@ -107,7 +107,7 @@ enum Class {
     BlankOrHyphen,
     /// May begin an escape.
     Escape,
-    /// Nobody sees it.
+    /// Invisible.
     Nothing,
     Other,
     /// Belongs to a character beyond ASCII.

@@ -32,7 +32,7 @@ pub(super) enum Token<'x> {
     End,
 }
 
-/// A part that is not plain, before anybody has looked at what is open.
+/// A part that is not plain, before its surroundings are checked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'x> {
     /// A start tag, or a whole element that is empty.

@@ -22,7 +22,7 @@ pub(crate) fn serve(response: Response<Bytes>) -> SocketAddr {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
-            told.send(listener.local_addr().expect("an address")).expect("somebody waits");
+            told.send(listener.local_addr().expect("an address")).expect("the receiver waits");
             while let Ok((stream, _)) = listener.accept().await {
                 stream.set_nodelay(true).expect("a socket");
                 let response = response.clone();

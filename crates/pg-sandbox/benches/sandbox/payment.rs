@@ -12,7 +12,7 @@ pub(crate) struct Payments {
 }
 
 impl Payments {
-    /// Payments whose references nobody else has: `series` tells them apart.
+    /// Payments with unique references: `series` tells them apart.
     pub(crate) fn new(series: u64) -> Self {
         Self { settings: Settings::default(), made: series << 32 }
     }

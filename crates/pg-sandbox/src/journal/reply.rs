@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet, sync::LazyLock};
 
 use pg_model::{METHODS, format::Format};
 
-/// Fields that a request may hold and nobody may see. A card number comes masked, and is.
+/// Fields of a request that must not be shown. A card number is shown masked.
 static SENSITIVE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     let fields = METHODS.iter().flat_map(|info| info.fields);
     let hidden = fields.filter(|field| field.sensitive && field.format != Format::CardNumber);

@@ -1,7 +1,7 @@
 //! What the sandbox sends by itself: callbacks, and where they may go.
 //!
 //! A callback goes to an address that a request named, from inside the network that the sandbox runs
-//! in. So that nobody reaches that network through it, an address is checked twice: its text when the
+//! in. To protect that network, an address is checked twice: its text when the
 //! request names it, and the IP address that its name led to when it is connected to.
 
 use std::net::IpAddr;

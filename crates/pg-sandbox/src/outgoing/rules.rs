@@ -37,7 +37,7 @@ impl Rules {
         }
     }
 
-    /// Whether a host name may be asked for at all, before anybody knows its addresses.
+    /// Whether a host name may be asked for at all, before its addresses are known.
     pub(super) fn admit_name(self) -> Result<(), Forbidden> {
         if self.internet || self.private_networks { Ok(()) } else { Err(Forbidden::Plain) }
     }

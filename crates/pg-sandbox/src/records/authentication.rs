@@ -52,7 +52,7 @@ pub enum AuthenticationEnd {
     Abandoned,
     /// The customer did not answer in time.
     TimedOut,
-    /// The card does not support 3-D Secure: nobody was asked.
+    /// The card does not support 3-D Secure: the customer was not asked.
     NotEnrolled,
 }
 

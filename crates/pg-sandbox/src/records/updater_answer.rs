@@ -9,7 +9,7 @@ use crate::{
     vault::Vault,
 };
 
-/// The answer for one card, whoever asks.
+/// The answer for one card, for every account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdaterAnswer {
     key: String,
@@ -26,7 +26,7 @@ impl UpdaterAnswer {
         Self { key: Self::key_of(vault, number), card: mask::card_number(number), response: response.to_owned() }
     }
 
-    /// The primary key: the card's identifier at nobody, which no merchant's tokens show.
+    /// The primary key: the card's identifier under no merchant, which no token shows.
     #[must_use]
     pub fn key_of(vault: &Vault, number: &str) -> String {
         vault.card_identifier("", number).to_string()

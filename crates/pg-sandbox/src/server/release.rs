@@ -44,7 +44,7 @@ impl Release {
         let failed = Arc::clone(&failure);
         let thread = thread::Builder::new().name("sandbox-syncer".to_owned()).spawn(move || {
             let release = |answers| {
-                // The runtime only ends when nobody waits for an answer any more.
+                // The runtime only ends after the last answer was sent.
                 let _ = door.send(answers);
             };
             run(&waiting, || syncer.sync(), release, &failed);
@@ -56,7 +56,7 @@ impl Release {
     pub(super) fn after_sync(&self, answers: Vec<Answer>) {
         match self {
             Self::AtOnce(door) => {
-                // The runtime only ends when nobody waits for an answer any more.
+                // The runtime only ends after the last answer was sent.
                 let _ = door.send(answers);
             }
             Self::Synced { groups, .. } => {
@@ -116,7 +116,7 @@ fn run<A>(
         match sync() {
             Ok(()) => release(answers),
             Err(error) => {
-                // Nobody is told that it was done, since nobody knows.
+                // It is not acknowledged, since it is unknown whether the disk has it.
                 let _ = failure.set(error);
                 return;
             }

@@ -1,4 +1,4 @@
-//! Who calls: a program on this machine, one elsewhere, a proxy, or a web page through somebody's browser.
+//! Who calls: a program on this machine, one elsewhere, a proxy, or a web page through a user's browser.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -118,7 +118,7 @@ pub(super) fn is_forwarded<B>(request: &Request<B>) -> bool {
     request.version() < Version::HTTP_11 || request.headers().keys().any(|name| added(name.as_str()))
 }
 
-/// Whether a page of another site has made a browser send the request (Fetch Metadata). A link that somebody follows to look at a page
+/// Whether a page of another site has made a browser send the request (Fetch Metadata). A link that a user follows to a page
 /// or a list is none: no other page sees what comes back.
 pub(super) fn is_cross_site<B>(request: &Request<B>) -> bool {
     let headers = request.headers();

@@ -115,7 +115,7 @@ fn is_five(version: &str) -> bool {
     version.bytes().all(|byte| byte.is_ascii_digit()) && version.trim_start_matches('0') == "5"
 }
 
-/// An unknown key and a wrong password are told alike, so that nobody learns which keys exist (assumption 52).
+/// An unknown key and a wrong password give the same error, so that a caller cannot learn which keys exist (assumption 52).
 fn account<'a>(context: &mut Context<'a>, form: &Form) -> Result<&'a Merchant, Refusal> {
     let key = form.given("apiKey");
     let password = form.get("apiPassword").unwrap_or_default();

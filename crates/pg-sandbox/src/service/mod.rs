@@ -53,7 +53,7 @@ use crate::store::StoreError;
 const TABLES: &[&[method::Entry]] = &[token::METHODS, session::METHODS, transaction::METHODS, enterprise::METHODS];
 
 /// Does what is due by now, before anything is answered: a batch of the account updater is worked off
-/// at its time, whenever somebody looks, and the card data of a session goes with it.
+/// at its time, whenever it is read, and the card data of a session goes with it.
 pub(crate) fn catch_up(context: &mut Context<'_>) -> Result<(), StoreError> {
     if context.schedule.has_batch(context.now) {
         token::finish_batches(context)?;

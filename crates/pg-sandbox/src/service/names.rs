@@ -13,7 +13,7 @@ use pg_model::{
 };
 use strsim::osa_distance;
 
-/// Longer names are nobody's slip, and comparing them takes time.
+/// A longer name is not a typing mistake, and comparing it takes time.
 const LONGEST: usize = 64;
 
 /// The names of one method.

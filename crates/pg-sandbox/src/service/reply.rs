@@ -54,7 +54,7 @@ enum FormTarget {
 /// Who may show a page in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Frames {
-    /// Nobody.
+    /// No origin.
     None,
     /// Any page of the web.
     Any,
@@ -74,7 +74,7 @@ enum Site {
 enum Scripts {
     /// Nothing.
     None,
-    /// The sandbox's own scripts and WebAssembly, which may ask the sandbox and nobody else.
+    /// The sandbox's own scripts and WebAssembly, which may call the sandbox only.
     Own,
 }
 

@@ -15,7 +15,7 @@ use crate::{
 
 /// The shortest number (spec 2 §8).
 const FEWEST_DIGITS: usize = 12;
-/// Longer values are lists of keys, or nothing that somebody typed.
+/// Longer values are lists of keys, or not typed by a person.
 const LONGEST: usize = 1_024;
 
 /// Warns of each parameter whose value holds what looks like a card number, and says whether there is one.

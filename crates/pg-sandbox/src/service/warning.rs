@@ -34,7 +34,7 @@ impl Warnings {
         }
     }
 
-    /// Counts warnings that nobody has written out.
+    /// Counts the warnings beyond those that are written out.
     pub(crate) fn leave_out(&mut self, more: usize) {
         self.left_out += more;
     }

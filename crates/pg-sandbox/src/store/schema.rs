@@ -24,7 +24,7 @@ pub(super) const NEWEST: i64 = 6;
 ///
 /// # Errors
 /// When the file is not ours or newer than this program, or its tables are others than this format has: a trigger, a view or
-/// an index that somebody added would be run with our statements.
+/// an index that was added to the file would be run with our statements.
 pub(super) fn format(connection: &Connection) -> Result<i64, StoreError> {
     let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;

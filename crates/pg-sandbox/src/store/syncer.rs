@@ -18,7 +18,7 @@ impl Syncer {
     /// Returns when everything that was committed before is on the disk.
     ///
     /// # Errors
-    /// [`StoreError::Unsynced`]: nobody knows then how much of it is, and another try would not tell.
+    /// [`StoreError::Unsynced`]: how much of it is on disk is unknown, and another try would not show it.
     pub fn sync(&self) -> Result<(), StoreError> {
         self.0.sync_data().map_err(|error| StoreError::Unsynced(error.to_string()))
     }

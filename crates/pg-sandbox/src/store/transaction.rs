@@ -18,7 +18,7 @@ impl<'a> Transaction<'a> {
         Self { store, pending: Pending::default(), failed: None }
     }
 
-    /// The record with this key, whoever owns it.
+    /// The record with this key, of any owner.
     ///
     /// # Errors
     /// When the store fails.

@@ -71,7 +71,7 @@ fn without_an_address_there_is_none() {
     assert_eq!(desk.get("callbacks").1, json!([]));
 }
 
-// spec: 1 §6, A76: It is sent once, and again only when somebody asks for it.
+// spec: 1 §6, A76: It is sent once, and again only on request.
 #[test]
 fn one_that_is_on_its_way_is_not_handed_out_again_and_a_failure_is_final() {
     let mut desk = Desk::new();

@@ -26,7 +26,7 @@ fn pending_batches_and_callbacks_are_taken_up_again() {
     let now = desk.now;
     drop(desk);
 
-    // Nobody knows whether the first delivery arrived: it is sent again, and then once more.
+    // It is unknown whether the first delivery arrived: it is sent again, and then once more.
     let mut desk = Desk::in_file(&path, 3);
     desk.now = now;
     let again = desk.deliver(200);

@@ -72,7 +72,7 @@ async fn a_delayed_reply_comes_whole_and_others_do_not_wait_for_it() {
     fault(&server, r#"{"method": "transaction/auth", "kind": "delay", "delaySeconds": 3600}"#).await;
     let mut waiting = TcpStream::connect(server.address()).await.unwrap();
     waiting.write_all(pay("held").as_bytes()).await.unwrap();
-    // It is carried out although nobody has its reply yet.
+    // It is executed although its reply was not sent yet.
     while paid(&server, "held").await == 0 {}
     fault(&server, r#"{"method": "transaction/auth", "kind": "delay", "milliseconds": 1}"#).await;
     let answer = exchange(&server, pay("late").as_bytes()).await;

@@ -100,9 +100,9 @@ async fn only_the_beginning_of_a_long_answer_is_read() {
 
 #[tokio::test]
 async fn what_cannot_be_reached_or_read_fails_with_its_reason() {
-    let nobody = Receiver::start(Answer::status("200 OK")).await;
-    let url = nobody.url("/");
-    nobody.stop().await;
+    let stopped = Receiver::start(Answer::status("200 OK")).await;
+    let url = stopped.url("/");
+    stopped.stop().await;
     let service = Service::start(Config::default()).await;
     service.finish_batch(&url).await;
     let failed = service.settled().await;

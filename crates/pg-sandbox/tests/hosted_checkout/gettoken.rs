@@ -82,7 +82,7 @@ fn the_reply_says_everything_that_was_set_up() {
 // spec: 3 §1, A114: Merchant defaults stand in for what is not sent.
 // spec: 3 §4.1, A114, A117: token_start is now when left out, token_expiry the merchant's default, a week later; it
 //   lies behind the start.
-// spec: 3 §4.1, A117: token_uses and token_redemptions are from -1, the default, to 127; 0 makes a token that nobody
+// spec: 3 §4.1, A117: token_uses and token_redemptions are from -1, the default, to 127; 0 makes a token that no customer
 //   can use.
 // spec: 3 §4.1: trans_type is Auth when left out; PreAuth makes a reservation.
 // spec: 3 §2.1, A114; 3 §2.1, A115; 3 §4.1, A114, A120; 3 §4.1, A114, A19

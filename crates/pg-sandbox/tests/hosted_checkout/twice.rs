@@ -1,4 +1,4 @@
-//! Impatient customers: nobody is charged twice for one form (assumption 136).
+//! Impatient customers: no customer is charged twice for one form (assumption 136).
 
 use std::collections::BTreeSet;
 

@@ -118,5 +118,5 @@ fn the_inspector_only_looks_on() {
     let mut shop = Shop::new();
     shop.shown("");
     shop.done("pages/clock", &[("advanceSeconds", "30")]);
-    assert!(shop.shown("pages/requests").says("Nobody has asked for anything yet."));
+    assert!(shop.shown("pages/requests").says("No requests yet."));
 }

@@ -24,7 +24,7 @@ fn a_redirect_is_read_and_nobody_vouches_for_it() {
     let page = decode(&mut shop, &location, "main");
     assert_eq!(page.status, 200, "{}", page.text());
     for text in [
-        "Nobody vouches for this",
+        "This data is not authenticated",
         "cardholderName Ada Customer",
         "cardNumber 411111******1111",
         "cardExpiryMonth 12",

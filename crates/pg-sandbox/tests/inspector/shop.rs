@@ -220,7 +220,7 @@ impl Shop {
         made["batchKey"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
     }
 
-    /// The callbacks that are due, which nobody sends.
+    /// The callbacks that are due; they are not sent.
     pub(crate) fn due(&mut self) -> Vec<Outgoing> {
         self.sandbox.due(self.now)
     }

@@ -75,7 +75,7 @@ pub(crate) enum Step {
         right_key: bool,
         call_back: bool,
     },
-    /// A batch that nobody else than its owner may see, or one that is not.
+    /// A batch of another account, or an unknown one.
     Retrieve {
         who: Who,
         batch: usize,

@@ -155,7 +155,7 @@ pub(crate) enum Promise {
     Paid(usize),
     /// A page that says why nothing can be paid.
     Ended,
-    /// Nobody knows such a token.
+    /// An unknown token.
     Unknown,
     /// To the token's page.
     ToPage(usize),

@@ -1,5 +1,5 @@
 //! Stores that earlier versions of the sandbox made: opening one brings it to the newest format with everything that is
-//! in it, and what is in it can still be used. And stores that somebody or something has altered since.
+//! in it, and what is in it can still be used. And stores that were altered since.
 //!
 //! `rows/` holds what those versions wrote, by the format that brought the table. A new format needs a file of rows
 //! here, from a sandbox of that version.

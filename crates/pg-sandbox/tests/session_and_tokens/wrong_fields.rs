@@ -4,7 +4,7 @@ use http::Request;
 
 use crate::session_and_tokens::shop::{CV2, GOOD, Landing, NEXT, PAN, Shop, with};
 
-/// Everything that the sandbox tells anybody afterwards.
+/// Everything that the sandbox returns afterwards.
 fn told(shop: &mut Shop, session: &str) -> String {
     let lists = ["requests?limit=5", "tokens", "transactions", &format!("sessions/{session}")];
     let asked = |list: &&str| format!("/_sandbox/{list}");

@@ -197,7 +197,7 @@ async fn onward(shop: &Payments, id: &str) -> Redirect {
     }
 }
 
-/// The address of an order is as good as a password: it is told to nobody, and kept by no cache.
+/// The address of an order works like a password: no other page and no cache may get it.
 async fn private(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

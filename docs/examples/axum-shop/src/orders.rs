@@ -10,7 +10,7 @@ use std::{
 use pg_hyper::DurableFile;
 use serde::{Deserialize, Serialize};
 
-/// An order. Its id is in its address, and whoever knows the address may pay.
+/// An order. Its id is in its address, and everyone who knows the URL may pay.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) id: String,

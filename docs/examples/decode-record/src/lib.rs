@@ -20,7 +20,7 @@
 use pg_crypto::{KeyError, SessionCipher};
 use pg_model::{RedirectData, decode_into};
 
-/// What the service says. Nobody vouches for any of it: whoever holds the address may have altered it. Good for a review
+/// The data of the redirect. It is not authenticated: everyone who has seen the URL may have altered it. Good for a review
 /// page, never proof of a card or of a payment.
 #[derive(Debug)]
 pub enum Returned {

@@ -23,7 +23,7 @@ pub enum Problem {
     Unreadable,
 }
 
-/// Decrypts what the address says. The text is wiped when it is dropped, and nobody vouches for it: whoever holds the
+/// Decrypts what the address says. The text is wiped on drop. It is not authenticated: everyone who has seen the
 /// address may have altered it.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ hexadecimal digits.
 are not listed here may occur.
 
 **Extensions**: `x-source` is the document and section that a fact is from, `x-spec` what it says there about the form \
-of a value, `x-retry` whether a request may be sent again when nobody knows whether it was executed, `x-rust` the Rust \
+of a value, `x-retry` whether a request may be sent again if it is unknown whether it was executed, `x-rust` the Rust \
 name, `x-sensitive` a value that must not be shown, `x-default` what the service assumes, in words, `x-codes` the codes \
 that are known.";
 

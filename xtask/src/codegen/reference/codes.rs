@@ -7,7 +7,7 @@ use super::{
 
 const INTRODUCTION: &str = "# Codes\n\n\
     The values that the documents know. In Rust each table is an open type with a constant for each row: a code that is\n\
-    none of them survives as it came. Codes from 900 to 999 are the sandbox's own, so that nobody takes them for the\n\
+    none of them survives as it came. Codes from 900 to 999 are the sandbox's own, so that they are not mistaken for the\n\
     service's; each names the assumption that it comes from.\n\n\
     What a remedy asks for:\n\n\
     - `fix-request`: the request is wrong, and changed nothing. A payment that is refused may have used its\n  \

@@ -13,7 +13,7 @@ const CREDENTIALS: &str = "## Credentials\n\n\
     The pages of the services leave them out.\n\n";
 
 const RETRY: &str = "## Retry classes\n\n\
-    Whether a request may be sent again when nobody knows whether it was executed.\n\n\
+    Whether a request may be sent again if it is unknown whether it was executed.\n\n\
     | Class | What to do |\n| --- | --- |\n\
     | safe | Send it again: twice does what once does. |\n\
     | lookup-first | Look the payment up by its `uniqueMerchantReference`. Only if it is not there, send it again with the same reference. |\n\

@@ -30,7 +30,7 @@ fn code(record: &Record) -> String {
     let body = format!(
         "/// {doc}\n///\n/// Source: spec {source}.\n#[derive(Clone, Debug, Default, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {name} {{\n{fields}\
          /// What the service sent and the tables do not know.\npub extra: Extra,\n}}\n\n\
-         impl {name} {{\n/// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.\n\
+         impl {name} {{\n/// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.\n\
          #[must_use]\npub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {{\nset(&mut self);\nself\n}}\n}}\n\n\
          impl Record for {name} {{\n\
          fn slot(&mut self, name: &str) -> Slot<'_> {{\n match name {{\n{slots} _ => Slot::Extra,\n }}\n }}\n\n\

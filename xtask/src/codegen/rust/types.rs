@@ -18,7 +18,7 @@ pub(super) fn generate(tables: &Tables) -> String {
     text
 }
 
-/// Every assumption, for whoever has to name or explain one.
+/// Every assumption, to name or explain it.
 pub(super) fn assumptions(tables: &Tables) -> String {
     let rows: String = tables.assumptions.iter().map(assumption).collect();
     format!(

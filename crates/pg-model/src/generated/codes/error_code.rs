@@ -31,7 +31,7 @@ impl ErrorCode {
     pub const MERCHANT_SETTINGS_NOT_FOUND: Self = Self(Cow::Borrowed("105"));
     /// `106`: The operator has not enabled this function for the account. (spec 1 §7)
     pub const PERMISSION_DENIED: Self = Self(Cow::Borrowed("106"));
-    /// `107`: The amount is missing, malformed or above what is allowed. A capture, cancellation or refund gets it too when an earlier one has taken its share: look the transaction up before you send another amount. (spec 2 §7)
+    /// `107`: The amount is missing, malformed or above what is allowed. A capture, cancellation or refund also gets it if an earlier one has used up the amount: look the transaction up before you send another amount. (spec 2 §7)
     pub const INVALID_TRANSACTION_VALUE: Self = Self(Cow::Borrowed("107"));
     /// `108`: The card number fails its checks. (spec 2 §7)
     pub const INVALID_CARD_NUMBER: Self = Self(Cow::Borrowed("108"));

@@ -15,7 +15,7 @@ pub struct TransactionCategory(Cow<'static, str>);
 text_traits!(TransactionCategory);
 
 impl TransactionCategory {
-    /// `purchase`: Goods or services; what is assumed when left out. (spec 3 §4.1)
+    /// `purchase`: Goods or services; the default. (spec 3 §4.1)
     pub const PURCHASE: Self = Self(Cow::Borrowed("purchase"));
     /// `donation`: A gift. (spec 3 §4.1)
     pub const DONATION: Self = Self(Cow::Borrowed("donation"));

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckoutItem {
-    /// What is sold.
+    /// Name of the item.
     ///
     /// `item_name[{n}]`: Char(128) (spec 3 §4.1).
     pub name: String,
@@ -89,7 +89,7 @@ pub(crate) static NAME: Field = Field {
     required: true,
     spec: "Char(128)",
     source: "3 §4.1",
-    doc: "What is sold.",
+    doc: "Name of the item.",
     ..Field::DEFAULT
 };
 

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Item {
-    /// What is sold.
+    /// Name of the item.
     ///
     /// `itemName{n}`: up to 64 alphanumeric (spec 2 §4.3).
     pub name: String,
@@ -90,7 +90,7 @@ pub(crate) static NAME: Field = Field {
     required: true,
     spec: "up to 64 alphanumeric",
     source: "2 §4.3",
-    doc: "What is sold.",
+    doc: "Name of the item.",
     ..Field::DEFAULT
 };
 

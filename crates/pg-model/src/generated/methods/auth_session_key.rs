@@ -24,7 +24,7 @@ pub struct AuthSessionKey {
     ///
     /// `sessionKey`: alpha and symbols (spec 2 §4.4).
     pub session_key: SessionKey,
-    /// What is paid for: currency, items, references, and the settings that every transaction-creating method shares.
+    /// The order: currency, items, references, and the settings that all transaction-creating methods share.
     ///
     /// Source: spec 2 §4.3.
     pub order: Order,

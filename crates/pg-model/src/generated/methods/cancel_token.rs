@@ -12,7 +12,7 @@ use crate::{
     violation::Violations,
 };
 
-/// Ends a checkout token; who visits it later is told that it has expired.
+/// Ends a checkout token; a customer who opens it later sees that it has expired.
 ///
 /// `POST /canceltoken` (spec 3 §4.9). Answered with [`TokenCancellation`](crate::TokenCancellation). Retry class: safe (a cancelled token stays cancelled).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     name: "canceltoken",
     rust: "CancelToken",
     title: "Cancel checkout token",
-    doc: "Ends a checkout token; who visits it later is told that it has expired.",
+    doc: "Ends a checkout token; a customer who opens it later sees that it has expired.",
     source: "3 §4.9",
     credentials: AuthScheme::Enterprise,
     retry: RetrySafety::Safe,

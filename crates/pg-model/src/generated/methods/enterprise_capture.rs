@@ -25,7 +25,7 @@ pub struct EnterpriseCapture {
     ///
     /// `prev_trans_key`: Integer as listed (spec 3 §4.4).
     pub prev_trans_key: TransactionKey,
-    /// Amount in currency units, at most what is reserved.
+    /// Amount in currency units, at most the reserved amount.
     ///
     /// `trans_value`: decimal (spec 3 §4.4).
     pub trans_value: Decimal,
@@ -118,7 +118,7 @@ pub(crate) static TRANS_VALUE: Field = Field {
     required: true,
     spec: "decimal",
     source: "3 §4.4",
-    doc: "Amount in currency units, at most what is reserved.",
+    doc: "Amount in currency units, at most the reserved amount.",
     ..Field::DEFAULT
 };
 

@@ -18,7 +18,7 @@ use crate::{
 
 /// Sets up a hosted checkout; the customer is sent to the redemption URL of the reply.
 ///
-/// `POST /gettoken` (spec 3 §4.1). Answered with [`CheckoutToken`](crate::CheckoutToken). Retry class: safe (a token nobody visits charges nobody and expires).
+/// `POST /gettoken` (spec 3 §4.1). Answered with [`CheckoutToken`](crate::CheckoutToken). Retry class: safe (an unused token charges no customer, and expires).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GetToken {
@@ -70,7 +70,7 @@ pub struct GetToken {
     ///
     /// Source: spec 3 §4.1.
     pub billing_address: BillingAddress,
-    /// Address on the merchant's servers, port 80 or 443, that is told of a successful payment.
+    /// URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment.
     ///
     /// `callback_url`: Char (spec 3 §4.1).
     pub callback_url: Option<Url>,
@@ -245,7 +245,7 @@ impl GetToken {
         self
     }
 
-    /// Address on the merchant's servers, port 80 or 443, that is told of a successful payment.
+    /// URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment.
     ///
     /// `callback_url`: Char (spec 3 §4.1).
     #[must_use]
@@ -446,7 +446,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     source: "3 §4.1",
     credentials: AuthScheme::Enterprise,
     retry: RetrySafety::Safe,
-    retry_why: "a token nobody visits charges nobody and expires",
+    retry_why: "an unused token charges no customer, and expires",
     fields: &[
         &TOKEN_START,
         &TOKEN_EXPIRY,
@@ -608,7 +608,7 @@ pub(crate) static CALLBACK_URL: Field = Field {
     format: Format::Url,
     spec: "Char",
     source: "3 §4.1",
-    doc: "Address on the merchant's servers, port 80 or 443, that is told of a successful payment.",
+    doc: "URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment.",
     ..Field::DEFAULT
 };
 

@@ -22,7 +22,7 @@ pub struct Preauth {
     ///
     /// Source: spec 2 §4.3.
     pub card: CardDetails,
-    /// What is paid for: currency, items, references, and the settings that every transaction-creating method shares.
+    /// The order: currency, items, references, and the settings that all transaction-creating methods share.
     ///
     /// Source: spec 2 §4.3.
     pub order: Order,

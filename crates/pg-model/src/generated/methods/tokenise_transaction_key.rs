@@ -26,7 +26,7 @@ pub struct TokeniseTransactionKey {
     ///
     /// `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 1 §4.7).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
-    /// An existing token of the same card, whose parent transaction is to be replaced.
+    /// An existing token of the same card; its parent transaction is replaced.
     ///
     /// `cardKey`: alphanumeric (spec 1 §4.7).
     pub card_key: Option<CardKey>,
@@ -51,7 +51,7 @@ impl TokeniseTransactionKey {
         self
     }
 
-    /// An existing token of the same card, whose parent transaction is to be replaced.
+    /// An existing token of the same card; its parent transaction is replaced.
     ///
     /// `cardKey`: alphanumeric (spec 1 §4.7).
     #[must_use]
@@ -138,6 +138,6 @@ pub(crate) static CARD_KEY: Field = Field {
     format: Format::Text,
     spec: "alphanumeric",
     source: "1 §4.7",
-    doc: "An existing token of the same card, whose parent transaction is to be replaced.",
+    doc: "An existing token of the same card; its parent transaction is replaced.",
     ..Field::DEFAULT
 };

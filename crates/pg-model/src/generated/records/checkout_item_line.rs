@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckoutItemLine {
-    /// What is sold. `name` (spec 3 §2.1).
+    /// Name of the item. `name` (spec 3 §2.1).
     pub name: String,
     /// Price of one piece in currency units. `price` (spec 3 §2.1).
     pub price: Decimal,
@@ -31,7 +31,7 @@ pub struct CheckoutItemLine {
 }
 
 impl CheckoutItemLine {
-    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
     #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);

@@ -21,14 +21,14 @@ pub struct CheckoutToken {
     pub token: Token,
     /// The customer; empty where none was told. `user` (spec 3 §2.1).
     pub user: CheckoutUser,
-    /// What is sold. `items` (spec 3 §2.1).
+    /// The items of the order. `items` (spec 3 §2.1).
     pub items: Vec<CheckoutItemLine>,
     /// What the service sent and the tables do not know.
     pub extra: Extra,
 }
 
 impl CheckoutToken {
-    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
     #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);

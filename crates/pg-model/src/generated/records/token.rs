@@ -40,7 +40,7 @@ pub struct Token {
     pub success_url: Url,
     /// Address after giving up. `cancel_url` (spec 3 §2.1).
     pub cancel_url: Url,
-    /// Address that is told of a payment. `callback_url` (spec 3 §2.1).
+    /// URL that the service calls after a payment. `callback_url` (spec 3 §2.1).
     pub callback_url: Url,
     /// Kind of the payment; auth when not chosen. `trans_type` (spec 3 §2.1).
     pub trans_type: EnterpriseTransactionType,
@@ -53,7 +53,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
     #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);

@@ -48,7 +48,7 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// The record with some of its fields set: for tests, and for whoever plays the service. Begin with `default`.
+    /// The record with some of its fields set: for tests and for programs that act as the service. Begin with `default`.
     #[must_use]
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);

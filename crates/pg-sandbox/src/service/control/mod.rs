@@ -72,7 +72,7 @@ impl Answer {
     }
 }
 
-/// Makes a call for whoever may.
+/// Executes a call of an authorised caller.
 pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Answer, Refusal> {
     let segments: Vec<&str> = path.split('/').collect();
     match (request.method(), &*segments) {

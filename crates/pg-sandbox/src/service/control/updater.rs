@@ -18,7 +18,7 @@ use crate::{
 pub(super) fn list(context: &mut Context<'_>) -> Result<Answer, Refusal> {
     let answers = context.records.find::<UpdaterAnswer>(&Query::oldest(u32::MAX))?;
     let mut views: Vec<Value> = answers.iter().map(UpdaterAnswer::view).collect();
-    // The keys are in no order that anybody could follow.
+    // The keys have no meaningful order.
     views.sort_by_key(ToString::to_string);
     Ok(shown(views.into()))
 }

@@ -78,7 +78,7 @@ fn meet_fault(context: &mut Context<'_>) -> Result<(), Refusal> {
     Ok(context.records.keep()?)
 }
 
-/// An approval whose answer was lost uses the token up as any other does, and nobody is told of it (assumption 93).
+/// An approval whose answer was lost uses the token up as any other does, and sends no callback (assumption 93).
 fn settle(
     context: &mut Context<'_>,
     token: &mut CheckoutToken,

@@ -98,7 +98,7 @@ fn has_other_case(request: &GetToken) -> bool {
     kind || words.into_iter().flatten().any(|word| word != word.to_ascii_lowercase())
 }
 
-/// A code that no country has would be refused by whoever reads ISO 3166-1 (assumption 143).
+/// A code of no country is refused by readers of ISO 3166-1 (assumption 143).
 fn check_country(request: &GetToken) -> Result<(), Refusal> {
     match given(request.billing_address.country.as_ref()) {
         Some(code) if !country::is_assigned(&code) => {

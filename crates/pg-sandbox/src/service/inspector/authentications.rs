@@ -9,7 +9,7 @@ use super::{
 
 pub(super) const LOOK: Look = Look {
     about: "Challenges of the simulated card issuer, and how they ended.",
-    empty: "Nobody has been asked to authenticate yet.",
+    empty: "No authentications yet.",
     one: "Authentication",
     key: "authenticationKey",
     heads: &["Time", "Authentication key", "State", "Service", "Account"],

@@ -13,7 +13,7 @@ use super::{
 const STEPS: [(&str, &str, &str); 5] = [
     ("30", "+30 seconds", "Late callbacks and the limit of a minute come nearer."),
     ("120", "+2 minutes", "A batch of the account updater has finished."),
-    ("1860", "+31 minutes", "A session has expired, and so has a challenge that nobody answered."),
+    ("1860", "+31 minutes", "Sessions and unanswered challenges have expired."),
     ("86400", "+1 day", "The day of failed logins is over."),
     ("864000", "+10 days", "Reservations have ended: version 3 after five days, the hosted checkout after ten."),
 ];

@@ -16,7 +16,7 @@ form.addEventListener("submit", async (event) => {
   const results = spellings.map((url) => decodeRedirect(url.replace(/^[\r\n]+|[\r\n]+$/g, ""), { apiKey }));
   const decoded = results.find(({ error }) => error?.kind !== "unreadable") ?? results[0];
   if (decoded.error?.kind === "unreadable") show("alert", "This cannot be decrypted. Why, is not said.");
-  else show("warning", "Nobody vouches for this: whoever holds the address may have altered it.", decoded);
+  else show("warning", "This data is not authenticated: everyone who has seen the URL may have altered it.", decoded);
 });
 
 function show(kind, sentence, decoded) {

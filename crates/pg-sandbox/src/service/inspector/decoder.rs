@@ -12,7 +12,7 @@ use super::{
 use crate::{dialect::cipher, merchants::Merchant};
 
 /// The only thing that is said of data that cannot be read. Whether the key, the iv, the padding or the text was wrong
-/// would let somebody decrypt data by trying (spec 2 §4.2).
+/// would let an attacker decrypt data by trying (spec 2 §4.2).
 const OPAQUE: &str =
     "This cannot be decrypted: another account’s key, a wrong iv, or damaged data. Which, is not said.";
 const INCOMPLETE: &str = "Paste an address that has data and iv in its query, or give both by themselves.";
@@ -101,8 +101,8 @@ fn said(data: &RedirectData) -> Html {
         [view::code(&masked(name)), view::code(error.error_code.as_str()), view::quoted(&masked(&error.error_message))]
     });
     let errors = Table::new("What is wrong with the form", &["Field", "Code", "Message"]).rows(errors);
-    let warning = "<p class=\"warning\">Nobody vouches for this: it is encrypted, but carries no authentication code. \
-                   Whoever holds the address may have altered it. It is good for showing a form again, and never proof \
+    let warning = "<p class=\"warning\">This data is not authenticated. \
+                   Everyone who has seen the URL may have altered it. Use it to show a form again, never as proof \
                    of a card or of a payment.</p>\n";
     let content = Html::new().raw(warning).put(facts.into_html()).put(errors.or("It names no mistake in the form."));
     view::section("What it says", content)

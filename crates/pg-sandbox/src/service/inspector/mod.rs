@@ -1,6 +1,6 @@
 //! The inspector: pages for people about what the control interface tells in JSON, with buttons that make its calls.
 //!
-//! `/_sandbox/` and everything below `/_sandbox/pages/` is for people, the rest of `/_sandbox/` for programs. Whoever may
+//! `/_sandbox/` and everything below `/_sandbox/pages/` is for people, the rest of `/_sandbox/` for programs. A caller who may
 //! use the control interface may use the pages. They show what its answers hold, masked as there, and nothing else.
 
 use bytes::Bytes;

@@ -37,7 +37,7 @@ pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
     counts.push(counted(Place::Faults, context.faults.all().len(), ""));
     let newest = List::Requests.page(context, &Listing::newest(NEWEST))?;
     let newest: Vec<Shown<'_>> = newest.entries.iter().map(Shown).collect();
-    let newest = lists::table(List::Requests, &newest).or("Nobody has asked for anything yet.");
+    let newest = lists::table(List::Requests, &newest).or("No requests yet.");
     let (merchants, cards, addresses) =
         (calls::get(context, "merchants")?, calls::get(context, "cards")?, calls::get(context, "addresses")?);
     let content = Html::new()

@@ -9,7 +9,7 @@ use super::{
 
 pub(super) const LOOK: Look = Look {
     about: "What merchants’ servers and customers’ browsers asked, and what they were answered. A restart forgets it.",
-    empty: "Nobody has asked for anything yet.",
+    empty: "No requests yet.",
     one: "Request",
     key: "id",
     heads: &["Time", "Request", "Account", "Answer", "Fault"],

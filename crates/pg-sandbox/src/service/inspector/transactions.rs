@@ -12,7 +12,7 @@ use crate::records::PaymentKind;
 
 pub(super) const LOOK: Look = Look {
     about: "Payments, reservations and what was done to them, of both services.",
-    empty: "Nobody has paid yet.",
+    empty: "No payments yet.",
     one: "Transaction",
     key: "transactionKey",
     heads: &["Time", "Transaction", "Type", "Amount", "Card", "State", "Still possible", "Account", "Reference"],

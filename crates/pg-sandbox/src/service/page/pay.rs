@@ -191,7 +191,7 @@ fn visit_of(context: &mut Context<'_>, token: &CheckoutToken, form: &Form) -> Re
     Ok(visit.filter(|visit| visit.token == token.key))
 }
 
-/// Somebody who has not seen the page is shown it first.
+/// A customer who has not seen the page gets it first.
 fn to_page(token: &CheckoutToken) -> Result<Reply, Refusal> {
     see_other(&format!("/pay/{}", token.key))
 }

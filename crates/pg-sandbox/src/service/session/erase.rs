@@ -7,7 +7,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// How many sessions are cleared away at a time, so that nobody waits for long; the others are still due then.
+/// How many sessions are cleared away at a time, so that no request waits for long; the rest stays due.
 const AT_ONCE: u32 = 64;
 
 /// Erases what sessions that have ended still hold, the longest ended first.

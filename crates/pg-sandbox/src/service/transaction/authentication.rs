@@ -77,7 +77,7 @@ pub(in crate::service) fn answer(
 /// Pays, or reserves, what an authentication was opened for.
 ///
 /// The card decides, however the authentication ended: the merchant has chosen to proceed (spec 2 §3.3). On the hosted
-/// page nobody chooses, so there a challenge that was not passed is a decline with 907 (assumption 122). Refused with 961
+/// page there is no such choice, so there a challenge that was not passed is a decline with 907 (assumption 122). Refused with 961
 /// before the authentication has ended, with 962 when it has been used up by an approval or a decline, and with 119
 /// when the bank does not answer (assumption 108).
 pub(in crate::service) fn pay(

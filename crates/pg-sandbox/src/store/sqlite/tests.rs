@@ -339,7 +339,7 @@ fn a_full_disk_is_an_error_that_undoes_the_transaction() {
     let mut transaction = Transaction::new(&mut store);
     let long = "x".repeat(3_000);
     (0..100).for_each(|n| transaction.put(&note(&format!("k{n}"), "main", &long)).unwrap());
-    // And goes on being one, so that nobody commits a part.
+    // The transaction stays open, so that no part of it is committed.
     for _ in 0..2 {
         assert!(matches!(transaction.keep(), Err(StoreError::Full)));
         assert!(matches!(transaction.undo(), Err(StoreError::Full)));

@@ -59,7 +59,7 @@ fn a_customer_who_leaves_the_challenge_has_not_paid_and_can_try_again() {
     place.answer_challenge(&challenge, "authenticate");
     assert!(place.settled(&order).contains("Paid"));
     place.one_payment(&order);
-    // Nobody pays twice by trying again.
+    // A customer does not pay twice by trying again.
     place.post(&format!("{order}/again"), &[]);
     assert!(place.settled(&order).contains("Paid"));
 }

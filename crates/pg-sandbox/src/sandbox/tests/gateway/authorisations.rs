@@ -221,7 +221,7 @@ fn every_currency_of_the_account_is_taken_in_its_minor_units() {
     }
 }
 
-// spec: 2 §4.3, A24: The MCC fields are recorded sealed, and nobody is asked for them.
+// spec: 2 §4.3, A24: The MCC fields are recorded sealed, and are never required.
 #[test]
 fn the_recipient_of_category_6012_is_recorded_sealed() {
     let mut shop = Shop::open();

@@ -52,7 +52,7 @@ pub(super) fn nothing_to_pay(token: &CheckoutToken) -> Reply {
     Reply::page(StatusCode::OK, html::page(&html::title_at(title, &html::text(&token.merchant)), &body))
 }
 
-/// The page of a token that nobody has made.
+/// The page of an unknown token.
 pub(super) fn unknown() -> Reply {
     let title = "This payment link is not known";
     let body = format!("<h1>{title}</h1>\n<p>It may be incomplete. Please open it from the shop again.</p>");
