@@ -146,6 +146,14 @@ impl Account {
         self
     }
 
+    /// The account as saved machines name it, in one text: its identity and the base address of version 3. A key for records
+    /// that belong to the account; no secret.
+    #[must_use]
+    pub fn bound_identity(&self) -> String {
+        let identity = self.identity.clone().unwrap_or_else(|| fingerprint(&self.credentials.api_key));
+        format!("{identity} at {}", self.base.normalised())
+    }
+
     /// Of one service, the normalised base address and the identities that the account has there, the one that is saved
     /// first; `None` where the account has no credentials for it.
     pub(crate) fn identities(&self, enterprise: bool) -> Option<(String, Vec<String>)> {

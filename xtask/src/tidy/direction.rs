@@ -21,7 +21,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("pg-survey", &["pg-proto"]),
     // It judges integrations by the sandbox's books, and shares no encoder with any of them.
     ("pg-rehearse", &["pg-sandbox"]),
-    ("pg-cli", &["pg-hyper", "pg-rehearse", "pg-sandbox", "pg-survey"]),
+    // Machines in a database that many processes share; the core and the client stay free of it.
+    ("pg-intents", &["pg-hyper", "pg-sandbox"]),
+    ("pg-cli", &["pg-hyper", "pg-intents", "pg-rehearse", "pg-sandbox", "pg-survey"]),
     ("pg-wasm", &["pg-crypto", "pg-model"]),
     // Examples to copy: what each depends on is what it shows.
     ("axum-shop", &["pg-hyper", "pg-sandbox"]),

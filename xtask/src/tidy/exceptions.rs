@@ -6,6 +6,7 @@ use super::{Source, Violation};
 const EDGES_OF_THE_SYSTEM: &[&str] = &[
     "crates/pg-connections/",
     "crates/pg-hyper/",
+    "crates/pg-intents/src/postgres/listener.rs",
     "crates/pg-sandbox/src/server",
     "crates/pg-cli/",
     "crates/pg-rehearse/src/clock.rs",

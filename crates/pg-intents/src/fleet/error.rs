@@ -1,0 +1,59 @@
+//! Why a fleet brought no outcome.
+
+use pg_hyper::proto::{Misuse, machine::ResumeError};
+
+use crate::StoreError;
+
+/// Why a fleet brought no outcome.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FleetError {
+    /// The payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that cannot be looked up. Nothing was
+    /// sent and nothing was stored.
+    #[error(transparent)]
+    Misuse(#[from] Misuse),
+    /// Another payment was begun under this reference. This one was not sent.
+    #[error(
+        "{reference}: another payment was begun under this uniqueMerchantReference ({found}): nothing was sent; a reference \
+         belongs to one payment, for ever"
+    )]
+    OtherPayment {
+        /// The reference.
+        reference: String,
+        /// What was begun under it.
+        found: String,
+    },
+    /// The store did not answer within the caller's patience. Nothing is sent without it. The payment may have been recorded: then
+    /// the fleet goes on with it when the store is back. Charge again under the same reference to learn its outcome.
+    #[error("nothing is sent without the store of intents; ask again under the same reference: {0}")]
+    Store(#[from] StoreError),
+    /// Another worker has the payment and has not ended it within the caller's patience. Charge again under the same reference to
+    /// go on waiting; the outcome comes by the outbox, too.
+    #[error("{reference}: the payment goes on in the fleet; ask again under the same reference")]
+    Pending {
+        /// The reference.
+        reference: String,
+    },
+    /// An operator has parked the payment, or workers failed on it too often, before it had an outcome.
+    #[error(
+        "{reference}: the payment is parked: `pg intents` shows its history, and `pg intents reconcile` goes on with it"
+    )]
+    Parked {
+        /// The reference.
+        reference: String,
+    },
+    /// What is stored of the payment cannot be resumed with this client.
+    #[error("{reference}: {why}")]
+    Resume {
+        /// The reference.
+        reference: String,
+        /// Why.
+        why: ResumeError,
+    },
+    /// The fleet shuts down. The payment was not begun, or its lease was handed over.
+    #[error("{reference}: this worker shuts down; ask again under the same reference")]
+    ShuttingDown {
+        /// The reference.
+        reference: String,
+    },
+}

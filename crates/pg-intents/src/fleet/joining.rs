@@ -1,0 +1,79 @@
+//! A second call under a reference: it waits for the first, and goes on in its place if that one is gone.
+
+use pg_hyper::Transport;
+
+use super::{Fleet, FleetError, Worked, same_payment};
+use crate::{Claimed, Intent, IntentStatus, IntentStore, Payment, Settled, terms::Terms};
+
+impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
+    /// The outcome of what was begun under these terms.
+    pub(super) async fn join<P: Payment>(&self, terms: &Terms, payment: Option<P>) -> Result<Settled, FleetError> {
+        let reference = &terms.key.reference;
+        let until = self.0.plan.clock.now().after(self.0.plan.patience);
+        loop {
+            // From here on nothing that ends is missed.
+            let mut ended = std::pin::pin!(self.0.ended.notified());
+            ended.as_mut().enable();
+            let failed = match self.0.store.find(&terms.key).await {
+                Err(error) => Some(error),
+                Ok(Some(found)) => {
+                    same_payment(terms, &found)?;
+                    if let Some(settled) = self.told(&found)? {
+                        return Ok(settled);
+                    }
+                    if let Some(settled) = self.take_over(&found, payment.clone()).await? {
+                        return Ok(settled);
+                    }
+                    None
+                }
+                // Its first caller has not stored it yet, or never will.
+                Ok(None) => {
+                    if let (Some(payment), Some(busy)) = (&payment, self.occupy(reference)) {
+                        let settled = self.begin(terms, payment.clone()).await;
+                        drop(busy);
+                        if let Some(settled) = settled {
+                            return settled;
+                        }
+                    }
+                    None
+                }
+            };
+            if self.0.plan.clock.now() >= until {
+                return Err(
+                    failed.map_or_else(|| FleetError::Pending { reference: reference.clone() }, FleetError::Store)
+                );
+            }
+            tokio::select! {
+                () = ended => {}
+                () = self.0.store.changed() => {}
+                () = self.sleep(self.0.plan.poll) => {}
+            }
+        }
+    }
+
+    /// What a row says, if it says anything.
+    fn told(&self, found: &Intent) -> Result<Option<Settled>, FleetError> {
+        let reference = &found.key.reference;
+        match (found.status, &found.outcome) {
+            (IntentStatus::Open, _) => Ok(None),
+            (_, Some(outcome)) => self.read(outcome, reference).map(Some),
+            (_, None) => Err(FleetError::Parked { reference: reference.clone() }),
+        }
+    }
+
+    /// Goes on with a payment whose worker is gone.
+    async fn take_over<P: Payment>(&self, found: &Intent, payment: Option<P>) -> Result<Option<Settled>, FleetError> {
+        if !found.is_due() || self.is_stopping() {
+            return Ok(None);
+        }
+        let Some(_busy) = self.occupy(&found.key.reference) else { return Ok(None) };
+        let claimed = self.0.store.claim_one(&found.key, &self.0.owner, self.0.plan.lease).await;
+        let Ok(Some(Claimed::Taken(intent))) = claimed else { return Ok(None) };
+        match self.resume(&intent, payment).await {
+            Worked::Ended(settled) => Ok(Some(settled)),
+            Worked::Failed(error) => Err(error),
+            Worked::Stopping => Err(FleetError::ShuttingDown { reference: found.key.reference.clone() }),
+            Worked::Lost | Worked::Store(_) => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Saves a machine before it sends, and knows since when it may not.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pg_hyper::{
+    Clock,
+    proto::machine::{Moment, SavedState},
+};
+
+use crate::{Begun, Hold, IntentStore, NewIntent, StoreError};
+
+/// Why a machine may not go on here.
+#[derive(Clone, Debug)]
+pub(super) enum Trouble {
+    /// There is an intent under its reference already.
+    Exists,
+    /// Another worker has it.
+    Lost,
+    /// The store failed, and what it did last is not known.
+    Store(StoreError),
+}
+
+/// The store of one machine while this worker holds it.
+pub(super) struct Keeper<S> {
+    store: Arc<S>,
+    clock: Arc<dyn Clock>,
+    lease: Duration,
+    kept: Mutex<Kept>,
+}
+
+struct Kept {
+    position: Position,
+    trouble: Option<Trouble>,
+}
+
+#[derive(Clone)]
+enum Position {
+    /// The row is made with the first state that is saved: one commit less.
+    Unbegun(Box<NewIntent>),
+    Held(Hold),
+}
+
+impl<S: IntentStore> Keeper<S> {
+    pub(super) fn unbegun(store: Arc<S>, clock: Arc<dyn Clock>, new: NewIntent) -> Self {
+        let lease = new.lease;
+        Self::at(store, clock, lease, Position::Unbegun(Box::new(new)))
+    }
+
+    pub(super) fn held(store: Arc<S>, clock: Arc<dyn Clock>, hold: Hold, lease: Duration) -> Self {
+        Self::at(store, clock, lease, Position::Held(hold))
+    }
+
+    fn at(store: Arc<S>, clock: Arc<dyn Clock>, lease: Duration, position: Position) -> Self {
+        Self { store, clock, lease, kept: Mutex::new(Kept { position, trouble: None }) }
+    }
+
+    /// Saves the machine. When this has failed, nothing is sent, then or later.
+    pub(super) async fn save(&self, saved: SavedState) -> Result<(), StoreError> {
+        let asked = self.clock.now();
+        let (position, trouble) = {
+            let kept = self.lock();
+            (kept.position.clone(), kept.trouble.clone())
+        };
+        let result = match trouble {
+            Some(trouble) => Err(trouble),
+            None => match position {
+                Position::Held(hold) => self.store.save(&hold, saved.text(), self.lease).await.map_err(Trouble::from),
+                Position::Unbegun(new) => self.begin(*new, &saved).await,
+            },
+        };
+        // The lease runs since the store wrote, which was after it was asked. An answer that took so long that the lease may
+        // be over when the request leaves permits nothing.
+        let result = result.and_then(|()| if self.is_late(asked) { Err(Trouble::Lost) } else { Ok(()) });
+        result.map_err(|trouble| {
+            let error = match &trouble {
+                Trouble::Exists | Trouble::Lost => StoreError::Lost,
+                Trouble::Store(error) => error.clone(),
+            };
+            self.lock().trouble.get_or_insert(trouble);
+            error
+        })
+    }
+
+    fn is_late(&self, asked: Moment) -> bool {
+        self.clock.now().since(asked) >= self.lease.mul_f32(0.5) && !self.lease.is_zero()
+    }
+
+    async fn begin(&self, new: NewIntent, saved: &SavedState) -> Result<(), Trouble> {
+        let owner = new.owner.clone().unwrap_or_default();
+        let hold = Hold { key: new.key.clone(), owner, fence: 1 };
+        let new = NewIntent { state: saved.text().to_owned(), ..new };
+        match self.store.begin(new).await.map_err(Trouble::from)? {
+            Begun::New => {
+                self.lock().position = Position::Held(hold);
+                Ok(())
+            }
+            Begun::Existing(_) => Err(Trouble::Exists),
+        }
+    }
+
+    /// The right to end the intent, which is begun for that if it was not.
+    pub(super) async fn hold(&self, saved: &SavedState) -> Result<Hold, Trouble> {
+        let position = self.lock().position.clone();
+        if let Position::Unbegun(new) = position {
+            self.begin(*new, saved).await?;
+        }
+        match &self.lock().position {
+            Position::Held(hold) => Ok(hold.clone()),
+            Position::Unbegun(_) => Err(Trouble::Lost),
+        }
+    }
+
+    /// The right to the intent, if it was begun.
+    pub(super) fn begun(&self) -> Option<Hold> {
+        match &self.lock().position {
+            Position::Held(hold) => Some(hold.clone()),
+            Position::Unbegun(_) => None,
+        }
+    }
+
+    /// Extends the lease.
+    pub(super) async fn renew(&self) {
+        let Some(hold) = self.begun() else { return };
+        match self.store.renew(&hold, self.lease).await {
+            Err(StoreError::Lost) => {
+                self.lock().trouble.get_or_insert(Trouble::Lost);
+            }
+            // The next request is held back if it stays away.
+            Err(error) => tracing::warn!(target: "pg.fleet", %error, "a lease was not renewed"),
+            Ok(()) => {}
+        }
+    }
+
+    pub(super) fn trouble(&self) -> Option<Trouble> {
+        self.lock().trouble.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Lost => Self::Lost,
+            error => Self::Store(error),
+        }
+    }
+}

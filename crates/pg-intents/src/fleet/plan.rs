@@ -1,0 +1,104 @@
+//! What is chosen before a fleet exists.
+
+use std::{sync::Arc, time::Duration};
+
+use pg_hyper::{Clock, SystemClock, proto::machine::charge::ChargeBounds};
+
+/// How a worker of a fleet works.
+///
+/// ```
+/// use std::time::Duration;
+/// use pg_intents::FleetPlan;
+///
+/// let plan = FleetPlan::new("shop-1").lease(Duration::from_secs(10)).at_once(32);
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct FleetPlan {
+    pub(crate) name: String,
+    pub(crate) lease: Duration,
+    pub(crate) poll: Duration,
+    pub(crate) patience: Duration,
+    pub(crate) at_once: u32,
+    pub(crate) claims: i32,
+    pub(crate) lookups: Vec<Duration>,
+    pub(crate) bounds: ChargeBounds,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+
+impl FleetPlan {
+    /// The usual choices for a worker of this name, such as the name of its server. The store adds a number, so that no two workers
+    /// are taken for one, whatever their names.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            lease: Duration::from_secs(15),
+            poll: Duration::from_secs(1),
+            patience: Duration::from_secs(90),
+            at_once: 16,
+            claims: 20,
+            lookups: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR].map(Duration::from_secs).to_vec(),
+            bounds: ChargeBounds::default(),
+            clock: Arc::new(SystemClock::default()),
+        }
+    }
+
+    /// How long a worker may be silent before others take its intents. Default: 15 seconds. It renews leases every third of it.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// How often the store is asked for due intents, and for the outcome of one that another worker has, when no notification
+    /// comes. Default: one second.
+    pub fn poll(mut self, poll: Duration) -> Self {
+        self.poll = poll;
+        self
+    }
+
+    /// How long a caller waits for an outcome, and for a database that is gone. Default: 90 seconds.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// How many abandoned intents a worker resumes at once. Default: 16.
+    pub fn at_once(mut self, intents: u32) -> Self {
+        self.at_once = intents;
+        self
+    }
+
+    /// After so many claims that led to no end an intent is parked. Default: 20.
+    pub fn claims(mut self, claims: u32) -> Self {
+        self.claims = i32::try_from(claims).unwrap_or(i32::MAX);
+        self
+    }
+
+    /// After which pauses an unknown payment is looked up again; after the last one it waits for an operator. Default: 1, 5 and 30
+    /// minutes, 2 and 12 hours.
+    pub fn lookups(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
+        self.lookups = pauses.into_iter().collect();
+        self
+    }
+
+    /// How far each charge goes before it ends as unknown.
+    pub fn bounds(mut self, bounds: ChargeBounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// The clock that pauses go by; it decides nothing about leases. Default: [`SystemClock`]. Give the client the same one.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+}
+
+impl std::fmt::Debug for FleetPlan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FleetPlan").field("name", &self.name).field("lease", &self.lease).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,133 @@
+//! Picks up what other workers have left behind.
+
+use std::sync::Arc;
+
+use pg_hyper::{
+    Transport,
+    proto::{
+        machine::SavedState,
+        model::{Auth, AuthCardKey, AuthSessionKey, Preauth},
+    },
+};
+use tokio::task::JoinSet;
+
+use super::{Busy, Fleet, Worked};
+use crate::{
+    Intent, IntentEnd, IntentStatus, IntentStore, Payment, StoreError,
+    terms::{self, kind},
+};
+
+impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
+    /// Claims abandoned intents and ends them, until [`shut_down`](Self::shut_down). While the store is away it asks again and
+    /// again, and goes on when it is back.
+    pub async fn run(&self) {
+        let mut working = JoinSet::new();
+        while !self.is_stopping() {
+            while working.try_join_next().is_some() {}
+            let free = usize::try_from(self.0.plan.at_once).unwrap_or(usize::MAX).saturating_sub(working.len());
+            let claimed = match free {
+                0 => Vec::new(),
+                free => self.claim(u32::try_from(free).unwrap_or(u32::MAX)).await.unwrap_or_else(|error| {
+                    tracing::warn!(target: "pg.fleet", %error, "no intents could be claimed");
+                    Vec::new()
+                }),
+            };
+            // A full batch: there may be more.
+            let more = claimed.len() == free && free > 0;
+            for (intent, busy) in claimed {
+                let fleet = self.clone();
+                working.spawn(async move {
+                    fleet.go_on(intent).await;
+                    drop(busy);
+                });
+            }
+            if more {
+                continue;
+            }
+            tokio::select! {
+                () = self.0.stop.notified() => {}
+                () = self.0.store.changed() => {}
+                Some(_) = working.join_next(), if free == 0 => {}
+                () = self.sleep(self.0.plan.poll) => {}
+            }
+        }
+        while working.join_next().await.is_some() {}
+    }
+
+    /// Claims what is due now, at most one batch, and works on one after the other. Returns how many there were.
+    ///
+    /// # Errors
+    /// If the store does not answer.
+    pub async fn work_once(&self) -> Result<usize, StoreError> {
+        let claimed = self.claim(self.0.plan.at_once).await?;
+        let count = claimed.len();
+        for (intent, busy) in claimed {
+            self.go_on(intent).await;
+            drop(busy);
+        }
+        Ok(count)
+    }
+
+    async fn claim(&self, most: u32) -> Result<Vec<(Intent, Busy<S, T>)>, StoreError> {
+        let plan = &self.0.plan;
+        let claimed = self.0.store.claim(&self.0.account, &self.0.owner, most, plan.lease).await?;
+        let mut taken = Vec::with_capacity(claimed.len());
+        for intent in claimed {
+            // A call of this process has it in hand, and has lost it by this claim: it joins again.
+            match self.occupy(&intent.key.reference) {
+                Some(busy) => taken.push((intent, busy)),
+                None => self.give_up(intent.hold(), plan.poll).await,
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Goes on with a claimed intent, whatever it is.
+    async fn go_on(&self, intent: Intent) {
+        if intent.claims > self.0.plan.claims {
+            return self.park(&intent).await;
+        }
+        let worked = match &intent.kind {
+            name if *name == kind::<AuthCardKey>() => self.go_on_as::<AuthCardKey>(&intent).await,
+            name if *name == kind::<AuthSessionKey>() => self.go_on_as::<AuthSessionKey>(&intent).await,
+            name if *name == kind::<Auth>() => self.go_on_as::<Auth>(&intent).await,
+            name if *name == kind::<Preauth>() => self.go_on_as::<Preauth>(&intent).await,
+            // A later version's: it waits for a worker that knows it.
+            _ => {
+                self.give_up(intent.hold(), self.0.plan.lease).await;
+                return;
+            }
+        };
+        match worked {
+            Worked::Ended(settled) => {
+                tracing::info!(target: "pg.fleet", outcome = settled.name(), fence = intent.fence, "resumed");
+            }
+            Worked::Lost | Worked::Stopping => {}
+            Worked::Store(error) => tracing::warn!(target: "pg.fleet", %error, "an intent waits for the store"),
+            Worked::Failed(error) => tracing::error!(target: "pg.fleet", %error, "an intent cannot be resumed"),
+        }
+    }
+
+    async fn go_on_as<P: Payment>(&self, intent: &Intent) -> Worked {
+        let payment = match intent.request.as_deref().map(terms::payment::<P>).transpose() {
+            Ok(payment) => payment,
+            Err(error) => {
+                self.give_up(intent.hold(), self.0.plan.lease).await;
+                return Worked::Failed(error.into());
+            }
+        };
+        self.resume(intent, payment).await
+    }
+
+    /// Workers failed on it too often.
+    async fn park(&self, intent: &Intent) {
+        let Some(hold) = intent.hold() else { return };
+        let state = SavedState::from_text(&*intent.state);
+        let why = format!("parked after {} claims without an end", intent.claims);
+        let outcome = intent.outcome.clone().unwrap_or_else(|| crate::Settled::unknown(&why));
+        let end = IntentEnd { status: IntentStatus::Parked, state: state.text().to_owned(), outcome, wake: None };
+        if let Err(error) = Arc::clone(&self.0.store).end(&hold, end).await {
+            tracing::warn!(target: "pg.fleet", %error, "an intent was not parked");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! One intent, one row.
+
+use std::time::Duration;
+
+/// Which intent: the account, as saved machines name it, and the reference under which the service takes one payment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IntentKey {
+    /// Identity and base address of the account. No secret.
+    pub account: String,
+    /// The `uniqueMerchantReference`, or the name that its owner gave it.
+    pub reference: String,
+}
+
+/// The right to work on an intent. It is worth as much as its fencing number: the store accepts nothing under an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// The intent.
+    pub key: IntentKey,
+    /// The worker, by the name that [`IntentStore::enlist`](crate::IntentStore::enlist) gave it.
+    pub owner: String,
+    /// Counts the claims of this intent.
+    pub fence: i64,
+}
+
+/// What is known of an intent's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IntentStatus {
+    /// It goes on.
+    Open,
+    /// It has ended as unknown. Workers look it up again at its next wake.
+    Unknown,
+    /// An operator, or a worker that failed on it too often, has taken it out of the fleet's hands.
+    Parked,
+    /// It has ended, and its outcome is final.
+    Ended,
+}
+
+/// An intent that does not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewIntent {
+    /// Which one.
+    pub key: IntentKey,
+    /// Which machine, and for a charge which method: `charge authCardKey`.
+    pub kind: String,
+    /// Tells whether a second call under the same reference is the same payment.
+    pub digest: String,
+    /// The payment, if it holds nothing that may not be stored: then any worker can send it again.
+    pub request: Option<String>,
+    /// The machine's saved state.
+    pub state: String,
+    /// Its first owner, or none: then a worker claims it.
+    pub owner: Option<String>,
+    /// How long the first owner's lease lasts.
+    pub lease: Duration,
+}
+
+/// An intent as it is stored. Times are milliseconds since 1970 by the database's clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Intent {
+    /// Which one.
+    pub key: IntentKey,
+    /// Which machine, and for a charge which method.
+    pub kind: String,
+    /// Tells payments apart.
+    pub digest: String,
+    /// The payment, if it may be stored.
+    pub request: Option<String>,
+    /// The machine's saved state.
+    pub state: String,
+    /// What is known of its end.
+    pub status: IntentStatus,
+    /// Counts its claims.
+    pub fence: i64,
+    /// Who works on it.
+    pub owner: Option<String>,
+    /// With an owner the end of its lease, without one its next wake: from then on any worker may claim it.
+    pub due: i64,
+    /// Claims since it was begun. While it is open: how often workers failed on it; while it is unknown, how often it was looked up.
+    pub claims: i32,
+    /// How it ended, as JSON.
+    pub outcome: Option<String>,
+    /// Counts its outcomes: an unknown one may be followed by another.
+    pub event: i32,
+    /// The last outcome that the application has acknowledged.
+    pub told: i32,
+    /// When it was begun.
+    pub created: i64,
+    /// When it was changed last.
+    pub changed: i64,
+    /// A line for each claim and each end, the latest last: time, owner, fencing number, what. The oldest are dropped.
+    pub history: String,
+    /// The time at which it was read.
+    pub read_at: i64,
+}
+
+/// How a worker leaves an intent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntentEnd {
+    /// [`Unknown`](IntentStatus::Unknown), [`Parked`](IntentStatus::Parked) or [`Ended`](IntentStatus::Ended).
+    pub status: IntentStatus,
+    /// The machine's saved state.
+    pub state: String,
+    /// How it ended, as JSON.
+    pub outcome: String,
+    /// When a worker looks again; `None` for never.
+    pub wake: Option<Duration>,
+}
+
+impl IntentKey {
+    /// The intent of this account under this reference.
+    pub fn new(account: impl Into<String>, reference: impl Into<String>) -> Self {
+        Self { account: account.into(), reference: reference.into() }
+    }
+}
+
+impl IntentStatus {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Open, Self::Unknown, Self::Parked, Self::Ended];
+
+    /// As it is stored.
+    #[must_use]
+    pub const fn code(self) -> i16 {
+        match self {
+            Self::Open => 0,
+            Self::Unknown => 1,
+            Self::Parked => 2,
+            Self::Ended => 3,
+        }
+    }
+
+    /// As it is stored; an unlisted code counts as parked, which no worker touches.
+    #[must_use]
+    pub fn of(code: i16) -> Self {
+        Self::ALL.into_iter().find(|status| status.code() == code).unwrap_or(Self::Parked)
+    }
+
+    /// One word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Unknown => "unknown",
+            Self::Parked => "parked",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+impl Intent {
+    /// The right to work on it, for the owner that the row names.
+    #[must_use]
+    pub fn hold(&self) -> Option<Hold> {
+        Some(Hold { key: self.key.clone(), owner: self.owner.clone()?, fence: self.fence })
+    }
+
+    /// Whether any worker may claim it.
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        self.status < IntentStatus::Parked && self.due <= self.read_at
+    }
+}

@@ -1,0 +1,352 @@
+//! The store for many machines: PostgreSQL, and databases that speak its protocol.
+
+use std::time::Duration;
+
+use tokio_postgres::{
+    Config, Row,
+    types::{ToSql, Type},
+};
+
+use self::{
+    listener::Listener,
+    pool::{Pool, Value},
+    statements as sql,
+    tls::Tls,
+};
+use crate::{
+    Begun, Claimed, Directive, Hold, Intent, IntentEnd, IntentFilter, IntentKey, IntentStatus, IntentStore, NewIntent,
+    ShareWish, StoreError, store::millis,
+};
+
+mod listener;
+mod pool;
+mod statements;
+mod tls;
+
+/// The migrations, in order: a database administrator can run them by hand. They need the right to create tables in the schema,
+/// and no extension.
+pub const POSTGRES_MIGRATIONS: &[&str] = &[include_str!("postgres/migration_1.sql")];
+/// Keeps two processes from running the migrations at once.
+const MIGRATION_LOCK: i64 = 0x7067_6931;
+/// Connections of one process.
+const CONNECTIONS: usize = 8;
+
+/// Intents in PostgreSQL, or in a database that speaks its protocol.
+///
+/// Every change is one statement and one transaction of its own, without a name and in one round trip, so that PgBouncer may
+/// stand before the database in transaction mode. `LISTEN` does not work there: without [`listening`](Self::listening) workers poll.
+pub struct PostgresStore {
+    pool: Pool,
+    listener: Option<Listener>,
+}
+
+impl PostgresStore {
+    /// Connects to `postgres://user:password@host:port/database?sslmode=require&sslrootcert=FILE`. With TLS the certificate is
+    /// always checked: against the authorities in `sslrootcert`, or without it those that Mozilla trusts.
+    ///
+    /// # Errors
+    /// [`StoreError::Older`] if the migrations were not run, [`StoreError::Newer`] if a later version made the tables,
+    /// [`StoreError::Foreign`] if they are something else, [`StoreError::Unavailable`] if the database cannot be reached, is
+    /// read-only, or acknowledges commits that it can lose.
+    pub async fn connect(url: &str) -> Result<Self, StoreError> {
+        let store = Self::at(url)?;
+        let found = store.version().await?;
+        let known = newest();
+        match found {
+            found if found > known => Err(StoreError::Newer { found, known }),
+            found if found < known => Err(StoreError::Older { found, known }),
+            _ => Ok(store),
+        }
+    }
+
+    /// The same, after the migrations that the database lacks were run.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub async fn migrate(url: &str) -> Result<Self, StoreError> {
+        let store = Self::at(url)?;
+        let found = usize::try_from(store.version().await?).unwrap_or_default();
+        if let Some(missing) = POSTGRES_MIGRATIONS.get(found..).filter(|missing| !missing.is_empty()) {
+            // Under the lock it is looked again: another process may have been first.
+            let lock = format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATION_LOCK});");
+            let migrated = store.pool.execute(&format!("{lock} {} COMMIT", missing.concat())).await;
+            if let Err(error) = migrated
+                && store.version().await? != newest()
+            {
+                return Err(error);
+            }
+        }
+        Self::connect(url).await
+    }
+
+    /// Wakes workers by `LISTEN`, over a connection of its own to this address: the database itself, not PgBouncer in transaction
+    /// mode. When that connection breaks, workers poll until it is back.
+    ///
+    /// # Errors
+    /// If the address is invalid.
+    pub fn listening(mut self, url: &str) -> Result<Self, StoreError> {
+        let (config, tls) = address(url)?;
+        self.listener = Some(Listener::start(config, tls));
+        Ok(self)
+    }
+
+    fn at(url: &str) -> Result<Self, StoreError> {
+        let (config, tls) = address(url)?;
+        Ok(Self { pool: Pool::new(config, tls, CONNECTIONS), listener: None })
+    }
+
+    /// The version of its tables; 0 if there are none.
+    async fn version(&self) -> Result<i32, StoreError> {
+        let rows = self.pool.query(sql::FITNESS, &[]).await?;
+        let row = rows.first().ok_or_else(|| StoreError::Unavailable("it answers nothing".to_owned()))?;
+        let (commit, fsync): (String, String) = (get(row, 1)?, get(row, 2)?);
+        if get::<bool>(row, 0)? {
+            return Err(StoreError::Unavailable(
+                "it is read-only: a standby, perhaps; connect to the primary".to_owned(),
+            ));
+        }
+        if commit == "off" || fsync == "off" {
+            let why =
+                format!("it acknowledges commits that it can lose: synchronous_commit is {commit}, fsync is {fsync}");
+            return Err(StoreError::Unavailable(why));
+        }
+        match (get::<bool>(row, 3)?, get::<bool>(row, 4)?) {
+            (false, false) => return Ok(0),
+            (false, true) => {
+                return Err(StoreError::Foreign("a table payment_intents is there that it has not made".to_owned()));
+            }
+            (true, _) => {}
+        }
+        let foreign = |_| StoreError::Foreign("a table payment_store is there that it has not made".to_owned());
+        let rows = self.pool.query("SELECT program, version FROM payment_store", &[]).await.map_err(foreign)?;
+        match &rows[..] {
+            [row] if get::<String>(row, 0)? == "pg-intents" => get(row, 1),
+            _ => Err(foreign(StoreError::Lost)),
+        }
+    }
+
+    async fn changed_one(&self, statement: &str, values: &[Value<'_>]) -> Result<(), StoreError> {
+        match &self.pool.query(statement, values).await?[..] {
+            [] => Err(StoreError::Lost),
+            _ => Ok(()),
+        }
+    }
+
+    async fn intents(&self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Intent>, StoreError> {
+        self.pool.query(statement, values).await?.iter().map(intent).collect()
+    }
+}
+
+fn newest() -> i32 {
+    i32::try_from(POSTGRES_MIGRATIONS.len()).unwrap_or(i32::MAX)
+}
+
+/// The parts of an address. Its errors repeat nothing of it: there is a password in it.
+fn address(url: &str) -> Result<(Config, Tls), StoreError> {
+    let invalid = |why: String| StoreError::Unavailable(format!("the address of the database is invalid: {why}"));
+    let (kept, authorities) = without_root_certificate(url);
+    let mut config: Config = kept.parse().map_err(|error: tokio_postgres::Error| invalid(pool::words(&error)))?;
+    config.application_name("pg-intents").connect_timeout(Duration::from_secs(5));
+    let tls = Tls::trusting(authorities.as_deref()).map_err(|error| invalid(error.to_string()))?;
+    Ok((config, tls))
+}
+
+/// `sslrootcert` is ours to read: the driver does not know it.
+fn without_root_certificate(url: &str) -> (String, Option<String>) {
+    let Some((base, query)) = url.split_once('?') else { return (url.to_owned(), None) };
+    let (ours, others): (Vec<&str>, Vec<&str>) = query.split('&').partition(|pair| pair.starts_with("sslrootcert="));
+    let file = ours.first().map(|pair| pair["sslrootcert=".len()..].to_owned());
+    (if others.is_empty() { base.to_owned() } else { format!("{base}?{}", others.join("&")) }, file)
+}
+
+fn get<'a, V: tokio_postgres::types::FromSql<'a>>(row: &'a Row, at: usize) -> Result<V, StoreError> {
+    row.try_get(at).map_err(|error| StoreError::Unreadable(pool::words(&error)))
+}
+
+fn intent(row: &Row) -> Result<Intent, StoreError> {
+    Ok(Intent {
+        key: IntentKey { account: get(row, 0)?, reference: get(row, 1)? },
+        kind: get(row, 2)?,
+        digest: get(row, 3)?,
+        request: get(row, 4)?,
+        state: get(row, 5)?,
+        status: IntentStatus::of(get(row, 6)?),
+        fence: get(row, 7)?,
+        owner: get(row, 8)?,
+        due: get(row, 9)?,
+        claims: get(row, 10)?,
+        outcome: get(row, 11)?,
+        event: get(row, 12)?,
+        told: get(row, 13)?,
+        created: get(row, 14)?,
+        changed: get(row, 15)?,
+        history: get(row, 16)?,
+        read_at: get(row, 17)?,
+    })
+}
+
+fn text<V: ToSql + Sync>(value: &V) -> Value<'_> {
+    (value, Type::TEXT)
+}
+
+fn big(value: &(dyn ToSql + Sync)) -> Value<'_> {
+    (value, Type::INT8)
+}
+
+fn int(value: &(dyn ToSql + Sync)) -> Value<'_> {
+    (value, Type::INT4)
+}
+
+fn small(value: &(dyn ToSql + Sync)) -> Value<'_> {
+    (value, Type::INT2)
+}
+
+/// The first four values of a statement on a held row.
+fn held(hold: &Hold) -> [Value<'_>; 4] {
+    [text(&hold.key.account), text(&hold.key.reference), big(&hold.fence), text(&hold.owner)]
+}
+
+impl IntentStore for PostgresStore {
+    async fn enlist(&self, name: &str) -> Result<String, StoreError> {
+        let rows = self.pool.query(sql::ENLIST, &[]).await?;
+        let row = rows.first().ok_or_else(|| StoreError::Foreign("payment_store is empty".to_owned()))?;
+        Ok(format!("{name}#{}", get::<i64>(row, 0)?))
+    }
+
+    async fn begin(&self, new: NewIntent) -> Result<Begun, StoreError> {
+        let lease = if new.owner.is_some() { millis(new.lease) } else { 0 };
+        let NewIntent { key, kind, digest, request, state, owner, .. } = &new;
+        let values = [
+            text(&key.account),
+            text(&key.reference),
+            text(kind),
+            text(digest),
+            text(request),
+            text(state),
+            text(owner),
+            big(&lease),
+        ];
+        // A row that is in the way and gone again a moment later: nothing deletes rows but an administrator.
+        loop {
+            if !self.pool.query(sql::BEGIN, &values).await?.is_empty() {
+                return Ok(Begun::New);
+            }
+            if let Some(existing) = self.find(key).await? {
+                return Ok(Begun::Existing(Box::new(existing)));
+            }
+        }
+    }
+
+    async fn save(&self, hold: &Hold, state: &str, lease: Duration) -> Result<(), StoreError> {
+        let [a, b, c, d] = held(hold);
+        self.changed_one(sql::SAVE, &[a, b, c, d, text(&state), big(&millis(lease))]).await
+    }
+
+    async fn renew(&self, hold: &Hold, lease: Duration) -> Result<(), StoreError> {
+        let [a, b, c, d] = held(hold);
+        self.changed_one(sql::RENEW, &[a, b, c, d, big(&millis(lease))]).await
+    }
+
+    async fn release(&self, hold: &Hold, wake: Duration) -> Result<(), StoreError> {
+        let [a, b, c, d] = held(hold);
+        self.changed_one(sql::RELEASE, &[a, b, c, d, big(&millis(wake))]).await
+    }
+
+    async fn end(&self, hold: &Hold, end: IntentEnd) -> Result<(), StoreError> {
+        let [a, b, c, d] = held(hold);
+        let (status, wake, what) = (end.status.code(), end.wake.map(millis), end.status.name());
+        let values = [a, b, c, d, small(&status), text(&end.state), text(&end.outcome), big(&wake), text(&what)];
+        self.changed_one(sql::END, &values).await
+    }
+
+    async fn claim(&self, account: &str, owner: &str, most: u32, lease: Duration) -> Result<Vec<Intent>, StoreError> {
+        let (lease, most) = (millis(lease), i64::from(most));
+        let values = [text(&owner), big(&lease), text(&account), big(&most)];
+        self.intents(&[sql::CLAIM, sql::COLUMNS].concat(), &values).await
+    }
+
+    async fn claim_one(&self, key: &IntentKey, owner: &str, lease: Duration) -> Result<Option<Claimed>, StoreError> {
+        let lease = millis(lease);
+        let values = [text(&owner), big(&lease), text(&key.account), text(&key.reference)];
+        if let Some(taken) = self.intents(&[sql::CLAIM_ONE, sql::COLUMNS].concat(), &values).await?.pop() {
+            return Ok(Some(Claimed::Taken(Box::new(taken))));
+        }
+        Ok(self.find(key).await?.map(|found| Claimed::Not(Box::new(found))))
+    }
+
+    async fn find(&self, key: &IntentKey) -> Result<Option<Intent>, StoreError> {
+        let statement = ["SELECT ", sql::COLUMNS, sql::FIND].concat();
+        Ok(self.intents(&statement, &[text(&key.account), text(&key.reference)]).await?.pop())
+    }
+
+    async fn list(&self, filter: IntentFilter) -> Result<Vec<Intent>, StoreError> {
+        let statuses: Vec<i16> = filter.statuses.iter().map(|status| status.code()).collect();
+        let statement = ["SELECT ", sql::COLUMNS, sql::LIST].concat();
+        let most = i64::from(filter.most);
+        let values = [(&statuses as _, Type::INT2_ARRAY), int(&filter.claims), text(&filter.account), big(&most)];
+        self.intents(&statement, &values).await
+    }
+
+    async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
+        let statement = match directive {
+            Directive::Park => sql::PARK,
+            Directive::Reconcile => sql::RECONCILE,
+        };
+        Ok(!self.pool.query(statement, &[text(&key.account), text(&key.reference)]).await?.is_empty())
+    }
+
+    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<Intent>, StoreError> {
+        let (visibility, most) = (millis(visibility), i64::from(most));
+        let values = [big(&visibility), text(&account), big(&most)];
+        self.intents(&[sql::UNTOLD, sql::COLUMNS].concat(), &values).await
+    }
+
+    async fn told(&self, key: &IntentKey, event: i32) -> Result<(), StoreError> {
+        let values = [text(&key.account), text(&key.reference), int(&event)];
+        self.pool.query(sql::TOLD, &values).await.map(drop)
+    }
+
+    async fn changed(&self) {
+        match &self.listener {
+            Some(listener) => listener.heard().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
+        let (account, owner) = (text(&wish.account), text(&wish.owner));
+        let (total, lease, quarantine) =
+            (i32::try_from(wish.total).unwrap_or(i32::MAX), millis(wish.lease), millis(wish.quarantine));
+        let kept = [account.clone(), owner.clone(), big(&lease), int(&total)];
+        let kept = self.pool.query(sql::SHARES_KEPT, &kept).await?.len();
+        let mut missing = usize::try_from(wish.most).unwrap_or(usize::MAX).saturating_sub(kept);
+        for number in 0..total {
+            if missing == 0 {
+                break;
+            }
+            let take = [account.clone(), int(&number), owner.clone(), big(&lease), big(&quarantine)];
+            missing -= self.pool.query(sql::SHARE_TAKEN, &take).await?.len();
+        }
+        let usable = self.pool.query(sql::SHARES_USABLE, &[account, owner, int(&total)]).await?;
+        let usable = usable.first().map(|row| get::<i64>(row, 0)).transpose()?.unwrap_or_default();
+        Ok(u32::try_from(usable).unwrap_or(u32::MAX))
+    }
+
+    async fn stop(&self, account: &str, reason: Option<&str>) -> Result<(), StoreError> {
+        match reason {
+            Some(reason) => self.pool.query(sql::STOP, &[text(&account), text(&reason)]).await.map(drop),
+            None => self.pool.query(sql::UNSTOP, &[text(&account)]).await.map(drop),
+        }
+    }
+
+    async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
+        let rows = self.pool.query(sql::STOPPED, &[text(&account)]).await?;
+        rows.first().map(|row| get(row, 0)).transpose()
+    }
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PostgresStore")
+    }
+}

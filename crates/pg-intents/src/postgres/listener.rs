@@ -1,0 +1,69 @@
+//! Hears of changes by `LISTEN`.
+
+use std::{future::poll_fn, sync::Arc, time::Duration};
+
+use tokio::{sync::Notify, task::JoinHandle};
+use tokio_postgres::{AsyncMessage, Config};
+
+use super::tls::Tls;
+
+/// Between two attempts to connect.
+const PAUSE: Duration = Duration::from_secs(1);
+
+pub(super) struct Listener {
+    heard: Arc<Notify>,
+    task: JoinHandle<()>,
+}
+
+impl Listener {
+    pub(super) fn start(config: Config, tls: Tls) -> Self {
+        let heard = Arc::<Notify>::default();
+        let tell = Arc::clone(&heard);
+        let task = tokio::spawn(async move {
+            loop {
+                if let Err(error) = listen(&config, &tls, &tell).await {
+                    tracing::debug!(target: "pg.fleet", error = super::pool::words(&error), "LISTEN has ended; workers poll");
+                }
+                pause().await;
+            }
+        });
+        Self { heard, task }
+    }
+
+    pub(super) async fn heard(&self) {
+        self.heard.notified().await;
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn listen(config: &Config, tls: &Tls, heard: &Notify) -> Result<(), tokio_postgres::Error> {
+    let (client, mut connection) = config.connect(tls.clone()).await?;
+    let mut listening = std::pin::pin!(client.batch_execute("LISTEN payment_intents"));
+    let mut listens = false;
+    loop {
+        tokio::select! {
+            said = &mut listening, if !listens => {
+                said?;
+                listens = true;
+                // Something may have happened before.
+                heard.notify_waiters();
+            }
+            message = poll_fn(|context| connection.poll_message(context)) => match message {
+                Some(Ok(AsyncMessage::Notification(_))) => heard.notify_waiters(),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(error),
+                None => return Ok(()),
+            },
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the connection to the database is an edge of the system")]
+async fn pause() {
+    tokio::time::sleep(PAUSE).await;
+}

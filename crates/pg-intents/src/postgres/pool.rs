@@ -1,0 +1,126 @@
+//! Connections to the database: a few, made anew when they break.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{sync::Semaphore, time::timeout};
+use tokio_postgres::{
+    Client, Config, Row,
+    error::SqlState,
+    types::{ToSql, Type},
+};
+
+use super::tls::Tls;
+use crate::StoreError;
+
+/// How long a statement may take: a database that is gone without a word is noticed by this.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A statement that lost against another one is made again so often.
+const REPEATS: u32 = 5;
+
+/// A value and its type: with both, a statement needs neither a name nor a second round trip, as PgBouncer in transaction
+/// mode wants it.
+pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
+
+pub(super) struct Pool {
+    config: Config,
+    tls: Tls,
+    idle: Mutex<Vec<Client>>,
+    places: Semaphore,
+}
+
+impl Pool {
+    pub(super) fn new(config: Config, tls: Tls, connections: usize) -> Self {
+        Self { config, tls, idle: Mutex::default(), places: Semaphore::new(connections.max(1)) }
+    }
+
+    /// One statement, which is one transaction.
+    pub(super) async fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let mut left = REPEATS;
+        loop {
+            let failed = match self.attempt(sql, values).await {
+                Ok(rows) => return Ok(rows),
+                Err(Failed::Lost(error)) => error,
+                Err(Failed::Conflict(error)) => {
+                    left -= 1;
+                    if left > 0 {
+                        continue;
+                    }
+                    error
+                }
+            };
+            return Err(StoreError::Unavailable(failed));
+        }
+    }
+
+    async fn attempt(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failed> {
+        let work = async {
+            let _place = self.places.acquire().await.map_err(|_| Failed::Lost("its pool is closed".to_owned()))?;
+            let idle = loop {
+                let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                if idle.as_ref().is_none_or(|client| !client.is_closed()) {
+                    break idle;
+                }
+            };
+            let client = match idle {
+                Some(client) => client,
+                None => self.connect().await.map_err(Failed::Lost)?,
+            };
+            let rows = client.query_typed(sql, values).await;
+            // After an error of the server the connection is good; one that broke is closed.
+            if !client.is_closed() {
+                self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(client);
+            }
+            rows.map_err(|error| Failed::of(&error))
+        };
+        timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Failed::Lost("no answer within 10 seconds".to_owned())))
+    }
+
+    /// Statements of a migration, by the simple protocol.
+    pub(super) async fn execute(&self, sql: &str) -> Result<(), StoreError> {
+        let client = self.connect().await.map_err(StoreError::Unavailable)?;
+        client.batch_execute(sql).await.map_err(|error| StoreError::Unavailable(words(&error)))
+    }
+
+    async fn connect(&self) -> Result<Client, String> {
+        let (client, connection) = self.config.connect(self.tls.clone()).await.map_err(|error| words(&error))?;
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(target: "pg.fleet", error = words(&error), "a connection to the database broke");
+            }
+        });
+        Ok(client)
+    }
+}
+
+enum Failed {
+    Lost(String),
+    /// Two transactions at once: this one was rolled back whole.
+    Conflict(String),
+}
+
+impl Failed {
+    fn of(error: &tokio_postgres::Error) -> Self {
+        let conflict = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+        match error.code() {
+            Some(code) if conflict.contains(code) => Self::Conflict(words(error)),
+            _ => Self::Lost(words(error)),
+        }
+    }
+}
+
+/// The error with its causes; a server's detail may show values of a row and is left out.
+pub(super) fn words(error: &tokio_postgres::Error) -> String {
+    if let Some(said) = error.as_db_error() {
+        return format!("{} ({})", said.message(), said.code().code());
+    }
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}

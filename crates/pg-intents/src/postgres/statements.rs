@@ -1,0 +1,192 @@
+//! The statements: each is one atomic change.
+
+/// The columns of an intent, and the time.
+pub(super) const COLUMNS: &str = "i.account, i.reference, i.kind, i.digest, i.request, i.state, i.status, i.fence, i.owner, i.due, \
+     i.claims, i.outcome, i.event, i.told, i.created, i.changed, i.history, \
+     (extract(epoch from clock_timestamp()) * 1000)::bigint";
+
+/// The time by the database, as it is now: not as it was when the statement began, before it waited for a row.
+macro_rules! now {
+    () => {
+        "(extract(epoch from clock_timestamp()) * 1000)::bigint"
+    };
+}
+
+/// The time at which the statement began, which an index can be searched by.
+macro_rules! began {
+    () => {
+        "(extract(epoch from statement_timestamp()) * 1000)::bigint"
+    };
+}
+
+/// Adds a line to a history, and drops the oldest.
+macro_rules! history {
+    ($owner:expr, $fence:expr, $what:expr) => {
+        concat!(
+            "history = right(history || ",
+            now!(),
+            " || ' ' || ",
+            $owner,
+            " || ' ' || ",
+            $fence,
+            " || ' ' || ",
+            $what,
+            " || chr(10), 4096)"
+        )
+    };
+}
+
+/// The row of a hold, as long as it is one.
+macro_rules! held {
+    () => {
+        " WHERE account = $1 AND reference = $2 AND fence = $3 AND owner = $4 AND status < 2 RETURNING 1"
+    };
+}
+
+pub(super) const ENLIST: &str = "UPDATE payment_store SET workers = workers + 1 RETURNING workers";
+
+pub(super) const BEGIN: &str = concat!(
+    "INSERT INTO payment_intents (account, reference, kind, digest, request, state, status, fence, owner, due, claims, event, told, \
+     tell_due, created, changed, history) SELECT $1, $2, $3, $4, $5, $6, 0, 1, $7, now + $8, 0, 0, 0, 0, now, now, \
+     now || ' ' || coalesce($7, '-') || ' 1 begun' || chr(10) FROM (SELECT ",
+    now!(),
+    " AS now) clock \
+     ON CONFLICT DO NOTHING RETURNING CASE WHEN owner IS NULL THEN pg_notify('payment_intents', '')::text END"
+);
+
+pub(super) const SAVE: &str =
+    concat!("UPDATE payment_intents SET state = $5, due = ", now!(), " + $6, changed = ", now!(), held!());
+
+pub(super) const RENEW: &str = concat!("UPDATE payment_intents SET due = ", now!(), " + $5", held!());
+
+pub(super) const RELEASE: &str = concat!(
+    "UPDATE payment_intents SET owner = NULL, due = ",
+    now!(),
+    " + $5, changed = ",
+    now!(),
+    ", ",
+    history!("$4", "$3", "'released'"),
+    " WHERE account = $1 AND reference = $2 AND fence = $3 AND owner = $4 AND status < 2 \
+     RETURNING pg_notify('payment_intents', '')::text"
+);
+
+pub(super) const END: &str = concat!(
+    "UPDATE payment_intents SET status = $5, state = $6, event = event + (outcome IS DISTINCT FROM $7)::int, outcome = $7, \
+     owner = NULL, due = CASE WHEN $8::bigint IS NULL THEN 9223372036854775807 ELSE ",
+    now!(),
+    " + $8 END, claims = CASE WHEN $5 = 1 THEN claims ELSE 0 END, \
+     changed = ",
+    now!(),
+    ", tell_due = ",
+    now!(),
+    ", ",
+    history!("$4", "$3", "$9"),
+    held!()
+);
+
+/// What a claim sets: $1 the owner, $2 the lease.
+macro_rules! claim {
+    () => {
+        concat!(
+            "UPDATE payment_intents AS i SET fence = i.fence + 1, owner = $1, due = ",
+            now!(),
+            " + $2, \
+             claims = i.claims + 1, changed = ",
+            now!(),
+            ", ",
+            "history = right(i.history || ",
+            now!(),
+            " || ' ' || $1 || ' ' || (i.fence + 1) || ' claimed' || chr(10), 4096) "
+        )
+    };
+}
+
+pub(super) const CLAIM: &str = concat!(
+    claim!(),
+    "FROM (SELECT account, reference FROM payment_intents WHERE account = $3 AND status < 2 AND due <= ",
+    began!(),
+    " ORDER BY due LIMIT $4 FOR UPDATE SKIP LOCKED) AS d WHERE i.account = d.account AND i.reference = d.reference RETURNING "
+);
+
+pub(super) const CLAIM_ONE: &str = concat!(
+    claim!(),
+    "WHERE i.account = $3 AND i.reference = $4 AND i.status < 2 AND (i.owner IS NULL OR i.owner = $1 OR i.due <= ",
+    now!(),
+    ") RETURNING "
+);
+
+pub(super) const FIND: &str = " FROM payment_intents AS i WHERE i.account = $1 AND i.reference = $2";
+
+pub(super) const LIST: &str = " FROM payment_intents AS i WHERE i.status = ANY($1) AND i.claims >= $2 \
+     AND ($3::text IS NULL OR i.account = $3) ORDER BY i.changed DESC LIMIT $4";
+
+pub(super) const PARK: &str = concat!(
+    "UPDATE payment_intents SET status = 2, owner = NULL, fence = fence + 1, claims = 0, due = 9223372036854775807, changed = ",
+    now!(),
+    ", ",
+    history!("'-'", "(fence + 1)", "'parked by an operator'"),
+    " WHERE account = $1 AND reference = $2 AND status < 3 RETURNING 1"
+);
+
+pub(super) const RECONCILE: &str = concat!(
+    "UPDATE payment_intents SET status = CASE WHEN outcome IS NULL THEN 0 ELSE 1 END, owner = NULL, fence = fence + 1, claims = 0, \
+     due = ",
+    now!(),
+    ", changed = ",
+    now!(),
+    ", ",
+    history!("'-'", "(fence + 1)", "'reconciled by an operator'"),
+    " WHERE account = $1 AND reference = $2 AND status < 3 RETURNING pg_notify('payment_intents', '')::text"
+);
+
+pub(super) const UNTOLD: &str = concat!(
+    "UPDATE payment_intents AS i SET tell_due = ",
+    now!(),
+    " + $1 FROM (SELECT account, reference FROM payment_intents \
+     WHERE account = $2 AND told < event AND tell_due <= ",
+    began!(),
+    " ORDER BY tell_due LIMIT $3 FOR UPDATE SKIP LOCKED) AS d WHERE i.account = d.account AND i.reference = d.reference RETURNING "
+);
+
+pub(super) const TOLD: &str =
+    "UPDATE payment_intents SET told = $3 WHERE account = $1 AND reference = $2 AND told < $3 AND $3 <= event";
+
+pub(super) const SHARES_KEPT: &str = concat!(
+    "UPDATE payment_shares SET due = ",
+    now!(),
+    " + $3 WHERE account = $1 AND owner = $2 AND number < $4 RETURNING number"
+);
+
+/// A share that was never taken, or was given back, may be used at once.
+pub(super) const SHARE_TAKEN: &str = concat!(
+    "INSERT INTO payment_shares AS s (account, number, owner, due, usable) VALUES ($1, $2, $3, ",
+    now!(),
+    " + $4, ",
+    now!(),
+    ") \
+     ON CONFLICT (account, number) DO UPDATE SET owner = $3, due = ",
+    now!(),
+    " + $4, usable = ",
+    now!(),
+    " + $5 WHERE s.due <= ",
+    now!(),
+    " RETURNING 1"
+);
+
+pub(super) const SHARES_USABLE: &str = concat!(
+    "SELECT count(*) FROM payment_shares WHERE account = $1 AND owner = $2 AND usable <= ",
+    now!(),
+    " AND number < $3"
+);
+
+pub(super) const STOP: &str =
+    concat!("INSERT INTO payment_stops (account, reason, since) VALUES ($1, $2, ", now!(), ") ON CONFLICT DO NOTHING");
+
+pub(super) const UNSTOP: &str = "DELETE FROM payment_stops WHERE account = $1";
+
+pub(super) const STOPPED: &str = "SELECT reason FROM payment_stops WHERE account = $1";
+
+/// Whether anything durable can be written here.
+pub(super) const FITNESS: &str = "SELECT current_setting('transaction_read_only') = 'on', \
+     coalesce(current_setting('synchronous_commit', true), 'on'), coalesce(current_setting('fsync', true), 'on'), \
+     to_regclass('payment_store') IS NOT NULL, to_regclass('payment_intents') IS NOT NULL";

@@ -1,0 +1,226 @@
+//! The store for one machine: a SQLite file that any number of its processes share.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::Notify;
+
+use self::executor::{Executor, StoreClock};
+use crate::{
+    Begun, Claimed, Directive, Hold, Intent, IntentEnd, IntentFilter, IntentKey, IntentStore, NewIntent, ShareWish,
+    StoreError,
+};
+
+mod executor;
+mod operations;
+
+/// Marks a file as a store of intents.
+const APPLICATION: i64 = 0x7067_6931;
+/// The migrations, in order; the version of a file is the number of those that were run.
+pub const SQLITE_MIGRATIONS: &[&str] = &[include_str!("sqlite/migration_1.sql")];
+/// How long a change waits for another process's.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Intents in a SQLite file.
+///
+/// One thread owns the connection and commits together what was queued together, so that many charges at once cost few syncs.
+/// A commit is on the disk before it is acknowledged (`synchronous = FULL`). The clock is the machine's: SQLite has no other, and
+/// the file belongs on a disk of one machine, never on a network drive.
+pub struct SqliteStore {
+    executor: Executor,
+    changed: Arc<Notify>,
+}
+
+impl SqliteStore {
+    /// Opens a file, makes it if there is none, and runs the migrations that it lacks.
+    ///
+    /// # Errors
+    /// [`StoreError::Foreign`] if the file is something else, [`StoreError::Newer`] if a later version made it,
+    /// [`StoreError::Unavailable`] if it cannot be opened or written.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let failed = |why: &dyn std::fmt::Display| StoreError::Unavailable(format!("{}: {why}", path.display()));
+        create(path).map_err(|error| failed(&error))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
+        ready(&connection).map_err(|error| match error {
+            Unready::Engine(error) => failed(&error),
+            Unready::Refused(StoreError::Foreign(why)) => StoreError::Foreign(format!("{}: {why}", path.display())),
+            Unready::Refused(error) => error,
+        })?;
+        let changed = Arc::<Notify>::default();
+        let executor = Executor::thread(connection, None, Arc::clone(&changed)).map_err(|error| failed(&error))?;
+        Ok(Self { executor, changed })
+    }
+
+    /// A store in memory whose clock is a function: for tests and simulations. It has no thread; all is done where it is called.
+    ///
+    /// # Errors
+    /// If SQLite fails.
+    pub fn in_memory(clock: impl Fn() -> i64 + Send + Sync + 'static) -> Result<Self, StoreError> {
+        let connection = Connection::open_in_memory().map_err(|error| operations::unavailable(&error))?;
+        ready(&connection).map_err(|error| match error {
+            Unready::Engine(error) => operations::unavailable(&error),
+            Unready::Refused(error) => error,
+        })?;
+        let clock: StoreClock = Some(Arc::new(clock));
+        Ok(Self { executor: Executor::Here(connection.into(), clock), changed: Arc::default() })
+    }
+
+    async fn held(
+        &self,
+        hold: &Hold,
+        change: impl FnOnce(&Connection, i64, &Hold) -> rusqlite::Result<Option<()>> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let hold = hold.clone();
+        self.executor.run(move |connection, now| change(connection, now, &hold)).await?.ok_or(StoreError::Lost)
+    }
+}
+
+enum Unready {
+    Engine(rusqlite::Error),
+    Refused(StoreError),
+}
+
+impl From<rusqlite::Error> for Unready {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+/// Makes the file readable by its owner alone: keys of sessions may be in it.
+fn create(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+fn ready(connection: &Connection) -> Result<(), Unready> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
+    let foreign = |why: &str| Err(Unready::Refused(StoreError::Foreign(why.to_owned())));
+    let application = match number("PRAGMA application_id") {
+        Err(rusqlite::Error::SqliteFailure(error, _)) if error.code == rusqlite::ErrorCode::NotADatabase => {
+            return foreign("it is not a SQLite file");
+        }
+        application => application?,
+    };
+    if application != APPLICATION && (application != 0 || number("SELECT count(*) FROM sqlite_schema")? != 0) {
+        return foreign("it is the SQLite file of another program");
+    }
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")?;
+    // Under the lock: two processes that open it at once migrate it once.
+    let found = number("PRAGMA user_version")?;
+    let known = SQLITE_MIGRATIONS.len();
+    let at = usize::try_from(found).unwrap_or(usize::MAX);
+    if at > known {
+        connection.execute_batch("ROLLBACK")?;
+        let [found, known] = [at, known].map(|number| i32::try_from(number).unwrap_or(i32::MAX));
+        return Err(Unready::Refused(StoreError::Newer { found, known }));
+    }
+    for migration in &SQLITE_MIGRATIONS[at..] {
+        connection.execute_batch(migration)?;
+    }
+    connection
+        .execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {known}; COMMIT"))?;
+    Ok(())
+}
+
+impl IntentStore for SqliteStore {
+    async fn enlist(&self, name: &str) -> Result<String, StoreError> {
+        let name = name.to_owned();
+        self.executor.run(move |connection, _| operations::enlist(connection, &name)).await
+    }
+
+    async fn begin(&self, new: NewIntent) -> Result<Begun, StoreError> {
+        self.executor.run(move |connection, now| operations::begin(connection, now, &new)).await
+    }
+
+    async fn save(&self, hold: &Hold, state: &str, lease: Duration) -> Result<(), StoreError> {
+        let state = state.to_owned();
+        self.held(hold, move |connection, now, hold| operations::save(connection, now, hold, &state, lease)).await
+    }
+
+    async fn renew(&self, hold: &Hold, lease: Duration) -> Result<(), StoreError> {
+        self.held(hold, move |connection, now, hold| operations::renew(connection, now, hold, lease)).await
+    }
+
+    async fn release(&self, hold: &Hold, wake: Duration) -> Result<(), StoreError> {
+        self.held(hold, move |connection, now, hold| operations::release(connection, now, hold, wake)).await
+    }
+
+    async fn end(&self, hold: &Hold, end: IntentEnd) -> Result<(), StoreError> {
+        self.held(hold, move |connection, now, hold| operations::end(connection, now, hold, &end)).await
+    }
+
+    async fn claim(&self, account: &str, owner: &str, most: u32, lease: Duration) -> Result<Vec<Intent>, StoreError> {
+        let (account, owner) = (account.to_owned(), owner.to_owned());
+        self.executor
+            .run(move |connection, now| operations::claim(connection, now, &account, &owner, most, lease))
+            .await
+    }
+
+    async fn claim_one(&self, key: &IntentKey, owner: &str, lease: Duration) -> Result<Option<Claimed>, StoreError> {
+        let (key, owner) = (key.clone(), owner.to_owned());
+        self.executor.run(move |connection, now| operations::claim_one(connection, now, &key, &owner, lease)).await
+    }
+
+    async fn find(&self, key: &IntentKey) -> Result<Option<Intent>, StoreError> {
+        let key = key.clone();
+        self.executor.run(move |connection, now| operations::find(connection, now, &key)).await
+    }
+
+    async fn list(&self, filter: IntentFilter) -> Result<Vec<Intent>, StoreError> {
+        self.executor.run(move |connection, now| operations::list(connection, now, &filter)).await
+    }
+
+    async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
+        let key = key.clone();
+        self.executor.run(move |connection, now| operations::direct(connection, now, &key, directive)).await
+    }
+
+    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<Intent>, StoreError> {
+        let account = account.to_owned();
+        self.executor.run(move |connection, now| operations::untold(connection, now, &account, most, visibility)).await
+    }
+
+    async fn told(&self, key: &IntentKey, event: i32) -> Result<(), StoreError> {
+        let key = key.clone();
+        self.executor.run(move |connection, _| operations::told(connection, &key, event)).await
+    }
+
+    async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
+        let (account, owner) = (wish.account.to_owned(), wish.owner.to_owned());
+        let ShareWish { total, most, lease, quarantine, .. } = wish;
+        self.executor
+            .run(move |connection, now| {
+                let wish = ShareWish { account: &account, owner: &owner, total, most, lease, quarantine };
+                operations::shares(connection, now, &wish)
+            })
+            .await
+    }
+
+    async fn stop(&self, account: &str, reason: Option<&str>) -> Result<(), StoreError> {
+        let (account, reason) = (account.to_owned(), reason.map(str::to_owned));
+        self.executor.run(move |connection, now| operations::stop(connection, now, &account, reason.as_deref())).await
+    }
+
+    async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
+        let account = account.to_owned();
+        self.executor.run(move |connection, _| operations::stopped(connection, &account)).await
+    }
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SqliteStore")
+    }
+}

@@ -1,0 +1,117 @@
+//! Runs changes: one thread owns the connection, and commits together what was queued together.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    thread,
+};
+
+use rusqlite::Connection;
+use tokio::sync::{Notify, oneshot};
+
+use super::operations;
+use crate::StoreError;
+
+/// So many changes share a commit.
+const GROUP: usize = 64;
+
+/// A change, which says afterwards whether it was committed.
+type Job = Box<dyn FnOnce(&Connection, i64) -> rusqlite::Result<Told> + Send>;
+type Told = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+
+/// The clock of a store: `None` for that of SQLite, which is the machine's.
+pub(super) type StoreClock = Option<Arc<dyn Fn() -> i64 + Send + Sync>>;
+
+pub(super) enum Executor {
+    /// A thread with the connection.
+    Thread(mpsc::Sender<(Job, oneshot::Sender<StoreError>)>),
+    /// Where the caller is: for simulations, in one thread.
+    Here(Mutex<Connection>, StoreClock),
+}
+
+impl Executor {
+    pub(super) fn thread(connection: Connection, clock: StoreClock, changed: Arc<Notify>) -> std::io::Result<Self> {
+        let (sender, jobs) = mpsc::channel();
+        let work = move || {
+            let connection = connection;
+            while let Ok(first) = jobs.recv() {
+                let mut group = vec![first];
+                group.extend(jobs.try_iter().take(GROUP - 1));
+                let before = connection.total_changes();
+                commit(&connection, &clock, group);
+                if connection.total_changes() != before {
+                    changed.notify_waiters();
+                }
+            }
+        };
+        thread::Builder::new().name("pg-intents".to_owned()).spawn(work)?;
+        Ok(Self::Thread(sender))
+    }
+
+    /// Makes a change in a transaction, and brings what it returned once that is durable.
+    pub(super) async fn run<R: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection, i64) -> rusqlite::Result<R> + Send + 'static,
+    ) -> Result<R, StoreError> {
+        let (answer, mut answered) = oneshot::channel();
+        let job: Job = Box::new(move |connection, now| {
+            let result = change(connection, now)?;
+            Ok(Box::new(move |committed: Result<(), StoreError>| {
+                // The caller may be gone.
+                let _ = answer.send(committed.map(|()| result));
+            }))
+        });
+        let (failed, failure) = oneshot::channel();
+        match self {
+            Self::Thread(sender) => {
+                if sender.send((job, failed)).is_err() {
+                    return Err(StoreError::Unavailable("its thread has ended".to_owned()));
+                }
+                if let Ok(result) = (&mut answered).await {
+                    return result;
+                }
+            }
+            Self::Here(connection, clock) => {
+                let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+                commit(&connection, clock, vec![(job, failed)]);
+                if let Ok(result) = answered.try_recv() {
+                    return result;
+                }
+            }
+        }
+        Err(failure.await.unwrap_or_else(|_| StoreError::Unavailable("its thread has ended".to_owned())))
+    }
+}
+
+/// All or nothing.
+fn commit(connection: &Connection, clock: &StoreClock, group: Vec<(Job, oneshot::Sender<StoreError>)>) {
+    let (mut told, mut failed) = (Vec::new(), Vec::new());
+    let mut begun = connection.execute_batch("BEGIN IMMEDIATE");
+    for (job, on_failure) in group {
+        // The clock is read once the write lock is held: a change that waited for it is no earlier than those before.
+        let outcome = begun.as_ref().map_err(operations::unavailable).and_then(|()| {
+            let now = clock.as_ref().map_or_else(|| operations::now(connection), |clock| Ok(clock()));
+            now.and_then(|now| job(connection, now)).map_err(|error| operations::unavailable(&error))
+        });
+        match outcome {
+            Ok(tell) => told.push(tell),
+            Err(error) => failed.push((on_failure, error)),
+        }
+    }
+    if begun.is_ok() {
+        begun = if failed.is_empty() { connection.execute_batch("COMMIT") } else { Err(rusqlite::Error::InvalidQuery) };
+    }
+    let committed = match failed.first() {
+        Some((_, error)) => Err(error.clone()),
+        None => begun.map_err(|error| operations::unavailable(&error)),
+    };
+    if committed.is_err() && !connection.is_autocommit() {
+        // If that fails too, the next BEGIN says so.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    for tell in told {
+        tell(committed.clone());
+    }
+    for (on_failure, error) in failed {
+        let _ = on_failure.send(error);
+    }
+}

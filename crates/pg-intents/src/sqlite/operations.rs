@@ -1,0 +1,250 @@
+//! What a store does, as changes within one transaction.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension as _, Result, Row, ToSql, params, params_from_iter};
+
+use crate::{
+    Begun, Claimed, Directive, Hold, Intent, IntentEnd, IntentFilter, IntentKey, IntentStatus, NewIntent, ShareWish,
+    StoreError, store::millis,
+};
+
+const COLUMNS: &str = "account, reference, kind, digest, request, state, status, fence, owner, due, claims, outcome, event, told, \
+                       created, changed, history";
+/// So many characters of history are kept.
+const HISTORY: i64 = 4096;
+/// Never.
+pub(super) const NEVER: i64 = i64::MAX;
+
+pub(super) fn now(connection: &Connection) -> Result<i64> {
+    connection.query_row("SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)", [], |row| row.get(0))
+}
+
+fn later(now: i64, by: Duration) -> i64 {
+    now.saturating_add(millis(by))
+}
+
+fn line(now: i64, owner: &str, fence: i64, what: &str) -> String {
+    format!("{now} {owner} {fence} {what}\n")
+}
+
+fn intent(row: &Row<'_>, read_at: i64) -> Result<Intent> {
+    Ok(Intent {
+        key: IntentKey { account: row.get(0)?, reference: row.get(1)? },
+        kind: row.get(2)?,
+        digest: row.get(3)?,
+        request: row.get(4)?,
+        state: row.get(5)?,
+        status: IntentStatus::of(row.get(6)?),
+        fence: row.get(7)?,
+        owner: row.get(8)?,
+        due: row.get(9)?,
+        claims: row.get(10)?,
+        outcome: row.get(11)?,
+        event: row.get(12)?,
+        told: row.get(13)?,
+        created: row.get(14)?,
+        changed: row.get(15)?,
+        history: row.get(16)?,
+        read_at,
+    })
+}
+
+pub(super) fn enlist(connection: &Connection, name: &str) -> Result<String> {
+    let sql = "UPDATE payment_store SET workers = workers + 1 RETURNING workers";
+    let number: i64 = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    Ok(format!("{name}#{number}"))
+}
+
+pub(super) fn begin(connection: &Connection, now: i64, new: &NewIntent) -> Result<Begun> {
+    let sql = "INSERT INTO payment_intents (account, reference, kind, digest, request, state, status, fence, owner, due, claims, \
+               event, told, tell_due, created, changed, history) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 1, ?7, ?8, 0, 0, 0, 0, ?9, ?9, ?10) ON CONFLICT DO NOTHING";
+    let due = if new.owner.is_some() { later(now, new.lease) } else { now };
+    let history = line(now, new.owner.as_deref().unwrap_or("-"), 1, "begun");
+    let stored = connection.prepare_cached(sql)?.execute(params![
+        new.key.account,
+        new.key.reference,
+        new.kind,
+        new.digest,
+        new.request,
+        new.state,
+        new.owner,
+        due,
+        now,
+        history
+    ])?;
+    if stored == 1 {
+        return Ok(Begun::New);
+    }
+    let existing = find(connection, now, &new.key)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    Ok(Begun::Existing(Box::new(existing)))
+}
+
+pub(super) fn find(connection: &Connection, now: i64, key: &IntentKey) -> Result<Option<Intent>> {
+    let sql = format!("SELECT {COLUMNS} FROM payment_intents WHERE account = ?1 AND reference = ?2");
+    connection.prepare_cached(&sql)?.query_row([&key.account, &key.reference], |row| intent(row, now)).optional()
+}
+
+/// The row of a hold, as long as it is one.
+const HELD: &str = "WHERE account = ?1 AND reference = ?2 AND fence = ?3 AND owner = ?4 AND status < 2";
+
+fn held(connection: &Connection, set: &str, hold: &Hold, values: &[&dyn ToSql]) -> Result<Option<()>> {
+    let sql = format!("UPDATE payment_intents SET {set} {HELD}");
+    let key: [&dyn ToSql; 4] = [&hold.key.account, &hold.key.reference, &hold.fence, &hold.owner];
+    let all = key.into_iter().chain(values.iter().copied());
+    Ok((connection.prepare_cached(&sql)?.execute(params_from_iter(all))? == 1).then_some(()))
+}
+
+pub(super) fn save(connection: &Connection, now: i64, hold: &Hold, state: &str, lease: Duration) -> Result<Option<()>> {
+    held(connection, "state = ?5, due = ?6, changed = ?7", hold, &[&state, &later(now, lease), &now])
+}
+
+pub(super) fn renew(connection: &Connection, now: i64, hold: &Hold, lease: Duration) -> Result<Option<()>> {
+    held(connection, "due = ?5", hold, &[&later(now, lease)])
+}
+
+pub(super) fn release(connection: &Connection, now: i64, hold: &Hold, wake: Duration) -> Result<Option<()>> {
+    let set = format!("owner = NULL, due = ?5, changed = ?6, history = substr(history || ?7, -{HISTORY})");
+    held(connection, &set, hold, &[&later(now, wake), &now, &line(now, &hold.owner, hold.fence, "released")])
+}
+
+pub(super) fn end(connection: &Connection, now: i64, hold: &Hold, end: &IntentEnd) -> Result<Option<()>> {
+    let set = format!(
+        "status = ?5, state = ?6, event = event + (outcome IS NOT ?7), outcome = ?7, owner = NULL, due = ?8, claims = iif(?5 = 1, claims, 0), \
+         changed = ?9, tell_due = ?9, history = substr(history || ?10, -{HISTORY})"
+    );
+    let due = end.wake.map_or(NEVER, |wake| later(now, wake));
+    let history = line(now, &hold.owner, hold.fence, end.status.name());
+    held(connection, &set, hold, &[&end.status.code(), &end.state, &end.outcome, &due, &now, &history])
+}
+
+const CLAIM: &str = "fence = fence + 1, owner = ?1, due = ?2, claims = claims + 1, changed = ?3";
+
+fn claiming(condition: &str) -> String {
+    format!(
+        "UPDATE payment_intents SET {CLAIM}, \
+         history = substr(history || ?3 || ' ' || ?1 || ' ' || (fence + 1) || ' claimed' || char(10), -{HISTORY}) \
+         WHERE {condition} RETURNING {COLUMNS}"
+    )
+}
+
+pub(super) fn claim(
+    connection: &Connection,
+    now: i64,
+    account: &str,
+    owner: &str,
+    most: u32,
+    lease: Duration,
+) -> Result<Vec<Intent>> {
+    let sql = claiming(
+        "(account, reference) IN (SELECT account, reference FROM payment_intents \
+         WHERE account = ?4 AND status < 2 AND due <= ?3 ORDER BY due LIMIT ?5)",
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![owner, later(now, lease), now, account, most], |row| intent(row, now))?;
+    rows.collect()
+}
+
+pub(super) fn claim_one(
+    connection: &Connection,
+    now: i64,
+    key: &IntentKey,
+    owner: &str,
+    lease: Duration,
+) -> Result<Option<Claimed>> {
+    let sql = claiming("account = ?4 AND reference = ?5 AND status < 2 AND (owner IS NULL OR owner = ?1 OR due <= ?3)");
+    let values = params![owner, later(now, lease), now, key.account, key.reference];
+    let taken = connection.prepare_cached(&sql)?.query_row(values, |row| intent(row, now)).optional()?;
+    if let Some(taken) = taken {
+        return Ok(Some(Claimed::Taken(Box::new(taken))));
+    }
+    Ok(find(connection, now, key)?.map(|found| Claimed::Not(Box::new(found))))
+}
+
+pub(super) fn list(connection: &Connection, now: i64, filter: &IntentFilter) -> Result<Vec<Intent>> {
+    let statuses: Vec<String> = filter.statuses.iter().map(|status| status.code().to_string()).collect();
+    let sql = format!(
+        "SELECT {COLUMNS} FROM payment_intents WHERE status IN ({}) AND claims >= ?1 AND (?2 IS NULL OR account = ?2) \
+         ORDER BY changed DESC LIMIT ?3",
+        statuses.join(", ")
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![filter.claims, filter.account, filter.most], |row| intent(row, now))?;
+    rows.collect()
+}
+
+pub(super) fn direct(connection: &Connection, now: i64, key: &IntentKey, directive: Directive) -> Result<bool> {
+    let (status, due, what) = match directive {
+        Directive::Park => ("2", NEVER, "parked by an operator"),
+        Directive::Reconcile => ("CASE WHEN outcome IS NULL THEN 0 ELSE 1 END", now, "reconciled by an operator"),
+    };
+    let sql = format!(
+        "UPDATE payment_intents SET status = {status}, owner = NULL, fence = fence + 1, claims = 0, due = ?3, changed = ?4, \
+         history = substr(history || ?4 || ' - ' || (fence + 1) || ' {what}' || char(10), -{HISTORY}) \
+         WHERE account = ?1 AND reference = ?2 AND status < 3"
+    );
+    Ok(connection.prepare_cached(&sql)?.execute(params![key.account, key.reference, due, now])? == 1)
+}
+
+pub(super) fn untold(
+    connection: &Connection,
+    now: i64,
+    account: &str,
+    most: u32,
+    visibility: Duration,
+) -> Result<Vec<Intent>> {
+    let sql = format!(
+        "UPDATE payment_intents SET tell_due = ?1 WHERE (account, reference) IN (SELECT account, reference FROM payment_intents \
+         WHERE account = ?2 AND told < event AND tell_due <= ?3 ORDER BY tell_due LIMIT ?4) RETURNING {COLUMNS}"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![later(now, visibility), account, now, most], |row| intent(row, now))?;
+    rows.collect()
+}
+
+pub(super) fn told(connection: &Connection, key: &IntentKey, event: i32) -> Result<()> {
+    let sql =
+        "UPDATE payment_intents SET told = ?3 WHERE account = ?1 AND reference = ?2 AND told < ?3 AND ?3 <= event";
+    connection.prepare_cached(sql)?.execute(params![key.account, key.reference, event]).map(drop)
+}
+
+pub(super) fn shares(connection: &Connection, now: i64, wish: &ShareWish<'_>) -> Result<u32> {
+    let due = later(now, wish.lease);
+    let keep = "UPDATE payment_shares SET due = ?3 WHERE account = ?1 AND owner = ?2 AND number < ?4";
+    let kept = connection.prepare_cached(keep)?.execute(params![wish.account, wish.owner, due, wish.total])?;
+    let mut missing = wish.most.saturating_sub(u32::try_from(kept).unwrap_or(u32::MAX));
+    for number in 0..wish.total {
+        if missing == 0 {
+            break;
+        }
+        // A share that was never taken, or was given back, may be used at once.
+        let take = "INSERT INTO payment_shares (account, number, owner, due, usable) VALUES (?1, ?2, ?3, ?4, ?5) \
+                    ON CONFLICT (account, number) DO UPDATE SET owner = ?3, due = ?4, usable = ?6 WHERE due <= ?5";
+        let values = params![wish.account, number, wish.owner, due, now, later(now, wish.quarantine)];
+        missing -= u32::from(connection.prepare_cached(take)?.execute(values)? == 1);
+    }
+    let usable =
+        "SELECT count(*) FROM payment_shares WHERE account = ?1 AND owner = ?2 AND usable <= ?3 AND number < ?4";
+    connection.prepare_cached(usable)?.query_row(params![wish.account, wish.owner, now, wish.total], |row| row.get(0))
+}
+
+pub(super) fn stop(connection: &Connection, now: i64, account: &str, reason: Option<&str>) -> Result<()> {
+    match reason {
+        Some(reason) => {
+            let sql = "INSERT INTO payment_stops (account, reason, since) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+            connection.prepare_cached(sql)?.execute(params![account, reason, now]).map(drop)
+        }
+        None => connection.prepare_cached("DELETE FROM payment_stops WHERE account = ?1")?.execute([account]).map(drop),
+    }
+}
+
+pub(super) fn stopped(connection: &Connection, account: &str) -> Result<Option<String>> {
+    let sql = "SELECT reason FROM payment_stops WHERE account = ?1";
+    connection.prepare_cached(sql)?.query_row([account], |row| row.get(0)).optional()
+}
+
+/// What SQLite says, in words.
+pub(super) fn unavailable(error: &rusqlite::Error) -> StoreError {
+    StoreError::Unavailable(error.to_string())
+}

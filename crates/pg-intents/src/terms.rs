@@ -1,0 +1,128 @@
+//! What is stored of a payment that is not begun: under which reference, what tells it from another one, and, if it holds no
+//! card data, the payment itself.
+
+use std::fmt::Write as _;
+
+use pg_hyper::proto::{
+    Misuse,
+    model::{ApiRequest, Outcome, ParameterSink, Parameters, Transaction, field::Field},
+};
+use sha2::{Digest as _, Sha512};
+
+use crate::{IntentKey, StoreError};
+
+/// A payment that a fleet can charge: by card, card key or session key, as authorisation or reservation.
+pub trait Payment: ApiRequest<Output = Outcome<Transaction>> + Clone + Send + Sync + 'static {}
+
+impl<P: ApiRequest<Output = Outcome<Transaction>> + Clone + Send + Sync + 'static> Payment for P {}
+
+/// Bytes of the digest that are kept: no two payments of a shop share so many.
+const DIGEST_BYTES: usize = 16;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) key: IntentKey,
+    pub(crate) kind: String,
+    pub(crate) digest: String,
+    /// `None` if it holds what may not be stored.
+    pub(crate) request: Option<String>,
+}
+
+impl Terms {
+    /// Those of a payment whose rules were checked; `reference` is what it is charged under.
+    pub(crate) fn of<P: Payment>(account: &str, reference: &str, payment: &P) -> Self {
+        let mut sink = Sink { stored: Some(Vec::new()), digest: Sha512::new() };
+        payment.visit(&mut sink);
+        let digest = sink.digest.finalize().iter().take(DIGEST_BYTES).fold(String::new(), |mut text, byte| {
+            // Writing into a text does not fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        let request = sink.stored.and_then(|pairs| serde_json::to_string(&pairs).ok());
+        Self { key: IntentKey::new(account, reference), kind: kind::<P>(), digest, request }
+    }
+}
+
+/// How a charge of this method is called in a row.
+pub(crate) fn kind<P: ApiRequest>() -> String {
+    format!("charge {}", P::INFO.name)
+}
+
+/// The payment that was stored.
+pub(crate) fn payment<P: Payment>(request: &str) -> Result<P, StoreError> {
+    let unreadable = |what: String| StoreError::Unreadable(format!("its payment: {what}"));
+    let pairs: Vec<(String, String)> = serde_json::from_str(request).map_err(|error| unreadable(error.to_string()))?;
+    let parameters: Parameters = pairs.into_iter().collect();
+    P::from_parameters(&parameters).map_err(|violations| unreadable(Misuse::Invalid(violations).to_string()))
+}
+
+struct Sink {
+    stored: Option<Vec<(String, String)>>,
+    digest: Sha512,
+}
+
+impl ParameterSink for Sink {
+    fn credentials(&mut self) {}
+
+    fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
+        if field.sensitive {
+            // Of these not even a digest is kept: there are too few card numbers for that to hide one.
+            self.stored = None;
+            return;
+        }
+        for part in [name, value] {
+            self.digest.update(part.len().to_be_bytes());
+            self.digest.update(part);
+        }
+        if let Some(stored) = &mut self.stored {
+            stored.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
+    fn list(&mut self, field: &'static Field, name: &str, values: &mut dyn Iterator<Item = &str>) {
+        let values: Vec<&str> = values.collect();
+        self.parameter(field, name, &values.join(","));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pg_hyper::proto::model::{Auth, AuthCardKey, AuthSessionKey, CardDetails, Currency, Item, Order};
+
+    use super::*;
+
+    fn order() -> Order {
+        Order::new(Currency::GBP).item(Item::new("Tea", 499).quantity(2)).unique_merchant_reference("order-7")
+    }
+
+    #[test]
+    fn a_payment_without_card_data_comes_back_as_it_went() {
+        let paid = AuthCardKey::new("card-key", order());
+        let terms = Terms::of("shop", "order-7", &paid);
+        assert_eq!(terms.kind, "charge authCardKey");
+        assert_eq!(payment::<AuthCardKey>(&terms.request.unwrap()), Ok(paid));
+        let paid = AuthSessionKey::new("0123456789abcdef0123456789abcdef", order());
+        assert_eq!(payment(&Terms::of("shop", "order-7", &paid).request.unwrap()), Ok(paid));
+    }
+
+    #[test]
+    fn card_data_is_neither_stored_nor_told_apart() {
+        let by_card = |number: &str, amount| {
+            let order = Order::new(Currency::GBP).item(Item::new("Tea", amount)).unique_merchant_reference("order-7");
+            Terms::of("shop", "order-7", &Auth::new(CardDetails::new(number, "12", "49").cv2("123"), order))
+        };
+        let one = by_card("4000000000001000", 499);
+        assert_eq!(one.request, None);
+        assert_eq!(one.digest, by_card("4000000000002008", 499).digest);
+        assert_ne!(one.digest, by_card("4000000000001000", 500).digest);
+        let with_cv2 = AuthCardKey::new("card-key", order()).card_cv2("123");
+        assert_eq!(Terms::of("shop", "order-7", &with_cv2).request, None);
+    }
+
+    #[test]
+    fn another_card_key_is_another_payment() {
+        let of = |key: &str| Terms::of("shop", "order-7", &AuthCardKey::new(key, order())).digest;
+        assert_ne!(of("one"), of("other"));
+        assert_eq!(of("one"), of("one"));
+    }
+}

@@ -1,0 +1,317 @@
+//! Workers that share a store.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use pg_hyper::proto::{Account, BaseUrl, Credentials};
+use pg_intents::{
+    Begun, Claimed, Directive, Fleet, FleetError, FleetPlan, Hold, Intent, IntentEnd, IntentFilter, IntentKey,
+    IntentStatus, IntentStore, NewIntent, Settled, ShareWish, SqliteStore, StoreError,
+};
+use pg_sandbox::InProcess;
+
+use crate::world::{Fault, LEASE, Wire, World, by_card, by_key, order};
+
+async fn row(world: &World, fleet: &Fleet<SqliteStore, Wire>, reference: &str) -> Intent {
+    world.store.find(&IntentKey::new(fleet.account(), reference)).await.unwrap().unwrap()
+}
+
+/// The worker dies while its payment is on the way.
+async fn crash<P: pg_intents::Payment>(fleet: &Fleet<SqliteStore, Wire>, wire: &Wire, payment: P) {
+    tokio::select! {
+        settled = fleet.charge(payment) => panic!("it did not hang: {settled:?}"),
+        () = wire.hanging.notified() => {}
+    }
+}
+
+#[tokio::test]
+async fn a_charge_is_stored_with_its_outcome_in_two_commits() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = world.worker("one", &wire).await;
+    let settled = fleet.charge(by_card("order-1", 499)).await.unwrap();
+    let row = row(&world, &fleet, "order-1").await;
+    assert_eq!((row.status, row.fence, row.event, row.owner), (IntentStatus::Ended, 1, 1, None));
+    let [held] = &world.ledger("order-1").await[..] else { panic!() };
+    assert_eq!(settled.transaction().unwrap().transaction_key, held.transaction_key);
+    // Begun and ended: the row was written twice.
+    assert_eq!(row.history.lines().count(), 2, "{}", row.history);
+}
+
+#[tokio::test]
+async fn a_second_call_gets_the_outcome_of_the_first_and_another_payment_is_misuse() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let (one, other) = (world.worker("one", &wire).await, world.worker("other", &wire).await);
+    let first = one.charge(by_key(&key, "order-2")).await.unwrap();
+    assert_eq!(one.charge(by_key(&key, "order-2")).await.unwrap(), first);
+    assert_eq!(other.charge(by_key(&key, "order-2")).await.unwrap(), first);
+    assert_eq!(other.outcome("order-2").await.unwrap(), Some(first));
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "one request");
+    let dearer = pg_hyper::proto::model::AuthCardKey::new(&key, order("order-2", 500));
+    let error = other.charge(dearer).await.unwrap_err();
+    assert!(matches!(&error, FleetError::OtherPayment { reference, .. } if reference == "order-2"), "{error}");
+    assert!(matches!(other.charge(by_card("order-2", 499)).await, Err(FleetError::OtherPayment { .. })));
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "nothing was sent for the others");
+}
+
+#[tokio::test]
+async fn calls_at_the_same_time_on_many_workers_make_one_payment() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let mut calls = Vec::new();
+    for number in 0..8 {
+        let fleet = world.worker(&format!("w{}", number % 4), &wire).await;
+        let payment = by_key(&key, "order-3");
+        for _ in 0..2 {
+            let (fleet, payment) = (fleet.clone(), payment.clone());
+            calls.push(tokio::spawn(async move { fleet.charge(payment).await.unwrap() }));
+        }
+    }
+    let mut settled = Vec::new();
+    for call in calls {
+        settled.push(call.await.unwrap());
+    }
+    assert!(
+        settled.iter().all(|other| *other == settled[0]) && matches!(settled[0], Settled::Approved(_)),
+        "{settled:?}"
+    );
+    assert_eq!(world.ledger("order-3").await.len(), 1);
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "one request");
+}
+
+#[tokio::test]
+async fn what_a_dead_worker_has_begun_is_ended_by_another_whether_it_was_sent_or_not() {
+    let world = World::new();
+    let key = world.card_key().await;
+    for (reference, fault, sent) in [("order-4", Fault::After, 1), ("order-5", Fault::Before, 2)] {
+        let wire = world.wire(Some(fault));
+        let (dead, other) = (world.worker("dead", &wire).await, world.worker("other", &wire).await);
+        crash(&dead, &wire, by_key(&key, reference)).await;
+        assert_eq!(other.work_once().await.unwrap(), 0, "its lease holds");
+        world.sandbox.advance(LEASE);
+        assert_eq!(other.work_once().await.unwrap(), 1);
+        let settled = other.outcome(reference).await.unwrap().unwrap();
+        let [held] = &world.ledger(reference).await[..] else { panic!("{reference}") };
+        assert_eq!(settled.transaction().unwrap().transaction_key, held.transaction_key);
+        assert_eq!(wire.paid.load(Ordering::SeqCst), sent, "{reference}: sent again only if the lookup found nothing");
+        assert_eq!(row(&world, &other, reference).await.fence, 2);
+    }
+}
+
+#[tokio::test]
+async fn a_payment_by_card_is_sent_by_nobody_else_and_looked_up_by_all() {
+    let world = World::new();
+    for (reference, fault, expected) in [("order-6", Fault::After, "approved"), ("order-7", Fault::Before, "unknown")] {
+        let wire = world.wire(Some(fault));
+        let (dead, other) = (world.worker("dead", &wire).await, world.worker("other", &wire).await);
+        crash(&dead, &wire, by_card(reference, 499)).await;
+        world.sandbox.advance(LEASE);
+        other.work_once().await.unwrap();
+        assert_eq!(other.outcome(reference).await.unwrap().unwrap().name(), expected);
+        assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "the card is in no row");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_payment_is_looked_up_again_until_something_is_found() {
+    let world = World::new();
+    let wire = world.wire(Some(Fault::Before));
+    let (dead, other) = (world.worker("dead", &wire).await, world.worker("other", &wire).await);
+    crash(&dead, &wire, by_card("order-8", 499)).await;
+    world.sandbox.advance(LEASE);
+    other.work_once().await.unwrap();
+    assert_eq!(row(&world, &other, "order-8").await.status, IntentStatus::Unknown);
+    let untold = world.store.untold(other.account(), 10, Duration::ZERO).await.unwrap();
+    assert_eq!(
+        untold.iter().map(|intent| intent.event).collect::<Vec<_>>(),
+        [1],
+        "the application hears that it is unknown"
+    );
+    // The request of the dead worker arrives late.
+    let late = world.worker("late", &world.wire(None)).await;
+    late.client().call(&by_card("order-8", 499)).await.unwrap();
+    world.sandbox.advance(Duration::from_secs(5 * 60));
+    assert_eq!(other.work_once().await.unwrap(), 1);
+    assert_eq!(other.outcome("order-8").await.unwrap().unwrap().name(), "approved");
+    let untold = world.store.untold(other.account(), 10, Duration::ZERO).await.unwrap();
+    let told: Vec<_> = untold.iter().map(|intent| (intent.event, intent.status)).collect();
+    assert_eq!(told, [(2, IntentStatus::Ended)]);
+}
+
+/// A store before which a worker sleeps: its saves come late.
+struct Sleepy {
+    store: Arc<SqliteStore>,
+    sandbox: InProcess,
+}
+
+#[tokio::test]
+async fn a_worker_that_slept_past_its_lease_saves_nothing_and_sends_nothing() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let other = world.worker("other", &wire).await;
+    other.submit(by_key(&key, "order-9")).await.unwrap();
+    // Claimed by a worker that falls asleep at once; the other one ends it.
+    let claimed = world.store.claim(other.account(), "sleeper#9", 1, LEASE).await.unwrap();
+    let hold = claimed[0].hold().unwrap();
+    world.sandbox.advance(LEASE);
+    other.work_once().await.unwrap();
+    assert_eq!(other.outcome("order-9").await.unwrap().unwrap().name(), "approved");
+    assert_eq!(world.store.save(&hold, "awake", LEASE).await, Err(StoreError::Lost));
+    // The same through a whole worker, which joins the other instead.
+    let sleeper = Sleepy { store: Arc::clone(&world.store), sandbox: world.sandbox.clone() };
+    let client = pg_hyper::Client::with_transport(world.account(), wire.clone());
+    let plan = FleetPlan::new("sleeper").lease(LEASE).poll(Duration::from_millis(5));
+    let sleepy = Fleet::new(client, sleeper, plan).await.unwrap();
+    other.submit(by_key(&key, "order-10")).await.unwrap();
+    let paid = wire.paid.load(Ordering::SeqCst);
+    sleepy.work_once().await.unwrap();
+    assert_eq!(wire.paid.load(Ordering::SeqCst), paid, "the sleeper sent nothing");
+    world.sandbox.advance(LEASE * 2);
+    other.work_once().await.unwrap();
+    assert_eq!(world.ledger("order-10").await.len(), 1);
+}
+
+#[tokio::test]
+async fn another_account_has_intents_of_its_own() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let main = world.worker("main", &wire).await;
+    main.submit(by_key(&key, "order-11")).await.unwrap();
+    let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
+    let stranger = Account::new(base, Credentials::new("another key", "p", "s"));
+    let stranger = world.worker_for("stranger", &wire, stranger).await;
+    assert_eq!(stranger.work_once().await.unwrap(), 0, "it claims nothing of another account");
+    assert_eq!(main.work_once().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn an_intent_on_which_workers_fail_again_and_again_is_parked() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let fleet = world.worker("one", &wire).await;
+    fleet.submit(by_key(&key, "order-12")).await.unwrap();
+    for _ in 0..20 {
+        world.store.claim(fleet.account(), "dies#1", 1, Duration::ZERO).await.unwrap();
+    }
+    fleet.work_once().await.unwrap();
+    let parked = row(&world, &fleet, "order-12").await;
+    assert_eq!((parked.status, wire.paid.load(Ordering::SeqCst)), (IntentStatus::Parked, 0));
+    assert!(parked.history.contains("parked"), "{}", parked.history);
+    // An operator sends it on.
+    assert!(world.store.direct(&parked.key, Directive::Reconcile).await.unwrap());
+    fleet.work_once().await.unwrap();
+    assert_ne!(row(&world, &fleet, "order-12").await.status, IntentStatus::Parked);
+}
+
+#[tokio::test]
+async fn no_row_holds_a_card_a_password_or_a_key() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = world.worker("one", &wire).await;
+    let paid = fleet.charge(by_card("order-13", 499)).await.unwrap();
+    assert_eq!(paid.name(), "approved");
+    let merchant = world.sandbox.merchant("main").unwrap();
+    let keys = [&merchant.api_key, &merchant.api_password, &merchant.sha_key].map(|key| key.expose().to_owned());
+    let rows = world.store.list(IntentFilter::default()).await.unwrap();
+    let dump = format!("{rows:?}");
+    assert!(dump.contains("order-13"));
+    for canary in ["4000000000001000", "123\"", "cardCV2"].into_iter().chain(keys.iter().map(String::as_str)) {
+        assert!(!dump.contains(canary), "{canary} in {dump}");
+    }
+}
+
+#[tokio::test]
+async fn workers_that_run_pick_up_what_is_submitted_and_stop_when_told() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let fleet = world.worker("one", &wire).await;
+    let running = tokio::spawn({
+        let fleet = fleet.clone();
+        async move { fleet.run().await }
+    });
+    for number in 0..40 {
+        fleet.submit(by_key(&key, &format!("many-{number}"))).await.unwrap();
+    }
+    for number in 0..40 {
+        // Joins what the worker has in hand.
+        let settled = fleet.charge(by_key(&key, &format!("many-{number}"))).await.unwrap();
+        assert_eq!(settled.name(), "approved");
+    }
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 40);
+    fleet.shut_down();
+    running.await.unwrap();
+    let error = fleet.charge(by_key(&key, "too-late")).await;
+    assert!(error.is_ok() || matches!(error, Err(FleetError::ShuttingDown { .. })), "{error:?}");
+}
+
+impl IntentStore for Sleepy {
+    async fn enlist(&self, name: &str) -> Result<String, StoreError> {
+        self.store.enlist(name).await
+    }
+
+    async fn begin(&self, new: NewIntent) -> Result<Begun, StoreError> {
+        self.store.begin(new).await
+    }
+
+    /// The worker sleeps, and meanwhile another one claims.
+    async fn save(&self, hold: &Hold, state: &str, lease: Duration) -> Result<(), StoreError> {
+        self.sandbox.advance(LEASE * 2);
+        self.store.claim(&hold.key.account, "awake#1", 10, lease).await?;
+        self.store.save(hold, state, lease).await
+    }
+
+    async fn renew(&self, hold: &Hold, lease: Duration) -> Result<(), StoreError> {
+        self.store.renew(hold, lease).await
+    }
+
+    async fn release(&self, hold: &Hold, wake: Duration) -> Result<(), StoreError> {
+        self.store.release(hold, wake).await
+    }
+
+    async fn end(&self, hold: &Hold, end: IntentEnd) -> Result<(), StoreError> {
+        self.store.end(hold, end).await
+    }
+
+    async fn claim(&self, account: &str, owner: &str, most: u32, lease: Duration) -> Result<Vec<Intent>, StoreError> {
+        self.store.claim(account, owner, most, lease).await
+    }
+
+    async fn claim_one(&self, key: &IntentKey, owner: &str, lease: Duration) -> Result<Option<Claimed>, StoreError> {
+        self.store.claim_one(key, owner, lease).await
+    }
+
+    async fn find(&self, key: &IntentKey) -> Result<Option<Intent>, StoreError> {
+        self.store.find(key).await
+    }
+
+    async fn list(&self, filter: IntentFilter) -> Result<Vec<Intent>, StoreError> {
+        self.store.list(filter).await
+    }
+
+    async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
+        self.store.direct(key, directive).await
+    }
+
+    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<Intent>, StoreError> {
+        self.store.untold(account, most, visibility).await
+    }
+
+    async fn told(&self, key: &IntentKey, event: i32) -> Result<(), StoreError> {
+        self.store.told(key, event).await
+    }
+
+    async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
+        self.store.shares(wish).await
+    }
+
+    async fn stop(&self, account: &str, reason: Option<&str>) -> Result<(), StoreError> {
+        self.store.stop(account, reason).await
+    }
+
+    async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
+        self.store.stopped(account).await
+    }
+}

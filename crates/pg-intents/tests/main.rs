@@ -1,0 +1,5 @@
+//! What users of the crate see, in one program.
+
+mod fleet;
+mod sqlite;
+mod world;

@@ -1,0 +1,75 @@
+//! The store in SQLite.
+
+use std::{fs, sync::Arc};
+
+use pg_intents::{IntentStore as _, SqliteStore, StoreError, conformance};
+
+#[tokio::test]
+async fn a_file_and_the_memory_keep_what_a_store_promises() {
+    let folder = tempfile::tempdir().unwrap();
+    conformance::check(&SqliteStore::open(folder.path().join("intents.sqlite")).unwrap(), "file").await;
+    conformance::check(&SqliteStore::in_memory(|| 1_700_000_000_000).unwrap(), "memory").await;
+}
+
+#[tokio::test]
+async fn what_was_stored_is_there_for_the_next_process_and_for_one_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("intents.sqlite");
+    let (one, other) = (SqliteStore::open(&file).unwrap(), SqliteStore::open(&file).unwrap());
+    assert_eq!(one.enlist("w").await.unwrap(), "w#1");
+    assert_eq!(other.enlist("w").await.unwrap(), "w#2");
+    drop((one, other));
+    assert_eq!(SqliteStore::open(&file).unwrap().enlist("w").await.unwrap(), "w#3");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_file_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("intents.sqlite");
+    let _store = SqliteStore::open(&file).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn files_of_others_and_of_later_versions_are_refused_and_left_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    fs::write(&text, "these are my notes, and they are long enough to be no header".repeat(20)).unwrap();
+    let before = fs::read(&text).unwrap();
+    let refused = SqliteStore::open(&text).unwrap_err();
+    assert!(matches!(&refused, StoreError::Foreign(why) if why.contains("notes.txt")), "{refused}");
+    assert_eq!(fs::read(&text).unwrap(), before);
+
+    let other = folder.path().join("other.sqlite");
+    let connection = rusqlite::Connection::open(&other).unwrap();
+    connection.execute_batch("CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('Ann')").unwrap();
+    let refused = SqliteStore::open(&other).unwrap_err();
+    assert!(matches!(refused, StoreError::Foreign(_)), "{refused}");
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+    assert_eq!(tables, 1);
+
+    let newer = folder.path().join("newer.sqlite");
+    drop(SqliteStore::open(&newer).unwrap());
+    rusqlite::Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 7").unwrap();
+    let refused = SqliteStore::open(&newer).unwrap_err();
+    assert_eq!(refused, StoreError::Newer { found: 7, known: 1 });
+
+    let missing = SqliteStore::open(folder.path().join("no/such/folder.sqlite")).unwrap_err();
+    assert!(matches!(&missing, StoreError::Unavailable(why) if why.contains("no/such")), "{missing}");
+}
+
+/// Another process that holds the write lock for longer than the store waits.
+#[tokio::test]
+async fn a_locked_database_says_so_and_goes_on_when_it_is_free() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("intents.sqlite");
+    let store = Arc::new(SqliteStore::open(&file).unwrap());
+    let locked = rusqlite::Connection::open(&file).unwrap();
+    locked.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = store.enlist("w").await.unwrap_err();
+    assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("locked")), "{refused}");
+    locked.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
+}

@@ -1,0 +1,141 @@
+//! A sandbox and a store on one virtual clock, and workers that share them.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use pg_hyper::{
+    Client, ClientBuilder, TowerTransport, Transport, TransportError, VirtualClock,
+    proto::{
+        Account, BaseUrl, Credentials,
+        machine::throttle::ThrottleLimits,
+        model::{
+            Auth, AuthCardKey, CardDetails, CardKey, Currency, Item, Order, TokeniseTransactionKey, Transaction,
+            TransactionLookup,
+        },
+    },
+};
+use pg_intents::{Fleet, FleetPlan, SqliteStore};
+use pg_sandbox::{InProcess, Sandbox, Timestamp};
+use tokio::sync::Notify;
+
+pub(crate) const CARD: &str = "4000000000001000";
+pub(crate) const LEASE: Duration = Duration::from_secs(15);
+
+pub(crate) struct World {
+    pub(crate) sandbox: InProcess,
+    pub(crate) store: Arc<SqliteStore>,
+}
+
+/// The sandbox, with something done at each request.
+#[derive(Clone)]
+pub(crate) struct Wire {
+    inner: TowerTransport<InProcess>,
+    pub(crate) paid: Arc<AtomicUsize>,
+    pub(crate) fault: Arc<Mutex<Option<Fault>>>,
+    pub(crate) hanging: Arc<Notify>,
+}
+
+/// What becomes of the next payment: its future never ends.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Fault {
+    /// It has arrived.
+    After,
+    /// It never arrives.
+    Before,
+}
+
+impl Transport for Wire {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        let pays = request.uri().path().contains("/auth");
+        let fault = if pays { self.fault.lock().unwrap().take() } else { None };
+        if pays {
+            self.paid.fetch_add(1, Ordering::SeqCst);
+        }
+        if fault == Some(Fault::Before) {
+            self.hanging.notify_one();
+            std::future::pending::<()>().await;
+        }
+        let reply = self.inner.send(request).await;
+        if fault == Some(Fault::After) {
+            self.hanging.notify_one();
+            std::future::pending::<()>().await;
+        }
+        reply
+    }
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let sandbox = InProcess::new(Sandbox::in_memory(), Timestamp::parse("2026-05-04T10:00:00Z").unwrap());
+        let clock = sandbox.clone();
+        let store = SqliteStore::in_memory(move || i64::try_from(clock.unix_time().as_millis()).unwrap()).unwrap();
+        Self { sandbox, store: Arc::new(store) }
+    }
+
+    pub(crate) fn clock(&self) -> VirtualClock {
+        VirtualClock::shared(self.sandbox.clone(), InProcess::unix_time, InProcess::advance)
+    }
+
+    pub(crate) fn account(&self) -> Account {
+        let merchant = self.sandbox.merchant("main").unwrap();
+        let [key, password, sha] =
+            [&merchant.api_key, &merchant.api_password, &merchant.sha_key].map(|key| key.expose());
+        Account::new(BaseUrl::parse(InProcess::BASE_URL).unwrap(), Credentials::new(key, password, sha))
+            .with_dialect(pg_sandbox::dialect())
+    }
+
+    pub(crate) fn wire(&self, fault: Option<Fault>) -> Wire {
+        Wire {
+            inner: TowerTransport::new(self.sandbox.clone()),
+            paid: Arc::default(),
+            fault: Arc::new(Mutex::new(fault)),
+            hanging: Arc::default(),
+        }
+    }
+
+    pub(crate) async fn worker(&self, name: &str, wire: &Wire) -> Fleet<SqliteStore, Wire> {
+        self.worker_for(name, wire, self.account()).await
+    }
+
+    pub(crate) async fn worker_for(&self, name: &str, wire: &Wire, account: Account) -> Fleet<SqliteStore, Wire> {
+        let limits = ThrottleLimits::default().per_minute(1_000_000);
+        let client =
+            ClientBuilder::with_transport(account, wire.clone()).clock(self.clock()).limits(limits).seed(1).build();
+        // The worker's own clock is real: a request that hangs lets no time pass.
+        let plan = FleetPlan::new(name).lease(LEASE).poll(Duration::from_millis(5)).patience(Duration::from_secs(10));
+        Fleet::new(client, Arc::clone(&self.store), plan).await.unwrap()
+    }
+
+    pub(crate) async fn card_key(&self) -> CardKey {
+        let client = Client::with_transport(self.account(), self.wire(None));
+        let paid = client.call(&by_card("first", 100)).await.unwrap();
+        let stored = client.call(&TokeniseTransactionKey::new(&paid.record().transaction_key)).await.unwrap();
+        stored.card_key_details[0].card_key.clone()
+    }
+
+    /// What the service holds under a reference.
+    pub(crate) async fn ledger(&self, reference: &str) -> Vec<Transaction> {
+        let client = Client::with_transport(self.account(), self.wire(None));
+        let lookup = TransactionLookup::new().unique_merchant_reference(reference);
+        client.call(&lookup).await.map(|found| found.transactions).unwrap_or_default()
+    }
+}
+
+pub(crate) fn order(reference: &str, pence: u64) -> Order {
+    Order::new(Currency::GBP).item(Item::new("Tea", pence)).unique_merchant_reference(reference)
+}
+
+pub(crate) fn by_card(reference: &str, pence: u64) -> Auth {
+    Auth::new(CardDetails::new(CARD, "12", "49").cv2("123"), order(reference, pence))
+}
+
+pub(crate) fn by_key(key: &CardKey, reference: &str) -> AuthCardKey {
+    AuthCardKey::new(key, order(reference, 499))
+}
