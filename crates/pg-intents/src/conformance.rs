@@ -13,6 +13,8 @@
 //!
 //! It needs no clock: a lease that is to be over lasts no time, and one that is to hold lasts an hour.
 
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
 use std::time::Duration;
 
 use crate::{
@@ -54,7 +56,7 @@ impl<S: IntentStore> Suite<'_, S> {
         IntentKey::new(&*self.account, reference)
     }
 
-    fn new(&self, reference: &str, owner: Option<&str>, lease: Duration) -> NewIntent {
+    fn fresh(&self, reference: &str, owner: Option<&str>, lease: Duration) -> NewIntent {
         NewIntent {
             key: self.key(reference),
             kind: "charge authCardKey".to_owned(),
@@ -67,7 +69,7 @@ impl<S: IntentStore> Suite<'_, S> {
     }
 
     async fn begun(&self, reference: &str, owner: &str, lease: Duration) -> Hold {
-        let begun = self.store.begin(self.new(reference, Some(owner), lease)).await;
+        let begun = self.store.begin(self.fresh(reference, Some(owner), lease)).await;
         assert_eq!(begun, Ok(Begun::New), "a new reference is begun");
         Hold { key: self.key(reference), owner: owner.to_owned(), fence: 1 }
     }
@@ -93,10 +95,10 @@ impl<S: IntentStore> Suite<'_, S> {
     }
 
     async fn a_reference_is_begun_once(&self) {
-        let new = self.new("once", Some("w1"), HOUR);
+        let new = self.fresh("once", Some("w1"), HOUR);
         assert_eq!(self.store.begin(new.clone()).await, Ok(Begun::New));
         let again =
-            NewIntent { state: "other".to_owned(), digest: "d2".to_owned(), ..self.new("once", Some("w2"), HOUR) };
+            NewIntent { state: "other".to_owned(), digest: "d2".to_owned(), ..self.fresh("once", Some("w2"), HOUR) };
         let Ok(Begun::Existing(found)) = self.store.begin(again).await else {
             panic!("a second intent under one reference")
         };
@@ -148,7 +150,7 @@ impl<S: IntentStore> Suite<'_, S> {
 
     async fn claims_take_what_is_due_and_nothing_twice(&self) {
         for number in 0..5 {
-            let new = self.new(&format!("due {number}"), None, OVER);
+            let new = self.fresh(&format!("due {number}"), None, OVER);
             assert_eq!(self.store.begin(new).await, Ok(Begun::New));
         }
         self.begun("held", "w9", HOUR).await;
@@ -215,7 +217,7 @@ impl<S: IntentStore> Suite<'_, S> {
     async fn outcomes_are_told_until_acknowledged(&self) {
         let account = format!("{} outbox", self.account);
         let key = IntentKey::new(&*account, "told");
-        let new = NewIntent { key: key.clone(), ..self.new("told", Some("w1"), HOUR) };
+        let new = NewIntent { key: key.clone(), ..self.fresh("told", Some("w1"), HOUR) };
         assert_eq!(self.store.begin(new).await, Ok(Begun::New));
         let untold = async |visibility| self.store.untold(&account, 10, visibility).await.expect("untold answers");
         assert_eq!(untold(OVER).await, [], "no outcome, nothing to tell");
@@ -315,7 +317,7 @@ impl<S: IntentStore> Suite<'_, S> {
 
     async fn odd_texts_come_back_as_they_went(&self) {
         for odd in ["order'; DROP TABLE payment_intents; --", "日本語 \u{1F4B7}", "%_\\ \"\t", &"r".repeat(500)] {
-            let new = NewIntent { state: format!("{{\"{odd}\":1}}"), ..self.new(odd, Some("w1"), HOUR) };
+            let new = NewIntent { state: format!("{{\"{odd}\":1}}"), ..self.fresh(odd, Some("w1"), HOUR) };
             assert_eq!(self.store.begin(new.clone()).await, Ok(Begun::New));
             let row = self.row(odd).await;
             assert_eq!((row.key.reference, row.state), (odd.to_owned(), new.state));

@@ -24,8 +24,17 @@ use anyhow::{Context, Result, bail};
 use sources::Sources;
 
 /// The crates that others build on.
-const CRATES: [&str; 8] =
-    ["pg-model", "pg-crypto", "pg-proto", "pg-hyper", "pg-connections", "pg-sandbox", "pg-survey", "pg-rehearse"];
+const CRATES: [&str; 9] = [
+    "pg-model",
+    "pg-crypto",
+    "pg-proto",
+    "pg-hyper",
+    "pg-connections",
+    "pg-sandbox",
+    "pg-survey",
+    "pg-rehearse",
+    "pg-intents",
+];
 
 const FOLDER: &str = "docs/reference/api";
 /// Where older commits have it.

@@ -1,0 +1,114 @@
+//! The store in PostgreSQL.
+
+use std::{sync::Arc, time::Duration};
+
+use pg_intents::{IntentKey, IntentStore as _, POSTGRES_MIGRATIONS, PostgresStore, StoreError, conformance};
+
+use crate::server::Server;
+
+#[tokio::test]
+async fn a_server_keeps_what_a_store_promises() {
+    let Some(server) = Server::start() else { return };
+    let refused = PostgresStore::connect(&server.url()).await.unwrap_err();
+    assert_eq!(refused, StoreError::Older { found: 0, known: 1 });
+    // Two processes at once.
+    let url = server.url();
+    let (one, other) = tokio::join!(PostgresStore::migrate(&url), PostgresStore::migrate(&url));
+    conformance::check(&one.unwrap(), "one").await;
+    conformance::check(&other.unwrap(), "other").await;
+    // Without rights beyond its tables, as a database administrator would set it up.
+    server.psql("CREATE ROLE shop LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO shop");
+    let humble = PostgresStore::connect(&url.replace("pg@", "shop@")).await.unwrap();
+    conformance::check(&humble, "humble").await;
+}
+
+#[tokio::test]
+async fn migrations_that_were_run_by_hand_serve_as_well() {
+    let Some(server) = Server::start() else { return };
+    for migration in POSTGRES_MIGRATIONS {
+        server.psql(migration);
+    }
+    let store = PostgresStore::connect(&server.url()).await.unwrap();
+    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
+    server.psql("UPDATE payment_store SET version = 9");
+    let newer = PostgresStore::connect(&server.url()).await.unwrap_err();
+    assert_eq!(newer, StoreError::Newer { found: 9, known: 1 });
+}
+
+#[tokio::test]
+async fn databases_that_are_foreign_read_only_or_forgetful_are_refused_in_one_line() {
+    let Some(server) = Server::start() else { return };
+    let why = async |url: &str| {
+        let error = PostgresStore::migrate(url).await.unwrap_err();
+        let text = error.to_string();
+        assert!(!text.contains('\n') && !text.contains("hunter2"), "{text}");
+        text
+    };
+    server.psql("CREATE TABLE payment_intents (name text); INSERT INTO payment_intents VALUES ('mine')");
+    assert!(why(&server.url()).await.contains("a table payment_intents is there"));
+    assert_eq!(server.psql("SELECT name FROM payment_intents").trim(), "mine", "foreign rows are left alone");
+    server.psql("CREATE TABLE payment_store (other int)");
+    assert!(why(&server.url()).await.contains("a table payment_store is there"));
+    server.psql("ALTER ROLE pg SET default_transaction_read_only = on");
+    assert!(why(&server.url()).await.contains("read-only"));
+    server.psql("ALTER ROLE pg RESET default_transaction_read_only");
+    server.psql("ALTER ROLE pg SET synchronous_commit = off");
+    assert!(why(&server.url()).await.contains("synchronous_commit is off"));
+    assert!(why("postgres://pg:hunter2@127.0.0.1:1/postgres").await.contains("not available"));
+    assert!(why("postgres://pg:hunter2@[").await.contains("invalid"));
+    assert!(why(&server.url().replace("sslmode=disable", "sslmode=require")).await.contains("not available"));
+}
+
+#[tokio::test]
+async fn listeners_hear_of_what_is_submitted() {
+    let Some(server) = Server::start() else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url()).await.unwrap().listening(&server.url()).unwrap());
+    let heard = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.changed().await }
+    });
+    // The first is heard when LISTEN begins, or by what is submitted.
+    let new = |reference: &str| pg_intents::NewIntent {
+        key: IntentKey::new("a", reference),
+        kind: "charge".to_owned(),
+        digest: String::new(),
+        request: None,
+        state: String::new(),
+        owner: None,
+        lease: Duration::ZERO,
+    };
+    store.begin(new("one")).await.unwrap();
+    heard.await.unwrap();
+    let mut number = 0;
+    let mut again = std::pin::pin!(store.changed());
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut again => break,
+            begun = async { number += 1; store.begin(new(&format!("more {number}"))).await } => drop(begun.unwrap()),
+        }
+    }
+}
+
+/// A server that goes away in the middle: errors while it is gone, and the same rows when it is back.
+#[tokio::test]
+async fn what_was_acknowledged_is_there_after_a_crash_of_the_server() {
+    let Some(mut server) = Server::start() else { return };
+    let store = PostgresStore::migrate(&server.url()).await.unwrap();
+    let key = IntentKey::new("a", "acknowledged");
+    let new = pg_intents::NewIntent {
+        key: key.clone(),
+        kind: "charge".to_owned(),
+        digest: String::new(),
+        request: None,
+        state: "s".to_owned(),
+        owner: Some("w".to_owned()),
+        lease: Duration::from_secs(60),
+    };
+    store.begin(new).await.unwrap();
+    server.crash();
+    let gone = store.find(&key).await.unwrap_err();
+    assert!(matches!(gone, StoreError::Unavailable(_)), "{gone}");
+    server.run();
+    assert_eq!(store.find(&key).await.unwrap().unwrap().state, "s");
+}
