@@ -18,8 +18,8 @@
 use std::time::Duration;
 
 use crate::{
-    Begun, Claimed, Directive, Hold, Intent, IntentEnd, IntentFilter, IntentKey, IntentStatus, IntentStore, NewIntent,
-    ShareWish, StoreError,
+    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore,
+    NewIntent, ShareWish, StoreError,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -68,18 +68,18 @@ impl<S: IntentStore> Suite<'_, S> {
         }
     }
 
-    async fn begun(&self, reference: &str, owner: &str, lease: Duration) -> Hold {
+    async fn begun(&self, reference: &str, owner: &str, lease: Duration) -> IntentLease {
         let begun = self.store.begin(self.fresh(reference, Some(owner), lease)).await;
         assert_eq!(begun, Ok(Begun::New), "a new reference is begun");
-        Hold { key: self.key(reference), owner: owner.to_owned(), fence: 1 }
+        IntentLease { key: self.key(reference), owner: owner.to_owned(), fence: 1 }
     }
 
-    async fn row(&self, reference: &str) -> Intent {
+    async fn row(&self, reference: &str) -> IntentRow {
         let found = self.store.find(&self.key(reference)).await.expect("find answers");
         found.expect("what was stored is found")
     }
 
-    async fn claim(&self, owner: &str, most: u32, lease: Duration) -> Vec<Intent> {
+    async fn claim(&self, owner: &str, most: u32, lease: Duration) -> Vec<IntentRow> {
         self.store.claim(&self.account, owner, most, lease).await.expect("claim answers")
     }
 
@@ -124,8 +124,8 @@ impl<S: IntentStore> Suite<'_, S> {
         let taken = claimed.iter().find(|intent| intent.key.reference == "fenced").expect("a lapsed lease is claimed");
         assert_eq!((taken.fence, &*taken.state, taken.claims), (2, "s1", 1), "a claim raises the fencing number");
         let new_hold = taken.hold().expect("a claimed row has an owner");
-        let wrong_owner = Hold { owner: "w1".to_owned(), ..new_hold.clone() };
-        let wrong_fence = Hold { owner: "w2".to_owned(), ..hold.clone() };
+        let wrong_owner = IntentLease { owner: "w1".to_owned(), ..new_hold.clone() };
+        let wrong_fence = IntentLease { owner: "w2".to_owned(), ..hold.clone() };
         for lost in [&hold, &wrong_owner, &wrong_fence] {
             let end = Self::end(IntentStatus::Ended, "{}", None);
             assert_eq!(self.store.save(lost, "stale", HOUR).await, Err(StoreError::Lost), "save without the lease");
@@ -202,7 +202,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(self.store.end(&hold, unknown).await, Ok(()));
         assert_eq!(self.row("ends").await.event, 1, "the same outcome is no news");
         let claimed = self.claim("w2", 10, HOUR).await;
-        let hold = claimed.iter().find_map(Intent::hold).expect("claimed again");
+        let hold = claimed.iter().find_map(IntentRow::hold).expect("claimed again");
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "paid", None)).await, Ok(()));
         let row = self.row("ends").await;
         assert_eq!((row.status, row.event, row.claims), (IntentStatus::Ended, 2, 0));
@@ -221,7 +221,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(self.store.begin(new).await, Ok(Begun::New));
         let untold = async |visibility| self.store.untold(&account, 10, visibility).await.expect("untold answers");
         assert_eq!(untold(OVER).await, [], "no outcome, nothing to tell");
-        let hold = Hold { key: key.clone(), owner: "w1".to_owned(), fence: 1 };
+        let hold = IntentLease { key: key.clone(), owner: "w1".to_owned(), fence: 1 };
         let end = Self::end(IntentStatus::Unknown, "unknown", Some(OVER));
         assert_eq!(self.store.end(&hold, end).await, Ok(()));
         let told: Vec<_> = untold(OVER).await.into_iter().map(|intent| (intent.event, intent.outcome)).collect();
@@ -249,7 +249,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert!(matches!(self.store.claim_one(&key, "w2", HOUR).await, Ok(Some(Claimed::Not(_)))));
         assert_eq!(self.store.direct(&key, Directive::Reconcile).await, Ok(true));
         let claimed = self.claim("w2", 100, HOUR).await;
-        let hold = claimed.iter().find(|intent| intent.key == key).and_then(Intent::hold).expect("it goes on");
+        let hold = claimed.iter().find(|intent| intent.key == key).and_then(IntentRow::hold).expect("it goes on");
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "paid", None)).await, Ok(()));
         for directive in [Directive::Park, Directive::Reconcile] {
             assert_eq!(self.store.direct(&key, directive).await, Ok(false), "what has ended stays as it is");
@@ -329,7 +329,7 @@ trait ReadAt {
     fn at(self, read_at: i64) -> Self;
 }
 
-impl ReadAt for Intent {
+impl ReadAt for IntentRow {
     /// The same row, read at another time.
     fn at(self, read_at: i64) -> Self {
         Self { read_at, ..self }

@@ -22,8 +22,8 @@ use pg_hyper::{
 use tokio::sync::Notify;
 
 use crate::{
-    Claimed, Hold, Intent, IntentEnd, IntentKey, IntentStatus, IntentStore, NewIntent, Payment, Settled, StoreError,
-    terms::Terms,
+    Claimed, IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent, Payment,
+    PaymentOutcome, StoreError, terms::Terms,
 };
 
 mod error;
@@ -104,7 +104,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// # Errors
     /// [`FleetError::OtherPayment`] and [`FleetError::Misuse`] of payments that were not sent; [`FleetError::Store`] and
     /// [`FleetError::Pending`] if there is no outcome within the plan's patience. Charge again under the same reference.
-    pub async fn charge<P: Payment>(&self, payment: P) -> Result<Settled, FleetError> {
+    pub async fn charge<P: Payment>(&self, payment: P) -> Result<PaymentOutcome, FleetError> {
         let terms = self.terms(&payment)?;
         let Some(busy) = self.occupy(&terms.key.reference) else { return self.join(&terms, Some(payment)).await };
         let settled = self.begin(&terms, payment.clone()).await;
@@ -142,11 +142,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     ///
     /// # Errors
     /// As [`charge`](Self::charge).
-    pub async fn outcome(&self, reference: &str) -> Result<Option<Settled>, FleetError> {
+    pub async fn outcome(&self, reference: &str) -> Result<Option<PaymentOutcome>, FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
         let found = self.0.store.find(&key).await?;
         match found {
-            Some(Intent { outcome: Some(outcome), .. }) => Ok(Some(self.read(&outcome, reference)?)),
+            Some(IntentRow { outcome: Some(outcome), .. }) => Ok(Some(self.read(&outcome, reference)?)),
             Some(_) => Err(FleetError::Pending { reference: reference.to_owned() }),
             None => Ok(None),
         }
@@ -206,7 +206,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Begins a payment and works on it to its end; `None` if another worker has it.
-    async fn begin<P: Payment>(&self, terms: &Terms, payment: P) -> Option<Result<Settled, FleetError>> {
+    async fn begin<P: Payment>(&self, terms: &Terms, payment: P) -> Option<Result<PaymentOutcome, FleetError>> {
         let patience = self.0.plan.clock.now().after(self.0.plan.patience);
         let machine = match self.machine(payment.clone()) {
             Ok(machine) => machine,
@@ -253,7 +253,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Goes on with an intent that this worker has claimed.
-    async fn resume<P: Payment>(&self, intent: &Intent, payment: Option<P>) -> Worked {
+    async fn resume<P: Payment>(&self, intent: &IntentRow, payment: Option<P>) -> Worked {
         let Some(hold) = intent.hold() else { return Worked::Lost };
         // Once it has ended as unknown, only lookups follow.
         let payment = payment.filter(|_| intent.status == IntentStatus::Open);
@@ -296,7 +296,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         reference: &str,
         claims: i32,
     ) -> Worked {
-        let (text, status) = Settled::stored(outcome);
+        let (text, status) = PaymentOutcome::stored(outcome);
         let hold = match keeper.hold(saved).await {
             Ok(hold) => hold,
             Err(trouble) => return trouble.into(),
@@ -354,7 +354,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Hands a lease over. If the store is away it ends by itself.
-    async fn give_up(&self, hold: Option<Hold>, wake: Duration) {
+    async fn give_up(&self, hold: Option<IntentLease>, wake: Duration) {
         if let Some(hold) = hold
             && let Err(error) = self.0.store.release(&hold, wake).await
         {
@@ -362,8 +362,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    fn read(&self, outcome: &str, reference: &str) -> Result<Settled, FleetError> {
-        Ok(Settled::read(outcome, reference, self.0.client.account().dialect())?)
+    fn read(&self, outcome: &str, reference: &str) -> Result<PaymentOutcome, FleetError> {
+        Ok(PaymentOutcome::read(outcome, reference, self.0.client.account().dialect())?)
     }
 
     async fn sleep(&self, pause: Duration) {
@@ -379,7 +379,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
 /// What became of working on an intent.
 enum Worked {
-    Ended(Settled),
+    Ended(PaymentOutcome),
     /// Another worker has it.
     Lost,
     Store(StoreError),
@@ -401,7 +401,7 @@ fn account_of(account: &Account) -> String {
     account.bound_identity()
 }
 
-fn same_payment(terms: &Terms, found: &Intent) -> Result<(), FleetError> {
+fn same_payment(terms: &Terms, found: &IntentRow) -> Result<(), FleetError> {
     if found.digest == terms.digest && found.kind == terms.kind {
         return Ok(());
     }

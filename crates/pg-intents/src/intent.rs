@@ -13,7 +13,7 @@ pub struct IntentKey {
 
 /// The right to work on an intent. It is worth as much as its fencing number: the store accepts nothing under an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hold {
+pub struct IntentLease {
     /// The intent.
     pub key: IntentKey,
     /// The worker, by the name that [`IntentStore::enlist`](crate::IntentStore::enlist) gave it.
@@ -56,7 +56,7 @@ pub struct NewIntent {
 
 /// An intent as it is stored. Times are milliseconds since 1970 by the database's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Intent {
+pub struct IntentRow {
     /// Which one.
     pub key: IntentKey,
     /// Which machine, and for a charge which method.
@@ -146,11 +146,11 @@ impl IntentStatus {
     }
 }
 
-impl Intent {
+impl IntentRow {
     /// The right to work on it, for the owner that the row names.
     #[must_use]
-    pub fn hold(&self) -> Option<Hold> {
-        Some(Hold { key: self.key.clone(), owner: self.owner.clone()?, fence: self.fence })
+    pub fn hold(&self) -> Option<IntentLease> {
+        Some(IntentLease { key: self.key.clone(), owner: self.owner.clone()?, fence: self.fence })
     }
 
     /// Whether any worker may claim it.

@@ -9,7 +9,7 @@
 //! ```no_run
 //! use std::sync::Arc;
 //! use pg_hyper::{Client, proto::{Account, model::{AuthCardKey, Currency, Item, Order}}};
-//! use pg_intents::{Fleet, FleetPlan, Settled, SqliteStore};
+//! use pg_intents::{Fleet, FleetPlan, PaymentOutcome, SqliteStore};
 //!
 //! # async fn pay(account: Account) -> Result<(), Box<dyn std::error::Error>> {
 //! let store = Arc::new(SqliteStore::open("intents.sqlite")?);
@@ -20,8 +20,8 @@
 //!
 //! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
 //! match fleet.charge(AuthCardKey::new("card key", order)).await? {
-//!     Settled::Approved(paid) => println!("paid: {}", paid.transaction_key),
-//!     Settled::Unknown { why, .. } => println!("not known yet: {why}"),
+//!     PaymentOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
+//!     PaymentOutcome::Unknown { why, .. } => println!("not known yet: {why}"),
 //!     other => println!("not paid: {other:?}"),
 //! }
 //! # Ok(())
@@ -51,8 +51,8 @@ mod store;
 mod terms;
 
 pub use fleet::{Fleet, FleetError, FleetPlan};
-pub use intent::{Hold, Intent, IntentEnd, IntentKey, IntentStatus, NewIntent};
-pub use outcome::Settled;
+pub use intent::{IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, NewIntent};
+pub use outcome::PaymentOutcome;
 #[cfg(feature = "postgres")]
 pub use postgres::{POSTGRES_MIGRATIONS, PostgresStore};
 #[cfg(feature = "sqlite")]

@@ -14,7 +14,7 @@ use crate::{IntentStatus, StoreError};
 /// How a payment ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Settled {
+pub enum PaymentOutcome {
     /// Paid, or reserved: once.
     Approved(Box<Transaction>),
     /// The bank said no. Nothing was charged, and the reference is used up.
@@ -42,7 +42,7 @@ enum Stored {
     Unknown { why: String },
 }
 
-impl Settled {
+impl PaymentOutcome {
     /// As it is stored: without what the tables do not know, and with everything masked that looks like a card number.
     pub(crate) fn stored(outcome: &ChargeOutcome) -> (String, IntentStatus) {
         let status = match outcome {

@@ -14,8 +14,8 @@ use self::{
     tls::Tls,
 };
 use crate::{
-    Begun, Claimed, Directive, Hold, Intent, IntentEnd, IntentFilter, IntentKey, IntentStatus, IntentStore, NewIntent,
-    ShareWish, StoreError, store::millis,
+    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore,
+    NewIntent, ShareWish, StoreError, store::millis,
 };
 
 mod listener;
@@ -132,7 +132,7 @@ impl PostgresStore {
         }
     }
 
-    async fn intents(&self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Intent>, StoreError> {
+    async fn intents(&self, statement: &str, values: &[Value<'_>]) -> Result<Vec<IntentRow>, StoreError> {
         self.pool.query(statement, values).await?.iter().map(intent).collect()
     }
 }
@@ -163,8 +163,8 @@ fn get<'a, V: tokio_postgres::types::FromSql<'a>>(row: &'a Row, at: usize) -> Re
     row.try_get(at).map_err(|error| StoreError::Unreadable(pool::words(&error)))
 }
 
-fn intent(row: &Row) -> Result<Intent, StoreError> {
-    Ok(Intent {
+fn intent(row: &Row) -> Result<IntentRow, StoreError> {
+    Ok(IntentRow {
         key: IntentKey { account: get(row, 0)?, reference: get(row, 1)? },
         kind: get(row, 2)?,
         digest: get(row, 3)?,
@@ -202,7 +202,7 @@ fn small(value: &(dyn ToSql + Sync)) -> Value<'_> {
 }
 
 /// The first four values of a statement on a held row.
-fn held(hold: &Hold) -> [Value<'_>; 4] {
+fn held(hold: &IntentLease) -> [Value<'_>; 4] {
     [text(&hold.key.account), text(&hold.key.reference), big(&hold.fence), text(&hold.owner)]
 }
 
@@ -237,29 +237,35 @@ impl IntentStore for PostgresStore {
         }
     }
 
-    async fn save(&self, hold: &Hold, state: &str, lease: Duration) -> Result<(), StoreError> {
+    async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
         let [a, b, c, d] = held(hold);
         self.changed_one(sql::SAVE, &[a, b, c, d, text(&state), big(&millis(lease))]).await
     }
 
-    async fn renew(&self, hold: &Hold, lease: Duration) -> Result<(), StoreError> {
+    async fn renew(&self, hold: &IntentLease, lease: Duration) -> Result<(), StoreError> {
         let [a, b, c, d] = held(hold);
         self.changed_one(sql::RENEW, &[a, b, c, d, big(&millis(lease))]).await
     }
 
-    async fn release(&self, hold: &Hold, wake: Duration) -> Result<(), StoreError> {
+    async fn release(&self, hold: &IntentLease, wake: Duration) -> Result<(), StoreError> {
         let [a, b, c, d] = held(hold);
         self.changed_one(sql::RELEASE, &[a, b, c, d, big(&millis(wake))]).await
     }
 
-    async fn end(&self, hold: &Hold, end: IntentEnd) -> Result<(), StoreError> {
+    async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
         let [a, b, c, d] = held(hold);
         let (status, wake, what) = (end.status.code(), end.wake.map(millis), end.status.name());
         let values = [a, b, c, d, small(&status), text(&end.state), text(&end.outcome), big(&wake), text(&what)];
         self.changed_one(sql::END, &values).await
     }
 
-    async fn claim(&self, account: &str, owner: &str, most: u32, lease: Duration) -> Result<Vec<Intent>, StoreError> {
+    async fn claim(
+        &self,
+        account: &str,
+        owner: &str,
+        most: u32,
+        lease: Duration,
+    ) -> Result<Vec<IntentRow>, StoreError> {
         let (lease, most) = (millis(lease), i64::from(most));
         let values = [text(&owner), big(&lease), text(&account), big(&most)];
         self.intents(&[sql::CLAIM, sql::COLUMNS].concat(), &values).await
@@ -274,12 +280,12 @@ impl IntentStore for PostgresStore {
         Ok(self.find(key).await?.map(|found| Claimed::Not(Box::new(found))))
     }
 
-    async fn find(&self, key: &IntentKey) -> Result<Option<Intent>, StoreError> {
+    async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {
         let statement = ["SELECT ", sql::COLUMNS, sql::FIND].concat();
         Ok(self.intents(&statement, &[text(&key.account), text(&key.reference)]).await?.pop())
     }
 
-    async fn list(&self, filter: IntentFilter) -> Result<Vec<Intent>, StoreError> {
+    async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
         let statuses: Vec<i16> = filter.statuses.iter().map(|status| status.code()).collect();
         let statement = ["SELECT ", sql::COLUMNS, sql::LIST].concat();
         let most = i64::from(filter.most);
@@ -295,7 +301,7 @@ impl IntentStore for PostgresStore {
         Ok(!self.pool.query(statement, &[text(&key.account), text(&key.reference)]).await?.is_empty())
     }
 
-    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<Intent>, StoreError> {
+    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
         let (visibility, most) = (millis(visibility), i64::from(most));
         let values = [big(&visibility), text(&account), big(&most)];
         self.intents(&[sql::UNTOLD, sql::COLUMNS].concat(), &values).await

@@ -7,8 +7,8 @@ use tokio::sync::Notify;
 
 use self::executor::{Executor, StoreClock};
 use crate::{
-    Begun, Claimed, Directive, Hold, Intent, IntentEnd, IntentFilter, IntentKey, IntentStore, NewIntent, ShareWish,
-    StoreError,
+    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentLease, IntentRow, IntentStore, NewIntent,
+    ShareWish, StoreError,
 };
 
 mod executor;
@@ -69,8 +69,8 @@ impl SqliteStore {
 
     async fn held(
         &self,
-        hold: &Hold,
-        change: impl FnOnce(&Connection, i64, &Hold) -> rusqlite::Result<Option<()>> + Send + 'static,
+        hold: &IntentLease,
+        change: impl FnOnce(&Connection, i64, &IntentLease) -> rusqlite::Result<Option<()>> + Send + 'static,
     ) -> Result<(), StoreError> {
         let hold = hold.clone();
         self.executor.run(move |connection, now| change(connection, now, &hold)).await?.ok_or(StoreError::Lost)
@@ -140,24 +140,30 @@ impl IntentStore for SqliteStore {
         self.executor.run(move |connection, now| operations::begin(connection, now, &new)).await
     }
 
-    async fn save(&self, hold: &Hold, state: &str, lease: Duration) -> Result<(), StoreError> {
+    async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
         let state = state.to_owned();
         self.held(hold, move |connection, now, hold| operations::save(connection, now, hold, &state, lease)).await
     }
 
-    async fn renew(&self, hold: &Hold, lease: Duration) -> Result<(), StoreError> {
+    async fn renew(&self, hold: &IntentLease, lease: Duration) -> Result<(), StoreError> {
         self.held(hold, move |connection, now, hold| operations::renew(connection, now, hold, lease)).await
     }
 
-    async fn release(&self, hold: &Hold, wake: Duration) -> Result<(), StoreError> {
+    async fn release(&self, hold: &IntentLease, wake: Duration) -> Result<(), StoreError> {
         self.held(hold, move |connection, now, hold| operations::release(connection, now, hold, wake)).await
     }
 
-    async fn end(&self, hold: &Hold, end: IntentEnd) -> Result<(), StoreError> {
+    async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
         self.held(hold, move |connection, now, hold| operations::end(connection, now, hold, &end)).await
     }
 
-    async fn claim(&self, account: &str, owner: &str, most: u32, lease: Duration) -> Result<Vec<Intent>, StoreError> {
+    async fn claim(
+        &self,
+        account: &str,
+        owner: &str,
+        most: u32,
+        lease: Duration,
+    ) -> Result<Vec<IntentRow>, StoreError> {
         let (account, owner) = (account.to_owned(), owner.to_owned());
         self.executor
             .run(move |connection, now| operations::claim(connection, now, &account, &owner, most, lease))
@@ -169,12 +175,12 @@ impl IntentStore for SqliteStore {
         self.executor.run(move |connection, now| operations::claim_one(connection, now, &key, &owner, lease)).await
     }
 
-    async fn find(&self, key: &IntentKey) -> Result<Option<Intent>, StoreError> {
+    async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {
         let key = key.clone();
         self.executor.run(move |connection, now| operations::find(connection, now, &key)).await
     }
 
-    async fn list(&self, filter: IntentFilter) -> Result<Vec<Intent>, StoreError> {
+    async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
         self.executor.run(move |connection, now| operations::list(connection, now, &filter)).await
     }
 
@@ -183,7 +189,7 @@ impl IntentStore for SqliteStore {
         self.executor.run(move |connection, now| operations::direct(connection, now, &key, directive)).await
     }
 
-    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<Intent>, StoreError> {
+    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
         let account = account.to_owned();
         self.executor.run(move |connection, now| operations::untold(connection, now, &account, most, visibility)).await
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Hold, Intent, IntentEnd, IntentKey, IntentStatus, NewIntent};
+use crate::{IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, NewIntent};
 
 /// A year: the bound of every duration that it is given, so that no arithmetic overflows.
 pub(crate) const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
@@ -15,7 +15,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 ///
 /// The heart of it is the fencing number. A claim raises it; [`save`](Self::save), [`renew`](Self::renew),
 /// [`release`](Self::release) and [`end`](Self::end) change a row only if it still has the number and the owner of their
-/// [`Hold`], and say [`StoreError::Lost`] otherwise. So a worker that slept past its lease, and whose intent was claimed
+/// [`IntentLease`], and say [`StoreError::Lost`] otherwise. So a worker that slept past its lease, and whose intent was claimed
 /// meanwhile, saves nothing; and since it saves before it sends, it sends nothing.
 pub trait IntentStore: Send + Sync + 'static {
     /// A name that no worker had before: the given one and a number.
@@ -25,16 +25,21 @@ pub trait IntentStore: Send + Sync + 'static {
     fn begin(&self, new: NewIntent) -> impl Future<Output = Result<Begun, StoreError>> + Send;
 
     /// Stores the machine's state before a request, and extends the lease to `lease` from now.
-    fn save(&self, hold: &Hold, state: &str, lease: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn save(
+        &self,
+        hold: &IntentLease,
+        state: &str,
+        lease: Duration,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Extends the lease to `lease` from now.
-    fn renew(&self, hold: &Hold, lease: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn renew(&self, hold: &IntentLease, lease: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Gives the intent up: any worker may claim it after `wake`.
-    fn release(&self, hold: &Hold, wake: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn release(&self, hold: &IntentLease, wake: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores how it ended. An outcome that differs from the one before raises `event`.
-    fn end(&self, hold: &Hold, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn end(&self, hold: &IntentLease, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Takes intents of an account that are due, the longest due first, at most so many, each under a new fencing number. Two
     /// workers that claim at once never take the same one.
@@ -44,7 +49,7 @@ pub trait IntentStore: Send + Sync + 'static {
         owner: &str,
         most: u32,
         lease: Duration,
-    ) -> impl Future<Output = Result<Vec<Intent>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
     /// Takes one intent if it is open or unknown and is due, has no owner, or is the claimer's own. In every case it returns the
     /// row as it is then: whether it was taken shows in its owner and fencing number. `None` if there is none.
@@ -56,10 +61,10 @@ pub trait IntentStore: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Option<Claimed>, StoreError>> + Send;
 
     /// Reads an intent.
-    fn find(&self, key: &IntentKey) -> impl Future<Output = Result<Option<Intent>, StoreError>> + Send;
+    fn find(&self, key: &IntentKey) -> impl Future<Output = Result<Option<IntentRow>, StoreError>> + Send;
 
     /// Reads intents, those that changed last first.
-    fn list(&self, filter: IntentFilter) -> impl Future<Output = Result<Vec<Intent>, StoreError>> + Send;
+    fn list(&self, filter: IntentFilter) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
     /// Does what an operator says, whoever owns the intent: the fencing number is raised, so its owner loses it. `false` if it has
     /// ended, or does not exist.
@@ -72,7 +77,7 @@ pub trait IntentStore: Send + Sync + 'static {
         account: &str,
         most: u32,
         visibility: Duration,
-    ) -> impl Future<Output = Result<Vec<Intent>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
     /// The application has acknowledged the outcome with this number.
     fn told(&self, key: &IntentKey, event: i32) -> impl Future<Output = Result<(), StoreError>> + Send;
@@ -116,16 +121,16 @@ pub enum Begun {
     /// It was stored.
     New,
     /// There is one under its key.
-    Existing(Box<Intent>),
+    Existing(Box<IntentRow>),
 }
 
 /// What became of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claimed {
     /// It was taken.
-    Taken(Box<Intent>),
+    Taken(Box<IntentRow>),
     /// Another worker has it, or nothing is left to do.
-    Not(Box<Intent>),
+    Not(Box<IntentRow>),
 }
 
 /// Which intents are listed.
@@ -203,23 +208,29 @@ impl<S: IntentStore> IntentStore for std::sync::Arc<S> {
         (**self).begin(new).await
     }
 
-    async fn save(&self, hold: &Hold, state: &str, lease: Duration) -> Result<(), StoreError> {
+    async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
         (**self).save(hold, state, lease).await
     }
 
-    async fn renew(&self, hold: &Hold, lease: Duration) -> Result<(), StoreError> {
+    async fn renew(&self, hold: &IntentLease, lease: Duration) -> Result<(), StoreError> {
         (**self).renew(hold, lease).await
     }
 
-    async fn release(&self, hold: &Hold, wake: Duration) -> Result<(), StoreError> {
+    async fn release(&self, hold: &IntentLease, wake: Duration) -> Result<(), StoreError> {
         (**self).release(hold, wake).await
     }
 
-    async fn end(&self, hold: &Hold, end: IntentEnd) -> Result<(), StoreError> {
+    async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
         (**self).end(hold, end).await
     }
 
-    async fn claim(&self, account: &str, owner: &str, most: u32, lease: Duration) -> Result<Vec<Intent>, StoreError> {
+    async fn claim(
+        &self,
+        account: &str,
+        owner: &str,
+        most: u32,
+        lease: Duration,
+    ) -> Result<Vec<IntentRow>, StoreError> {
         (**self).claim(account, owner, most, lease).await
     }
 
@@ -227,11 +238,11 @@ impl<S: IntentStore> IntentStore for std::sync::Arc<S> {
         (**self).claim_one(key, owner, lease).await
     }
 
-    async fn find(&self, key: &IntentKey) -> Result<Option<Intent>, StoreError> {
+    async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {
         (**self).find(key).await
     }
 
-    async fn list(&self, filter: IntentFilter) -> Result<Vec<Intent>, StoreError> {
+    async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
         (**self).list(filter).await
     }
 
@@ -239,7 +250,7 @@ impl<S: IntentStore> IntentStore for std::sync::Arc<S> {
         (**self).direct(key, directive).await
     }
 
-    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<Intent>, StoreError> {
+    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
         (**self).untold(account, most, visibility).await
     }
 

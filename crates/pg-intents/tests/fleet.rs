@@ -7,14 +7,14 @@ use std::{
 
 use pg_hyper::proto::{Account, BaseUrl, Credentials};
 use pg_intents::{
-    Begun, Claimed, Directive, Fleet, FleetError, FleetPlan, Hold, Intent, IntentEnd, IntentFilter, IntentKey,
-    IntentStatus, IntentStore, NewIntent, Settled, ShareWish, SqliteStore, StoreError,
+    Begun, Claimed, Directive, Fleet, FleetError, FleetPlan, IntentEnd, IntentFilter, IntentKey, IntentLease,
+    IntentRow, IntentStatus, IntentStore, NewIntent, PaymentOutcome, ShareWish, SqliteStore, StoreError,
 };
 use pg_sandbox::InProcess;
 
 use crate::world::{Fault, LEASE, Wire, World, by_card, by_key, order};
 
-async fn row(world: &World, fleet: &Fleet<SqliteStore, Wire>, reference: &str) -> Intent {
+async fn row(world: &World, fleet: &Fleet<SqliteStore, Wire>, reference: &str) -> IntentRow {
     world.store.find(&IntentKey::new(fleet.account(), reference)).await.unwrap().unwrap()
 }
 
@@ -75,7 +75,7 @@ async fn calls_at_the_same_time_on_many_workers_make_one_payment() {
         settled.push(call.await.unwrap());
     }
     assert!(
-        settled.iter().all(|other| *other == settled[0]) && matches!(settled[0], Settled::Approved(_)),
+        settled.iter().all(|other| *other == settled[0]) && matches!(settled[0], PaymentOutcome::Approved(_)),
         "{settled:?}"
     );
     assert_eq!(world.ledger("order-3").await.len(), 1);
@@ -257,25 +257,31 @@ impl IntentStore for Sleepy {
     }
 
     /// The worker sleeps, and meanwhile another one claims.
-    async fn save(&self, hold: &Hold, state: &str, lease: Duration) -> Result<(), StoreError> {
+    async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
         self.sandbox.advance(LEASE * 2);
         self.store.claim(&hold.key.account, "awake#1", 10, lease).await?;
         self.store.save(hold, state, lease).await
     }
 
-    async fn renew(&self, hold: &Hold, lease: Duration) -> Result<(), StoreError> {
+    async fn renew(&self, hold: &IntentLease, lease: Duration) -> Result<(), StoreError> {
         self.store.renew(hold, lease).await
     }
 
-    async fn release(&self, hold: &Hold, wake: Duration) -> Result<(), StoreError> {
+    async fn release(&self, hold: &IntentLease, wake: Duration) -> Result<(), StoreError> {
         self.store.release(hold, wake).await
     }
 
-    async fn end(&self, hold: &Hold, end: IntentEnd) -> Result<(), StoreError> {
+    async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
         self.store.end(hold, end).await
     }
 
-    async fn claim(&self, account: &str, owner: &str, most: u32, lease: Duration) -> Result<Vec<Intent>, StoreError> {
+    async fn claim(
+        &self,
+        account: &str,
+        owner: &str,
+        most: u32,
+        lease: Duration,
+    ) -> Result<Vec<IntentRow>, StoreError> {
         self.store.claim(account, owner, most, lease).await
     }
 
@@ -283,11 +289,11 @@ impl IntentStore for Sleepy {
         self.store.claim_one(key, owner, lease).await
     }
 
-    async fn find(&self, key: &IntentKey) -> Result<Option<Intent>, StoreError> {
+    async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {
         self.store.find(key).await
     }
 
-    async fn list(&self, filter: IntentFilter) -> Result<Vec<Intent>, StoreError> {
+    async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
         self.store.list(filter).await
     }
 
@@ -295,7 +301,7 @@ impl IntentStore for Sleepy {
         self.store.direct(key, directive).await
     }
 
-    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<Intent>, StoreError> {
+    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
         self.store.untold(account, most, visibility).await
     }
 

@@ -3,11 +3,15 @@
 use pg_hyper::Transport;
 
 use super::{Fleet, FleetError, Worked, same_payment};
-use crate::{Claimed, Intent, IntentStatus, IntentStore, Payment, Settled, terms::Terms};
+use crate::{Claimed, IntentRow, IntentStatus, IntentStore, Payment, PaymentOutcome, terms::Terms};
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// The outcome of what was begun under these terms.
-    pub(super) async fn join<P: Payment>(&self, terms: &Terms, payment: Option<P>) -> Result<Settled, FleetError> {
+    pub(super) async fn join<P: Payment>(
+        &self,
+        terms: &Terms,
+        payment: Option<P>,
+    ) -> Result<PaymentOutcome, FleetError> {
         let reference = &terms.key.reference;
         let until = self.0.plan.clock.now().after(self.0.plan.patience);
         loop {
@@ -52,7 +56,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// What a row says, if it says anything.
-    fn told(&self, found: &Intent) -> Result<Option<Settled>, FleetError> {
+    fn told(&self, found: &IntentRow) -> Result<Option<PaymentOutcome>, FleetError> {
         let reference = &found.key.reference;
         match (found.status, &found.outcome) {
             (IntentStatus::Open, _) => Ok(None),
@@ -62,7 +66,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Goes on with a payment whose worker is gone.
-    async fn take_over<P: Payment>(&self, found: &Intent, payment: Option<P>) -> Result<Option<Settled>, FleetError> {
+    async fn take_over<P: Payment>(
+        &self,
+        found: &IntentRow,
+        payment: Option<P>,
+    ) -> Result<Option<PaymentOutcome>, FleetError> {
         if !found.is_due() || self.is_stopping() {
             return Ok(None);
         }

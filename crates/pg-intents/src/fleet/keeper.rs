@@ -8,7 +8,7 @@ use pg_hyper::{
     proto::machine::{Moment, SavedState},
 };
 
-use crate::{Begun, Hold, IntentStore, NewIntent, StoreError};
+use crate::{Begun, IntentLease, IntentStore, NewIntent, StoreError};
 
 /// Why a machine may not go on here.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ struct Kept {
 enum Position {
     /// The row is made with the first state that is saved: one commit less.
     Unbegun(Box<NewIntent>),
-    Held(Hold),
+    Held(IntentLease),
 }
 
 impl<S: IntentStore> Keeper<S> {
@@ -47,7 +47,7 @@ impl<S: IntentStore> Keeper<S> {
         Self::at(store, clock, lease, Position::Unbegun(Box::new(new)))
     }
 
-    pub(super) fn held(store: Arc<S>, clock: Arc<dyn Clock>, hold: Hold, lease: Duration) -> Self {
+    pub(super) fn held(store: Arc<S>, clock: Arc<dyn Clock>, hold: IntentLease, lease: Duration) -> Self {
         Self::at(store, clock, lease, Position::Held(hold))
     }
 
@@ -88,7 +88,7 @@ impl<S: IntentStore> Keeper<S> {
 
     async fn begin(&self, new: NewIntent, saved: &SavedState) -> Result<(), Trouble> {
         let owner = new.owner.clone().unwrap_or_default();
-        let hold = Hold { key: new.key.clone(), owner, fence: 1 };
+        let hold = IntentLease { key: new.key.clone(), owner, fence: 1 };
         let new = NewIntent { state: saved.text().to_owned(), ..new };
         match self.store.begin(new).await.map_err(Trouble::from)? {
             Begun::New => {
@@ -100,7 +100,7 @@ impl<S: IntentStore> Keeper<S> {
     }
 
     /// The right to end the intent, which is begun for that if it was not.
-    pub(super) async fn hold(&self, saved: &SavedState) -> Result<Hold, Trouble> {
+    pub(super) async fn hold(&self, saved: &SavedState) -> Result<IntentLease, Trouble> {
         let position = self.lock().position.clone();
         if let Position::Unbegun(new) = position {
             self.begin(*new, saved).await?;
@@ -112,7 +112,7 @@ impl<S: IntentStore> Keeper<S> {
     }
 
     /// The right to the intent, if it was begun.
-    pub(super) fn begun(&self) -> Option<Hold> {
+    pub(super) fn begun(&self) -> Option<IntentLease> {
         match &self.lock().position {
             Position::Held(hold) => Some(hold.clone()),
             Position::Unbegun(_) => None,

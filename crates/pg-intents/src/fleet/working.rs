@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use super::{Busy, Fleet, Worked};
 use crate::{
-    Intent, IntentEnd, IntentStatus, IntentStore, Payment, StoreError,
+    IntentEnd, IntentRow, IntentStatus, IntentStore, Payment, StoreError,
     terms::{self, kind},
 };
 
@@ -68,7 +68,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         Ok(count)
     }
 
-    async fn claim(&self, most: u32) -> Result<Vec<(Intent, Busy<S, T>)>, StoreError> {
+    async fn claim(&self, most: u32) -> Result<Vec<(IntentRow, Busy<S, T>)>, StoreError> {
         let plan = &self.0.plan;
         let claimed = self.0.store.claim(&self.0.account, &self.0.owner, most, plan.lease).await?;
         let mut taken = Vec::with_capacity(claimed.len());
@@ -83,7 +83,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Goes on with a claimed intent, whatever it is.
-    async fn go_on(&self, intent: Intent) {
+    async fn go_on(&self, intent: IntentRow) {
         if intent.claims > self.0.plan.claims {
             return self.park(&intent).await;
         }
@@ -108,7 +108,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    async fn go_on_as<P: Payment>(&self, intent: &Intent) -> Worked {
+    async fn go_on_as<P: Payment>(&self, intent: &IntentRow) -> Worked {
         let payment = match intent.request.as_deref().map(terms::payment::<P>).transpose() {
             Ok(payment) => payment,
             Err(error) => {
@@ -120,11 +120,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Workers failed on it too often.
-    async fn park(&self, intent: &Intent) {
+    async fn park(&self, intent: &IntentRow) {
         let Some(hold) = intent.hold() else { return };
         let state = SavedState::from_text(&*intent.state);
         let why = format!("parked after {} claims without an end", intent.claims);
-        let outcome = intent.outcome.clone().unwrap_or_else(|| crate::Settled::unknown(&why));
+        let outcome = intent.outcome.clone().unwrap_or_else(|| crate::PaymentOutcome::unknown(&why));
         let end = IntentEnd { status: IntentStatus::Parked, state: state.text().to_owned(), outcome, wake: None };
         if let Err(error) = Arc::clone(&self.0.store).end(&hold, end).await {
             tracing::warn!(target: "pg.fleet", %error, "an intent was not parked");

@@ -5,8 +5,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, Result, Row, ToSql, params, params_from_iter};
 
 use crate::{
-    Begun, Claimed, Directive, Hold, Intent, IntentEnd, IntentFilter, IntentKey, IntentStatus, NewIntent, ShareWish,
-    StoreError, store::millis,
+    Begun, Claimed, Directive, IntentEnd, IntentFilter, IntentKey, IntentLease, IntentRow, IntentStatus, NewIntent,
+    ShareWish, StoreError, store::millis,
 };
 
 const COLUMNS: &str = "account, reference, kind, digest, request, state, status, fence, owner, due, claims, outcome, event, told, \
@@ -28,8 +28,8 @@ fn line(now: i64, owner: &str, fence: i64, what: &str) -> String {
     format!("{now} {owner} {fence} {what}\n")
 }
 
-fn intent(row: &Row<'_>, read_at: i64) -> Result<Intent> {
-    Ok(Intent {
+fn intent(row: &Row<'_>, read_at: i64) -> Result<IntentRow> {
+    Ok(IntentRow {
         key: IntentKey { account: row.get(0)?, reference: row.get(1)? },
         kind: row.get(2)?,
         digest: row.get(3)?,
@@ -81,7 +81,7 @@ pub(super) fn begin(connection: &Connection, now: i64, new: &NewIntent) -> Resul
     Ok(Begun::Existing(Box::new(existing)))
 }
 
-pub(super) fn find(connection: &Connection, now: i64, key: &IntentKey) -> Result<Option<Intent>> {
+pub(super) fn find(connection: &Connection, now: i64, key: &IntentKey) -> Result<Option<IntentRow>> {
     let sql = format!("SELECT {COLUMNS} FROM payment_intents WHERE account = ?1 AND reference = ?2");
     connection.prepare_cached(&sql)?.query_row([&key.account, &key.reference], |row| intent(row, now)).optional()
 }
@@ -89,27 +89,33 @@ pub(super) fn find(connection: &Connection, now: i64, key: &IntentKey) -> Result
 /// The row of a hold, as long as it is one.
 const HELD: &str = "WHERE account = ?1 AND reference = ?2 AND fence = ?3 AND owner = ?4 AND status < 2";
 
-fn held(connection: &Connection, set: &str, hold: &Hold, values: &[&dyn ToSql]) -> Result<Option<()>> {
+fn held(connection: &Connection, set: &str, hold: &IntentLease, values: &[&dyn ToSql]) -> Result<Option<()>> {
     let sql = format!("UPDATE payment_intents SET {set} {HELD}");
     let key: [&dyn ToSql; 4] = [&hold.key.account, &hold.key.reference, &hold.fence, &hold.owner];
     let all = key.into_iter().chain(values.iter().copied());
     Ok((connection.prepare_cached(&sql)?.execute(params_from_iter(all))? == 1).then_some(()))
 }
 
-pub(super) fn save(connection: &Connection, now: i64, hold: &Hold, state: &str, lease: Duration) -> Result<Option<()>> {
+pub(super) fn save(
+    connection: &Connection,
+    now: i64,
+    hold: &IntentLease,
+    state: &str,
+    lease: Duration,
+) -> Result<Option<()>> {
     held(connection, "state = ?5, due = ?6, changed = ?7", hold, &[&state, &later(now, lease), &now])
 }
 
-pub(super) fn renew(connection: &Connection, now: i64, hold: &Hold, lease: Duration) -> Result<Option<()>> {
+pub(super) fn renew(connection: &Connection, now: i64, hold: &IntentLease, lease: Duration) -> Result<Option<()>> {
     held(connection, "due = ?5", hold, &[&later(now, lease)])
 }
 
-pub(super) fn release(connection: &Connection, now: i64, hold: &Hold, wake: Duration) -> Result<Option<()>> {
+pub(super) fn release(connection: &Connection, now: i64, hold: &IntentLease, wake: Duration) -> Result<Option<()>> {
     let set = format!("owner = NULL, due = ?5, changed = ?6, history = substr(history || ?7, -{HISTORY})");
     held(connection, &set, hold, &[&later(now, wake), &now, &line(now, &hold.owner, hold.fence, "released")])
 }
 
-pub(super) fn end(connection: &Connection, now: i64, hold: &Hold, end: &IntentEnd) -> Result<Option<()>> {
+pub(super) fn end(connection: &Connection, now: i64, hold: &IntentLease, end: &IntentEnd) -> Result<Option<()>> {
     let set = format!(
         "status = ?5, state = ?6, event = event + (outcome IS NOT ?7), outcome = ?7, owner = NULL, due = ?8, claims = iif(?5 = 1, claims, 0), \
          changed = ?9, tell_due = ?9, history = substr(history || ?10, -{HISTORY})"
@@ -136,7 +142,7 @@ pub(super) fn claim(
     owner: &str,
     most: u32,
     lease: Duration,
-) -> Result<Vec<Intent>> {
+) -> Result<Vec<IntentRow>> {
     let sql = claiming(
         "(account, reference) IN (SELECT account, reference FROM payment_intents \
          WHERE account = ?4 AND status < 2 AND due <= ?3 ORDER BY due LIMIT ?5)",
@@ -162,7 +168,7 @@ pub(super) fn claim_one(
     Ok(find(connection, now, key)?.map(|found| Claimed::Not(Box::new(found))))
 }
 
-pub(super) fn list(connection: &Connection, now: i64, filter: &IntentFilter) -> Result<Vec<Intent>> {
+pub(super) fn list(connection: &Connection, now: i64, filter: &IntentFilter) -> Result<Vec<IntentRow>> {
     let statuses: Vec<String> = filter.statuses.iter().map(|status| status.code().to_string()).collect();
     let sql = format!(
         "SELECT {COLUMNS} FROM payment_intents WHERE status IN ({}) AND claims >= ?1 AND (?2 IS NULL OR account = ?2) \
@@ -193,7 +199,7 @@ pub(super) fn untold(
     account: &str,
     most: u32,
     visibility: Duration,
-) -> Result<Vec<Intent>> {
+) -> Result<Vec<IntentRow>> {
     let sql = format!(
         "UPDATE payment_intents SET tell_due = ?1 WHERE (account, reference) IN (SELECT account, reference FROM payment_intents \
          WHERE account = ?2 AND told < event AND tell_due <= ?3 ORDER BY tell_due LIMIT ?4) RETURNING {COLUMNS}"
