@@ -9,6 +9,7 @@ mod money_edges;
 mod redirects;
 mod sales;
 mod tls;
+mod updates;
 
 use crate::{
     drill::{Drill, Family, Severity},
@@ -21,7 +22,7 @@ use crate::{
 /// assert!(pg_rehearse::drills().any(|drill| drill.id == "M04" && drill.title.contains("Reply lost")));
 /// ```
 pub fn drills() -> impl Iterator<Item = &'static Drill> {
-    let all: [&'static [Drill]; 9] = [
+    let all: [&'static [Drill]; 10] = [
         money::DRILLS,
         money_edges::DRILLS,
         later::DRILLS,
@@ -29,6 +30,7 @@ pub fn drills() -> impl Iterator<Item = &'static Drill> {
         redirects::DRILLS,
         callbacks::DRILLS,
         sales::DRILLS,
+        updates::DRILLS,
         tls::DRILLS,
         hygiene::DRILLS,
     ];

@@ -79,6 +79,8 @@ pub enum Family {
     Checkout,
     /// Authentication of the customer.
     ThreeDSecure,
+    /// The account updater.
+    StoredCards,
     /// Who is spoken to.
     Tls,
     /// Secrets where they do not belong.
@@ -87,13 +89,14 @@ pub enum Family {
 
 impl Family {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Money,
         Self::Credentials,
         Self::Redirect,
         Self::Callbacks,
         Self::Checkout,
         Self::ThreeDSecure,
+        Self::StoredCards,
         Self::Tls,
         Self::Hygiene,
     ];
@@ -108,6 +111,7 @@ impl Family {
             Self::Callbacks => "callbacks-and-returns",
             Self::Checkout => "checkout",
             Self::ThreeDSecure => "3-d-secure",
+            Self::StoredCards => "stored-cards",
             Self::Tls => "tls",
             Self::Hygiene => "hygiene",
         }
@@ -123,6 +127,7 @@ impl Family {
             Self::Callbacks => "Callbacks: forged, repeated, oversized",
             Self::Checkout => "Hosted checkout and success pages",
             Self::ThreeDSecure => "3-D Secure",
+            Self::StoredCards => "Stored cards: the account updater",
             Self::Tls => "TLS: certificates that must be refused",
             Self::Hygiene => "Hygiene: secrets where they do not belong",
         }

@@ -1,6 +1,9 @@
 //! The service of one drill: a sandbox in memory with accounts of its own, and what a customer's browser does there.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -92,6 +95,8 @@ pub(crate) struct House {
     clock: Clock,
     /// How far the sandbox was moved with the real clock.
     moved: Arc<Mutex<Duration>>,
+    /// By how many seconds the service's clock goes on each time that a batch is asked for.
+    haste: Arc<AtomicU64>,
 }
 
 impl House {
@@ -113,6 +118,7 @@ impl House {
             account,
             clock: Clock::start(),
             moved: Arc::new(Mutex::new(Duration::ZERO)),
+            haste: Arc::default(),
         })
     }
 
@@ -129,6 +135,16 @@ impl House {
     /// Lets time pass for the service alone.
     pub(crate) fn advance(&self, duration: Duration) {
         self.sandbox.advance(duration);
+    }
+
+    /// From now on the service's clock goes on by so many seconds each time that a batch is asked for: no drill waits for a day.
+    pub(crate) fn hurry(&self, seconds: u64) {
+        self.haste.store(seconds, Ordering::Relaxed);
+    }
+
+    /// A batch is asked for.
+    pub(crate) fn hasten(&self) {
+        self.advance(Duration::from_secs(self.haste.load(Ordering::Relaxed)));
     }
 
     /// A call of the control interface.

@@ -7,7 +7,9 @@ use http::{HeaderMap, Method, Request, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use tokio::{io::AsyncWriteExt as _, net::TcpStream};
+
+use crate::clock;
 
 /// The most bytes of an answer.
 const MOST: usize = 4 << 20;
@@ -79,6 +81,24 @@ pub(crate) async fn send(call: Call, timeout: Duration) -> Result<Seen, Silent> 
         Ok(Err(why)) => Err(Silent::Closed(why)),
         Err(_) => Err(Silent::TimedOut),
     }
+}
+
+/// Posts a body that comes byte by byte, until the shop closes the connection.
+pub(crate) async fn trickle(url: &str, content_type: &str, every: Duration) -> Result<(), String> {
+    let uri: http::Uri = url.parse().map_err(|error| format!("{url}: {error}"))?;
+    let host = uri.host().ok_or_else(|| format!("{url} names no host"))?.to_owned();
+    let port = uri.port_u16().unwrap_or(80);
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let stream = TcpStream::connect((host.trim_matches(['[', ']']), port)).await;
+    let mut stream = stream.map_err(|error| format!("cannot reach {host}:{port}: {error}"))?;
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: {content_type}\r\nContent-Length: 512\r\n\r\ntrans_key="
+    );
+    stream.write_all(head.as_bytes()).await.map_err(|error| error.to_string())?;
+    while stream.write_all(b"A").await.is_ok() {
+        clock::pause(every).await;
+    }
+    Ok(())
 }
 
 async fn exchange(call: Call) -> Result<Seen, String> {

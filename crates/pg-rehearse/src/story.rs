@@ -9,12 +9,13 @@ pub(crate) mod page;
 pub(crate) mod redirect;
 pub(crate) mod search;
 pub(crate) mod three_d_secure;
+pub(crate) mod update;
 
 use std::sync::Arc;
 
 use self::{
     callback::Callback, charge::Charge, checkout::Checkout, later::Later, redirect::Redirect,
-    three_d_secure::ThreeDSecure,
+    three_d_secure::ThreeDSecure, update::Update,
 };
 use crate::{
     drill::Drill,
@@ -34,6 +35,7 @@ pub(crate) enum Story {
     Callback(Callback),
     Checkout(Checkout),
     ThreeDSecure(ThreeDSecure),
+    Update(Update),
 }
 
 impl Story {
@@ -45,6 +47,7 @@ impl Story {
             Self::Callback(_) => Job::Callback,
             Self::Checkout(checkout) => checkout.job(),
             Self::ThreeDSecure(_) => Job::ThreeDSecure,
+            Self::Update(_) => Job::UpdateCards,
         }
     }
 }
@@ -61,6 +64,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
         Story::Callback(story) => callback::play(troupe, drill, round, *story).await,
         Story::Checkout(story) => checkout::play(troupe, drill, round, *story).await,
         Story::ThreeDSecure(story) => three_d_secure::play(troupe, drill, round, story).await,
+        Story::Update(story) => update::play(troupe, drill, round, story).await,
     };
     played.unwrap_or_else(|trouble| not_prepared(drill, &trouble))
 }

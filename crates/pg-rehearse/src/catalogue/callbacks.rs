@@ -21,7 +21,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "A forged batch",
         severity: Severity::Critical,
         basis: "1 §6",
-        imitates: "Somebody posts a batch with card keys of his own.",
+        imitates: "An attacker posts a batch that is not this merchant’s, with card keys of their own.",
         mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::ForgedBatch)),
@@ -79,4 +79,31 @@ pub(super) const DRILLS: &[Drill] = &[
         mend: "Refuse what cannot be read with HTTP 400, and go on.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Garbage)),
+    Text {
+        id: "B09",
+        title: "Late callback",
+        severity: Severity::High,
+        basis: "3 §6",
+        imitates: "The customer pays and comes back; the callback arrives an hour later.",
+        mend: "A callback for an order that is settled already is a success: answer 200, and change nothing.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::Late)),
+    Text {
+        id: "B10",
+        title: "Success page before the callback’s reply",
+        severity: Severity::High,
+        basis: "3 §6",
+        imitates: "The customer comes back while the shop still works on the callback.",
+        mend: "Let the second one wait for the first, or let both look the payment up; neither may fail because the order is locked.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::Overtaken)),
+    Text {
+        id: "B11",
+        title: "Slow callback",
+        severity: Severity::Medium,
+        basis: "3 §6",
+        imitates: "A body comes byte by byte, and a genuine callback comes meanwhile.",
+        mend: "Limit how long a request may take to arrive, and serve requests side by side.",
+    }
+    .told(Family::Callbacks, Story::Callback(Callback::Slow)),
 ];

@@ -88,6 +88,15 @@ pub(super) const DRILLS: &[Drill] = &[
     }
     .told(Family::Checkout, Story::Checkout(Checkout::TwoTabs)),
     Text {
+        id: "K09",
+        title: "Expired link",
+        severity: Severity::High,
+        basis: "3 §4.1",
+        imitates: "The customer opens the link after eight days, comes back unpaid, and orders again.",
+        mend: "Make a new link when the stored one has expired, and believe a lookup alone.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::Expired)),
+    Text {
         id: "S01",
         title: "The customer passes",
         severity: Severity::High,

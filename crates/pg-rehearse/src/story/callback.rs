@@ -1,4 +1,4 @@
-//! What is posted to the shop: genuine, forged, twice, too much.
+//! What is posted to the shop: genuine, forged, twice, late, slowly, too much.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,11 +10,11 @@ use crate::{
     drill::Drill,
     house::{Card, SetupError},
     judge,
-    plan::Job,
+    plan::{Job, Means},
     report::{Finding, Lane, Outcome},
-    shop::{Call, Seen, Silent},
-    stage::{Setting, Stage, Troupe},
-    wire::On,
+    shop::{self, Call, Seen, Silent},
+    stage::{Credentials, Setting, Stage, Troupe},
+    wire::{Act, Door, On, Rule},
 };
 
 /// What is posted.
@@ -26,6 +26,12 @@ pub(crate) enum Callback {
     ForgedPayment,
     OtherPayment,
     Twice,
+    /// The customer is back before it comes.
+    Late,
+    /// The customer comes back while the shop works on it.
+    Overtaken,
+    /// Another one comes byte by byte meanwhile.
+    Slow,
     Huge,
     Garbage,
     Secrets,
@@ -35,10 +41,17 @@ pub(crate) enum Callback {
 const CONFIRMED_WITHIN: Duration = Duration::from_millis(1500);
 
 pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Callback) -> Played {
-    let mut stage = Stage::set(troupe, drill, round, Setting::plain()).await?;
+    let mut setting = Setting::plain();
+    if story == Callback::Overtaken {
+        let rules = vec![Rule::first(On::Lookup, Act::Slow(700))];
+        setting = Setting { rules, door: Door::Plain, credentials: Credentials::Right };
+    }
+    let mut stage = Stage::set(troupe, drill, round, setting).await?;
     let findings = match story {
         Callback::GenuineBatch | Callback::ForgedBatch => batch(&mut stage, story).await?,
         Callback::Huge => huge(&stage).await?,
+        Callback::Slow => slow(&mut stage).await?,
+        Callback::Late | Callback::Overtaken => with_customer(&mut stage, story).await?,
         Callback::Garbage | Callback::Secrets => garbage(&stage, story).await?,
         _ => payment(&mut stage, story).await?,
     };
@@ -197,6 +210,82 @@ async fn forged_payment(stage: &Stage, seen: &Seen, before: usize) -> Vec<Findin
     )]
 }
 
+/// How long the customer and the callback are apart when they overtake each other.
+const APART: Duration = Duration::from_millis(150);
+
+/// The callback, and the customer who comes back to the success page before it or meanwhile.
+async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
+    if !stage.troupe.plan.has(Job::CheckoutReturn) {
+        return Ok(Err("the plan has no job checkout_return".to_owned()));
+    }
+    let order = stage.order.clone();
+    let (token, key) = checkout::paid(stage, &order, "9.98")?;
+    let genuine = about(&token, &key, &order, "9.98");
+    let query = [("order", &*order), ("trans_key", &*key)];
+    let (posted, page) = if story == Callback::Late {
+        let page = checkout::come_back(stage, "after the payment", &query).await?;
+        stage.house.advance(Duration::from_secs(3600));
+        (reached(post(stage, "the payment, an hour later", FORM, genuine).await)?, page)
+    } else {
+        let customer = async {
+            clock::pause(APART).await;
+            checkout::come_back(stage, "while the callback is worked on", &query).await
+        };
+        let (posted, page) = tokio::join!(post(stage, "a payment", FORM, genuine), customer);
+        (reached(posted)?, page?)
+    };
+    let mut findings = Vec::new();
+    for (what, seen) in [("callback", &posted), ("success page", &page)] {
+        if seen.status >= 400 {
+            findings.push(judge::fault(
+                "refused-with-the-customer",
+                format!("the customer has paid, and the {what} answers HTTP {}", seen.status),
+            ));
+        }
+        if let Some(denied @ ("declined" | "not-charged")) = page::claim(seen).as_deref() {
+            findings.push(judge::fault(
+                "charged-but-said-unpaid",
+                format!("the customer has paid, and the {what} claims {denied}"),
+            ));
+        }
+    }
+    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
+    if charges > 0 {
+        findings
+            .push(judge::fault("charged-twice", format!("{} more after the payment", judge::count(charges, "charge"))));
+    }
+    Ok(Ok(findings))
+}
+
+/// How long a callback may take while another one comes byte by byte.
+const BESIDE: Duration = Duration::from_secs(3);
+
+async fn slow(stage: &mut Stage) -> Result<Asked, SetupError> {
+    if !matches!(stage.troupe.plan.jobs.get(&Job::Callback), Some(Means::Url(_))) {
+        return Ok(Err("a command has no connection that a body could come over slowly".to_owned()));
+    }
+    let order = stage.order.clone();
+    let (token, key) = checkout::paid(stage, &order, "9.98")?;
+    let address = stage.address(Job::Callback);
+    stage.wire().note(Lane::Wire, Lane::Integration, "callback: byte by byte");
+    let trickling = tokio::spawn(async move { shop::trickle(&address, FORM, Duration::from_millis(50)).await });
+    clock::pause(APART).await;
+    let beside = post(stage, "a payment, meanwhile", FORM, about(&token, &key, &order, "9.98"));
+    let beside = tokio::time::timeout(BESIDE, beside).await;
+    trickling.abort();
+    Ok(Ok(match beside {
+        Ok(Ok(seen)) if seen.status >= 500 => {
+            vec![judge::fault("callback-fails", format!("a genuine callback ends in HTTP {}", seen.status))]
+        }
+        Ok(Ok(_)) => Vec::new(),
+        Ok(Err(Silent::Closed(why))) => vec![judge::fault("shop-down", why)],
+        Ok(Err(Silent::TimedOut)) | Err(_) => vec![judge::fault(
+            "shop-blocked",
+            format!("one callback that comes byte by byte keeps another one waiting for {} seconds", BESIDE.as_secs()),
+        )],
+    }))
+}
+
 async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
     let body = format!("trans_key={}", "A".repeat(8 << 20));
     match post(stage, "8 MiB", FORM, body).await {
@@ -206,7 +295,7 @@ async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
         // It hung up: as it should.
         Err(Silent::Closed(_)) => {}
         Ok(seen) if seen.status < 400 => {
-            return Ok(Ok(vec![judge::doubt(
+            return Ok(Ok(vec![judge::fault(
                 "no-limit",
                 "a callback of 8 MiB is taken; real ones have a few hundred bytes",
             )]));

@@ -1,6 +1,6 @@
 //! The hosted checkout: the link, the payment on the page, and the success page that anybody can open.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, header};
@@ -39,6 +39,8 @@ pub(crate) enum Checkout {
     TwoTabs,
     /// Comes back with a false key while lookups fail.
     LookupDown,
+    /// Opens the link after it has expired, and orders again.
+    Expired,
 }
 
 impl Checkout {
@@ -70,7 +72,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     Ok(stage.judged(findings))
 }
 
-async fn come_back(stage: &Stage, what: &str, query: &[(&str, &str)]) -> Result<Seen, SetupError> {
+pub(crate) async fn come_back(stage: &Stage, what: &str, query: &[(&str, &str)]) -> Result<Seen, SetupError> {
     stage.wire().note(Lane::Wire, Lane::Integration, format!("success page: {what}"));
     let call = Call::page(&stage.address(Job::CheckoutReturn), query);
     let seen = stage.visit(Job::CheckoutReturn, call).await.map_err(|silent| format!("success page: {silent}"))?;
@@ -114,10 +116,7 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Setu
         "successUrl": success,
     });
     let ran = stage.run(Job::Checkout, &line).await;
-    let link = ["url", "redemptionUrl", "redirectUrl", "link"].iter().find_map(|name| ran.text(name));
-    let Some(token) = link.and_then(|link| link.rsplit_once("/pay/")).map(|(_, token)| token.to_owned()) else {
-        return Ok(vec![no_link(&ran)]);
-    };
+    let Some(token) = token_of(&ran) else { return Ok(vec![no_link(&ran)]) };
     if story == Checkout::Abandons {
         let order = stage.order.clone();
         let seen = come_back(stage, "without a payment", &[("order", &order)]).await?;
@@ -126,6 +125,9 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Setu
         } else {
             Vec::new()
         });
+    }
+    if story == Checkout::Expired {
+        return expired(stage, &line, &token).await;
     }
     let key = key_of(&pay(&stage.house, &token)?);
     if story == Checkout::TwoTabs {
@@ -139,6 +141,41 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Setu
         });
     }
     returned(stage, story, &key).await
+}
+
+/// The token in the link that the job made.
+fn token_of(ran: &Ran) -> Option<String> {
+    let link = ["url", "redemptionUrl", "redirectUrl", "link"].iter().find_map(|name| ran.text(name));
+    link.and_then(|link| link.rsplit_once("/pay/")).map(|(_, token)| token.to_owned())
+}
+
+/// A link lives for a week unless its request says otherwise (spec 3 §4.1).
+const EXPIRED: Duration = Duration::from_secs(8 * 24 * 3600);
+
+/// The customer comes with an old link, and then orders again.
+async fn expired(stage: &mut Stage, line: &serde_json::Value, token: &str) -> Result<Vec<Finding>, SetupError> {
+    stage.house.advance(EXPIRED);
+    stage.wire().note(Lane::Wire, Lane::Service, "eight days later the customer opens the link");
+    if pay(&stage.house, token).is_ok() {
+        return Ok(vec![judge::doubt("link-lives-on", "the link can be paid after eight days, at the old price")]);
+    }
+    let order = stage.order.clone();
+    let seen = come_back(stage, "after an expired link", &[("order", &order)]).await?;
+    let mut findings = Vec::new();
+    if page::says_paid(&seen) {
+        findings
+            .push(judge::fault("success-page-trusted", "the link has expired unpaid, and the success page says paid"));
+    }
+    let ran = stage.run(Job::Checkout, line).await;
+    match token_of(&ran) {
+        None => findings.push(no_link(&ran)),
+        Some(token) if pay(&stage.house, &token).is_err() => findings.push(judge::fault(
+            "order-cannot-be-paid",
+            "the customer orders again and gets the expired link once more",
+        )),
+        Some(_) => {}
+    }
+    Ok(findings)
 }
 
 fn no_link(ran: &Ran) -> Finding {

@@ -43,6 +43,10 @@ pub(crate) enum On {
     Lookup,
     /// A capture, a cancellation or a refund.
     Later,
+    /// Card keys for the account updater.
+    Submission,
+    /// The result of an account updater batch.
+    Retrieval,
 }
 
 /// When a request arrives that was kept back.
@@ -113,6 +117,8 @@ pub(crate) enum Edit {
     UnknownStatus,
     /// Numbers where texts were, or the other way round.
     Numbers,
+    /// The first entry of a batch stands in it twice.
+    EntryTwice,
 }
 
 impl Act {
@@ -141,7 +147,7 @@ impl Act {
             self,
             Self::Slow(_)
                 | Self::Twice { .. }
-                | Self::Edit(Edit::MoreFields | Edit::Numbers)
+                | Self::Edit(Edit::MoreFields | Edit::Numbers | Edit::EntryTwice)
                 | Self::Kill { answered: true, .. }
         )
     }

@@ -85,6 +85,8 @@ impl Exchange {
             On::Payment => PAYMENTS.contains(&name),
             On::Lookup => LOOKUPS.contains(&name),
             On::Later => LATER.contains(&name),
+            On::Submission => name == "token/requestAccountUpdater",
+            On::Retrieval => name == "token/retrieveAccountUpdater",
         }
     }
 }

@@ -74,6 +74,9 @@ impl Wire {
 
     /// Brings a request to the service.
     pub(super) fn execute(&self, number: usize, request: Request<Bytes>) -> Option<Response<Bytes>> {
+        if self.state().exchanges.get(number).is_some_and(|one| one.is(On::Retrieval)) {
+            self.house.hasten();
+        }
         let before = crate::books::Books::read(&self.house).ok();
         let response = self.house.send(request).ok();
         if let Some(exchange) = self.state().exchanges.get_mut(number) {
@@ -288,6 +291,7 @@ fn edited(edit: Edit, response: Response<Bytes>) -> Response<(Bytes, Reply)> {
         Edit::MoreFields => whole(more_fields(&String::from_utf8_lossy(&body))),
         Edit::UnknownStatus => whole(unknown_status(&String::from_utf8_lossy(&body))),
         Edit::Numbers => whole(String::from_utf8_lossy(&body).replace("\"600\"", "600")),
+        Edit::EntryTwice => whole(entry_twice(&String::from_utf8_lossy(&body))),
     };
     parts.headers.remove(header::CONTENT_LENGTH);
     if matches!(edit, Edit::Truncate | Edit::HeadOnly) {
@@ -312,7 +316,22 @@ fn more_fields(text: &str) -> String {
     }
 }
 
-/// 640 is in none of the documents.
+/// A batch whose first entry stands in it twice; anything else as it is.
+fn entry_twice(text: &str) -> String {
+    if let Ok(mut value) = serde_json::from_str::<serde_json::Value>(text) {
+        if let Some(entries) = value.get_mut("cardKeyDetails").and_then(serde_json::Value::as_array_mut)
+            && let Some(first) = entries.first().cloned()
+        {
+            entries.push(first);
+        }
+        return value.to_string();
+    }
+    let Some((before, rest)) = text.split_once("<cardKeyDetail>") else { return text.to_owned() };
+    let Some((entry, after)) = rest.split_once("</cardKeyDetail>") else { return text.to_owned() };
+    format!("{before}<cardKeyDetail>{entry}</cardKeyDetail><cardKeyDetail>{entry}</cardKeyDetail>{after}")
+}
+
+/// No document lists 640.
 fn unknown_status(text: &str) -> String {
     text.replace("\"600\"", "\"640\"")
         .replace("<transactionStatusCode>600<", "<transactionStatusCode>640<")

@@ -211,7 +211,7 @@ if FAULT == "falls-back-to-plain-http":
         def connect(self):
             try:
                 super().connect()
-            except ssl.SSLError:
+            except OSError:
                 http.client.HTTPConnection.connect(self)
     pay.http.client.HTTPSConnection = Falling
 pay.charge, pay.call, pay.outcome, pay.payment = charge, call, outcome, payment

@@ -1,4 +1,4 @@
-// A careful shop: return page, callback, hosted checkout, 3-D Secure, captures and refunds. Node, no package.
+// A careful shop: return page, callback, hosted checkout, 3-D Secure, captures, refunds and stored cards. Node, no package.
 // FAULT names one mistake that it makes, for the proof that the drills find it; see faulty.rs.
 import { createDecipheriv, createHash } from "node:crypto";
 import http from "node:http";
@@ -93,7 +93,15 @@ async function paid(key) {
   }
 }
 
+let working = 0; // callbacks that are being worked on
+const shown = new Set(); // keys that the success page has settled
+
 async function callback(body, type) {
+  working += 1;
+  return hint(body, type).finally(() => (working -= 1));
+}
+
+async function hint(body, type) {
   let form;
   try {
     form = type.includes("json") ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
@@ -107,20 +115,27 @@ async function callback(body, type) {
     return json({ claim: "unknown", updated: (batch.cardKeyDetails ?? []).length });
   }
   if (!form.trans_key) return json({ claim: "unknown" }, 400);
+  if (FAULT === "late-callback-refused" && shown.has(form.trans_key)) return json({ claim: "unknown" }, 409);
   return json({ claim: await paid(form.trans_key), transactionKey: form.trans_key });
 }
 
 async function success(query) {
+  if (FAULT === "order-locked" && working > 0) return page(500, "<h1>The order is locked</h1>");
+  shown.add(query.get("trans_key"));
   const claim = FAULT === "success-trusted" ? "paid" : await paid(query.get("trans_key"));
   const words = { paid: "<h1>Thank you for your order</h1>", unknown: "<h1>We are checking your payment</h1>" };
   return page(200, words[claim] ?? "<h1>This order is not paid yet</h1>");
 }
 
+const links = new Map();
+
 async function checkout(job) {
+  if (FAULT === "link-kept" && links.has(job.order)) return json({ claim: "unknown", url: links.get(job.order) });
   const made = await enterprise("gettoken", {
     "item_name[0]": "Order", "item_price[0]": (job.amount / 100).toFixed(2), currency: job.currency, success_url: job.successUrl,
     cancel_url: job.successUrl, auto_redirect: "1", trans_reference: job.order, ...(FAULT === "token-many-uses" ? {} : { token_uses: "1" }),
   });
+  links.set(job.order, made("redemption_url"));
   return json({ claim: "unknown", url: made("redemption_url") });
 }
 
@@ -179,6 +194,42 @@ async function later(job, method, attempt = 0) {
   }
 }
 
+const batches = new Map(); // by order: the batch key, or "doubtful" while it is not known
+
+/** Refreshes stored cards. A submission is never repeated after an unclear reply: the service cannot be asked for it. */
+async function updateCards(job) {
+  const keys = FAULT === "updater-duplicates" ? job.cardKeys : [...new Set(job.cardKeys)];
+  const form = { accountUpdaterKey: env.PG_ACCOUNT_UPDATER_KEY, cardKey: keys.join(",") };
+  for (let attempt = 0; !batches.has(job.order) || (FAULT === "updater-resubmits" && batches.get(job.order) === "doubtful" && attempt < 2); attempt++) {
+    batches.set(job.order, "doubtful");
+    try {
+      const made = await call("token/requestAccountUpdater", form);
+      if (made.batchKey) batches.set(job.order, made.batchKey);
+      else if (made.errorCode || made.result === "ERROR") return json({ claim: "not-charged" });
+    } catch {
+      if (FAULT === "updater-doubt-is-refusal") return json({ claim: "not-charged" });
+    }
+  }
+  const batchKey = batches.get(job.order);
+  for (let attempt = 0; attempt < 20 && batchKey !== "doubtful"; attempt++) {
+    const batch = await call("token/retrieveAccountUpdater", { batchKey }).catch(() => ({}));
+    if (batch.cardKeyDetails) return json({ claim: "paid", cards: refreshed(batch.cardKeyDetails) });
+    if (FAULT === "updater-pending-is-end") return json({ claim: "paid", cards: [] });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return json({ claim: "unknown" });
+}
+
+/** One result for each card, whatever the reply repeats. */
+function refreshed(entries) {
+  const cards = entries.map(({ oldCardKey, response, cardKey }) => {
+    const state = { 700: "updated", 702: "updated", 707: "updated", 712: "updated", 701: "closed", 706: "unchanged" }[response] ?? "unknown";
+    if (FAULT === "updater-closed-kept" && !cardKey) return { cardKey: oldCardKey, state: "unchanged" };
+    return { cardKey: oldCardKey, state, ...(cardKey ? { newCardKey: cardKey } : {}) };
+  });
+  return FAULT === "updater-doubles" ? cards : [...new Map(cards.map((card) => [card.cardKey, card])).values()];
+}
+
 async function answer(request, body, url) {
   if (url.pathname === "/return") return returned(url.searchParams);
   if (url.pathname === "/callback") return callback(body, request.headers["content-type"] ?? "");
@@ -187,12 +238,17 @@ async function answer(request, body, url) {
   const job = JSON.parse(body);
   if (url.pathname === "/checkout") return checkout(job);
   if (url.pathname === "/three-d-secure") return threeDSecure(job);
+  if (url.pathname === "/update-cards") return updateCards(job);
   if (url.pathname === "/capture") return later(job, "transaction/capturepreauth");
   return later(job, "transaction/refund");
 }
 
+let turn = Promise.resolve(); // the end of the request before
+
 http
   .createServer((request, response) => {
+    const before = FAULT === "one-at-a-time" ? turn : undefined;
+    turn = new Promise((resolve) => response.on("close", resolve));
     const parts = [];
     let size = 0;
     request.on("data", (part) => {
@@ -204,6 +260,7 @@ http
       }
     });
     request.on("end", async () => {
+      await before;
       const url = new URL(request.url, "http://shop");
       const made = await answer(request, Buffer.concat(parts).toString("utf8"), url).catch(() => page(400, "<p>No.</p>"));
       response.writeHead(made.status, { "content-type": made.type, "cache-control": "no-store" }).end(made.body);

@@ -1,0 +1,222 @@
+//! Stored cards are refreshed by the account updater while something goes wrong.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use pg_sandbox::cards::{CARDS, Scenario};
+use serde_json::{Value, json};
+
+use super::Played;
+use crate::{
+    adapter::{Claim, End, Ran},
+    drill::Drill,
+    house::{Card, SetupError},
+    judge,
+    plan::Job,
+    report::Finding,
+    stage::{Credentials, Setting, Stage, Troupe},
+    wire::{Door, Rule},
+};
+
+/// A list of stored cards, and what goes wrong with it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Update {
+    /// What the schemes answer for each card.
+    pub(crate) responses: &'static [&'static str],
+    /// Whether the first key stands in the list twice.
+    pub(crate) repeated: bool,
+    /// By how many seconds the service's clock goes on each time that the batch is asked for.
+    pub(crate) haste: u64,
+    pub(crate) rules: &'static [Rule],
+    /// Whether "unknown" may be the last word.
+    pub(crate) doubt: bool,
+}
+
+impl Update {
+    /// Nothing goes wrong.
+    pub(crate) const PLAIN: Self =
+        Self { responses: &["700", "702", "706"], repeated: false, haste: 50, rules: &[], doubt: false };
+}
+
+/// A batch takes two minutes (assumption 73).
+const FINISHED: Duration = Duration::from_secs(200);
+/// How often the job is started for one list.
+const STARTS: u64 = 3;
+
+pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Update) -> Played {
+    let setting = Setting { rules: story.rules.to_vec(), door: Door::Plain, credentials: Credentials::Right };
+    let mut stage = Stage::set(troupe, drill, round, setting).await?;
+    let keys = stored(&mut stage, story)?;
+    stage.prepared()?;
+    stage.house.hurry(story.haste);
+    let mut list = keys.clone();
+    list.extend(keys.first().filter(|_| story.repeated).cloned());
+    let line = json!({"job": Job::UpdateCards.name(), "order": stage.order, "cardKeys": list});
+    perform(&mut stage, &line).await;
+    let findings = judged(&stage, story, &keys)?;
+    Ok(stage.judged(findings))
+}
+
+/// Stores a card for each response, and tells the schemes what to answer.
+fn stored(stage: &mut Stage, story: &Update) -> Result<Vec<String>, SetupError> {
+    let mut keys = Vec::new();
+    for response in story.responses {
+        let scenario = match *response {
+            "700" => Some(Scenario::Updater700A),
+            "702" => Some(Scenario::Updater702),
+            _ => None,
+        };
+        let known = CARDS.iter().find(|card| Some(card.scenario) == scenario).map(|card| card.number.to_owned());
+        let number = known.unwrap_or_else(|| stage.dice.card_number());
+        let key = stage.house.card_key(&Card::new(&number, "314"))?;
+        if !matches!(*response, "700" | "702" | "706") {
+            stage.house.control("cards/updater", Some(&json!({"cardKey": key, "response": response})))?;
+        }
+        keys.push(key);
+    }
+    Ok(keys)
+}
+
+/// Starts the job, and again when it was killed, or when it leaves the result for later.
+async fn perform(stage: &mut Stage, line: &Value) {
+    for attempt in 1..=STARTS {
+        let mut line = line.clone();
+        if attempt > 1 {
+            line["attempt"] = attempt.into();
+        }
+        let ran = stage.run(Job::UpdateCards, &line).await;
+        match ran.claim {
+            Some(Claim::Unknown) => stage.house.advance(FINISHED),
+            None if matches!(ran.end, End::Killed | End::TimedOut) => {}
+            _ => return,
+        }
+    }
+}
+
+fn judged(stage: &Stage, story: &Update, keys: &[String]) -> Result<Vec<Finding>, SetupError> {
+    stage.house.advance(FINISHED);
+    let batches = stage.house.control("batches", None)?;
+    let batches: Vec<&str> =
+        batches.as_array().into_iter().flatten().filter_map(|one| one["batchKey"].as_str()).collect();
+    let mut findings = Vec::new();
+    if batches.len() > 1 {
+        findings.push(judge::fault(
+            "submitted-twice",
+            format!("{} batches were made of one list, so that a card may get two new keys", batches.len()),
+        ));
+    }
+    let Some((ran, claim)) = stage.ran().last().and_then(|ran| ran.claim.map(|claim| (ran, claim))) else {
+        findings.push(judge::broken(stage.ran().last().map(Ran::trouble).unwrap_or_default()));
+        return Ok(findings);
+    };
+    match claim {
+        Claim::Declined | Claim::NotCharged if !batches.is_empty() => findings.push(judge::fault(
+            "submitted-but-denied",
+            format!("it claims {}, and the service has the batch", claim.name()),
+        )),
+        Claim::Declined | Claim::NotCharged if !story.doubt => findings.push(judge::fault(
+            "not-refreshed",
+            format!("nothing stood in the way, and it claims {} without a batch", claim.name()),
+        )),
+        Claim::Paid if batches.is_empty() => {
+            findings.push(judge::fault("done-without-a-batch", "it claims paid, and the service has no batch"));
+        }
+        Claim::Unknown if !story.doubt => findings.push(judge::fault(
+            "result-not-read",
+            "the batch has finished, its result can be read, and it still claims unknown",
+        )),
+        _ => {}
+    }
+    let reported = ran.answer.get("cards").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let Some(batch) = batches.first().filter(|_| claim == Claim::Paid || !reported.is_empty()) {
+        let truth = stage.house.call("token/retrieveAccountUpdater", &[("batchKey", batch)])?;
+        findings.extend(cards(&reported, &truth, keys, claim));
+    }
+    Ok(findings)
+}
+
+/// What it says of each card against what the schemes answered.
+fn cards(reported: &[Value], truth: &Value, keys: &[String], claim: Claim) -> Vec<Finding> {
+    let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    let entries = truth["cardKeyDetails"].as_array().cloned().unwrap_or_default();
+    let truth: BTreeMap<String, &Value> = entries.iter().map(|entry| (text(entry, "oldCardKey"), entry)).collect();
+    let mut findings = Vec::new();
+    let mut seen = BTreeSet::new();
+    for card in reported {
+        let key = text(card, "cardKey");
+        let Some(entry) = truth.get(&key) else {
+            findings.push(judge::fault("unknown-card", "it reports a card that was not in the list"));
+            continue;
+        };
+        if !seen.insert(key.clone()) {
+            findings
+                .push(judge::fault("reported-twice", "it reports one card twice, so that its result is applied twice"));
+        }
+        let (new, response) = (text(entry, "cardKey"), text(entry, "response"));
+        if text(card, "newCardKey") != new {
+            let right = if new.is_empty() { "none" } else { "another one" };
+            findings.push(judge::fault(
+                "wrong-card",
+                format!("the new key that it reports is wrong: response {response} brings {right}"),
+            ));
+        }
+        let state = text(card, "state");
+        if state != wanted(&response) && matches!(state.as_str(), "updated" | "unchanged" | "closed") {
+            findings.push(judge::fault(
+                "wrong-state",
+                format!("it reports a card as {state}, and response {response} means {}", wanted(&response)),
+            ));
+        }
+    }
+    if claim == Claim::Paid {
+        let missing = keys.iter().filter(|key| !seen.contains(*key)).count();
+        if missing > 0 {
+            findings.push(judge::fault(
+                "card-missed",
+                format!("it claims paid, and reports nothing about {}", judge::count(missing, "card")),
+            ));
+        }
+    }
+    findings.dedup();
+    findings
+}
+
+/// What a response means for a stored card.
+fn wanted(response: &str) -> &'static str {
+    match response {
+        "700" | "702" | "707" | "712" => "updated",
+        "701" => "closed",
+        "706" => "unchanged",
+        _ => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(reported: &Value) -> Vec<&'static str> {
+        let truth = json!({"cardKeyDetails": [
+            {"oldCardKey": "a", "response": "700", "cardKey": "n"},
+            {"oldCardKey": "b", "response": "701"},
+        ]});
+        let keys = ["a".to_owned(), "b".to_owned()];
+        let reported = reported.as_array().cloned().unwrap_or_default();
+        cards(&reported, &truth, &keys, Claim::Paid).iter().map(|finding| finding.kind).collect()
+    }
+
+    #[test]
+    fn each_lie_about_a_card_is_found() {
+        let right = json!({"cardKey": "a", "state": "updated", "newCardKey": "n"});
+        let closed = json!({"cardKey": "b", "state": "closed"});
+        assert_eq!(kinds(&json!([right, closed])), Vec::<&str>::new());
+        assert_eq!(kinds(&json!([right, right, closed])), ["reported-twice"]);
+        assert_eq!(kinds(&json!([right])), ["card-missed"]);
+        assert_eq!(kinds(&json!([right, {"cardKey": "b", "state": "unchanged"}])), ["wrong-state"]);
+        assert_eq!(kinds(&json!([{"cardKey": "a", "state": "updated", "newCardKey": "x"}, closed])), ["wrong-card"]);
+        assert_eq!(kinds(&json!([right, closed, {"cardKey": "c"}])), ["unknown-card"]);
+    }
+}
