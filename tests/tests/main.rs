@@ -13,6 +13,7 @@ mod journey;
 mod json_text;
 mod mock_server;
 mod openapi;
+mod rehearsed;
 mod replies;
 mod requests;
 mod store_errors;

@@ -1,9 +1,11 @@
 //! Has the integration do a job: as a command or by a request to a running shop, bounded in time and output.
 
+mod guard;
 mod process;
 
 use serde_json::{Map, Value};
 
+pub(crate) use self::guard::Guard;
 pub(crate) use self::process::{Environment, Group, output_of, start};
 use crate::{
     plan::Means,

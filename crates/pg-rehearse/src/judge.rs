@@ -11,6 +11,8 @@ use crate::{
 pub(crate) struct Evidence<'a> {
     /// The times that the integration was run, those without a claim too.
     pub(crate) ran: &'a [Ran],
+    /// Whether they ran at the same time: then none of them is the last.
+    pub(crate) together: bool,
     /// What was added to the ledger.
     pub(crate) entries: &'a [Entry],
     pub(crate) exchanges: &'a [Exchange],
@@ -60,7 +62,7 @@ pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
         findings.push(broken(format!("{why}; {held}")));
         return findings;
     };
-    findings.extend(truth(&claims, &charges));
+    findings.extend(truth(&claims, &charges, evidence.together));
     findings.extend(keys(evidence, &charges));
     findings.extend(expected(expect, last, &charges, evidence));
     findings
@@ -115,7 +117,7 @@ fn references(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// What was claimed against what is.
-fn truth(claims: &[Claim], charges: &[&Entry]) -> Vec<Finding> {
+fn truth(claims: &[Claim], charges: &[&Entry], together: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     let last = claims.last().copied();
     if charges.is_empty() && claims.contains(&Claim::Paid) {
@@ -127,7 +129,7 @@ fn truth(claims: &[Claim], charges: &[&Entry]) -> Vec<Finding> {
             "charged-but-said-unpaid",
             format!("it claims {}, and the books hold {}", denied.name(), count(charges.len(), "charge")),
         ));
-    } else if claims.len() > 1 && last == Some(Claim::Unknown) && claims.contains(&Claim::Paid) {
+    } else if !together && claims.len() > 1 && last == Some(Claim::Unknown) && claims.contains(&Claim::Paid) {
         findings.push(warning("forgot", "it claimed paid before and unknown later"));
     }
     findings
@@ -255,7 +257,7 @@ mod tests {
     }
 
     fn kinds(expect: Expect, ran: &[Ran], entries: &[Entry], exchanges: &[Exchange]) -> Vec<&'static str> {
-        let evidence = Evidence { ran, entries, exchanges, amount: 998, currency: "GBP" };
+        let evidence = Evidence { ran, together: false, entries, exchanges, amount: 998, currency: "GBP" };
         charge(expect, &evidence).iter().map(|finding| finding.kind).collect()
     }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, future::Future, sync::Arc};
 use tokio::{sync::Semaphore, task::JoinSet};
 
 use crate::{
-    adapter::{self, Environment},
+    adapter::{self, Environment, Guard},
     catalogue,
     certificates::Authority,
     clock::{self, Clock},
@@ -87,7 +87,8 @@ pub async fn run(
     let clock = Clock::start();
     let authority = Authority::new().map_err(RunError::Machine)?;
     let run = base36(u64::try_from(clock::unix_millis()).unwrap_or_default());
-    let mut troupe = Troupe { plan, authority, seed: options.seed, run, ways: vec![Way::SessionKey] };
+    let guard = Arc::new(Guard::start().map_err(RunError::Machine)?);
+    let mut troupe = Troupe { plan, authority, guard, seed: options.seed, run, ways: vec![Way::SessionKey] };
     let _shop = start_shop(&troupe).await?;
     let mut report = Report {
         seed: options.seed,
@@ -239,6 +240,7 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
         directory: std::env::temp_dir(),
         folder: troupe.plan.folder.clone(),
         timeout: troupe.plan.timeout,
+        guard: Arc::clone(&troupe.guard),
     };
     let shop = adapter::start(command, &environment).map_err(RunError::NotRunnable)?;
     let Some(ready) = ready else { return Ok(Some(shop)) };

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    adapter::{self, Environment, Ran},
+    adapter::{self, Environment, Guard, Ran},
     books::{Books, Entry},
     certificates::Authority,
     clock::Clock,
@@ -27,6 +27,7 @@ use crate::{
 pub(crate) struct Troupe {
     pub(crate) plan: Plan,
     pub(crate) authority: Authority,
+    pub(crate) guard: Arc<Guard>,
     pub(crate) seed: u64,
     /// Tells this run's orders from those of every other run: an integration may remember them.
     pub(crate) run: String,
@@ -188,6 +189,7 @@ impl Stage {
             directory: self.directory.path().to_owned(),
             folder: self.troupe.plan.folder.clone(),
             timeout: self.timeout(),
+            guard: Arc::clone(&self.troupe.guard),
         }
     }
 
@@ -215,6 +217,7 @@ impl Stage {
         let attempt = input["attempt"].as_u64().map_or_else(String::new, |attempt| format!(", attempt {attempt}"));
         let wire = self.wire();
         wire.note(Lane::Integration, Lane::Integration, format!("started: {}{attempt}", job.name()));
+        wire.start();
         let killed = wire.kill.notified();
         let ran = adapter::run(means, &self.environment(), input, killed).await;
         let told = ran.claim.map_or_else(|| ran.trouble(), |claim| format!("claims {}", claim.name()));

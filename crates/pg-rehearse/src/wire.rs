@@ -48,6 +48,8 @@ struct State {
     /// What was sent to the trap, its path, headers and body.
     trapped: Vec<String>,
     connections: u32,
+    /// How often the integration was started.
+    starts: u64,
 }
 
 /// A wire with its listener, which ends with it.
@@ -105,6 +107,11 @@ impl Wire {
     pub(crate) fn note(&self, from: Lane, to: Lane, text: impl Into<String>) {
         let event = Event { at_ms: self.clock.millis(), from, to, text: self.masked(&text.into()) };
         self.state().events.push(event);
+    }
+
+    /// The integration is started: a kill that was meant for an earlier start is not for this one.
+    pub(crate) fn start(&self) {
+        self.state().starts += 1;
     }
 
     /// The time line so far.

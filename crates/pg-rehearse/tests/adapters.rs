@@ -4,7 +4,7 @@ use std::fs;
 
 use pg_rehearse::{Language, Verdict};
 
-use crate::samples::{only, rehearse, there, with};
+use crate::samples::{crate_folder, only, rehearse, there, with};
 
 /// One drill of each kind: all of them are run by hand and in the proof.
 const SAMPLE: [&str; 14] =
@@ -41,6 +41,33 @@ fn the_php_adapter_is_careful() {
 #[test]
 fn the_java_adapter_is_careful() {
     passes(Language::Java, "java");
+}
+
+/// The mistake whose verdicts are of every kind.
+fn verdicts(seed: u64, jobs: usize) -> Vec<(&'static str, Verdict, Vec<&'static str>)> {
+    let samples = crate_folder().join("tests/samples/faulty.py");
+    let plan = format!(
+        "timeout_seconds = 12\n[jobs.charge]\ncommand = [\"env\", \"FAULT=timeout-is-failure\", \"PAY_TIMEOUT=2\", \
+         \"PAY_PATIENCE=5\", \"PAY_PAUSE=0.15\", \"python3\", \"{}\"]\nwith = [\"sessionKey\"]\n",
+        samples.display()
+    );
+    let mut options = only(&["M01", "M02", "M04", "M07", "M09", "M20", "M36", "M40", "C01", "C07", "T01", "H02", "R01"]);
+    options.seed = seed;
+    options.jobs = jobs;
+    let report = rehearse(&plan, &crate_folder(), &options).expect("it works");
+    let kinds = |one: &pg_rehearse::Outcome| one.findings.iter().map(|finding| finding.kind).collect();
+    report.outcomes.iter().map(|one| (one.drill.id, one.verdict, kinds(one))).collect()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_verdicts_and_findings_however_many_run_at_a_time() {
+    if !there("python3", "the same seed") {
+        return;
+    }
+    let first = verdicts(7, 8);
+    assert!(first.iter().any(|(_, verdict, _)| *verdict == Verdict::Failed), "{first:?}");
+    assert!(first.iter().any(|(_, verdict, _)| *verdict == Verdict::Passed), "{first:?}");
+    assert_eq!(first, verdicts(7, 2));
 }
 
 #[test]

@@ -107,6 +107,26 @@ fn shops_with_one_mistake_are_failed_by_exactly_the_drills_that_should() {
     prove("node", "node");
 }
 
+fn oracle(name: &str) -> pg_rehearse::Report {
+    let fault = faults().into_iter().find(|fault| fault.program == "node" && fault.name == name).expect("it works");
+    let folder = tempfile::tempdir().expect("it works");
+    rehearse(&plan(&fault, ""), folder.path(), &only(&["R09"])).expect("it works")
+}
+
+#[test]
+fn a_block_is_decrypted_through_a_padding_oracle_and_nothing_through_the_careful_page() {
+    if !there("node", "the padding oracle") {
+        return;
+    }
+    let found = oracle("oracle");
+    let finding = &found.outcomes[0].findings[0];
+    assert_eq!(finding.kind, "padding-oracle");
+    assert!(finding.text.contains("16 of 16 bytes of a block were decrypted without the key"), "{}", finding.text);
+    println!("{}", finding.text);
+    let careful = oracle("none");
+    assert_eq!(with(&careful, Verdict::Passed), ["R09"], "{}", careful.scorecard(false));
+}
+
 #[test]
 fn the_careful_ones_pass_and_there_are_enough_faulty_ones() {
     let all = faults();

@@ -79,6 +79,7 @@ mod response_delivery;
 mod sandbox;
 mod schedule;
 pub mod secret;
+pub mod sequence_diagram;
 mod server;
 mod service;
 mod settings;

@@ -11,4 +11,5 @@ mod gallery;
 mod inspector;
 mod leaving;
 mod looks;
+mod rehearsal;
 mod site;

@@ -16,6 +16,8 @@ mod memory;
 mod methods;
 mod peer;
 mod pg;
+#[cfg(unix)]
+mod rehearse;
 mod sandbox;
 mod sandbox_settings;
 mod sentinel;

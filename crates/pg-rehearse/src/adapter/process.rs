@@ -15,7 +15,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{End, Ran};
+use super::{End, Guard, Ran};
 use crate::house::Account;
 
 /// The most bytes that an adapter may print on one stream.
@@ -34,6 +34,7 @@ pub(crate) struct Environment {
     /// Where the plan is.
     pub(crate) folder: PathBuf,
     pub(crate) timeout: Duration,
+    pub(crate) guard: Arc<Guard>,
 }
 
 impl Environment {
@@ -75,20 +76,30 @@ pub(crate) struct Group {
     child: Child,
     #[cfg(unix)]
     group: Option<rustix::process::Pid>,
+    #[cfg(unix)]
+    guard: Arc<Guard>,
 }
 
 impl Group {
-    fn spawn(command: &mut Command) -> std::io::Result<Self> {
+    fn spawn(command: &mut Command, guard: &Arc<Guard>) -> std::io::Result<Self> {
+        #[cfg(not(unix))]
+        let _ = guard;
         command.kill_on_drop(true);
         #[cfg(unix)]
         command.process_group(0);
         let child = command.spawn()?;
         #[cfg(unix)]
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+        #[cfg(unix)]
+        if let Some(group) = group {
+            guard.add(group.as_raw_nonzero().get());
+        }
         Ok(Self {
             child,
             #[cfg(unix)]
             group,
+            #[cfg(unix)]
+            guard: Arc::clone(guard),
         })
     }
 
@@ -106,6 +117,10 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.kill();
+        #[cfg(unix)]
+        if let Some(group) = self.group {
+            self.guard.remove(group.as_raw_nonzero().get());
+        }
     }
 }
 
@@ -125,7 +140,7 @@ fn found(program: &str, folder: &Path) -> PathBuf {
 pub(crate) fn start(words: &[String], environment: &Environment) -> Result<Group, String> {
     let mut command = command(words, environment).ok_or("the command is empty")?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    Group::spawn(&mut command).map_err(|error| format!("{}: {error}", words[0]))
+    Group::spawn(&mut command, &environment.guard).map_err(|error| format!("{}: {error}", words[0]))
 }
 
 pub(super) async fn run(
@@ -137,7 +152,7 @@ pub(super) async fn run(
     let not_started = |why: String| Ran::new(End::NotStarted(why), String::new(), String::new());
     let Some(mut command) = command(words, environment) else { return not_started("the command is empty".to_owned()) };
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut group = match Group::spawn(&mut command) {
+    let mut group = match Group::spawn(&mut command, &environment.guard) {
         Ok(group) => group,
         Err(error) => return not_started(format!("{}: {error}", words[0])),
     };

@@ -12,7 +12,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "A finished batch",
         severity: Severity::Medium,
         basis: "1 §6",
-        imitates: "The account updater says that a batch is finished.",
+        imitates: "The account updater reports a finished batch.",
         mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::GenuineBatch)),
@@ -30,7 +30,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "A payment of the hosted checkout",
         severity: Severity::Medium,
         basis: "3 §6",
-        imitates: "The service says that a customer has paid.",
+        imitates: "The service reports that a customer has paid.",
         mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::GenuinePayment)),
@@ -39,7 +39,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "A payment that never was",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "Somebody posts that an order is paid.",
+        imitates: "An attacker posts that an order is paid.",
         mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::ForgedPayment)),
@@ -48,7 +48,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "The key of a cheaper payment",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "Somebody pays one penny, and posts that key for a larger order.",
+        imitates: "A customer pays one penny, and posts that key for a larger order.",
         mend: "A callback is not signed, so it is only a hint: look the payment or the batch up, and believe that. Compare amount, currency and order.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::OtherPayment)),
@@ -66,7 +66,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "A callback of 8 MiB",
         severity: Severity::Medium,
         basis: "3 §6",
-        imitates: "Somebody posts more than the shop can hold.",
+        imitates: "An attacker posts a body of 8 MiB.",
         mend: "Refuse bodies of more than a few kilobytes, and go on.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Huge)),
@@ -75,7 +75,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Garbage",
         severity: Severity::Medium,
         basis: "3 §6",
-        imitates: "Somebody posts what is no form and no JSON.",
+        imitates: "A scanner posts bodies that are neither a form nor JSON.",
         mend: "Refuse what cannot be read with HTTP 400, and go on.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::Garbage)),

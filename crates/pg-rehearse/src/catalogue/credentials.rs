@@ -34,7 +34,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::High,
         basis: "1 §5.4",
         imitates: "Requests are signed with a key that is not the account’s.",
-        mend: "Error 123 does not go away by repeating it: stop and tell somebody.",
+        mend: "A retry does not cure error 123: stop and raise an alert.",
     }
     .charge(Family::Credentials, Charge { credentials: Credentials::WrongShaKey, judged: Judged::Money(Expect::Refused(1)), ..Charge::PLAIN }),
     Text {
@@ -70,7 +70,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "1 §5.5",
         imitates: "The card is charged, the reply is lost, and from then on the credentials are refused.",
-        mend: "A lookup that is refused tells nothing: claim unknown, never not-charged.",
+        mend: "A refused lookup is no proof: claim unknown, never not-charged.",
     }
     .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::from(On::Any, 2, Act::Answer { executed: false, answer: Answer::Error(401, "102", "Invalid API credentials") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {

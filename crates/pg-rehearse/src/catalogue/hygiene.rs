@@ -20,7 +20,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Card number and CV2 on the output",
         severity: Severity::Critical,
         basis: "2 §1.2, PCI DSS 3.3, 3.4",
-        imitates: "Looks at standard output and standard error of an ordinary charge by card.",
+        imitates: "Searches standard output and standard error of an ordinary charge by card.",
         mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
     }
     .charge(Family::Hygiene, Charge { way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards]), ..Charge::PLAIN }),
@@ -29,7 +29,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Credentials on the output",
         severity: Severity::Critical,
         basis: "1 §5",
-        imitates: "Looks at standard output and standard error of an ordinary charge.",
+        imitates: "Searches standard output and standard error of an ordinary charge.",
         mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
     }
     .charge(Family::Hygiene, Charge { judged: Judged::Secrets(&[Place::OutputCredentials]), ..Charge::PLAIN }),
@@ -38,7 +38,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Card number and CV2 in logs",
         severity: Severity::Critical,
         basis: "PCI DSS 3.3, 3.4",
-        imitates: "Looks into the log files and the dump that the plan names, after a charge by card whose reply was lost.",
+        imitates: "Searches the log files and the dump that the plan names, after a charge by card whose reply was lost.",
         mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(&[Place::LogsCards]), ..Charge::PLAIN }),
@@ -47,7 +47,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Credentials in logs",
         severity: Severity::Critical,
         basis: "1 §5",
-        imitates: "Looks into the log files and the dump that the plan names, after a charge whose reply was lost.",
+        imitates: "Searches the log files and the dump that the plan names, after a charge whose reply was lost.",
         mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Secrets(&[Place::LogsCredentials]), ..Charge::PLAIN }),
@@ -56,7 +56,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Secrets on the output after a garbled reply",
         severity: Severity::Critical,
         basis: "1 §5, PCI DSS 3.4",
-        imitates: "Looks at the output when the reply could not be read: errors like to print the request.",
+        imitates: "Searches the output after a reply that cannot be parsed: error messages often contain the request.",
         mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::Garble))], judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
@@ -65,7 +65,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Secrets on the output after a lost connection",
         severity: Severity::Critical,
         basis: "1 §5, PCI DSS 3.4",
-        imitates: "Looks at the output after a lost reply to a charge by card.",
+        imitates: "Searches the output after a lost reply to a charge by card.",
         mend: "Show six and four digits of a card number at most, nothing of a CV2, and no credential. Log what you send through a mask.",
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
@@ -74,7 +74,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Card number or CV2 kept with the order",
         severity: Severity::Critical,
         basis: "PCI DSS 3.3, 3.5",
-        imitates: "Looks into the folder of the order when the payment is over.",
+        imitates: "Searches the folder of the order after the payment.",
         mend: "Keep the reference and the outcome; a card number only encrypted, a CV2 never.",
     }
     .charge(Family::Hygiene, Charge { way: Some(Way::Card), judged: Judged::Secrets(&[Place::Folder]), ..Charge::PLAIN }),
@@ -83,7 +83,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Secrets in the wrong parameters",
         severity: Severity::High,
         basis: "2 §4.3",
-        imitates: "Looks at what is sent: a card number in a reference, a key in a description.",
+        imitates: "Searches the parameters that are sent: a card number in a reference, a key in a description.",
         mend: "Card numbers belong into cardNumber alone, each credential into its own parameter.",
     }
     .charge(Family::Hygiene, Charge { way: Some(Way::Card), judged: Judged::Secrets(&[Place::Fields]), ..Charge::PLAIN }),
@@ -92,7 +92,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Secrets in addresses",
         severity: Severity::High,
         basis: "1 §4.1",
-        imitates: "Looks at the addresses that are called: servers and proxies log them.",
+        imitates: "Searches the URLs that are called: servers and proxies log them.",
         mend: "Send parameters in the body, never in the address.",
     }
     .charge(Family::Hygiene, Charge { judged: Judged::Secrets(&[Place::Addresses]), ..Charge::PLAIN }),
@@ -119,7 +119,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Credentials in the return page",
         severity: Severity::Critical,
         basis: "1 §5",
-        imitates: "Looks at what the return page sends to browsers.",
+        imitates: "Searches what the return page sends to browsers.",
         mend: "An API key in a browser gives the account away: decrypt on your server.",
     }
     .told(Family::Hygiene, Story::Redirect(Redirect::Secrets)),
@@ -128,7 +128,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Inside of the shop on error pages",
         severity: Severity::High,
         basis: "1 §5",
-        imitates: "Looks at what the return page says about garbage.",
+        imitates: "Searches what the return page answers to garbage.",
         mend: "Show customers a text of your own, and log the rest.",
     }
     .told(Family::Hygiene, Story::Redirect(Redirect::ErrorPages)),
@@ -137,7 +137,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Inside of the shop in answers to callbacks",
         severity: Severity::Medium,
         basis: "1 §5",
-        imitates: "Looks at what the callback address says about garbage.",
+        imitates: "Searches what the callback address answers to garbage.",
         mend: "Answer with a status and nothing else.",
     }
     .told(Family::Hygiene, Story::Callback(Callback::Secrets)),

@@ -24,7 +24,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §3.2",
         imitates: "A part is captured, and the reply is lost.",
-        mend: "No reference protects this call, so it is never repeated blindly: claim unknown and let somebody look, or look at what is left.",
+        mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
     }
     .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[Rule::first(On::Later, Act::DropReply)], again: false })),
     Text {
@@ -33,7 +33,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::High,
         basis: "2 §3.2",
         imitates: "The capture never arrives.",
-        mend: "No reference protects this call, so it is never repeated blindly: claim unknown and let somebody look, or look at what is left.",
+        mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
     }
     .told(Family::Money, Story::Later(Later { job: Job::Capture, amount: 300, rules: &[Rule::first(On::Later, Act::DropRequest)], again: false })),
     Text {
@@ -41,7 +41,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "A part is refunded",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "A part of a payment is paid back.",
+        imitates: "Part of a payment is refunded.",
         mend: "Send transactionValue in the smallest unit of the currency.",
     }
     .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[], again: false })),
@@ -50,8 +50,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Refund, reply lost",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "A part is paid back, and the reply is lost.",
-        mend: "No reference protects this call, so it is never repeated blindly: claim unknown and let somebody look, or look at what is left.",
+        imitates: "Part of a payment is refunded, and the reply is lost.",
+        mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
     }
     .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::DropReply)], again: false })),
     Text {
@@ -59,8 +59,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Refund, HTTP 500 afterwards",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "A part is paid back, and a server in between answers 500.",
-        mend: "No reference protects this call, so it is never repeated blindly: claim unknown and let somebody look, or look at what is left.",
+        imitates: "Part of a payment is refunded, and a proxy answers 500.",
+        mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
     }
     .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Answer { executed: true, answer: Answer::Gateway(500) })], again: false })),
     Text {
@@ -68,8 +68,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Refund, garbled reply",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "A part is paid back, and the reply is damaged.",
-        mend: "No reference protects this call, so it is never repeated blindly: claim unknown and let somebody look, or look at what is left.",
+        imitates: "Part of a payment is refunded, and the reply is damaged.",
+        mend: "No reference protects this call, so never repeat it after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.",
     }
     .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Edit(Edit::Garble))], again: false })),
     Text {
@@ -77,7 +77,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Refund killed and started again",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "The process dies when the money has been paid back, and is started again.",
+        imitates: "The process dies after the refund was executed, and is started again.",
         mend: "Store what you are about to do before you send it; after a new start claim unknown instead of repeating it.",
     }
     .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, rules: &[Rule::first(On::Later, Act::Kill { executed: true, answered: false })], again: false })),

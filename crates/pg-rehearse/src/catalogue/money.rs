@@ -25,7 +25,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "The card is declined",
         severity: Severity::High,
         basis: "2 §4.4, A87",
-        imitates: "The bank says no.",
+        imitates: "The bank declines.",
         mend: "Read any status that is documented as a decline as declined, and ship nothing.",
     }
     .charge(Family::Money, Charge { card: Scenario::Declined, judged: Judged::Money(Expect::Decline), ..Charge::PLAIN }),
@@ -34,7 +34,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "The account has no funds",
         severity: Severity::High,
         basis: "2 §4.4, A87",
-        imitates: "The bank says no for another reason, with another code.",
+        imitates: "The bank declines for another reason, with another code.",
         mend: "Do not depend on one code for all declines.",
     }
     .charge(Family::Money, Charge { card: Scenario::InsufficientFunds, judged: Judged::Money(Expect::Decline), ..Charge::PLAIN }),
@@ -106,7 +106,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "HTTP 500 after the charge",
         severity: Severity::Critical,
         basis: "2 §7",
-        imitates: "The card is charged, and a server in between answers 500.",
+        imitates: "The card is charged, and a proxy answers 500.",
         mend: "An error of a server says nothing about the payment. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Gateway(500) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -151,7 +151,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Empty reply",
         severity: Severity::Critical,
         basis: "2 §2.3",
-        imitates: "The card is charged, and HTTP 200 comes with nothing in it.",
+        imitates: "The card is charged, and the reply is HTTP 200 with an empty body.",
         mend: "Success is a status code in the body, not HTTP 200. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Empty })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -169,7 +169,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Login page instead of the service",
         severity: Severity::High,
         basis: "2 §4.4",
-        imitates: "A network in between answers with a page of its own and HTTP 200.",
+        imitates: "A captive portal answers HTTP 200 with its login page.",
         mend: "Read the body as what it should be; a page is no reply. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Html })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),

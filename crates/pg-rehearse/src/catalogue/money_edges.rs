@@ -17,7 +17,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Medium,
         basis: "2 §4.4",
         imitates: "The first connection is closed as soon as it is made.",
-        mend: "Nothing was sent, but the program cannot know. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
+        mend: "Nothing was sent, but the program cannot tell. Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { entrance: Entrance::Closing(1), judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
@@ -43,7 +43,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Every request lost",
         severity: Severity::High,
         basis: "2 §4.3",
-        imitates: "Nothing comes through for as long as the program tries.",
+        imitates: "Every request is lost for as long as the program tries.",
         mend: "Give up within the time, claim unknown, and look the payment up later.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::DropRequest)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -62,7 +62,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §4.3",
         imitates: "The reply is lost, and the service answers lookups with 503 from then on.",
-        mend: "Without an answer there is nothing to claim but unknown.",
+        mend: "Claim unknown when every request was lost.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -89,7 +89,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §4.4",
         imitates: "The reply is lost, and the reply to the lookup is damaged.",
-        mend: "A lookup that cannot be read is made again.",
+        mend: "Repeat a lookup whose reply cannot be parsed.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::Edit(Edit::Garble))], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -125,7 +125,7 @@ pub(super) const DRILLS: &[Drill] = &[
         severity: Severity::Critical,
         basis: "2 §4.3",
         imitates: "The process dies as soon as it has the reply, and is started again.",
-        mend: "Store the outcome before you tell anybody; on a new start look the reference up.",
+        mend: "Store the outcome before you report it; on a new start look the reference up.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Kill { executed: true, answered: true })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -160,7 +160,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "The reference was used before",
         severity: Severity::Critical,
         basis: "2 §4.3, A92",
-        imitates: "What the program knew of the order is lost, and the order comes again.",
+        imitates: "The program loses its state of the order, and gets the order again.",
         mend: "A refused reference means that an earlier request used it: look it up.",
     }
     .charge(Family::Money, Charge { runs: Runs::AgainForgetful, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -178,7 +178,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Declined, reply lost",
         severity: Severity::High,
         basis: "2 §4.4",
-        imitates: "The bank says no, and the reply is lost.",
+        imitates: "The bank declines, and the reply is lost.",
         mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { card: Scenario::Declined, rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -196,7 +196,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "No uniqueMerchantReference",
         severity: Severity::High,
         basis: "2 §4.3",
-        imitates: "Not a fault: looks whether the payment can be told from another one at all.",
+        imitates: "No fault: checks that the payment carries a reference by which it can be looked up.",
         mend: "Give each order one uniqueMerchantReference, store it before sending, and keep it for every attempt.",
     }
     .charge(Family::Money, Charge { judged: Judged::Reference, ..Charge::PLAIN }),

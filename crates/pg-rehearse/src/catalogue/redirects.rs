@@ -21,7 +21,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Bits flipped in every block",
         severity: Severity::High,
         basis: "2 §4.2",
-        imitates: "Somebody alters the address in the browser.",
+        imitates: "A visitor alters the URL in the browser.",
         mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::BitsFlipped)),
@@ -57,7 +57,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "A forgery that says accepted",
         severity: Severity::Critical,
         basis: "2 §4.2",
-        imitates: "Somebody who has got hold of the key writes what he likes into the data.",
+        imitates: "An attacker who has the API key encrypts data of their own.",
         mend: "The data is encrypted and not authenticated: it may prefill a form, and it is never proof of a payment. Look the payment up.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::Forged)),
@@ -84,7 +84,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Padding oracle",
         severity: Severity::Critical,
         basis: "2 §4.2, A31",
-        imitates: "An attacker sends altered data thousands of times, and learns from the answers what is in it.",
+        imitates: "An attacker sends altered data thousands of times, and decrypts it by the answers.",
         mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text. Better still: use pg_crypto’s decrypt_and_read.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::PaddingOracle)),
@@ -93,7 +93,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Format oracle",
         severity: Severity::High,
         basis: "2 §4.2",
-        imitates: "The same with text that is no UTF-8 against text that is no JSON or XML.",
+        imitates: "The same with invalid UTF-8 against invalid JSON or XML.",
         mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::FormatOracle)),
@@ -102,7 +102,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Timing oracle",
         severity: Severity::High,
         basis: "2 §4.2",
-        imitates: "The answers are the same, and one kind comes later.",
+        imitates: "The answers are the same, and one kind takes longer.",
         mend: "Do the same work for every failure: decrypt, decode and parse, and look at the results only then.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::TimingOracle)),
@@ -120,7 +120,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "No data at all",
         severity: Severity::Low,
         basis: "2 §4.2",
-        imitates: "Somebody opens the page without parameters.",
+        imitates: "A visitor opens the page without parameters.",
         mend: "Answer everything that cannot be read in one way, after the same work: same status, same headers, same text.",
     }
     .told(Family::Redirect, Story::Redirect(Redirect::Missing)),

@@ -20,8 +20,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Success page opened by hand",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "Somebody opens the success page with a key that does not exist.",
-        mend: "The success page can be opened by anybody: look the trans_key up, and compare amount, currency and order.",
+        imitates: "A visitor opens the success page with a key that does not exist.",
+        mend: "Every visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::ByHand)),
     Text {
@@ -29,8 +29,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Success page without a key",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "Somebody opens the success page as it is.",
-        mend: "The success page can be opened by anybody: look the trans_key up, and compare amount, currency and order.",
+        imitates: "A visitor opens the success page without any parameter.",
+        mend: "Every visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::WithoutKey)),
     Text {
@@ -38,8 +38,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Success page with a cheaper key",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "Somebody pays one penny, and opens the success page of a larger order with that key.",
-        mend: "The success page can be opened by anybody: look the trans_key up, and compare amount, currency and order.",
+        imitates: "A customer pays one penny, and opens the success page of a larger order with that key.",
+        mend: "Every visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::OtherKey)),
     Text {
@@ -47,8 +47,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Success page while lookups fail",
         severity: Severity::High,
         basis: "3 §4.8",
-        imitates: "The service cannot be asked when the success page is opened.",
-        mend: "Without an answer say that the payment is being checked, and check it later.",
+        imitates: "Lookups fail while the success page is opened.",
+        mend: "When the lookup fails, show that the payment is being checked, and check it later.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::LookupDown)),
     Text {
@@ -74,8 +74,8 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "The customer leaves without paying",
         severity: Severity::High,
         basis: "3 §3.1",
-        imitates: "The success page is opened, and nobody has paid.",
-        mend: "The success page can be opened by anybody: look the trans_key up, and compare amount, currency and order.",
+        imitates: "A customer opens the success page without having paid.",
+        mend: "Every visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Abandons)),
     Text {

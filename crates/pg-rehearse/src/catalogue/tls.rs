@@ -22,7 +22,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Expired certificate",
         severity: Severity::High,
         basis: "1 §1",
-        imitates: "The certificate is from years ago.",
+        imitates: "The certificate expired years ago.",
         mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::Expired), judged: Judged::Nothing, ..Charge::PLAIN }),
@@ -31,7 +31,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Certificate of another host",
         severity: Severity::Critical,
         basis: "1 §1",
-        imitates: "The certificate is good, and belongs to somebody else.",
+        imitates: "The certificate is valid for another host.",
         mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::WrongHost), judged: Judged::Nothing, ..Charge::PLAIN }),
@@ -40,7 +40,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Certificate not yet valid",
         severity: Severity::Medium,
         basis: "1 §1",
-        imitates: "The certificate is from the future.",
+        imitates: "The certificate is not valid yet.",
         mend: "Verify certificates: with your HTTP library’s defaults, against the system’s roots or SSL_CERT_FILE. Never switch it off.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::Tls(Certificate::NotYetValid), judged: Judged::Nothing, ..Charge::PLAIN }),
@@ -58,7 +58,7 @@ pub(super) const DRILLS: &[Drill] = &[
         title: "Plain HTTP where TLS was configured",
         severity: Severity::Critical,
         basis: "1 §1",
-        imitates: "The address says https, and what answers speaks plain HTTP.",
+        imitates: "The URL is https, and the server speaks plain HTTP.",
         mend: "Never fall back to plain HTTP.",
     }
     .charge(Family::Tls, Charge { entrance: Entrance::PlainForTls, judged: Judged::Nothing, ..Charge::PLAIN }),

@@ -186,6 +186,7 @@ fn money(stage: &Stage, expect: Expect, story: &Charge) -> Result<Vec<Finding>, 
     let (entries, exchanges) = (stage.entries()?, stage.exchanges());
     let evidence = Evidence {
         ran: stage.ran(),
+        together: story.runs == Runs::Together,
         entries: &entries,
         exchanges: &exchanges,
         amount: story.amount,
@@ -194,7 +195,7 @@ fn money(stage: &Stage, expect: Expect, story: &Charge) -> Result<Vec<Finding>, 
     Ok(judge::charge(expect, &evidence))
 }
 
-/// Behind a wrong certificate nobody may learn anything.
+/// A server with a wrong certificate must receive no request.
 fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupError> {
     let mut findings = Vec::new();
     let exchanges = stage.exchanges();

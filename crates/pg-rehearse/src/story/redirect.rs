@@ -246,7 +246,7 @@ async fn blanks(stage: &mut Stage, genuine: &Genuine) -> Result<Vec<Finding>, Se
     })
 }
 
-/// Members that nobody's service sends, in the form that the page reads.
+/// Members that no service sends, in the form that the page reads.
 async fn forged(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     let more = [
         ("result", "OK"),
@@ -267,7 +267,7 @@ async fn forged(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
 
 const MARKUP: &str = "\"><script>pgRehearse()</script>";
 
-/// The cardholder's name is whatever somebody typed.
+/// The cardholder's name is free text from the card form.
 async fn markup(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     let data = cipher(stage)?.encrypt(&with(genuine, &[("cardholderName", MARKUP)]), &genuine.iv).map_err(text)?;
     let seen = told(stage, "a cardholder's name that is markup", &data, &genuine.iv).await?;

@@ -153,7 +153,14 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
     // What it said when it began is no claim about the payment, unless it said more than it knew.
     let began_paid = stage.ran().first().is_some_and(|ran| ran.claim == Some(Claim::Paid));
     let ran = if stage.ran().len() > 1 { &stage.ran()[1..] } else { stage.ran() };
-    let evidence = Evidence { ran, entries: &entries, exchanges: &exchanges, amount: PRICE, currency: "GBP" };
+    let evidence = Evidence {
+        ran,
+        together: story.back == Back::TwoTabs,
+        entries: &entries,
+        exchanges: &exchanges,
+        amount: PRICE,
+        currency: "GBP",
+    };
     let mut findings = judge::charge(story.expect, &evidence);
     // One authentication pays once, so a repetition needs no reference of its own.
     findings.retain(|finding| finding.kind != "resent-without-reference");

@@ -168,9 +168,13 @@ impl Wire {
         match response.filter(|_| answered) {
             Some(response) => {
                 let reply = self.reply(number, Some(Act::Kill { executed, answered }), response);
+                let start = self.state().starts;
                 tokio::spawn(async move {
                     clock::pause(BEFORE_KILL).await;
-                    self.kill.notify_waiters();
+                    // It may have ended by itself and have been started again.
+                    if self.state().starts == start {
+                        self.kill.notify_waiters();
+                    }
                 });
                 Ok(reply)
             }

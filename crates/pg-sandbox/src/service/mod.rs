@@ -14,6 +14,7 @@ pub(crate) mod callback;
 mod caller;
 mod context;
 mod control;
+mod diagram;
 mod enterprise;
 mod gate;
 mod inspector;
@@ -39,6 +40,7 @@ mod warning;
 
 pub(crate) use basis::{Basis, HEADER as BASIS_HEADER};
 pub(crate) use context::Context;
+pub(crate) use diagram::drawn as sequence_diagram;
 pub(crate) use method::Call;
 pub(crate) use refusal::{Refusal, ResponseFormat};
 pub(crate) use reply::{RefusedWith, Reply};

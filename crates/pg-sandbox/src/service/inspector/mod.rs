@@ -32,6 +32,7 @@ mod requests;
 mod sessions;
 mod site;
 mod sms;
+mod story;
 mod tokens;
 mod transactions;
 mod updater;

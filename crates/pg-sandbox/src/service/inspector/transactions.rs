@@ -5,7 +5,7 @@ use pg_model::StatusCode;
 use super::{
     Context, Html, List, Refusal,
     lists::{self, Look},
-    site,
+    site, story,
     view::{self, Facts, Shown, Tone, badge},
 };
 use crate::records::PaymentKind;
@@ -52,6 +52,7 @@ fn possible(payment: Shown<'_>) -> Vec<(&'static str, String)> {
 fn entry(context: &mut Context<'_>, payment: Shown<'_>) -> Result<Html, Refusal> {
     let operations = List::operations_on(context, &payment.text("transactionKey"))?;
     let operations: Vec<Shown<'_>> = operations.iter().map(Shown).collect();
+    let story = story::of(context, payment, &operations)?;
     let came_of_it = if operations.is_empty() {
         Html::new()
     } else {
@@ -61,6 +62,7 @@ fn entry(context: &mut Context<'_>, payment: Shown<'_>) -> Result<Html, Refusal>
     Ok(view::section("What it is", facts(payment))
         .put(view::section("What can still be done", still_possible(payment)))
         .put(came_of_it)
+        .put(story)
         .put(part("Card", paid_with(payment)))
         .put(part("What the bank said", wire("bank")))
         .put(part("Order and customer", wire("details"))))

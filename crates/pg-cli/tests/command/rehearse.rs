@@ -1,0 +1,234 @@
+//! `pg rehearse` as people and continuous integration run it.
+
+use std::{
+    env, fs,
+    io::Read,
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use super::pg::{Ended, Pg, Started, pg};
+
+fn plan(folder: &Path, text: &str) -> String {
+    let path = folder.join("rehearse.toml");
+    fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+/// The folders in which programs are looked for: that of this `pg` first.
+fn path() -> String {
+    let here = Path::new(env!("CARGO_BIN_EXE_pg")).parent().unwrap().display().to_string();
+    format!("{here}:{}", env::var("PATH").unwrap())
+}
+
+fn rehearse(plan: &str, more: &[&str]) -> Pg {
+    pg(["rehearse", "--plan", plan].iter().chain(more)).env("PATH", &path())
+}
+
+fn there(programs: &[&str], what: &str) -> bool {
+    let missing = programs.iter().find(|program| Command::new(program).arg("--version").output().is_err());
+    if let Some(missing) = missing {
+        eprintln!("left out, because {missing} is not installed: {what}");
+    }
+    missing.is_none()
+}
+
+#[test]
+fn a_wrong_plan_is_told_with_its_places_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let began = folder.path().join("began");
+    let command = format!("command = [\"touch\", \"{}\"]\n", began.display());
+    for (text, told) in [
+        (format!("timeout_seconds = \"20\"\n[jobs.charge]\n{command}"), "line 1, column 19: timeout_seconds must be a whole number"),
+        (format!("[job.charge]\n{command}"), "did you mean jobs?"),
+        (format!("[jobs.charge]\n{command}with = [\"sesionKey\"]\n"), "did you mean sessionKey?"),
+        (format!("[jobs.charge]\n{command}url = \"http://127.0.0.1:1/\"\n"), "both"),
+        (format!("[jobs.charge]\n{command}[hygiene]\nlogs = \"a.log\"\n"), "logs must be a list of texts"),
+        (format!("[jobs.charge\n{command}"), "line 1, column 13"),
+        (format!("[jobs.charge]\n{command}[service]\nlisten = \"8480\"\n"), "listen must be"),
+        (format!("[jobs.charge]\n{command}[jobs.charge]\n{command}"), "line 3, column 7"),
+    ] {
+        let ended = rehearse(&plan(folder.path(), &text), &[]).run();
+        assert_eq!(ended.code, 2, "{text}\n{}", ended.err);
+        assert!(ended.err.contains(told), "{text}\n{}", ended.err);
+        assert!(!began.exists(), "{text}");
+    }
+    let missing = rehearse(&folder.path().join("none.toml").display().to_string(), &[]).run();
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.contains("pg rehearse init"), "{}", missing.err);
+}
+
+/// An adapter that answers in M01 and then goes on until it is killed, with a connection that tells when it is.
+fn hanging(folder: &Path, port: u16) -> String {
+    let code = format!(
+        "import json, socket, sys, time\njob = json.loads(sys.stdin.readline())\n\
+         if '-M01-' in job['order']: sys.exit(print(json.dumps({{'claim': 'unknown'}})))\n\
+         line = socket.create_connection(('127.0.0.1', {port}))\nline.sendall(b'.')\ntime.sleep(600)\n"
+    );
+    fs::write(folder.join("hang.py"), code).unwrap();
+    plan(folder, "timeout_seconds = 600\n[jobs.charge]\ncommand = [\"sh\", \"-c\", \"python3 hang.py; true\"]\nwith = [\"sessionKey\"]\n")
+}
+
+/// Starts a rehearsal that hangs in its second drill.
+fn until_it_hangs(folder: &Path, more: &[&str]) -> (Started, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let plan = hanging(folder, listener.local_addr().unwrap().port());
+    let options: Vec<&str> = ["--only", "M01,M02", "--jobs", "1"].iter().chain(more).copied().collect();
+    let running = rehearse(&plan, &options).start();
+    let (mut line, _) = listener.accept().unwrap();
+    line.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    line.read_exact(&mut [0]).unwrap();
+    (running, line)
+}
+
+/// Whether the process at the other end has ended.
+fn has_ended(mut line: TcpStream) -> bool {
+    matches!(line.read(&mut [0]), Ok(0)) || line.take_error().is_ok_and(|error| error.is_some())
+}
+
+#[test]
+fn ctrl_c_leaves_no_process_and_still_writes_the_reports() {
+    if !there(&["python3"], "Ctrl-C in a rehearsal") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let names = [("--html", "r.html"), ("--junit", "r.xml"), ("--json", "r.json")];
+    let files: Vec<String> = names.iter().flat_map(|(option, name)| [(*option).to_owned(), at(name).display().to_string()]).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let (mut running, line) = until_it_hangs(folder.path(), &files);
+    assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
+    assert!(running.wait().unwrap().code().is_some(), "it ends by itself");
+    assert!(has_ended(line), "the adapter still runs");
+    assert!(fs::read_to_string(at("r.html")).unwrap().contains("Rehearsal, interrupted"));
+    assert!(fs::read_to_string(at("r.xml")).unwrap().contains("M01"));
+    let json: serde_json::Value = serde_json::from_str(&fs::read_to_string(at("r.json")).unwrap()).unwrap();
+    assert_eq!(json["interrupted"], true);
+    assert_eq!(json["drills"].as_array().unwrap().len(), 1, "the drill that ran");
+}
+
+#[test]
+fn a_rehearsal_that_is_killed_leaves_no_process() {
+    if !there(&["python3"], "kill -9 of a rehearsal") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (mut running, line) = until_it_hangs(folder.path(), &[]);
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert!(has_ended(line), "the adapter still runs");
+}
+
+#[test]
+fn the_adapter_in_bash_is_careful() {
+    if !there(&["bash", "curl", "jq"], "the adapter in bash") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let made = pg(["rehearse", "init", "--language", "bash", &folder.path().display().to_string()]).run();
+    assert_eq!(made.code, 0, "{}", made.err);
+    let plan = folder.path().join("rehearse.toml").display().to_string();
+    let drills = "M01,M02,M04,M07,M08,M14,M20,M23,M36,M38,M39,M42,C01,C06,T01,T03,T06,T07,H02";
+    let ended = rehearse(&plan, &["--only", drills, "--jobs", "4"]).run();
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    assert!(ended.out.contains("19 passed, 0 failed"), "{}", ended.out);
+}
+
+fn guide(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Runs lines as a shell does that ends with the first one that fails.
+fn shell(folder: &Path, lines: &[String]) -> Ended {
+    let mut command = Command::new("bash");
+    command.args(["-euo", "pipefail", "-c", &lines.join("\n")]).current_dir(folder);
+    let out = command.env_clear().env("PATH", path()).env("HOME", folder).output().unwrap();
+    Ended::of(out)
+}
+
+/// The commands of the console blocks of a page.
+fn commands(page: &str) -> Vec<String> {
+    let blocks = page.split("```console\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let lines = blocks.flat_map(|(block, _)| block.lines());
+    lines.filter_map(|line| line.trim_start().strip_prefix("$ ")).map(ToOwned::to_owned).collect()
+}
+
+fn page_works(language: &str, programs: &[&str]) {
+    if !there(programs, &format!("the guide for {language}")) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let commands = commands(&guide(&format!("rehearsal/{language}.md")));
+    assert!(commands[0].ends_with(&format!("--language {language}")) && commands.len() >= 2, "{commands:?}");
+    let ended = shell(folder.path(), &commands);
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+    assert!(ended.out.contains("passed, 0 failed"), "{}", ended.out);
+}
+
+#[test]
+fn the_guide_for_python_works_as_it_is_written() {
+    page_works("python", &["python3"]);
+}
+
+#[test]
+fn the_guide_for_node_works_as_it_is_written() {
+    page_works("node", &["node"]);
+}
+
+#[test]
+fn the_guide_for_php_works_as_it_is_written() {
+    page_works("php", &["php"]);
+}
+
+#[test]
+fn the_guide_for_java_works_as_it_is_written() {
+    page_works("java", &["java"]);
+}
+
+#[test]
+fn the_guide_for_bash_works_as_it_is_written() {
+    page_works("bash", &["bash", "curl", "jq"]);
+}
+
+/// The scripts of a workflow, without those that install this command: it is the one that is tested.
+fn scripts(file: &str) -> Vec<String> {
+    let page = guide("rehearsal/continuous-integration.md");
+    let marker = format!("`{file}`");
+    let (_, rest) = page.split_once(&marker).unwrap();
+    let (_, rest) = rest.split_once("```yaml\n").unwrap();
+    let (yaml, _) = rest.split_once("```").unwrap();
+    let parsed: serde_json::Value = yaml_serde::from_str(yaml).unwrap();
+    let lines: Vec<String> = if file.starts_with(".github") {
+        let steps = parsed["jobs"]["rehearse"]["steps"].as_array().unwrap();
+        steps.iter().filter_map(|step| step["run"].as_str()).flat_map(str::lines).map(ToOwned::to_owned).collect()
+    } else {
+        let lines = parsed["rehearse"]["script"].as_array().unwrap();
+        lines.iter().map(|line| line.as_str().unwrap().to_owned()).collect()
+    };
+    assert!(lines.iter().any(|line| line.starts_with("cargo install --path pg/crates/pg-cli")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("pg rehearse") && line.contains("--junit")), "{lines:?}");
+    let rest = lines.into_iter().filter(|line| !line.starts_with("cargo install") && !line.starts_with("git clone"));
+    rest.collect()
+}
+
+#[test]
+fn the_files_for_continuous_integration_run_and_leave_their_reports() {
+    if !there(&["python3", "bash"], "the files for continuous integration") {
+        return;
+    }
+    for file in [".github/workflows/rehearse.yml", ".gitlab-ci.yml"] {
+        let folder = tempfile::tempdir().unwrap();
+        let made = pg(["rehearse", "init", "--language", "python", &folder.path().display().to_string()]).run();
+        assert_eq!(made.code, 0, "{}", made.err);
+        fs::write(folder.path().join("known-failures.txt"), "M04 # known\n").unwrap();
+        let ended = shell(folder.path(), &scripts(file));
+        assert_eq!(ended.code, 0, "{file}: {}{}", ended.out, ended.err);
+        for report in ["rehearse.xml", "rehearse.html"] {
+            let report: PathBuf = folder.path().join(report);
+            assert!(fs::metadata(&report).is_ok_and(|file| file.len() > 1000), "{file}: {}", report.display());
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Ends what a rehearsal has started when the rehearsal itself is killed and can no longer do it.
+
+/// A process that waits for the end of this one. It knows the process groups that run, and kills them when this process
+/// ends without having ended them itself, for example by `kill -9`.
+///
+/// It is told of groups through a pipe, which the system closes with this process. Between the start of a group and that
+/// message lies a moment in which a kill leaves the group behind. Elsewhere than on Unix there is none.
+pub(crate) struct Guard {
+    #[cfg(unix)]
+    running: std::sync::Mutex<Option<(std::process::Child, std::process::ChildStdin)>>,
+}
+
+/// Keeps a list of groups; at the end of its input it kills those that are still in it.
+#[cfg(unix)]
+const SCRIPT: &str = r#"
+groups=' '
+while read -r what group; do
+  case $what in
+    +) groups="$groups$group " ;;
+    -) groups="${groups%% "$group" *} ${groups#* "$group" }" ;;
+  esac
+done
+for group in $groups; do kill -KILL "-$group"; done
+"#;
+
+#[cfg(unix)]
+impl Guard {
+    pub(crate) fn start() -> Result<Self, String> {
+        use std::{
+            os::unix::process::CommandExt as _,
+            process::{Command, Stdio},
+            sync::Mutex,
+        };
+
+        let mut command = Command::new("/bin/sh");
+        // In a group of its own: Ctrl-C at a terminal ends this process first.
+        command.args(["-c", SCRIPT]).process_group(0).current_dir("/");
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| format!("cannot start /bin/sh: {error}"))?;
+        let input = child.stdin.take().ok_or("/bin/sh has no standard input")?;
+        Ok(Self { running: Mutex::new(Some((child, input))) })
+    }
+
+    /// This group runs.
+    pub(super) fn add(&self, group: i32) {
+        self.tell('+', group);
+    }
+
+    /// It has ended, so that its number may be another group's.
+    pub(super) fn remove(&self, group: i32) {
+        self.tell('-', group);
+    }
+
+    fn tell(&self, what: char, group: i32) {
+        use std::{io::Write as _, sync::PoisonError};
+
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without its guard a rehearsal goes on as before: only a kill of it would leave something behind.
+        if let Some((_, input)) = running.as_mut()
+            && writeln!(input, "{what} {group}").is_err()
+        {
+            *running = None;
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let running = self.running.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some((mut child, input)) = running {
+            drop(input);
+            // It ends as its input does.
+            drop(child.wait());
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Guard {
+    pub(crate) fn start() -> Result<Self, String> {
+        Ok(Self {})
+    }
+}

@@ -1,0 +1,126 @@
+//! Draws a sequence diagram: a column for each lane, a line for each step.
+
+use super::page::html::Html;
+use crate::sequence_diagram::Step;
+
+/// From the edge to the middle of the first lane.
+const LEFT: usize = 90;
+const APART: usize = 220;
+const TOP: usize = 58;
+const STEP: usize = 34;
+/// Letters that fit between two lanes.
+const FIT: usize = 34;
+const MOST: usize = 60;
+
+const fn place(lane: usize) -> usize {
+    LEFT + lane * APART
+}
+
+/// The drawing as text, for pages that are made elsewhere.
+pub(crate) fn drawn(label: &str, lanes: &[&str], steps: &[Step<'_>]) -> String {
+    draw(label, lanes, steps).into_string()
+}
+
+pub(super) fn draw(label: &str, lanes: &[&str], steps: &[Step<'_>]) -> Html {
+    let shown = &steps[..steps.len().min(MOST)];
+    let height = TOP + (shown.len() + 1) * STEP;
+    let width = LEFT * 2 + APART * lanes.len().saturating_sub(1);
+    let columns = lanes.iter().enumerate().map(|(lane, name)| head(place(lane), height, name));
+    let arrows = shown.iter().enumerate().map(|(at, step)| arrow(TOP + at * STEP + 14, step, lanes.len()));
+    Html::new()
+        .raw("<svg class=\"picture\" role=\"img\"")
+        .attribute("viewBox", &format!("0 0 {width} {height}"))
+        .attribute("aria-label", label)
+        .raw(">")
+        .all(columns)
+        .all(arrows)
+        .raw("</svg>")
+}
+
+fn head(x: usize, height: usize, name: &str) -> Html {
+    Html::new()
+        .raw("<rect class=\"head\" y=\"6\" width=\"136\" height=\"30\" rx=\"4\"")
+        .put(number("x", x - 68))
+        .raw("/><text class=\"lane\" y=\"26\" text-anchor=\"middle\"")
+        .put(number("x", x))
+        .raw(">")
+        .text(name)
+        .raw("</text><line class=\"life\" y1=\"36\"")
+        .put(number("x1", x))
+        .put(number("x2", x))
+        .put(number("y2", height))
+        .raw("/>")
+}
+
+fn number(name: &'static str, value: usize) -> Html {
+    Html::new().attribute(name, &value.to_string())
+}
+
+fn arrow(y: usize, step: &Step<'_>, lanes: usize) -> Html {
+    let (from, to) = (place(step.from), place(step.to));
+    if from == to {
+        return note(y, step, lanes);
+    }
+    let tip = if to > from { to - 7 } else { to + 7 };
+    Html::new()
+        .raw("<line class=\"arrow\"")
+        .put(number("x1", from))
+        .put(number("x2", to))
+        .put(number("y1", y))
+        .put(number("y2", y))
+        .raw("/><path class=\"tip\"")
+        .attribute("d", &format!("M{to} {y}L{tip} {}L{tip} {}Z", y - 4, y + 4))
+        .raw("/>")
+        .put(words(step, "middle", from.midpoint(to), y - 5))
+}
+
+fn note(y: usize, step: &Step<'_>, lanes: usize) -> Html {
+    let x = place(step.from);
+    // A note of the last lane stands to its left.
+    let last = step.from + 1 == lanes;
+    let words = if last { words(step, "end", x - 10, y + 4) } else { words(step, "start", x + 10, y + 4) };
+    Html::new()
+        .raw("<circle r=\"5\"")
+        .attribute("class", if step.fault { "dot fault" } else { "dot" })
+        .put(number("cx", x))
+        .put(number("cy", y))
+        .raw("/>")
+        .put(words)
+}
+
+fn words(step: &Step<'_>, anchor: &str, x: usize, y: usize) -> Html {
+    Html::new()
+        .raw("<text")
+        .attribute("class", if step.fault { "say fault" } else { "say" })
+        .attribute("text-anchor", anchor)
+        .put(number("x", x))
+        .put(number("y", y))
+        .raw(">")
+        .text(&cut(step.text))
+        .raw("</text>")
+}
+
+fn cut(text: &str) -> String {
+    if text.chars().count() <= FIT {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(FIT - 1).collect();
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_and_cut_and_the_number_of_steps_is_bounded() {
+        let long = "<".repeat(50);
+        let steps = vec![Step::new(0, 1, &long); 100];
+        let drawn = draw("\"a\" & b", &["one", "two"], &steps).into_string();
+        assert!(drawn.contains("aria-label=\"&quot;a&quot; &amp; b\""), "{drawn}");
+        assert_eq!(drawn.matches("class=\"arrow\"").count(), MOST);
+        assert_eq!(drawn.matches("&lt;").count(), MOST * (FIT - 1));
+        assert!(drawn.contains('…'));
+    }
+}
