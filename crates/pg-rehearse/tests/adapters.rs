@@ -51,7 +51,8 @@ fn verdicts(seed: u64, jobs: usize) -> Vec<(&'static str, Verdict, Vec<&'static 
          \"PAY_PATIENCE=5\", \"PAY_PAUSE=0.15\", \"python3\", \"{}\"]\nwith = [\"sessionKey\"]\n",
         samples.display()
     );
-    let mut options = only(&["M01", "M02", "M04", "M07", "M09", "M20", "M36", "M40", "C01", "C07", "T01", "H02", "R01"]);
+    let mut options =
+        only(&["M01", "M02", "M04", "M07", "M09", "M20", "M36", "M40", "C01", "C07", "T01", "H02", "R01"]);
     options.seed = seed;
     options.jobs = jobs;
     let report = rehearse(&plan, &crate_folder(), &options).expect("it works");

@@ -41,10 +41,16 @@ fn a_wrong_plan_is_told_with_its_places_before_anything_runs() {
     let began = folder.path().join("began");
     let command = format!("command = [\"touch\", \"{}\"]\n", began.display());
     for (text, told) in [
-        (format!("timeout_seconds = \"20\"\n[jobs.charge]\n{command}"), "line 1, column 19: timeout_seconds must be a whole number"),
+        (
+            format!("timeout_seconds = \"20\"\n[jobs.charge]\n{command}"),
+            "line 1, column 19: timeout_seconds must be a whole number",
+        ),
         (format!("[job.charge]\n{command}"), "did you mean jobs?"),
         (format!("[jobs.charge]\n{command}with = [\"sesionKey\"]\n"), "did you mean sessionKey?"),
-        (format!("[jobs.charge]\n{command}url = \"http://127.0.0.1:1/\"\n"), "both"),
+        (
+            format!("[jobs.charge]\n{command}url = \"http://127.0.0.1:1/\"\n"),
+            "has a command and an url; give one of them",
+        ),
         (format!("[jobs.charge]\n{command}[hygiene]\nlogs = \"a.log\"\n"), "logs must be a list of texts"),
         (format!("[jobs.charge\n{command}"), "line 1, column 13"),
         (format!("[jobs.charge]\n{command}[service]\nlisten = \"8480\"\n"), "listen must be"),
@@ -68,7 +74,10 @@ fn hanging(folder: &Path, port: u16) -> String {
          line = socket.create_connection(('127.0.0.1', {port}))\nline.sendall(b'.')\ntime.sleep(600)\n"
     );
     fs::write(folder.join("hang.py"), code).unwrap();
-    plan(folder, "timeout_seconds = 600\n[jobs.charge]\ncommand = [\"sh\", \"-c\", \"python3 hang.py; true\"]\nwith = [\"sessionKey\"]\n")
+    plan(
+        folder,
+        "timeout_seconds = 600\n[jobs.charge]\ncommand = [\"sh\", \"-c\", \"python3 hang.py; true\"]\nwith = [\"sessionKey\"]\n",
+    )
 }
 
 /// Starts a rehearsal that hangs in its second drill.
@@ -96,7 +105,8 @@ fn ctrl_c_leaves_no_process_and_still_writes_the_reports() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let names = [("--html", "r.html"), ("--junit", "r.xml"), ("--json", "r.json")];
-    let files: Vec<String> = names.iter().flat_map(|(option, name)| [(*option).to_owned(), at(name).display().to_string()]).collect();
+    let files: Vec<String> =
+        names.iter().flat_map(|(option, name)| [(*option).to_owned(), at(name).display().to_string()]).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let (mut running, line) = until_it_hangs(folder.path(), &files);
     assert!(Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());

@@ -156,7 +156,9 @@ const EXPIRED: Duration = Duration::from_secs(8 * 24 * 3600);
 async fn expired(stage: &mut Stage, line: &serde_json::Value, token: &str) -> Result<Vec<Finding>, SetupError> {
     stage.house.advance(EXPIRED);
     stage.wire().note(Lane::Wire, Lane::Service, "eight days later the customer opens the link");
-    if pay(&stage.house, token).is_ok() {
+    // Whatever the page answers: the books tell whether it was paid.
+    drop(pay(&stage.house, token));
+    if charged(stage)? {
         return Ok(vec![judge::doubt("link-lives-on", "the link can be paid after eight days, at the old price")]);
     }
     let order = stage.order.clone();
@@ -169,13 +171,19 @@ async fn expired(stage: &mut Stage, line: &serde_json::Value, token: &str) -> Re
     let ran = stage.run(Job::Checkout, line).await;
     match token_of(&ran) {
         None => findings.push(no_link(&ran)),
-        Some(token) if pay(&stage.house, &token).is_err() => findings.push(judge::fault(
-            "order-cannot-be-paid",
-            "the customer orders again and gets the expired link once more",
-        )),
-        Some(_) => {}
+        Some(token) => {
+            drop(pay(&stage.house, &token));
+            if !charged(stage)? {
+                let why = "the customer orders again, and the link cannot be paid";
+                findings.push(judge::fault("order-cannot-be-paid", why));
+            }
+        }
     }
     Ok(findings)
+}
+
+fn charged(stage: &Stage) -> Result<bool, SetupError> {
+    Ok(stage.entries()?.iter().any(crate::books::Entry::is_charge))
 }
 
 fn no_link(ran: &Ran) -> Finding {

@@ -116,7 +116,8 @@ async function hint(body, type) {
   }
   if (!form.trans_key) return json({ claim: "unknown" }, 400);
   if (FAULT === "late-callback-refused" && shown.has(form.trans_key)) return json({ claim: "unknown" }, 409);
-  return json({ claim: await paid(form.trans_key), transactionKey: form.trans_key });
+  const claim = await paid(form.trans_key);
+  return json(claim === "paid" ? { claim, transactionKey: form.trans_key } : { claim });
 }
 
 async function success(query) {
