@@ -1,49 +1,12 @@
-//! Bugs that are planted to see whether the checks find them. Each stands in a file of its own, in this crate alone.
+//! Bugs that are planted to see whether the checks find them. They are in this crate only: wrong clients
+//! in `client`, `naive` and `twist`, a wrong service in `tamper`.
 
 use crate::{Played, Scenario, conduct::ClientBehaviour, scenario::Disturbance, shrink::shrink, world};
 
-mod assumes_nothing_was_sent;
-mod believes_a_callback;
-mod believes_a_return;
-mod believes_a_success_page;
-mod believes_an_empty_lookup;
-mod captures_unchecked;
-mod commits_half;
-mod counts_approved_references_only;
-mod deleted_cards_pay;
-mod disabled_cards_pay;
-mod finds_nothing;
-mod forgets_references;
-mod ignores_stops;
-mod ignores_the_throttle;
-mod leads_unstored;
-mod leaves_a_token_open;
-mod leaves_out;
-mod logs_the_card;
+mod client;
 mod naive;
-mod never_gives_up;
-mod no_response_is_a_decline;
-mod no_response_is_not_charged;
-mod refunds_unchecked;
-mod repeats_captures;
-mod replies_before_commit;
-mod resends_blindly;
-mod resumes_under_another_account;
-mod searches_for_nothing;
-mod sessions_last;
-mod stores_after_sending;
-mod stores_the_card;
-mod submits_a_batch_again;
-mod takes_a_new_reference;
-mod takes_lost_for_unsent;
 mod tamper;
-mod tokens_last;
-mod trusts_its_clock;
 mod twist;
-mod unknown_refusal_is_trusted;
-mod unknown_status_is_a_decline;
-mod unreadable_is_a_decline;
-mod used_up_is_refused;
 
 /// A bug that is planted.
 pub struct Planted {
@@ -62,44 +25,44 @@ pub struct Planted {
 
 /// All of them.
 pub const ALL: &[&Planted] = &[
-    &resends_blindly::PLANTED,
-    &takes_a_new_reference::PLANTED,
-    &believes_an_empty_lookup::PLANTED,
-    &stores_after_sending::PLANTED,
-    &takes_lost_for_unsent::PLANTED,
-    &used_up_is_refused::PLANTED,
-    &no_response_is_a_decline::PLANTED,
-    &no_response_is_not_charged::PLANTED,
-    &unreadable_is_a_decline::PLANTED,
-    &unknown_status_is_a_decline::PLANTED,
-    &unknown_refusal_is_trusted::PLANTED,
-    &assumes_nothing_was_sent::PLANTED,
-    &resumes_under_another_account::PLANTED,
-    &never_gives_up::PLANTED,
-    &repeats_captures::PLANTED,
-    &believes_a_callback::PLANTED,
-    &believes_a_return::PLANTED,
-    &believes_a_success_page::PLANTED,
-    &leaves_a_token_open::PLANTED,
-    &searches_for_nothing::PLANTED,
-    &trusts_its_clock::PLANTED,
-    &leads_unstored::PLANTED,
-    &submits_a_batch_again::PLANTED,
-    &ignores_the_throttle::PLANTED,
-    &ignores_stops::PLANTED,
-    &logs_the_card::PLANTED,
-    &stores_the_card::PLANTED,
-    &replies_before_commit::PLANTED,
-    &commits_half::PLANTED,
-    &counts_approved_references_only::PLANTED,
-    &forgets_references::PLANTED,
-    &finds_nothing::PLANTED,
-    &disabled_cards_pay::PLANTED,
-    &deleted_cards_pay::PLANTED,
-    &sessions_last::PLANTED,
-    &tokens_last::PLANTED,
-    &captures_unchecked::PLANTED,
-    &refunds_unchecked::PLANTED,
+    &naive::RESENDS_BLINDLY,
+    &naive::TAKES_A_NEW_REFERENCE,
+    &naive::BELIEVES_AN_EMPTY_LOOKUP,
+    &client::STORES_AFTER_SENDING,
+    &twist::TAKES_LOST_FOR_UNSENT,
+    &twist::USED_UP_IS_REFUSED,
+    &twist::NO_RESPONSE_IS_A_DECLINE,
+    &twist::NO_RESPONSE_IS_NOT_CHARGED,
+    &twist::UNREADABLE_IS_A_DECLINE,
+    &naive::UNKNOWN_STATUS_IS_A_DECLINE,
+    &twist::UNKNOWN_REFUSAL_IS_TRUSTED,
+    &client::ASSUMES_NOTHING_WAS_SENT,
+    &client::RESUMES_UNDER_ANOTHER_ACCOUNT,
+    &twist::NEVER_GIVES_UP,
+    &client::REPEATS_CAPTURES,
+    &twist::BELIEVES_A_CALLBACK,
+    &twist::BELIEVES_A_RETURN,
+    &twist::BELIEVES_A_SUCCESS_PAGE,
+    &twist::LEAVES_A_TOKEN_OPEN,
+    &twist::SEARCHES_FOR_NOTHING,
+    &twist::TRUSTS_ITS_CLOCK,
+    &client::LEADS_UNSTORED,
+    &twist::SUBMITS_A_BATCH_AGAIN,
+    &client::IGNORES_THE_THROTTLE,
+    &client::IGNORES_STOPS,
+    &client::LOGS_THE_CARD,
+    &twist::STORES_THE_CARD,
+    &tamper::REPLIES_BEFORE_COMMIT,
+    &tamper::COMMITS_HALF,
+    &tamper::COUNTS_APPROVED_REFERENCES_ONLY,
+    &tamper::FORGETS_REFERENCES,
+    &tamper::FINDS_NOTHING,
+    &tamper::DISABLED_CARDS_PAY,
+    &tamper::DELETED_CARDS_PAY,
+    &tamper::SESSIONS_LAST,
+    &tamper::TOKENS_LAST,
+    &tamper::CAPTURES_UNCHECKED,
+    &tamper::REFUNDS_UNCHECKED,
 ];
 
 /// What is promised of each of them, as a table of the page about reliability.
@@ -110,6 +73,18 @@ pub fn table() -> String {
 }
 
 impl Planted {
+    const fn new(name: &'static str, check: &'static str, within: u64, conduct: &'static dyn ClientBehaviour) -> Self {
+        Self { name, check, within, needs: None, differs: false, conduct }
+    }
+
+    const fn needs(self, trouble: Disturbance) -> Self {
+        Self { needs: Some(trouble), ..self }
+    }
+
+    const fn in_other_dialects(self) -> Self {
+        Self { differs: true, ..self }
+    }
+
     /// The first world from seed 1 on in which its check finds it, if one among so many is.
     #[must_use]
     pub fn first(&self, seeds: u64) -> Option<Played> {

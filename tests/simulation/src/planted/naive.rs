@@ -10,6 +10,7 @@ use pg_proto::{
     machine::{Event, Failure, Moment},
 };
 
+use super::Planted;
 use crate::{
     conduct::ClientBehaviour,
     job::{Job, Kind},
@@ -126,4 +127,46 @@ impl Run for Naive {
     fn shown(&self) -> String {
         self.save()
     }
+}
+
+/// A lost payment is sent again under its reference without a look, and its refusal is believed.
+pub(super) const RESENDS_BLINDLY: Planted = Planted::new(
+    "a lost payment is sent again without looking it up",
+    "claims are true",
+    300,
+    &Naively(resend_blindly),
+);
+
+fn resend_blindly(naive: &mut Naive) -> Step {
+    if naive.sent < naive.job.bounds.attempts { naive.pay() } else { naive.unknown() }
+}
+
+/// A lost payment is sent again under another reference.
+pub(super) const TAKES_A_NEW_REFERENCE: Planted = Planted::new(
+    "a lost payment is sent again under a new reference",
+    "one payment an intent",
+    300,
+    &Naively(resend_anew),
+);
+
+fn resend_anew(naive: &mut Naive) -> Step {
+    if naive.sent >= naive.job.bounds.attempts {
+        return naive.unknown();
+    }
+    naive.job.name.push_str("~again");
+    naive.pay()
+}
+
+/// A lookup that finds nothing is taken for proof that nothing was charged.
+pub(super) const BELIEVES_AN_EMPTY_LOOKUP: Planted =
+    Planted::new("a lookup that finds nothing is believed", "claims stay true", 200, &Naively(Naive::look));
+
+/// A status that neither the documents nor the dialect list is taken for a decline.
+pub(super) const UNKNOWN_STATUS_IS_A_DECLINE: Planted =
+    Planted::new("a status that nobody knows is taken for a decline", "claims are true", 600, &Naively(give_up))
+        .in_other_dialects();
+
+/// What it makes of a status stands in [`Naive`]; of a lost reply it makes nothing.
+fn give_up(naive: &mut Naive) -> Step {
+    naive.unknown()
 }

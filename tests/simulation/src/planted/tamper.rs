@@ -1,8 +1,13 @@
 //! A service whose store does one thing wrong.
 
-use pg_sandbox::store::{Kind, Query, Row, Store, StoreError};
+use pg_sandbox::{
+    Timestamp,
+    records::{CardToken, CheckoutToken, Payment, Session, UniqueReference},
+    store::{Kind, Query, Row, Store, StoreError, StoredRecord as _},
+};
 
-use crate::conduct::ClientBehaviour;
+use super::Planted;
+use crate::{conduct::ClientBehaviour, scenario::Disturbance};
 
 /// What may be wrong with a store; what is not overridden is right.
 pub(super) trait Tamper: Send {
@@ -105,3 +110,165 @@ pub(super) fn with_number(body: &str, member: &str, number: u64) -> String {
     }
     record.to_string()
 }
+
+/// A commit is put off until the next request.
+pub(super) const REPLIES_BEFORE_COMMIT: Planted = Planted::new(
+    "replies go out before the commit",
+    "what is acknowledged stays",
+    500,
+    &Tampered(RepliesBeforeCommit { open: false }),
+);
+
+/// The transaction that was said to be committed is still open.
+#[derive(Clone, Copy)]
+struct RepliesBeforeCommit {
+    open: bool,
+}
+
+impl Tamper for RepliesBeforeCommit {
+    fn begin(&mut self, store: &mut dyn Store) -> Result<(), StoreError> {
+        if std::mem::take(&mut self.open) {
+            store.commit()?;
+        }
+        store.begin()
+    }
+
+    fn commit(&mut self, _: &mut dyn Store) -> Result<(), StoreError> {
+        self.open = true;
+        Ok(())
+    }
+
+    fn rollback(&mut self, store: &mut dyn Store) {
+        self.open = false;
+        store.rollback();
+    }
+}
+
+/// What is rolled back is committed instead.
+pub(super) const COMMITS_HALF: Planted = Planted::new(
+    "a crash leaves half of what a request has written",
+    "what is acknowledged stays",
+    500,
+    &Tampered(CommitsHalf),
+);
+
+#[derive(Clone, Copy)]
+struct CommitsHalf;
+
+impl Tamper for CommitsHalf {
+    fn rollback(&mut self, store: &mut dyn Store) {
+        if store.in_transaction() && store.commit().is_ok() {
+            return;
+        }
+        store.rollback();
+    }
+}
+
+/// A reference whose payment was declined is accepted again.
+pub(super) const COUNTS_APPROVED_REFERENCES_ONLY: Planted = Planted::new(
+    "only approved payments use their reference up",
+    "one payment an intent",
+    500,
+    &Tampered(CountsApprovedReferencesOnly),
+);
+
+#[derive(Clone, Copy)]
+struct CountsApprovedReferencesOnly;
+
+impl Tamper for CountsApprovedReferencesOnly {
+    fn get(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        let found = store.get(kind, key)?;
+        if kind.table != UniqueReference::KIND.table {
+            return Ok(found);
+        }
+        let used = found.as_deref().and_then(|body| serde_json::from_str::<UniqueReference>(body).ok());
+        let Some(key) = used.and_then(|used| used.transaction) else { return Ok(None) };
+        let paid = store.get(Payment::KIND, &key)?.and_then(|body| serde_json::from_str::<Payment>(&body).ok());
+        Ok(found.filter(|_| paid.is_some_and(|paid| paid.approved())))
+    }
+}
+
+/// A reference is accepted as often as it comes.
+pub(super) const FORGETS_REFERENCES: Planted =
+    Planted::new("references are not remembered", "one payment an intent", 200, &Tampered(ForgetsReferences));
+
+#[derive(Clone, Copy)]
+struct ForgetsReferences;
+
+impl Tamper for ForgetsReferences {
+    fn get(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        if kind.table == UniqueReference::KIND.table { Ok(None) } else { store.get(kind, key) }
+    }
+}
+
+/// A lookup of a reference finds nothing.
+pub(super) const FINDS_NOTHING: Planted = Planted::new(
+    "lookups do not find what there is",
+    "unknowns can be reconciled",
+    500,
+    &Tampered(Misread { kind: UniqueReference::KIND, read: |_| None }),
+);
+
+/// A card key is read as enabled, whatever was done to it.
+pub(super) const DISABLED_CARDS_PAY: Planted = Planted::new(
+    "a card that is disabled still pays",
+    "only what is valid pays",
+    500,
+    &Tampered(Misread {
+        kind: CardToken::KIND,
+        read: |body| Some(body.replace("\"enabled\":false", "\"enabled\":true")),
+    }),
+)
+.needs(Disturbance::CardKeys);
+
+/// A card key that is deleted stays where it was.
+pub(super) const DELETED_CARDS_PAY: Planted =
+    Planted::new("a card that is deleted still pays", "only what is valid pays", 1_000, &Tampered(DeletedCardsPay))
+        .needs(Disturbance::CardKeys);
+
+#[derive(Clone, Copy)]
+struct DeletedCardsPay;
+
+impl Tamper for DeletedCardsPay {
+    fn remove(&mut self, store: &mut dyn Store, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
+        if kind.table == CardToken::KIND.table { Ok(()) } else { store.remove(kind, key) }
+    }
+}
+
+/// A session does not expire.
+pub(super) const SESSIONS_LAST: Planted = Planted::new(
+    "a session pays after it has expired",
+    "only what is valid pays",
+    1_000,
+    &Tampered(Misread {
+        kind: Session::KIND,
+        read: |body| Some(with_number(&body, "expires", Timestamp::MAX.millis().unsigned_abs())),
+    }),
+);
+
+/// A payment does not use its checkout token up.
+pub(super) const TOKENS_LAST: Planted = Planted::new(
+    "a checkout token is not used up by its payment",
+    "a token is paid as often as it may be",
+    300,
+    &Tampered(Misread { kind: CheckoutToken::KIND, read: |body| Some(body.replace("\"uses\":0", "\"uses\":1")) }),
+);
+
+/// A capture does not see the captures before it.
+pub(super) const CAPTURES_UNCHECKED: Planted = Planted::new(
+    "captures are not checked against what is left of the reserve",
+    "amounts fit",
+    500,
+    &Tampered(Misread {
+        kind: Payment::KIND,
+        read: |body| Some(with_number(&body, "captured", 0).replace("\"closed\":true", "\"closed\":false")),
+    }),
+);
+
+/// A refund does not see the refunds before it.
+pub(super) const REFUNDS_UNCHECKED: Planted = Planted::new(
+    "refunds are not checked against what was refunded before",
+    "amounts fit",
+    500,
+    &Tampered(Misread { kind: Payment::KIND, read: |body| Some(with_number(&body, "refunded", 0)) }),
+);

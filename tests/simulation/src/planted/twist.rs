@@ -1,13 +1,19 @@
 //! Machines of some kinds with one thing about them that is wrong.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
-use pg_proto::machine::{Event, Moment};
+use pg_model::ErrorCode;
+use pg_proto::machine::{
+    Event, Failure, Moment,
+    account_update::{BatchEnd, BatchResult},
+};
 
+use super::Planted;
 use crate::{
     conduct::ClientBehaviour,
     job::{Job, Kind},
     run::{Claim, OwnerEvent, Run, Step},
+    scenario::Disturbance,
 };
 
 /// What is wrong; what is not said is right.
@@ -80,4 +86,214 @@ pub(super) fn ends_when_refused_with(event: Event, code: &str, claim: Claim) -> 
         body.contains(&format!("\"errorCode\":\"{code}\"")) || body.contains(&format!("<errorCode>{code}<"))
     });
     if refused { ControlFlow::Break(Step::Ended(claim)) } else { ControlFlow::Continue(event) }
+}
+
+/// A request without a reply is taken for one that never left.
+pub(super) const TAKES_LOST_FOR_UNSENT: Planted = Planted::new(
+    "a request that may have arrived is taken for one that never left",
+    "claims are true",
+    300,
+    &Twist { of: |_| true, hears: |event| ControlFlow::Continue(lost_is_unsent(event)), ..Twist::NONE },
+);
+
+fn lost_is_unsent(event: Event) -> Event {
+    match event {
+        Event::Failed(Failure::MaybeSent) => Event::Failed(Failure::NotSent),
+        other => other,
+    }
+}
+
+/// The refusal of a reference that is used up is taken for the refusal of the payment that has used it up.
+pub(super) const USED_UP_IS_REFUSED: Planted = Planted::new(
+    "a reference that is used up is taken for a payment that was refused",
+    "claims are true",
+    300,
+    &Twist {
+        of: Kind::charges,
+        hears: |event| ends_when_refused_with(event, "950", Claim::Refused { for_good: true }),
+        ..Twist::NONE
+    },
+);
+
+/// When the bank does not answer, it is taken to have said no.
+pub(super) const NO_RESPONSE_IS_A_DECLINE: Planted = Planted::new(
+    "a bank that does not answer is taken for one that declines",
+    "claims are true",
+    300,
+    &Twist { of: Kind::charges, hears: |event| ends_when_refused_with(event, "119", Claim::Declined), ..Twist::NONE },
+);
+
+/// When the bank does not answer, it is taken to have charged nothing, though it may have.
+pub(super) const NO_RESPONSE_IS_NOT_CHARGED: Planted = Planted::new(
+    "a bank that does not answer is taken for one that has not charged",
+    "claims are true",
+    300,
+    &Twist {
+        of: Kind::charges,
+        hears: |event| ends_when_refused_with(event, "119", Claim::Refused { for_good: true }),
+        ..Twist::NONE
+    },
+);
+
+/// A page of a gateway on the way is taken for a refusal of the service.
+pub(super) const UNREADABLE_IS_A_DECLINE: Planted = Planted::new(
+    "a reply that cannot be read is taken for a refusal",
+    "claims are true",
+    300,
+    &Twist { of: Kind::charges, hears: believes_a_page, ..Twist::NONE },
+);
+
+fn believes_a_page(event: Event) -> ControlFlow<Step, Event> {
+    let page = matches!(&event, Event::Reply(reply) if reply.body().starts_with(b"<html>"));
+    if page { ControlFlow::Break(Step::Ended(Claim::Refused { for_good: true })) } else { ControlFlow::Continue(event) }
+}
+
+/// An error code that neither the documents nor the dialect list is believed: the payment is taken for refused.
+pub(super) const UNKNOWN_REFUSAL_IS_TRUSTED: Planted = Planted::new(
+    "an error code that nobody knows is believed",
+    "claims are true",
+    600,
+    &Twist { of: Kind::charges, hears: believes_any_code, ..Twist::NONE },
+)
+.in_other_dialects();
+
+fn believes_any_code(event: Event) -> ControlFlow<Step, Event> {
+    let refused = matches!(&event, Event::Reply(reply) if {
+        let body = String::from_utf8_lossy(reply.body());
+        let code = ["\"errorCode\":\"", "<errorCode>"].iter().find_map(|before| body.split(before).nth(1));
+        let code = code.and_then(|rest| rest.split(['"', '<']).next()).map(ErrorCode::from);
+        !reply.status().is_server_error() && code.is_some_and(|code| code.message().is_none())
+    });
+    if refused {
+        ControlFlow::Break(Step::Ended(Claim::Refused { for_good: true }))
+    } else {
+        ControlFlow::Continue(event)
+    }
+}
+
+/// A machine whose end is unknown waits for ever.
+pub(super) const NEVER_GIVES_UP: Planted = Planted::new(
+    "what is unknown is waited for without end",
+    "every world ends",
+    300,
+    &Twist {
+        of: Kind::charges,
+        does: |_, step, now| match step {
+            Step::Ended(Claim::Unknown { .. }) => Step::WaitUntil(now.after(Duration::from_secs(1))),
+            other => other,
+        },
+        ..Twist::NONE
+    },
+);
+
+/// What a callback says of a batch is taken over without fetching the batch.
+pub(super) const BELIEVES_A_CALLBACK: Planted = Planted::new(
+    "what a callback says is believed",
+    "updates are what the service answered",
+    500,
+    &Twist { of: |kind| kind == Kind::Update, told: takes_over, ..Twist::NONE },
+);
+
+fn takes_over(job: &Job, what: &OwnerEvent) -> Option<Step> {
+    let OwnerEvent::Hint(hint) = what else { return None };
+    let claimed = hint.claimed();
+    let ours = |entry: &&pg_model::UpdatedCard| job.source.contains(&entry.old_card_key);
+    let mut result = BatchResult::new(1_000, BatchEnd::Finished);
+    result.batch_key = Some(claimed.batch_key.clone());
+    result.entries = claimed.card_key_details.iter().filter(ours).cloned().collect();
+    Some(Step::Take(Arc::new(result)))
+}
+
+/// A customer who comes back from the bank is taken for one who has paid.
+pub(super) const BELIEVES_A_RETURN: Planted = Planted::new(
+    "a customer who comes back is taken for one who has paid",
+    "claims are true",
+    300,
+    &Twist {
+        of: |kind| kind == Kind::ThreeDSecure,
+        told: |_, what| {
+            let claim = Claim::Approved { key: "as the address said".to_owned() };
+            matches!(what, OwnerEvent::Returned).then_some(Step::Ended(claim))
+        },
+        ..Twist::NONE
+    },
+);
+
+/// A callback or a browser that names a payment is taken for one, without looking it up.
+pub(super) const BELIEVES_A_SUCCESS_PAGE: Planted = Planted::new(
+    "a callback or a success page that names a payment is believed",
+    "checkouts are what they claim",
+    300,
+    &Twist {
+        of: |kind| kind == Kind::Checkout,
+        told: |_, what| match what {
+            OwnerEvent::Paid(key) => Some(Step::Ended(Claim::Approved { key: key.clone() })),
+            _ => None,
+        },
+        ..Twist::NONE
+    },
+);
+
+/// A checkout lapses when its time is over or it is withdrawn, and its token stays open.
+pub(super) const LEAVES_A_TOKEN_OPEN: Planted = Planted::new(
+    "a checkout lapses without its token being cancelled",
+    "checkouts stay what they claim",
+    300,
+    &Twist { of: |kind| kind == Kind::Checkout, does: |_, step, _| leaves_out("/canceltoken", step), ..Twist::NONE },
+);
+
+/// A checkout lapses when its token is cancelled; a payment of which nobody told is not searched for.
+pub(super) const SEARCHES_FOR_NOTHING: Planted = Planted::new(
+    "a checkout lapses without a search for its payment",
+    "checkouts are what they claim",
+    500,
+    &Twist {
+        of: |kind| kind == Kind::Checkout,
+        does: |_, step, _| leaves_out("/transaction/lookup", step),
+        ..Twist::NONE
+    },
+);
+
+/// A checkout whose token has expired by the shop's own clock ends as lapsed, without a question to the service.
+pub(super) const TRUSTS_ITS_CLOCK: Planted = Planted::new(
+    "a token is taken to have expired when the shop's own clock says so",
+    "checkouts stay what they claim",
+    1_000,
+    &Twist {
+        of: |kind| kind == Kind::Checkout,
+        does: |job, step, now| match job.expires {
+            Some(expires) if now.millis() / 1_000 >= expires => leaves_out("/canceltoken", step),
+            _ => step,
+        },
+        ..Twist::NONE
+    },
+)
+.needs(Disturbance::ClockJumps);
+
+/// A batch whose submission got no reply is submitted again as if it had never left.
+pub(super) const SUBMITS_A_BATCH_AGAIN: Planted = Planted::new(
+    "a batch without a reply is submitted again",
+    "updates are what the service answered",
+    500,
+    &Twist {
+        of: |kind| kind == Kind::Update,
+        hears: |event| ControlFlow::Continue(lost_is_unsent(event)),
+        ..Twist::NONE
+    },
+);
+
+/// What is stored of a machine holds the card.
+pub(super) const STORES_THE_CARD: Planted = Planted::new(
+    "the card is stored with the machine",
+    "secrets stay secret",
+    20,
+    &Twist { of: Kind::charges, stores: |job| job.card.number.to_owned(), ..Twist::NONE },
+);
+
+/// Ends when the request's path would be this one.
+fn leaves_out(path: &str, step: Step) -> Step {
+    match step {
+        Step::Send(request) if request.uri().path().contains(path) => Step::Ended(Claim::Lapsed),
+        other => other,
+    }
 }

@@ -1,0 +1,170 @@
+//! Clients that keep, resume, log or ask for something they should not, or the other way round.
+
+use std::sync::Arc;
+
+use pg_proto::{
+    Account,
+    machine::{Event, Moment, SavedState},
+};
+
+use super::Planted;
+use crate::{
+    conduct::ClientBehaviour,
+    job::Job,
+    run::{Claim, Run, Step},
+    scenario::Disturbance,
+};
+
+/// A machine is stored after its request was sent: a crash in between forgets the request.
+pub(super) const STORES_AFTER_SENDING: Planted = Planted::new(
+    "a machine is stored after its request was sent",
+    "machines keep their bounds",
+    500,
+    &StoresAfterSending,
+);
+
+struct StoresAfterSending;
+
+impl ClientBehaviour for StoresAfterSending {
+    fn stores_first(&self) -> bool {
+        false
+    }
+}
+
+/// After a crash everything begins anew.
+pub(super) const ASSUMES_NOTHING_WAS_SENT: Planted =
+    Planted::new("a machine is resumed as if nothing had been sent", "claims are true", 300, &AssumesNothingWasSent);
+
+struct AssumesNothingWasSent;
+
+impl ClientBehaviour for AssumesNothingWasSent {
+    fn resume(&self, job: &Job, _: &str, account: Arc<Account>, _: bool) -> Box<dyn Run> {
+        job.begin(account)
+    }
+}
+
+/// A saved machine is resumed under whatever account the server is configured with.
+pub(super) const RESUMES_UNDER_ANOTHER_ACCOUNT: Planted = Planted::new(
+    "a saved machine is resumed under another account",
+    "one payment an intent",
+    500,
+    &ResumesUnderAnotherAccount,
+)
+.needs(Disturbance::OtherAccounts);
+
+struct ResumesUnderAnotherAccount;
+
+impl ClientBehaviour for ResumesUnderAnotherAccount {
+    fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
+        job.resume(rebound(saved, &account).text(), account, with_request)
+    }
+
+    fn resume_elsewhere(
+        &self,
+        job: &Job,
+        saved: &str,
+        other: Arc<Account>,
+        with_request: bool,
+    ) -> Option<Box<dyn Run>> {
+        job.try_resume(&rebound(saved, &other), other, with_request).ok()
+    }
+}
+
+fn rebound(saved: &str, account: &Account) -> SavedState {
+    SavedState::from_text(saved).rebind(account).expect("what was stored of a machine can be read")
+}
+
+/// Captures, cancellations and refunds without a reply are sent again, though nothing tells the second from the first.
+pub(super) const REPEATS_CAPTURES: Planted =
+    Planted::new("a capture without a reply is sent again", "follow-ups are what they claim", 500, &RepeatsCaptures);
+
+struct RepeatsCaptures;
+
+impl ClientBehaviour for RepeatsCaptures {
+    fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
+        let run = job.begin(Arc::clone(&account));
+        if job.kind.charges() {
+            return run;
+        }
+        Box::new(Repeating { run, job: job.clone(), account, again: 2 })
+    }
+}
+
+struct Repeating {
+    run: Box<dyn Run>,
+    job: Job,
+    account: Arc<Account>,
+    again: u32,
+}
+
+impl Run for Repeating {
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> Step {
+        match self.run.step(event, now, random) {
+            Step::Ended(Claim::Unknown { .. }) if self.again > 0 => {
+                self.again -= 1;
+                self.run = self.job.begin(Arc::clone(&self.account));
+                self.run.step(Event::Begin, now, random)
+            }
+            other => other,
+        }
+    }
+
+    fn save(&self) -> String {
+        self.run.save()
+    }
+
+    fn shown(&self) -> String {
+        self.run.shown()
+    }
+}
+
+/// A customer is led to the payment page before the machine is stored: a crash in between forgets the token.
+pub(super) const LEADS_UNSTORED: Planted = Planted::new(
+    "a customer is led to pay before the machine is stored",
+    "checkouts stay what they claim",
+    2_000,
+    &LeadsUnstored,
+);
+
+struct LeadsUnstored;
+
+impl ClientBehaviour for LeadsUnstored {
+    fn stores_before_leading(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody asks the throttle.
+pub(super) const IGNORES_THE_THROTTLE: Planted =
+    Planted::new("the throttle is not asked", "the throttle holds", 1_000, &IgnoresTheThrottle);
+
+struct IgnoresTheThrottle;
+
+impl ClientBehaviour for IgnoresTheThrottle {
+    fn asks_throttle(&self) -> bool {
+        false
+    }
+}
+
+/// After a credential error everybody goes on as before.
+pub(super) const IGNORES_STOPS: Planted =
+    Planted::new("a credential error does not stop the others", "nobody is locked out", 1000, &IgnoresStops);
+
+struct IgnoresStops;
+
+impl ClientBehaviour for IgnoresStops {
+    fn heeds_stops(&self) -> bool {
+        false
+    }
+}
+
+/// What a shop logs of a payment holds the card.
+pub(super) const LOGS_THE_CARD: Planted = Planted::new("the card is logged", "secrets stay secret", 20, &LogsTheCard);
+
+struct LogsTheCard;
+
+impl ClientBehaviour for LogsTheCard {
+    fn also_logs(&self, job: &Job) -> Option<String> {
+        Some(format!(" ({:?})", job.card))
+    }
+}
