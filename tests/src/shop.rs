@@ -103,7 +103,6 @@ impl Shop {
 }
 
 /// An order of one item for so many pence, under a reference.
-#[must_use]
 pub fn order(reference: &str, pence: u64) -> Order {
     Order::new(Currency::GBP).item(Item::new("Tea", pence)).unique_merchant_reference(reference)
 }

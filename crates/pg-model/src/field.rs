@@ -58,22 +58,55 @@ impl Length {
 }
 
 impl Field {
-    /// What holds of a parameter as far as its row says nothing else.
-    pub(crate) const DEFAULT: Self = Self {
-        wire: "",
-        rust: "",
-        format: Format::Text,
-        length: Length::Any,
-        range: None,
-        required: false,
-        sensitive: false,
-        default: None,
-        values: &[],
-        aliases: &[],
-        spec: "",
-        source: "",
-        doc: "",
-    };
+    pub(crate) const fn optional(wire: &'static str, rust: &'static str, format: Format, length: Length) -> Self {
+        Self {
+            wire,
+            rust,
+            format,
+            length,
+            range: None,
+            required: false,
+            sensitive: false,
+            default: None,
+            values: &[],
+            aliases: &[],
+            spec: "",
+            source: "",
+            doc: "",
+        }
+    }
+
+    pub(crate) const fn required(wire: &'static str, rust: &'static str, format: Format, length: Length) -> Self {
+        Self { required: true, ..Self::optional(wire, rust, format, length) }
+    }
+
+    pub(crate) const fn doc(self, source: &'static str, doc: &'static str) -> Self {
+        Self { source, doc, ..self }
+    }
+
+    pub(crate) const fn spec(self, spec: &'static str) -> Self {
+        Self { spec, ..self }
+    }
+
+    pub(crate) const fn range(self, least: i64, greatest: i64) -> Self {
+        Self { range: Some((least, greatest)), ..self }
+    }
+
+    pub(crate) const fn sensitive(self) -> Self {
+        Self { sensitive: true, ..self }
+    }
+
+    pub(crate) const fn default(self, default: &'static str) -> Self {
+        Self { default: Some(default), ..self }
+    }
+
+    pub(crate) const fn values(self, values: &'static [&'static str]) -> Self {
+        Self { values, ..self }
+    }
+
+    pub(crate) const fn aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
 
     /// Checks one value; what is wrong is added to `violations` under `name`.
     ///

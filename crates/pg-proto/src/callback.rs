@@ -63,7 +63,6 @@ impl UpdaterHint {
     }
 
     /// The request that finds out whether it is true.
-    #[must_use]
     pub fn confirm(&self) -> RetrieveAccountUpdater {
         RetrieveAccountUpdater::new(&self.claimed.batch_key)
     }

@@ -27,7 +27,6 @@ pub fn account() -> Result<Account, Box<dyn Error>> {
 
 /// A payment of £4.99 for the order `PG_ORDER`, else order-7, with a test card of the sandbox. A real shop never sees the card: it has
 /// the customer's browser post it to a session, and pays with `AuthSessionKey`.
-#[must_use]
 pub fn payment() -> Auth {
     let reference = env::var("PG_ORDER").unwrap_or_else(|_| "order-7".to_owned());
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference(reference);

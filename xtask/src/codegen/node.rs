@@ -1,7 +1,8 @@
-//! Documents made of maps, lists and scalars, and the two ways to write them.
+//! Documents made of maps, lists and scalars, written as YAML or JSON.
 
-mod json;
 mod yaml;
+
+use serde::{Serialize, Serializer};
 
 /// A value of a document. Maps keep the order in which they were made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,11 +42,28 @@ impl Node {
         if value.is_empty() { self } else { self.with(key, value) }
     }
 
+    /// The document as JSON with two blanks of indentation, without a newline at its end.
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("maps with texts as keys are JSON")
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Map(entries) => entries.is_empty(),
             Self::List(items) => items.is_empty(),
             _ => false,
+        }
+    }
+}
+
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Map(entries) => serializer.collect_map(entries.iter().map(|(key, value)| (key, value))),
+            Self::List(items) => serializer.collect_seq(items),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => serializer.serialize_i64(*number),
+            Self::Flag(flag) => serializer.serialize_bool(*flag),
         }
     }
 }

@@ -102,7 +102,6 @@ impl CheckoutHint {
     }
 
     /// The request that finds out whether it is true.
-    #[must_use]
     pub fn confirm(&self) -> EnterpriseTransactionLookup {
         EnterpriseTransactionLookup::new(self.trans_key.as_str())
     }

@@ -1,7 +1,12 @@
 //! YAML in block style. A text stands plain where no reader could take it for anything else, as a literal block where it
 //! has several lines, and otherwise in double quotes.
+//!
+//! No library is used because the ones for serde write `yes` and `2026-01-31` without quotes. Readers of YAML 1.1, such as
+//! PyYAML, then see a flag and a date.
 
-use super::{Node, json};
+use std::fmt::Write as _;
+
+use super::Node;
 
 /// Words that some version of YAML reads as something else than text.
 const NOT_TEXT: &[&str] = &["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
@@ -79,7 +84,20 @@ fn scalar(out: &mut String, text: &str) {
     if is_plain(text) {
         *out += text;
     } else {
-        json::text(out, text);
+        quoted(out, text);
+    }
+}
+
+/// A string as in JSON, and with escapes for what YAML does not allow as it is: control characters, line separators, the
+/// byte order mark.
+fn quoted(out: &mut String, text: &str) {
+    for c in serde_json::Value::from(text).to_string().chars() {
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}') {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "\\u{:04X}", u32::from(c));
+        } else {
+            out.push(c);
+        }
     }
 }
 
@@ -214,7 +232,7 @@ odd: "a\u0085b\u0007"
             assert_eq!(read[format!("{text}{at}").as_str()], at, "{text:?}");
             assert_eq!(read["list"][at][0], **text, "{text:?}");
         }
-        let as_json: yaml_serde::Value = yaml_serde::from_str(&document.json()).unwrap();
-        assert_eq!(as_json, read);
+        let as_json: serde_json::Value = serde_json::from_str(&document.json()).unwrap();
+        assert_eq!(as_json, serde_json::to_value(read).unwrap());
     }
 }

@@ -55,15 +55,20 @@ fn unit(table: &CodeTable, more: &str) -> Unit {
     let name = &table.name;
     let constants: String = table.codes.iter().map(constant).collect();
     let known: Vec<String> = table.codes.iter().map(|code| format!("Self::{}", code.name)).collect();
-    let from: String =
-        table.codes.iter().map(|code| format!("{} => Self::{},\n", literal(&code.code), code.name)).collect();
+    // A table of many codes is sorted, and searched in half a dozen steps.
+    let from = if table.codes.len() > 100 && table.codes.is_sorted_by_key(|code| &code.code) {
+        "match Self::KNOWN.binary_search_by(|known| known.as_str().cmp(&code)) {\nOk(at) => Self::KNOWN[at].clone(),\nErr(_) =>".to_owned()
+    } else {
+        let arms = table.codes.iter().map(|code| format!("{} => Self::{},\n", literal(&code.code), code.name));
+        format!("match &*code {{\n{}_ =>", arms.collect::<String>())
+    };
     let code = format!(
         "use alloc::borrow::Cow;\n\nuse crate::{{{imports}text::text_traits}};\n\n\
          /// {doc}\n///\n/// Source: spec {source}. A code that is none of the constants survives as it came.\n\
          #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub struct {name}(Cow<'static, str>);\n\n\
          text_traits!({name});\n\n\
          impl {name} {{\n{constants}/// All codes of the table.\npub const KNOWN: &'static [Self] = &[{known}];\n\n{message}{facts}{more}}}\n\n\
-         impl From<Cow<'_, str>> for {name} {{\nfn from(code: Cow<'_, str>) -> Self {{\nmatch &*code {{\n{from}_ => Self(Cow::Owned(code.into_owned())),\n}}\n}}\n}}\n",
+         impl From<Cow<'_, str>> for {name} {{\nfn from(code: Cow<'_, str>) -> Self {{\n{from} Self(Cow::Owned(code.into_owned())),\n}}\n}}\n}}\n",
         imports = if table.codes.iter().any(|code| code.remedy.is_some()) { "remedy::Remedy, " } else { "" },
         doc = table.doc,
         source = table.source,

@@ -53,7 +53,7 @@ impl Field {
         {
             text += &format!(" Default: {default}.");
         }
-        text += &format!("\n    ///\n    /// `{}`", self.name());
+        text += &format!(" `{}`", self.name());
         if let Some(spec) = &self.spec {
             text += &format!(": {spec}");
         }
@@ -64,7 +64,7 @@ impl Field {
 impl Group {
     /// What a member says that holds the group.
     fn doc_lines(&self, before: &str) -> String {
-        format!("    /// {before}{}\n    ///\n    /// Source: spec {}.\n", self.doc, self.source)
+        format!("    /// {before}{} (spec {})\n", self.doc, self.source)
     }
 }
 
@@ -87,27 +87,24 @@ fn one_static(field: &Field) -> String {
         let literals: Vec<String> = texts.iter().map(|text| literal(text)).collect();
         (!texts.is_empty()).then(|| format!("&[{}]", literals.join(", ")))
     };
-    let facts = [
-        ("wire", Some(literal(&field.name()))),
-        ("rust", Some(literal(&field.rust_name()))),
-        ("format", Some(format!("Format::{format}"))),
-        ("length", length.map(|(least, most)| format!("Length::Between({least}, {most})"))),
-        ("range", range.map(|range| format!("Some({range:?})"))),
-        ("required", field.required.then(|| "true".to_owned())),
-        ("sensitive", field.sensitive.then(|| "true".to_owned())),
-        ("default", field.default.as_ref().map(|default| format!("Some({default:?})"))),
-        ("values", texts(&field.values)),
-        ("aliases", texts(&field.aliases)),
-        ("spec", field.spec.as_deref().map(literal)),
-        ("source", Some(literal(&field.source))),
-        ("doc", Some(literal(&field.doc))),
+    let length = length.map_or("Length::Any".to_owned(), |(least, most)| format!("Length::Between({least}, {most})"));
+    let more = [
+        field.spec.as_deref().map(|spec| format!(".spec({})", literal(spec))),
+        range.map(|(least, most)| format!(".range({least}, {most})")),
+        field.sensitive.then(|| ".sensitive()".to_owned()),
+        field.default.as_ref().map(|default| format!(".default({default:?})")),
+        texts(&field.values).map(|values| format!(".values({values})")),
+        texts(&field.aliases).map(|aliases| format!(".aliases({aliases})")),
     ];
-    let said = facts.iter().filter_map(|(name, fact)| Some(format!("{name}: {},\n", fact.as_ref()?)));
     format!(
-        "/// `{}`.\npub(crate) static {}: Field = Field {{\n{}..Field::DEFAULT\n}};\n\n",
-        field.name(),
+        "pub(crate) static {}: Field = Field::{}({}, {}, Format::{format}, {length})\n    .doc({}, {}){};\n\n",
         field.static_name(),
-        said.collect::<String>(),
+        if field.required { "required" } else { "optional" },
+        literal(&field.name()),
+        literal(&field.rust_name()),
+        literal(&field.source),
+        literal(&field.doc),
+        more.into_iter().flatten().map(|one| format!("\n    {one}")).collect::<String>(),
     )
 }
 
@@ -229,15 +226,15 @@ impl Member<'_> {
                 let doc = field.doc_lines();
                 match field.holds() {
                     Holds::Named => format!(
-                        "{doc}    #[must_use]\n    pub fn {name}(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {{\n\
+                        "{doc}    pub fn {name}(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {{\n\
                          self.{name}.push(name, value); self }}\n\n"
                     ),
                     Holds::Number => format!(
-                        "{doc}    #[must_use]\n    pub fn {name}(mut self, {name}: {}) -> Self {{ self.{name} = Some({name}); self }}\n\n",
+                        "{doc}    pub fn {name}(mut self, {name}: {}) -> Self {{ self.{name} = Some({name}); self }}\n\n",
                         field.value_type()
                     ),
                     _ => format!(
-                        "{doc}    #[must_use]\n    pub fn {name}(mut self, {name}: impl Into<{}>) -> Self {{ self.{name} = Some({name}.into()); self }}\n\n",
+                        "{doc}    pub fn {name}(mut self, {name}: impl Into<{}>) -> Self {{ self.{name} = Some({name}.into()); self }}\n\n",
                         field.value_type()
                     ),
                 }
@@ -246,11 +243,11 @@ impl Member<'_> {
                 let doc = group.doc_lines("Adds one. ");
                 let single = row.rust.as_deref().unwrap_or(&row.group);
                 format!(
-                    "{doc}    #[must_use]\n    pub fn {single}(mut self, {single}: {rust}) -> Self {{ self.{name}.push({single}); self }}\n\n"
+                    "{doc}    pub fn {single}(mut self, {single}: {rust}) -> Self {{ self.{name}.push({single}); self }}\n\n"
                 )
             }
             Self::Group { rust, group, .. } => format!(
-                "{}    #[must_use]\n    pub fn {name}(mut self, {name}: {rust}) -> Self {{ self.{name} = {name}; self }}\n\n",
+                "{}    pub fn {name}(mut self, {name}: {rust}) -> Self {{ self.{name} = {name}; self }}\n\n",
                 group.doc_lines("")
             ),
         }

@@ -96,8 +96,8 @@ pub(super) fn structure(rust: &str, doc: &str, members: &[Member<'_>], [first, l
     let what = if arguments.is_empty() { "With nothing set." } else { "With everything that is required." };
     let minor: String = members.iter().filter(|member| member.required()).filter_map(Member::in_minor_units).collect();
     format!(
-        "/// {doc}\n#[derive(Clone, Debug, PartialEq, Eq)]\n#[non_exhaustive]\npub struct {rust} {{\n{declarations}}}\n\n\
-         impl {rust} {{\n{first}/// {what}\n{minor}#[must_use]\npub fn new({}) -> Self {{\n Self {{ {} }} }}\n\n{setters}{last}}}\n\n{default}",
+        "/// {doc}\n#[derive(Clone, Debug, PartialEq, Eq)]\n#[must_use]\n#[non_exhaustive]\npub struct {rust} {{\n{declarations}}}\n\n\
+         impl {rust} {{\n{first}/// {what}\n{minor}pub fn new({}) -> Self {{\n Self {{ {} }} }}\n\n{setters}{last}}}\n\n{default}",
         arguments.join(", "),
         initial.join(", "),
     )

@@ -16,41 +16,27 @@ use crate::{
 ///
 /// Source: spec 3 §4.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct BillingAddress {
-    /// Name of the property, left blank where it has none.
-    ///
-    /// `property_name`: Char(50) (spec 3 §4.1).
+    /// Name of the property, left blank where it has none. `property_name`: Char(50) (spec 3 §4.1).
     pub property_name: Option<String>,
-    /// First address line.
-    ///
-    /// `address_1`: Char(150) (spec 3 §4.1).
+    /// First address line. `address_1`: Char(150) (spec 3 §4.1).
     pub address_1: Option<String>,
-    /// Second address line.
-    ///
-    /// `address_2`: Char(150) (spec 3 §4.1).
+    /// Second address line. `address_2`: Char(150) (spec 3 §4.1).
     pub address_2: Option<String>,
-    /// Town or city.
-    ///
-    /// `town`: Char(100) (spec 3 §4.1).
+    /// Town or city. `town`: Char(100) (spec 3 §4.1).
     pub town: Option<String>,
-    /// County, province or state.
-    ///
-    /// `county`: Char(50) (spec 3 §4.1).
+    /// County, province or state. `county`: Char(50) (spec 3 §4.1).
     pub county: Option<String>,
-    /// Postcode.
-    ///
-    /// `postcode`: Char(15) (spec 3 §4.1).
+    /// Postcode. `postcode`: Char(15) (spec 3 §4.1).
     pub postcode: Option<String>,
-    /// Country, two letters of ISO 3166-1.
-    ///
-    /// `country`: Char(2) (spec 3 §4.1).
+    /// Country, two letters of ISO 3166-1. `country`: Char(2) (spec 3 §4.1).
     pub country: Option<String>,
 }
 
 impl BillingAddress {
     /// With nothing set.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             property_name: None,
@@ -63,64 +49,43 @@ impl BillingAddress {
         }
     }
 
-    /// Name of the property, left blank where it has none.
-    ///
-    /// `property_name`: Char(50) (spec 3 §4.1).
-    #[must_use]
+    /// Name of the property, left blank where it has none. `property_name`: Char(50) (spec 3 §4.1).
     pub fn property_name(mut self, property_name: impl Into<String>) -> Self {
         self.property_name = Some(property_name.into());
         self
     }
 
-    /// First address line.
-    ///
-    /// `address_1`: Char(150) (spec 3 §4.1).
-    #[must_use]
+    /// First address line. `address_1`: Char(150) (spec 3 §4.1).
     pub fn address_1(mut self, address_1: impl Into<String>) -> Self {
         self.address_1 = Some(address_1.into());
         self
     }
 
-    /// Second address line.
-    ///
-    /// `address_2`: Char(150) (spec 3 §4.1).
-    #[must_use]
+    /// Second address line. `address_2`: Char(150) (spec 3 §4.1).
     pub fn address_2(mut self, address_2: impl Into<String>) -> Self {
         self.address_2 = Some(address_2.into());
         self
     }
 
-    /// Town or city.
-    ///
-    /// `town`: Char(100) (spec 3 §4.1).
-    #[must_use]
+    /// Town or city. `town`: Char(100) (spec 3 §4.1).
     pub fn town(mut self, town: impl Into<String>) -> Self {
         self.town = Some(town.into());
         self
     }
 
-    /// County, province or state.
-    ///
-    /// `county`: Char(50) (spec 3 §4.1).
-    #[must_use]
+    /// County, province or state. `county`: Char(50) (spec 3 §4.1).
     pub fn county(mut self, county: impl Into<String>) -> Self {
         self.county = Some(county.into());
         self
     }
 
-    /// Postcode.
-    ///
-    /// `postcode`: Char(15) (spec 3 §4.1).
-    #[must_use]
+    /// Postcode. `postcode`: Char(15) (spec 3 §4.1).
     pub fn postcode(mut self, postcode: impl Into<String>) -> Self {
         self.postcode = Some(postcode.into());
         self
     }
 
-    /// Country, two letters of ISO 3166-1.
-    ///
-    /// `country`: Char(2) (spec 3 §4.1).
-    #[must_use]
+    /// Country, two letters of ISO 3166-1. `country`: Char(2) (spec 3 §4.1).
     pub fn country(mut self, country: impl Into<String>) -> Self {
         self.country = Some(country.into());
         self
@@ -155,86 +120,31 @@ impl Default for BillingAddress {
     }
 }
 
-/// `property_name`.
-pub(crate) static PROPERTY_NAME: Field = Field {
-    wire: "property_name",
-    rust: "property_name",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "Char(50)",
-    source: "3 §4.1",
-    doc: "Name of the property, left blank where it has none.",
-    ..Field::DEFAULT
-};
+pub(crate) static PROPERTY_NAME: Field =
+    Field::optional("property_name", "property_name", Format::Text, Length::Between(0, 50))
+        .doc("3 §4.1", "Name of the property, left blank where it has none.")
+        .spec("Char(50)");
 
-/// `address_1`.
-pub(crate) static ADDRESS_1: Field = Field {
-    wire: "address_1",
-    rust: "address_1",
-    format: Format::Text,
-    length: Length::Between(0, 150),
-    spec: "Char(150)",
-    source: "3 §4.1",
-    doc: "First address line.",
-    ..Field::DEFAULT
-};
+pub(crate) static ADDRESS_1: Field = Field::optional("address_1", "address_1", Format::Text, Length::Between(0, 150))
+    .doc("3 §4.1", "First address line.")
+    .spec("Char(150)");
 
-/// `address_2`.
-pub(crate) static ADDRESS_2: Field = Field {
-    wire: "address_2",
-    rust: "address_2",
-    format: Format::Text,
-    length: Length::Between(0, 150),
-    spec: "Char(150)",
-    source: "3 §4.1",
-    doc: "Second address line.",
-    ..Field::DEFAULT
-};
+pub(crate) static ADDRESS_2: Field = Field::optional("address_2", "address_2", Format::Text, Length::Between(0, 150))
+    .doc("3 §4.1", "Second address line.")
+    .spec("Char(150)");
 
-/// `town`.
-pub(crate) static TOWN: Field = Field {
-    wire: "town",
-    rust: "town",
-    format: Format::Text,
-    length: Length::Between(0, 100),
-    spec: "Char(100)",
-    source: "3 §4.1",
-    doc: "Town or city.",
-    ..Field::DEFAULT
-};
+pub(crate) static TOWN: Field = Field::optional("town", "town", Format::Text, Length::Between(0, 100))
+    .doc("3 §4.1", "Town or city.")
+    .spec("Char(100)");
 
-/// `county`.
-pub(crate) static COUNTY: Field = Field {
-    wire: "county",
-    rust: "county",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "Char(50)",
-    source: "3 §4.1",
-    doc: "County, province or state.",
-    ..Field::DEFAULT
-};
+pub(crate) static COUNTY: Field = Field::optional("county", "county", Format::Text, Length::Between(0, 50))
+    .doc("3 §4.1", "County, province or state.")
+    .spec("Char(50)");
 
-/// `postcode`.
-pub(crate) static POSTCODE: Field = Field {
-    wire: "postcode",
-    rust: "postcode",
-    format: Format::Text,
-    length: Length::Between(0, 15),
-    spec: "Char(15)",
-    source: "3 §4.1",
-    doc: "Postcode.",
-    ..Field::DEFAULT
-};
+pub(crate) static POSTCODE: Field = Field::optional("postcode", "postcode", Format::Text, Length::Between(0, 15))
+    .doc("3 §4.1", "Postcode.")
+    .spec("Char(15)");
 
-/// `country`.
-pub(crate) static COUNTRY: Field = Field {
-    wire: "country",
-    rust: "country",
-    format: Format::Country,
-    length: Length::Between(2, 2),
-    spec: "Char(2)",
-    source: "3 §4.1",
-    doc: "Country, two letters of ISO 3166-1.",
-    ..Field::DEFAULT
-};
+pub(crate) static COUNTRY: Field = Field::optional("country", "country", Format::Country, Length::Between(2, 2))
+    .doc("3 §4.1", "Country, two letters of ISO 3166-1.")
+    .spec("Char(2)");

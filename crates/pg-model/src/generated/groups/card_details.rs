@@ -17,33 +17,23 @@ use crate::{
 ///
 /// Source: spec 2 §4.3.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct CardDetails {
-    /// Card number, digits without separators.
-    ///
-    /// `cardNumber`: 13-19 digits (spec 2 §4.3).
+    /// Card number, digits without separators. `cardNumber`: 13-19 digits (spec 2 §4.3).
     pub number: CardNumber,
-    /// Month of expiry, 01 to 12.
-    ///
-    /// `cardExpiryMonth`: MM (spec 2 §4.3).
+    /// Month of expiry, 01 to 12. `cardExpiryMonth`: MM (spec 2 §4.3).
     pub expiry_month: String,
-    /// Year of expiry, its last two digits.
-    ///
-    /// `cardExpiryYear`: YY (spec 2 §4.3).
+    /// Year of expiry, its last two digits. `cardExpiryYear`: YY (spec 2 §4.3).
     pub expiry_year: String,
-    /// Security code printed on the card.
-    ///
-    /// `cardCV2`: 3-4 digits (spec 2 §4.3).
+    /// Security code printed on the card. `cardCV2`: 3-4 digits (spec 2 §4.3).
     pub cv2: Option<Cv2>,
-    /// Name printed on the card.
-    ///
-    /// `cardholderName`: alpha and symbols (spec 2 §4.3).
+    /// Name printed on the card. `cardholderName`: alpha and symbols (spec 2 §4.3).
     pub cardholder_name: Option<String>,
 }
 
 impl CardDetails {
     /// With everything that is required.
-    #[must_use]
     pub fn new(number: impl Into<CardNumber>, expiry_month: impl Into<String>, expiry_year: impl Into<String>) -> Self {
         Self {
             number: number.into(),
@@ -54,19 +44,13 @@ impl CardDetails {
         }
     }
 
-    /// Security code printed on the card.
-    ///
-    /// `cardCV2`: 3-4 digits (spec 2 §4.3).
-    #[must_use]
+    /// Security code printed on the card. `cardCV2`: 3-4 digits (spec 2 §4.3).
     pub fn cv2(mut self, cv2: impl Into<Cv2>) -> Self {
         self.cv2 = Some(cv2.into());
         self
     }
 
-    /// Name printed on the card.
-    ///
-    /// `cardholderName`: alpha and symbols (spec 2 §4.3).
-    #[must_use]
+    /// Name printed on the card. `cardholderName`: alpha and symbols (spec 2 §4.3).
     pub fn cardholder_name(mut self, cardholder_name: impl Into<String>) -> Self {
         self.cardholder_name = Some(cardholder_name.into());
         self
@@ -99,68 +83,29 @@ impl CardDetails {
     }
 }
 
-/// `cardNumber`.
-pub(crate) static NUMBER: Field = Field {
-    wire: "cardNumber",
-    rust: "number",
-    format: Format::CardNumber,
-    length: Length::Between(13, 19),
-    required: true,
-    sensitive: true,
-    spec: "13-19 digits",
-    source: "2 §4.3",
-    doc: "Card number, digits without separators.",
-    ..Field::DEFAULT
-};
+pub(crate) static NUMBER: Field = Field::required("cardNumber", "number", Format::CardNumber, Length::Between(13, 19))
+    .doc("2 §4.3", "Card number, digits without separators.")
+    .spec("13-19 digits")
+    .sensitive();
 
-/// `cardExpiryMonth`.
-pub(crate) static EXPIRY_MONTH: Field = Field {
-    wire: "cardExpiryMonth",
-    rust: "expiry_month",
-    format: Format::Month,
-    length: Length::Between(2, 2),
-    required: true,
-    spec: "MM",
-    source: "2 §4.3",
-    doc: "Month of expiry, 01 to 12.",
-    ..Field::DEFAULT
-};
+pub(crate) static EXPIRY_MONTH: Field =
+    Field::required("cardExpiryMonth", "expiry_month", Format::Month, Length::Between(2, 2))
+        .doc("2 §4.3", "Month of expiry, 01 to 12.")
+        .spec("MM");
 
-/// `cardExpiryYear`.
-pub(crate) static EXPIRY_YEAR: Field = Field {
-    wire: "cardExpiryYear",
-    rust: "expiry_year",
-    format: Format::Year2,
-    length: Length::Between(2, 2),
-    required: true,
-    aliases: &["cardExipryYear"],
-    spec: "YY",
-    source: "2 §4.3",
-    doc: "Year of expiry, its last two digits.",
-    ..Field::DEFAULT
-};
+pub(crate) static EXPIRY_YEAR: Field =
+    Field::required("cardExpiryYear", "expiry_year", Format::Year2, Length::Between(2, 2))
+        .doc("2 §4.3", "Year of expiry, its last two digits.")
+        .spec("YY")
+        .aliases(&["cardExipryYear"]);
 
-/// `cardCV2`.
-pub(crate) static CV2: Field = Field {
-    wire: "cardCV2",
-    rust: "cv2",
-    format: Format::Cv2,
-    length: Length::Between(3, 4),
-    sensitive: true,
-    spec: "3-4 digits",
-    source: "2 §4.3",
-    doc: "Security code printed on the card.",
-    ..Field::DEFAULT
-};
+pub(crate) static CV2: Field = Field::optional("cardCV2", "cv2", Format::Cv2, Length::Between(3, 4))
+    .doc("2 §4.3", "Security code printed on the card.")
+    .spec("3-4 digits")
+    .sensitive();
 
-/// `cardholderName`.
-pub(crate) static CARDHOLDER_NAME: Field = Field {
-    wire: "cardholderName",
-    rust: "cardholder_name",
-    format: Format::Text,
-    aliases: &["cardHolderName"],
-    spec: "alpha and symbols",
-    source: "2 §4.3",
-    doc: "Name printed on the card.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARDHOLDER_NAME: Field =
+    Field::optional("cardholderName", "cardholder_name", Format::Text, Length::Any)
+        .doc("2 §4.3", "Name printed on the card.")
+        .spec("alpha and symbols")
+        .aliases(&["cardHolderName"]);

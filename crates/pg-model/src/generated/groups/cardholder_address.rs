@@ -17,45 +17,29 @@ use crate::{
 ///
 /// Source: spec 1 §4.6.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct CardholderAddress {
-    /// Name or number of the property.
-    ///
-    /// `cardholderAddressPropertyName`: up to 50 chars (spec 1 §4.6).
+    /// Name or number of the property. `cardholderAddressPropertyName`: up to 50 chars (spec 1 §4.6).
     pub property_name: Option<String>,
-    /// First address line.
-    ///
-    /// `cardholderAddressLine1`: up to 50 chars (spec 1 §4.6).
+    /// First address line. `cardholderAddressLine1`: up to 50 chars (spec 1 §4.6).
     pub line1: Option<String>,
-    /// Second address line.
-    ///
-    /// `cardholderAddressLine2`: up to 50 chars (spec 1 §4.6).
+    /// Second address line. `cardholderAddressLine2`: up to 50 chars (spec 1 §4.6).
     pub line2: Option<String>,
-    /// Third address line.
-    ///
-    /// `cardholderAddressLine3`: up to 50 chars (spec 1 §4.6).
+    /// Third address line. `cardholderAddressLine3`: up to 50 chars (spec 1 §4.6).
     pub line3: Option<String>,
-    /// Town or city.
-    ///
-    /// `cardholderAddressTown`: up to 50 chars (spec 1 §4.6).
+    /// Town or city. `cardholderAddressTown`: up to 50 chars (spec 1 §4.6).
     pub town: Option<String>,
-    /// County, province or state.
-    ///
-    /// `cardholderAddressCounty`: up to 50 chars (spec 1 §4.6).
+    /// County, province or state. `cardholderAddressCounty`: up to 50 chars (spec 1 §4.6).
     pub county: Option<String>,
-    /// Postcode.
-    ///
-    /// `cardholderAddressPostcode`: up to 8 chars (spec 1 §4.6).
+    /// Postcode. `cardholderAddressPostcode`: up to 8 chars (spec 1 §4.6).
     pub postcode: Option<String>,
-    /// Country, as free text.
-    ///
-    /// `cardholderAddressCountry`: up to 50 chars (spec 1 §4.6).
+    /// Country, as free text. `cardholderAddressCountry`: up to 50 chars (spec 1 §4.6).
     pub country: Option<String>,
 }
 
 impl CardholderAddress {
     /// With nothing set.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             property_name: None,
@@ -69,73 +53,49 @@ impl CardholderAddress {
         }
     }
 
-    /// Name or number of the property.
-    ///
-    /// `cardholderAddressPropertyName`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// Name or number of the property. `cardholderAddressPropertyName`: up to 50 chars (spec 1 §4.6).
     pub fn property_name(mut self, property_name: impl Into<String>) -> Self {
         self.property_name = Some(property_name.into());
         self
     }
 
-    /// First address line.
-    ///
-    /// `cardholderAddressLine1`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// First address line. `cardholderAddressLine1`: up to 50 chars (spec 1 §4.6).
     pub fn line1(mut self, line1: impl Into<String>) -> Self {
         self.line1 = Some(line1.into());
         self
     }
 
-    /// Second address line.
-    ///
-    /// `cardholderAddressLine2`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// Second address line. `cardholderAddressLine2`: up to 50 chars (spec 1 §4.6).
     pub fn line2(mut self, line2: impl Into<String>) -> Self {
         self.line2 = Some(line2.into());
         self
     }
 
-    /// Third address line.
-    ///
-    /// `cardholderAddressLine3`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// Third address line. `cardholderAddressLine3`: up to 50 chars (spec 1 §4.6).
     pub fn line3(mut self, line3: impl Into<String>) -> Self {
         self.line3 = Some(line3.into());
         self
     }
 
-    /// Town or city.
-    ///
-    /// `cardholderAddressTown`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// Town or city. `cardholderAddressTown`: up to 50 chars (spec 1 §4.6).
     pub fn town(mut self, town: impl Into<String>) -> Self {
         self.town = Some(town.into());
         self
     }
 
-    /// County, province or state.
-    ///
-    /// `cardholderAddressCounty`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// County, province or state. `cardholderAddressCounty`: up to 50 chars (spec 1 §4.6).
     pub fn county(mut self, county: impl Into<String>) -> Self {
         self.county = Some(county.into());
         self
     }
 
-    /// Postcode.
-    ///
-    /// `cardholderAddressPostcode`: up to 8 chars (spec 1 §4.6).
-    #[must_use]
+    /// Postcode. `cardholderAddressPostcode`: up to 8 chars (spec 1 §4.6).
     pub fn postcode(mut self, postcode: impl Into<String>) -> Self {
         self.postcode = Some(postcode.into());
         self
     }
 
-    /// Country, as free text.
-    ///
-    /// `cardholderAddressCountry`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// Country, as free text. `cardholderAddressCountry`: up to 50 chars (spec 1 §4.6).
     pub fn country(mut self, country: impl Into<String>) -> Self {
         self.country = Some(country.into());
         self
@@ -183,100 +143,43 @@ impl Default for CardholderAddress {
     }
 }
 
-/// `cardholderAddressPropertyName`.
-pub(crate) static PROPERTY_NAME: Field = Field {
-    wire: "cardholderAddressPropertyName",
-    rust: "property_name",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "Name or number of the property.",
-    ..Field::DEFAULT
-};
+pub(crate) static PROPERTY_NAME: Field =
+    Field::optional("cardholderAddressPropertyName", "property_name", Format::Text, Length::Between(0, 50))
+        .doc("1 §4.6", "Name or number of the property.")
+        .spec("up to 50 chars");
 
-/// `cardholderAddressLine1`.
-pub(crate) static LINE1: Field = Field {
-    wire: "cardholderAddressLine1",
-    rust: "line1",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "First address line.",
-    ..Field::DEFAULT
-};
+pub(crate) static LINE1: Field =
+    Field::optional("cardholderAddressLine1", "line1", Format::Text, Length::Between(0, 50))
+        .doc("1 §4.6", "First address line.")
+        .spec("up to 50 chars");
 
-/// `cardholderAddressLine2`.
-pub(crate) static LINE2: Field = Field {
-    wire: "cardholderAddressLine2",
-    rust: "line2",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "Second address line.",
-    ..Field::DEFAULT
-};
+pub(crate) static LINE2: Field =
+    Field::optional("cardholderAddressLine2", "line2", Format::Text, Length::Between(0, 50))
+        .doc("1 §4.6", "Second address line.")
+        .spec("up to 50 chars");
 
-/// `cardholderAddressLine3`.
-pub(crate) static LINE3: Field = Field {
-    wire: "cardholderAddressLine3",
-    rust: "line3",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "Third address line.",
-    ..Field::DEFAULT
-};
+pub(crate) static LINE3: Field =
+    Field::optional("cardholderAddressLine3", "line3", Format::Text, Length::Between(0, 50))
+        .doc("1 §4.6", "Third address line.")
+        .spec("up to 50 chars");
 
-/// `cardholderAddressTown`.
-pub(crate) static TOWN: Field = Field {
-    wire: "cardholderAddressTown",
-    rust: "town",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    aliases: &["cardholderAdressTown"],
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "Town or city.",
-    ..Field::DEFAULT
-};
+pub(crate) static TOWN: Field = Field::optional("cardholderAddressTown", "town", Format::Text, Length::Between(0, 50))
+    .doc("1 §4.6", "Town or city.")
+    .spec("up to 50 chars")
+    .aliases(&["cardholderAdressTown"]);
 
-/// `cardholderAddressCounty`.
-pub(crate) static COUNTY: Field = Field {
-    wire: "cardholderAddressCounty",
-    rust: "county",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    aliases: &["cardHolderAddressCounty"],
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "County, province or state.",
-    ..Field::DEFAULT
-};
+pub(crate) static COUNTY: Field =
+    Field::optional("cardholderAddressCounty", "county", Format::Text, Length::Between(0, 50))
+        .doc("1 §4.6", "County, province or state.")
+        .spec("up to 50 chars")
+        .aliases(&["cardHolderAddressCounty"]);
 
-/// `cardholderAddressPostcode`.
-pub(crate) static POSTCODE: Field = Field {
-    wire: "cardholderAddressPostcode",
-    rust: "postcode",
-    format: Format::Text,
-    length: Length::Between(0, 8),
-    spec: "up to 8 chars",
-    source: "1 §4.6",
-    doc: "Postcode.",
-    ..Field::DEFAULT
-};
+pub(crate) static POSTCODE: Field =
+    Field::optional("cardholderAddressPostcode", "postcode", Format::Text, Length::Between(0, 8))
+        .doc("1 §4.6", "Postcode.")
+        .spec("up to 8 chars");
 
-/// `cardholderAddressCountry`.
-pub(crate) static COUNTRY: Field = Field {
-    wire: "cardholderAddressCountry",
-    rust: "country",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "Country, as free text.",
-    ..Field::DEFAULT
-};
+pub(crate) static COUNTRY: Field =
+    Field::optional("cardholderAddressCountry", "country", Format::Text, Length::Between(0, 50))
+        .doc("1 §4.6", "Country, as free text.")
+        .spec("up to 50 chars");

@@ -16,41 +16,27 @@ use crate::{
 ///
 /// Source: spec 3 §4.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct CheckoutCustomer {
-    /// Form of address.
-    ///
-    /// `salutation`: Char(10) (spec 3 §4.1).
+    /// Form of address. `salutation`: Char(10) (spec 3 §4.1).
     pub salutation: Option<String>,
-    /// First name.
-    ///
-    /// `first_name`: Char(32) (spec 3 §4.1).
+    /// First name. `first_name`: Char(32) (spec 3 §4.1).
     pub first_name: Option<String>,
-    /// Family name.
-    ///
-    /// `surname`: Char(32) (spec 3 §4.1).
+    /// Family name. `surname`: Char(32) (spec 3 §4.1).
     pub surname: Option<String>,
-    /// Email address; no rule is stated.
-    ///
-    /// `email`: Char (spec 3 §4.1).
+    /// Email address; no rule is stated. `email`: Char (spec 3 §4.1).
     pub email: Option<String>,
-    /// Date of birth, day first.
-    ///
-    /// `date_of_birth`: Char(8), DDMMYYYY (spec 3 §4.1).
+    /// Date of birth, day first. `date_of_birth`: Char(8), DDMMYYYY (spec 3 §4.1).
     pub date_of_birth: Option<Secret>,
-    /// Mobile number: country code and digits, no zero in front.
-    ///
-    /// `mobile_phone`: integer (spec 3 §4.1).
+    /// Mobile number: country code and digits, no zero in front. `mobile_phone`: integer (spec 3 §4.1).
     pub mobile_phone: Option<String>,
-    /// Home number: country code and digits, no zero in front.
-    ///
-    /// `home_phone`: integer (spec 3 §4.1).
+    /// Home number: country code and digits, no zero in front. `home_phone`: integer (spec 3 §4.1).
     pub home_phone: Option<String>,
 }
 
 impl CheckoutCustomer {
     /// With nothing set.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             salutation: None,
@@ -63,64 +49,43 @@ impl CheckoutCustomer {
         }
     }
 
-    /// Form of address.
-    ///
-    /// `salutation`: Char(10) (spec 3 §4.1).
-    #[must_use]
+    /// Form of address. `salutation`: Char(10) (spec 3 §4.1).
     pub fn salutation(mut self, salutation: impl Into<String>) -> Self {
         self.salutation = Some(salutation.into());
         self
     }
 
-    /// First name.
-    ///
-    /// `first_name`: Char(32) (spec 3 §4.1).
-    #[must_use]
+    /// First name. `first_name`: Char(32) (spec 3 §4.1).
     pub fn first_name(mut self, first_name: impl Into<String>) -> Self {
         self.first_name = Some(first_name.into());
         self
     }
 
-    /// Family name.
-    ///
-    /// `surname`: Char(32) (spec 3 §4.1).
-    #[must_use]
+    /// Family name. `surname`: Char(32) (spec 3 §4.1).
     pub fn surname(mut self, surname: impl Into<String>) -> Self {
         self.surname = Some(surname.into());
         self
     }
 
-    /// Email address; no rule is stated.
-    ///
-    /// `email`: Char (spec 3 §4.1).
-    #[must_use]
+    /// Email address; no rule is stated. `email`: Char (spec 3 §4.1).
     pub fn email(mut self, email: impl Into<String>) -> Self {
         self.email = Some(email.into());
         self
     }
 
-    /// Date of birth, day first.
-    ///
-    /// `date_of_birth`: Char(8), DDMMYYYY (spec 3 §4.1).
-    #[must_use]
+    /// Date of birth, day first. `date_of_birth`: Char(8), DDMMYYYY (spec 3 §4.1).
     pub fn date_of_birth(mut self, date_of_birth: impl Into<Secret>) -> Self {
         self.date_of_birth = Some(date_of_birth.into());
         self
     }
 
-    /// Mobile number: country code and digits, no zero in front.
-    ///
-    /// `mobile_phone`: integer (spec 3 §4.1).
-    #[must_use]
+    /// Mobile number: country code and digits, no zero in front. `mobile_phone`: integer (spec 3 §4.1).
     pub fn mobile_phone(mut self, mobile_phone: impl Into<String>) -> Self {
         self.mobile_phone = Some(mobile_phone.into());
         self
     }
 
-    /// Home number: country code and digits, no zero in front.
-    ///
-    /// `home_phone`: integer (spec 3 §4.1).
-    #[must_use]
+    /// Home number: country code and digits, no zero in front. `home_phone`: integer (spec 3 §4.1).
     pub fn home_phone(mut self, home_phone: impl Into<String>) -> Self {
         self.home_phone = Some(home_phone.into());
         self
@@ -155,84 +120,32 @@ impl Default for CheckoutCustomer {
     }
 }
 
-/// `salutation`.
-pub(crate) static SALUTATION: Field = Field {
-    wire: "salutation",
-    rust: "salutation",
-    format: Format::Text,
-    length: Length::Between(0, 10),
-    spec: "Char(10)",
-    source: "3 §4.1",
-    doc: "Form of address.",
-    ..Field::DEFAULT
-};
+pub(crate) static SALUTATION: Field = Field::optional("salutation", "salutation", Format::Text, Length::Between(0, 10))
+    .doc("3 §4.1", "Form of address.")
+    .spec("Char(10)");
 
-/// `first_name`.
-pub(crate) static FIRST_NAME: Field = Field {
-    wire: "first_name",
-    rust: "first_name",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "Char(32)",
-    source: "3 §4.1",
-    doc: "First name.",
-    ..Field::DEFAULT
-};
+pub(crate) static FIRST_NAME: Field = Field::optional("first_name", "first_name", Format::Text, Length::Between(0, 32))
+    .doc("3 §4.1", "First name.")
+    .spec("Char(32)");
 
-/// `surname`.
-pub(crate) static SURNAME: Field = Field {
-    wire: "surname",
-    rust: "surname",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "Char(32)",
-    source: "3 §4.1",
-    doc: "Family name.",
-    ..Field::DEFAULT
-};
+pub(crate) static SURNAME: Field = Field::optional("surname", "surname", Format::Text, Length::Between(0, 32))
+    .doc("3 §4.1", "Family name.")
+    .spec("Char(32)");
 
-/// `email`.
-pub(crate) static EMAIL: Field = Field {
-    wire: "email",
-    rust: "email",
-    format: Format::Text,
-    spec: "Char",
-    source: "3 §4.1",
-    doc: "Email address; no rule is stated.",
-    ..Field::DEFAULT
-};
+pub(crate) static EMAIL: Field = Field::optional("email", "email", Format::Text, Length::Any)
+    .doc("3 §4.1", "Email address; no rule is stated.")
+    .spec("Char");
 
-/// `date_of_birth`.
-pub(crate) static DATE_OF_BIRTH: Field = Field {
-    wire: "date_of_birth",
-    rust: "date_of_birth",
-    format: Format::DateDmy,
-    length: Length::Between(8, 8),
-    sensitive: true,
-    spec: "Char(8), DDMMYYYY",
-    source: "3 §4.1",
-    doc: "Date of birth, day first.",
-    ..Field::DEFAULT
-};
+pub(crate) static DATE_OF_BIRTH: Field =
+    Field::optional("date_of_birth", "date_of_birth", Format::DateDmy, Length::Between(8, 8))
+        .doc("3 §4.1", "Date of birth, day first.")
+        .spec("Char(8), DDMMYYYY")
+        .sensitive();
 
-/// `mobile_phone`.
-pub(crate) static MOBILE_PHONE: Field = Field {
-    wire: "mobile_phone",
-    rust: "mobile_phone",
-    format: Format::Phone,
-    spec: "integer",
-    source: "3 §4.1",
-    doc: "Mobile number: country code and digits, no zero in front.",
-    ..Field::DEFAULT
-};
+pub(crate) static MOBILE_PHONE: Field = Field::optional("mobile_phone", "mobile_phone", Format::Phone, Length::Any)
+    .doc("3 §4.1", "Mobile number: country code and digits, no zero in front.")
+    .spec("integer");
 
-/// `home_phone`.
-pub(crate) static HOME_PHONE: Field = Field {
-    wire: "home_phone",
-    rust: "home_phone",
-    format: Format::Phone,
-    spec: "integer",
-    source: "3 §4.1",
-    doc: "Home number: country code and digits, no zero in front.",
-    ..Field::DEFAULT
-};
+pub(crate) static HOME_PHONE: Field = Field::optional("home_phone", "home_phone", Format::Phone, Length::Any)
+    .doc("3 §4.1", "Home number: country code and digits, no zero in front.")
+    .spec("integer");

@@ -16,23 +16,16 @@ use crate::{
 ///
 /// Source: spec 3 §4.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct CheckoutItem {
-    /// Name of the item.
-    ///
-    /// `item_name[{n}]`: Char(128) (spec 3 §4.1).
+    /// Name of the item. `item_name[{n}]`: Char(128) (spec 3 §4.1).
     pub name: String,
-    /// Price of one piece in currency units, such as 5.95.
-    ///
-    /// `item_price[{n}]`: decimal (spec 3 §4.1).
+    /// Price of one piece in currency units, such as 5.95. `item_price[{n}]`: decimal (spec 3 §4.1).
     pub price: Decimal,
-    /// Number of pieces; 0 counts as 1. Default: 1.
-    ///
-    /// `item_quantity[{n}]`: integer (spec 3 §4.1).
+    /// Number of pieces; 0 counts as 1. Default: 1. `item_quantity[{n}]`: integer (spec 3 §4.1).
     pub quantity: Option<u64>,
-    /// The merchant's own reference of the item.
-    ///
-    /// `item_reference[{n}]`: Char(16) (spec 3 §4.1).
+    /// The merchant's own reference of the item. `item_reference[{n}]`: Char(16) (spec 3 §4.1).
     pub reference: Option<String>,
 }
 
@@ -41,24 +34,17 @@ impl CheckoutItem {
     pub(crate) const FIELDS: &'static [&'static Field] = &[&NAME, &PRICE, &QUANTITY, &REFERENCE];
 
     /// With everything that is required.
-    #[must_use]
     pub fn new(name: impl Into<String>, price: impl Into<Decimal>) -> Self {
         Self { name: name.into(), price: price.into(), quantity: None, reference: None }
     }
 
-    /// Number of pieces; 0 counts as 1. Default: 1.
-    ///
-    /// `item_quantity[{n}]`: integer (spec 3 §4.1).
-    #[must_use]
+    /// Number of pieces; 0 counts as 1. Default: 1. `item_quantity[{n}]`: integer (spec 3 §4.1).
     pub fn quantity(mut self, quantity: u64) -> Self {
         self.quantity = Some(quantity);
         self
     }
 
-    /// The merchant's own reference of the item.
-    ///
-    /// `item_reference[{n}]`: Char(16) (spec 3 §4.1).
-    #[must_use]
+    /// The merchant's own reference of the item. `item_reference[{n}]`: Char(16) (spec 3 §4.1).
     pub fn reference(mut self, reference: impl Into<String>) -> Self {
         self.reference = Some(reference.into());
         self
@@ -80,51 +66,20 @@ impl CheckoutItem {
     }
 }
 
-/// `item_name[{n}]`.
-pub(crate) static NAME: Field = Field {
-    wire: "item_name[{n}]",
-    rust: "name",
-    format: Format::Text,
-    length: Length::Between(0, 128),
-    required: true,
-    spec: "Char(128)",
-    source: "3 §4.1",
-    doc: "Name of the item.",
-    ..Field::DEFAULT
-};
+pub(crate) static NAME: Field = Field::required("item_name[{n}]", "name", Format::Text, Length::Between(0, 128))
+    .doc("3 §4.1", "Name of the item.")
+    .spec("Char(128)");
 
-/// `item_price[{n}]`.
-pub(crate) static PRICE: Field = Field {
-    wire: "item_price[{n}]",
-    rust: "price",
-    format: Format::Decimal,
-    required: true,
-    spec: "decimal",
-    source: "3 §4.1",
-    doc: "Price of one piece in currency units, such as 5.95.",
-    ..Field::DEFAULT
-};
+pub(crate) static PRICE: Field = Field::required("item_price[{n}]", "price", Format::Decimal, Length::Any)
+    .doc("3 §4.1", "Price of one piece in currency units, such as 5.95.")
+    .spec("decimal");
 
-/// `item_quantity[{n}]`.
-pub(crate) static QUANTITY: Field = Field {
-    wire: "item_quantity[{n}]",
-    rust: "quantity",
-    format: Format::Integer,
-    default: Some("1"),
-    spec: "integer",
-    source: "3 §4.1",
-    doc: "Number of pieces; 0 counts as 1.",
-    ..Field::DEFAULT
-};
+pub(crate) static QUANTITY: Field = Field::optional("item_quantity[{n}]", "quantity", Format::Integer, Length::Any)
+    .doc("3 §4.1", "Number of pieces; 0 counts as 1.")
+    .spec("integer")
+    .default("1");
 
-/// `item_reference[{n}]`.
-pub(crate) static REFERENCE: Field = Field {
-    wire: "item_reference[{n}]",
-    rust: "reference",
-    format: Format::Text,
-    length: Length::Between(0, 16),
-    spec: "Char(16)",
-    source: "3 §4.1",
-    doc: "The merchant's own reference of the item.",
-    ..Field::DEFAULT
-};
+pub(crate) static REFERENCE: Field =
+    Field::optional("item_reference[{n}]", "reference", Format::Text, Length::Between(0, 16))
+        .doc("3 §4.1", "The merchant's own reference of the item.")
+        .spec("Char(16)");

@@ -16,77 +16,52 @@ use crate::{
 ///
 /// Source: spec 1 §4.6.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct Customer {
-    /// Form of address, such as Dr.
-    ///
-    /// `customerTitle`: up to 12 chars (spec 1 §4.6).
+    /// Form of address, such as Dr. `customerTitle`: up to 12 chars (spec 1 §4.6).
     pub title: Option<String>,
-    /// First name.
-    ///
-    /// `customerFirstName`: up to 50 chars (spec 1 §4.6).
+    /// First name. `customerFirstName`: up to 50 chars (spec 1 §4.6).
     pub first_name: Option<String>,
-    /// Family name.
-    ///
-    /// `customerSurname`: up to 50 chars (spec 1 §4.6).
+    /// Family name. `customerSurname`: up to 50 chars (spec 1 §4.6).
     pub surname: Option<String>,
-    /// Email address; only its length is ruled.
-    ///
-    /// `customerEmail`: up to 50 chars (spec 1 §4.6).
+    /// Email address; only its length is ruled. `customerEmail`: up to 50 chars (spec 1 §4.6).
     pub email: Option<String>,
-    /// Mobile telephone number.
-    ///
-    /// `customerMobile`: up to 14 chars (spec 1 §4.6).
+    /// Mobile telephone number. `customerMobile`: up to 14 chars (spec 1 §4.6).
     pub mobile: Option<String>,
 }
 
 impl Customer {
     /// With nothing set.
-    #[must_use]
     pub fn new() -> Self {
         Self { title: None, first_name: None, surname: None, email: None, mobile: None }
     }
 
-    /// Form of address, such as Dr.
-    ///
-    /// `customerTitle`: up to 12 chars (spec 1 §4.6).
-    #[must_use]
+    /// Form of address, such as Dr. `customerTitle`: up to 12 chars (spec 1 §4.6).
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// First name.
-    ///
-    /// `customerFirstName`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// First name. `customerFirstName`: up to 50 chars (spec 1 §4.6).
     pub fn first_name(mut self, first_name: impl Into<String>) -> Self {
         self.first_name = Some(first_name.into());
         self
     }
 
-    /// Family name.
-    ///
-    /// `customerSurname`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// Family name. `customerSurname`: up to 50 chars (spec 1 §4.6).
     pub fn surname(mut self, surname: impl Into<String>) -> Self {
         self.surname = Some(surname.into());
         self
     }
 
-    /// Email address; only its length is ruled.
-    ///
-    /// `customerEmail`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// Email address; only its length is ruled. `customerEmail`: up to 50 chars (spec 1 §4.6).
     pub fn email(mut self, email: impl Into<String>) -> Self {
         self.email = Some(email.into());
         self
     }
 
-    /// Mobile telephone number.
-    ///
-    /// `customerMobile`: up to 14 chars (spec 1 §4.6).
-    #[must_use]
+    /// Mobile telephone number. `customerMobile`: up to 14 chars (spec 1 §4.6).
     pub fn mobile(mut self, mobile: impl Into<String>) -> Self {
         self.mobile = Some(mobile.into());
         self
@@ -117,62 +92,23 @@ impl Default for Customer {
     }
 }
 
-/// `customerTitle`.
-pub(crate) static TITLE: Field = Field {
-    wire: "customerTitle",
-    rust: "title",
-    format: Format::Text,
-    length: Length::Between(0, 12),
-    spec: "up to 12 chars",
-    source: "1 §4.6",
-    doc: "Form of address, such as Dr.",
-    ..Field::DEFAULT
-};
+pub(crate) static TITLE: Field = Field::optional("customerTitle", "title", Format::Text, Length::Between(0, 12))
+    .doc("1 §4.6", "Form of address, such as Dr.")
+    .spec("up to 12 chars");
 
-/// `customerFirstName`.
-pub(crate) static FIRST_NAME: Field = Field {
-    wire: "customerFirstName",
-    rust: "first_name",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "First name.",
-    ..Field::DEFAULT
-};
+pub(crate) static FIRST_NAME: Field =
+    Field::optional("customerFirstName", "first_name", Format::Text, Length::Between(0, 50))
+        .doc("1 §4.6", "First name.")
+        .spec("up to 50 chars");
 
-/// `customerSurname`.
-pub(crate) static SURNAME: Field = Field {
-    wire: "customerSurname",
-    rust: "surname",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "Family name.",
-    ..Field::DEFAULT
-};
+pub(crate) static SURNAME: Field = Field::optional("customerSurname", "surname", Format::Text, Length::Between(0, 50))
+    .doc("1 §4.6", "Family name.")
+    .spec("up to 50 chars");
 
-/// `customerEmail`.
-pub(crate) static EMAIL: Field = Field {
-    wire: "customerEmail",
-    rust: "email",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "Email address; only its length is ruled.",
-    ..Field::DEFAULT
-};
+pub(crate) static EMAIL: Field = Field::optional("customerEmail", "email", Format::Text, Length::Between(0, 50))
+    .doc("1 §4.6", "Email address; only its length is ruled.")
+    .spec("up to 50 chars");
 
-/// `customerMobile`.
-pub(crate) static MOBILE: Field = Field {
-    wire: "customerMobile",
-    rust: "mobile",
-    format: Format::Text,
-    length: Length::Between(0, 14),
-    spec: "up to 14 chars",
-    source: "1 §4.6",
-    doc: "Mobile telephone number.",
-    ..Field::DEFAULT
-};
+pub(crate) static MOBILE: Field = Field::optional("customerMobile", "mobile", Format::Text, Length::Between(0, 14))
+    .doc("1 §4.6", "Mobile telephone number.")
+    .spec("up to 14 chars");

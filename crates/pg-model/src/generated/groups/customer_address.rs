@@ -17,45 +17,29 @@ use crate::{
 ///
 /// Source: spec 2 §2.6.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct CustomerAddress {
-    /// Name or number of the property.
-    ///
-    /// `customerAddressPropertyName`: alphanumeric and symbols (spec 2 §2.6).
+    /// Name or number of the property. `customerAddressPropertyName`: alphanumeric and symbols (spec 2 §2.6).
     pub property_name: Option<String>,
-    /// First address line.
-    ///
-    /// `customerAddressLine1`: alphanumeric and symbols (spec 2 §2.6).
+    /// First address line. `customerAddressLine1`: alphanumeric and symbols (spec 2 §2.6).
     pub line1: Option<String>,
-    /// Second address line.
-    ///
-    /// `customerAddressLine2`: alphanumeric and symbols (spec 2 §2.6).
+    /// Second address line. `customerAddressLine2`: alphanumeric and symbols (spec 2 §2.6).
     pub line2: Option<String>,
-    /// Third address line.
-    ///
-    /// `customerAddressLine3`: alphanumeric and symbols (spec 2 §2.6).
+    /// Third address line. `customerAddressLine3`: alphanumeric and symbols (spec 2 §2.6).
     pub line3: Option<String>,
-    /// Town or city.
-    ///
-    /// `customerAddressTown`: alphanumeric and symbols (spec 2 §2.6).
+    /// Town or city. `customerAddressTown`: alphanumeric and symbols (spec 2 §2.6).
     pub town: Option<String>,
-    /// County, province or state.
-    ///
-    /// `customerAddressCounty`: alphanumeric and symbols (spec 2 §2.6).
+    /// County, province or state. `customerAddressCounty`: alphanumeric and symbols (spec 2 §2.6).
     pub county: Option<String>,
-    /// Postcode.
-    ///
-    /// `customerAddressPostcode`: alphanumeric and symbols (spec 2 §2.6).
+    /// Postcode. `customerAddressPostcode`: alphanumeric and symbols (spec 2 §2.6).
     pub postcode: Option<String>,
-    /// Country, as free text.
-    ///
-    /// `customerAddressCountry`: alphanumeric and symbols (spec 2 §2.6).
+    /// Country, as free text. `customerAddressCountry`: alphanumeric and symbols (spec 2 §2.6).
     pub country: Option<String>,
 }
 
 impl CustomerAddress {
     /// With nothing set.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             property_name: None,
@@ -69,73 +53,49 @@ impl CustomerAddress {
         }
     }
 
-    /// Name or number of the property.
-    ///
-    /// `customerAddressPropertyName`: alphanumeric and symbols (spec 2 §2.6).
-    #[must_use]
+    /// Name or number of the property. `customerAddressPropertyName`: alphanumeric and symbols (spec 2 §2.6).
     pub fn property_name(mut self, property_name: impl Into<String>) -> Self {
         self.property_name = Some(property_name.into());
         self
     }
 
-    /// First address line.
-    ///
-    /// `customerAddressLine1`: alphanumeric and symbols (spec 2 §2.6).
-    #[must_use]
+    /// First address line. `customerAddressLine1`: alphanumeric and symbols (spec 2 §2.6).
     pub fn line1(mut self, line1: impl Into<String>) -> Self {
         self.line1 = Some(line1.into());
         self
     }
 
-    /// Second address line.
-    ///
-    /// `customerAddressLine2`: alphanumeric and symbols (spec 2 §2.6).
-    #[must_use]
+    /// Second address line. `customerAddressLine2`: alphanumeric and symbols (spec 2 §2.6).
     pub fn line2(mut self, line2: impl Into<String>) -> Self {
         self.line2 = Some(line2.into());
         self
     }
 
-    /// Third address line.
-    ///
-    /// `customerAddressLine3`: alphanumeric and symbols (spec 2 §2.6).
-    #[must_use]
+    /// Third address line. `customerAddressLine3`: alphanumeric and symbols (spec 2 §2.6).
     pub fn line3(mut self, line3: impl Into<String>) -> Self {
         self.line3 = Some(line3.into());
         self
     }
 
-    /// Town or city.
-    ///
-    /// `customerAddressTown`: alphanumeric and symbols (spec 2 §2.6).
-    #[must_use]
+    /// Town or city. `customerAddressTown`: alphanumeric and symbols (spec 2 §2.6).
     pub fn town(mut self, town: impl Into<String>) -> Self {
         self.town = Some(town.into());
         self
     }
 
-    /// County, province or state.
-    ///
-    /// `customerAddressCounty`: alphanumeric and symbols (spec 2 §2.6).
-    #[must_use]
+    /// County, province or state. `customerAddressCounty`: alphanumeric and symbols (spec 2 §2.6).
     pub fn county(mut self, county: impl Into<String>) -> Self {
         self.county = Some(county.into());
         self
     }
 
-    /// Postcode.
-    ///
-    /// `customerAddressPostcode`: alphanumeric and symbols (spec 2 §2.6).
-    #[must_use]
+    /// Postcode. `customerAddressPostcode`: alphanumeric and symbols (spec 2 §2.6).
     pub fn postcode(mut self, postcode: impl Into<String>) -> Self {
         self.postcode = Some(postcode.into());
         self
     }
 
-    /// Country, as free text.
-    ///
-    /// `customerAddressCountry`: alphanumeric and symbols (spec 2 §2.6).
-    #[must_use]
+    /// Country, as free text. `customerAddressCountry`: alphanumeric and symbols (spec 2 §2.6).
     pub fn country(mut self, country: impl Into<String>) -> Self {
         self.country = Some(country.into());
         self
@@ -183,98 +143,38 @@ impl Default for CustomerAddress {
     }
 }
 
-/// `customerAddressPropertyName`.
-pub(crate) static PROPERTY_NAME: Field = Field {
-    wire: "customerAddressPropertyName",
-    rust: "property_name",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "alphanumeric and symbols",
-    source: "2 §2.6",
-    doc: "Name or number of the property.",
-    ..Field::DEFAULT
-};
+pub(crate) static PROPERTY_NAME: Field =
+    Field::optional("customerAddressPropertyName", "property_name", Format::Text, Length::Between(0, 50))
+        .doc("2 §2.6", "Name or number of the property.")
+        .spec("alphanumeric and symbols");
 
-/// `customerAddressLine1`.
-pub(crate) static LINE1: Field = Field {
-    wire: "customerAddressLine1",
-    rust: "line1",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "alphanumeric and symbols",
-    source: "2 §2.6",
-    doc: "First address line.",
-    ..Field::DEFAULT
-};
+pub(crate) static LINE1: Field = Field::optional("customerAddressLine1", "line1", Format::Text, Length::Between(0, 50))
+    .doc("2 §2.6", "First address line.")
+    .spec("alphanumeric and symbols");
 
-/// `customerAddressLine2`.
-pub(crate) static LINE2: Field = Field {
-    wire: "customerAddressLine2",
-    rust: "line2",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "alphanumeric and symbols",
-    source: "2 §2.6",
-    doc: "Second address line.",
-    ..Field::DEFAULT
-};
+pub(crate) static LINE2: Field = Field::optional("customerAddressLine2", "line2", Format::Text, Length::Between(0, 50))
+    .doc("2 §2.6", "Second address line.")
+    .spec("alphanumeric and symbols");
 
-/// `customerAddressLine3`.
-pub(crate) static LINE3: Field = Field {
-    wire: "customerAddressLine3",
-    rust: "line3",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "alphanumeric and symbols",
-    source: "2 §2.6",
-    doc: "Third address line.",
-    ..Field::DEFAULT
-};
+pub(crate) static LINE3: Field = Field::optional("customerAddressLine3", "line3", Format::Text, Length::Between(0, 50))
+    .doc("2 §2.6", "Third address line.")
+    .spec("alphanumeric and symbols");
 
-/// `customerAddressTown`.
-pub(crate) static TOWN: Field = Field {
-    wire: "customerAddressTown",
-    rust: "town",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "alphanumeric and symbols",
-    source: "2 §2.6",
-    doc: "Town or city.",
-    ..Field::DEFAULT
-};
+pub(crate) static TOWN: Field = Field::optional("customerAddressTown", "town", Format::Text, Length::Between(0, 50))
+    .doc("2 §2.6", "Town or city.")
+    .spec("alphanumeric and symbols");
 
-/// `customerAddressCounty`.
-pub(crate) static COUNTY: Field = Field {
-    wire: "customerAddressCounty",
-    rust: "county",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "alphanumeric and symbols",
-    source: "2 §2.6",
-    doc: "County, province or state.",
-    ..Field::DEFAULT
-};
+pub(crate) static COUNTY: Field =
+    Field::optional("customerAddressCounty", "county", Format::Text, Length::Between(0, 50))
+        .doc("2 §2.6", "County, province or state.")
+        .spec("alphanumeric and symbols");
 
-/// `customerAddressPostcode`.
-pub(crate) static POSTCODE: Field = Field {
-    wire: "customerAddressPostcode",
-    rust: "postcode",
-    format: Format::Text,
-    length: Length::Between(0, 8),
-    spec: "alphanumeric and symbols",
-    source: "2 §2.6",
-    doc: "Postcode.",
-    ..Field::DEFAULT
-};
+pub(crate) static POSTCODE: Field =
+    Field::optional("customerAddressPostcode", "postcode", Format::Text, Length::Between(0, 8))
+        .doc("2 §2.6", "Postcode.")
+        .spec("alphanumeric and symbols");
 
-/// `customerAddressCountry`.
-pub(crate) static COUNTRY: Field = Field {
-    wire: "customerAddressCountry",
-    rust: "country",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "alphanumeric and symbols",
-    source: "2 §2.6",
-    doc: "Country, as free text.",
-    ..Field::DEFAULT
-};
+pub(crate) static COUNTRY: Field =
+    Field::optional("customerAddressCountry", "country", Format::Text, Length::Between(0, 50))
+        .doc("2 §2.6", "Country, as free text.")
+        .spec("alphanumeric and symbols");

@@ -16,23 +16,16 @@ use crate::{
 ///
 /// Source: spec 2 §2.4.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct Item {
-    /// Name of the item.
-    ///
-    /// `itemName{n}`: up to 64 alphanumeric (spec 2 §4.3).
+    /// Name of the item. `itemName{n}`: up to 64 alphanumeric (spec 2 §4.3).
     pub name: String,
-    /// Price of one piece in whole minor units of the currency.
-    ///
-    /// `itemPrice{n}`: digits (spec 2 §4.3).
+    /// Price of one piece in whole minor units of the currency. `itemPrice{n}`: digits (spec 2 §4.3).
     pub price: u64,
-    /// Number of pieces. Default: 1.
-    ///
-    /// `itemQuantity{n}`: integer (spec 2 §4.3).
+    /// Number of pieces. Default: 1. `itemQuantity{n}`: integer (spec 2 §4.3).
     pub quantity: Option<u64>,
-    /// The merchant's own reference of the item.
-    ///
-    /// `itemReference{n}`: up to 32 chars (spec 2 §4.3).
+    /// The merchant's own reference of the item. `itemReference{n}`: up to 32 chars (spec 2 §4.3).
     pub reference: Option<String>,
 }
 
@@ -43,24 +36,17 @@ impl Item {
     /// With everything that is required.
     ///
     /// `price` is in whole minor units of the currency: 499 is 4.99 GBP.
-    #[must_use]
     pub fn new(name: impl Into<String>, price: u64) -> Self {
         Self { name: name.into(), price, quantity: None, reference: None }
     }
 
-    /// Number of pieces. Default: 1.
-    ///
-    /// `itemQuantity{n}`: integer (spec 2 §4.3).
-    #[must_use]
+    /// Number of pieces. Default: 1. `itemQuantity{n}`: integer (spec 2 §4.3).
     pub fn quantity(mut self, quantity: u64) -> Self {
         self.quantity = Some(quantity);
         self
     }
 
-    /// The merchant's own reference of the item.
-    ///
-    /// `itemReference{n}`: up to 32 chars (spec 2 §4.3).
-    #[must_use]
+    /// The merchant's own reference of the item. `itemReference{n}`: up to 32 chars (spec 2 §4.3).
     pub fn reference(mut self, reference: impl Into<String>) -> Self {
         self.reference = Some(reference.into());
         self
@@ -81,51 +67,20 @@ impl Item {
     }
 }
 
-/// `itemName{n}`.
-pub(crate) static NAME: Field = Field {
-    wire: "itemName{n}",
-    rust: "name",
-    format: Format::Text,
-    length: Length::Between(0, 64),
-    required: true,
-    spec: "up to 64 alphanumeric",
-    source: "2 §4.3",
-    doc: "Name of the item.",
-    ..Field::DEFAULT
-};
+pub(crate) static NAME: Field = Field::required("itemName{n}", "name", Format::Text, Length::Between(0, 64))
+    .doc("2 §4.3", "Name of the item.")
+    .spec("up to 64 alphanumeric");
 
-/// `itemPrice{n}`.
-pub(crate) static PRICE: Field = Field {
-    wire: "itemPrice{n}",
-    rust: "price",
-    format: Format::Minor,
-    required: true,
-    spec: "digits",
-    source: "2 §4.3",
-    doc: "Price of one piece in whole minor units of the currency.",
-    ..Field::DEFAULT
-};
+pub(crate) static PRICE: Field = Field::required("itemPrice{n}", "price", Format::Minor, Length::Any)
+    .doc("2 §4.3", "Price of one piece in whole minor units of the currency.")
+    .spec("digits");
 
-/// `itemQuantity{n}`.
-pub(crate) static QUANTITY: Field = Field {
-    wire: "itemQuantity{n}",
-    rust: "quantity",
-    format: Format::Integer,
-    default: Some("1"),
-    spec: "integer",
-    source: "2 §4.3",
-    doc: "Number of pieces.",
-    ..Field::DEFAULT
-};
+pub(crate) static QUANTITY: Field = Field::optional("itemQuantity{n}", "quantity", Format::Integer, Length::Any)
+    .doc("2 §4.3", "Number of pieces.")
+    .spec("integer")
+    .default("1");
 
-/// `itemReference{n}`.
-pub(crate) static REFERENCE: Field = Field {
-    wire: "itemReference{n}",
-    rust: "reference",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "up to 32 chars",
-    source: "2 §4.3",
-    doc: "The merchant's own reference of the item.",
-    ..Field::DEFAULT
-};
+pub(crate) static REFERENCE: Field =
+    Field::optional("itemReference{n}", "reference", Format::Text, Length::Between(0, 32))
+        .doc("2 §4.3", "The merchant's own reference of the item.")
+        .spec("up to 32 chars");

@@ -15,64 +15,44 @@ use crate::{
 ///
 /// Source: spec 2 §4.3.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct Mcc {
-    /// Identifies the recipient's account.
-    ///
-    /// `mccAccountIdentifier`: alphanumeric (spec 2 §4.3).
+    /// Identifies the recipient's account. `mccAccountIdentifier`: alphanumeric (spec 2 §4.3).
     pub account_identifier: Option<Secret>,
-    /// The recipient's family name.
-    ///
-    /// `mccSurname`: alpha (spec 2 §4.3).
+    /// The recipient's family name. `mccSurname`: alpha (spec 2 §4.3).
     pub surname: Option<Secret>,
-    /// The recipient's postcode.
-    ///
-    /// `mccPostcode`: alphanumeric (spec 2 §4.3).
+    /// The recipient's postcode. `mccPostcode`: alphanumeric (spec 2 §4.3).
     pub postcode: Option<Secret>,
-    /// The recipient's date of birth, YYYYMMDD.
-    ///
-    /// `mccDateOfBirth`: YYYYMMDD digits (spec 2 §4.3).
+    /// The recipient's date of birth, YYYYMMDD. `mccDateOfBirth`: YYYYMMDD digits (spec 2 §4.3).
     pub date_of_birth: Option<Secret>,
 }
 
 impl Mcc {
     /// With nothing set.
-    #[must_use]
     pub fn new() -> Self {
         Self { account_identifier: None, surname: None, postcode: None, date_of_birth: None }
     }
 
-    /// Identifies the recipient's account.
-    ///
-    /// `mccAccountIdentifier`: alphanumeric (spec 2 §4.3).
-    #[must_use]
+    /// Identifies the recipient's account. `mccAccountIdentifier`: alphanumeric (spec 2 §4.3).
     pub fn account_identifier(mut self, account_identifier: impl Into<Secret>) -> Self {
         self.account_identifier = Some(account_identifier.into());
         self
     }
 
-    /// The recipient's family name.
-    ///
-    /// `mccSurname`: alpha (spec 2 §4.3).
-    #[must_use]
+    /// The recipient's family name. `mccSurname`: alpha (spec 2 §4.3).
     pub fn surname(mut self, surname: impl Into<Secret>) -> Self {
         self.surname = Some(surname.into());
         self
     }
 
-    /// The recipient's postcode.
-    ///
-    /// `mccPostcode`: alphanumeric (spec 2 §4.3).
-    #[must_use]
+    /// The recipient's postcode. `mccPostcode`: alphanumeric (spec 2 §4.3).
     pub fn postcode(mut self, postcode: impl Into<Secret>) -> Self {
         self.postcode = Some(postcode.into());
         self
     }
 
-    /// The recipient's date of birth, YYYYMMDD.
-    ///
-    /// `mccDateOfBirth`: YYYYMMDD digits (spec 2 §4.3).
-    #[must_use]
+    /// The recipient's date of birth, YYYYMMDD. `mccDateOfBirth`: YYYYMMDD digits (spec 2 §4.3).
     pub fn date_of_birth(mut self, date_of_birth: impl Into<Secret>) -> Self {
         self.date_of_birth = Some(date_of_birth.into());
         self
@@ -108,51 +88,24 @@ impl Default for Mcc {
     }
 }
 
-/// `mccAccountIdentifier`.
-pub(crate) static ACCOUNT_IDENTIFIER: Field = Field {
-    wire: "mccAccountIdentifier",
-    rust: "account_identifier",
-    format: Format::Text,
-    sensitive: true,
-    spec: "alphanumeric",
-    source: "2 §4.3",
-    doc: "Identifies the recipient's account.",
-    ..Field::DEFAULT
-};
+pub(crate) static ACCOUNT_IDENTIFIER: Field =
+    Field::optional("mccAccountIdentifier", "account_identifier", Format::Text, Length::Any)
+        .doc("2 §4.3", "Identifies the recipient's account.")
+        .spec("alphanumeric")
+        .sensitive();
 
-/// `mccSurname`.
-pub(crate) static SURNAME: Field = Field {
-    wire: "mccSurname",
-    rust: "surname",
-    format: Format::Text,
-    sensitive: true,
-    spec: "alpha",
-    source: "2 §4.3",
-    doc: "The recipient's family name.",
-    ..Field::DEFAULT
-};
+pub(crate) static SURNAME: Field = Field::optional("mccSurname", "surname", Format::Text, Length::Any)
+    .doc("2 §4.3", "The recipient's family name.")
+    .spec("alpha")
+    .sensitive();
 
-/// `mccPostcode`.
-pub(crate) static POSTCODE: Field = Field {
-    wire: "mccPostcode",
-    rust: "postcode",
-    format: Format::Text,
-    sensitive: true,
-    spec: "alphanumeric",
-    source: "2 §4.3",
-    doc: "The recipient's postcode.",
-    ..Field::DEFAULT
-};
+pub(crate) static POSTCODE: Field = Field::optional("mccPostcode", "postcode", Format::Text, Length::Any)
+    .doc("2 §4.3", "The recipient's postcode.")
+    .spec("alphanumeric")
+    .sensitive();
 
-/// `mccDateOfBirth`.
-pub(crate) static DATE_OF_BIRTH: Field = Field {
-    wire: "mccDateOfBirth",
-    rust: "date_of_birth",
-    format: Format::DateYmd,
-    length: Length::Between(8, 8),
-    sensitive: true,
-    spec: "YYYYMMDD digits",
-    source: "2 §4.3",
-    doc: "The recipient's date of birth, YYYYMMDD.",
-    ..Field::DEFAULT
-};
+pub(crate) static DATE_OF_BIRTH: Field =
+    Field::optional("mccDateOfBirth", "date_of_birth", Format::DateYmd, Length::Between(8, 8))
+        .doc("2 §4.3", "The recipient's date of birth, YYYYMMDD.")
+        .spec("YYYYMMDD digits")
+        .sensitive();

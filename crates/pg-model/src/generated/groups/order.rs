@@ -19,41 +19,27 @@ use crate::{
 ///
 /// Source: spec 2 §4.3.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct Order {
-    /// Currency of the prices; it must be enabled on the account.
-    ///
-    /// `currency`: 3 alpha, ISO 4217 (spec 2 §4.3).
+    /// Currency of the prices; it must be enabled on the account. `currency`: 3 alpha, ISO 4217 (spec 2 §4.3).
     pub currency: Currency,
-    /// One line of an order, numbered from 0; the amount of a payment is the sum of price times quantity.
-    ///
-    /// Source: spec 2 §2.4.
+    /// One line of an order, numbered from 0; the amount of a payment is the sum of price times quantity. (spec 2 §2.4)
     pub items: Vec<Item>,
-    /// Reference for reports; it may be used again.
-    ///
-    /// `merchantReference`: up to 32 chars (spec 2 §4.3).
+    /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub merchant_reference: Option<MerchantReference>,
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
-    ///
-    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub unique_merchant_reference: Option<UniqueMerchantReference>,
-    /// Reference of the customer; with a card key it must be the one stored with the token.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
+    /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
-    /// Terminal to use, for merchants that have several.
-    ///
-    /// `terminalKey`: alphanumeric and symbols (spec 2 §4.3).
+    /// Terminal to use, for merchants that have several. `terminalKey`: alphanumeric and symbols (spec 2 §4.3).
     pub terminal_key: Option<TerminalKey>,
-    /// Details of the recipient that merchants of category code 6012 must send.
-    ///
-    /// Source: spec 2 §4.3.
+    /// Details of the recipient that merchants of category code 6012 must send. (spec 2 §4.3)
     pub mcc: Mcc,
 }
 
 impl Order {
     /// With everything that is required.
-    #[must_use]
     pub fn new(currency: impl Into<Currency>) -> Self {
         Self {
             currency: currency.into(),
@@ -66,37 +52,25 @@ impl Order {
         }
     }
 
-    /// Adds one. One line of an order, numbered from 0; the amount of a payment is the sum of price times quantity.
-    ///
-    /// Source: spec 2 §2.4.
-    #[must_use]
+    /// Adds one. One line of an order, numbered from 0; the amount of a payment is the sum of price times quantity. (spec 2 §2.4)
     pub fn item(mut self, item: Item) -> Self {
         self.items.push(item);
         self
     }
 
-    /// Reference for reports; it may be used again.
-    ///
-    /// `merchantReference`: up to 32 chars (spec 2 §4.3).
-    #[must_use]
+    /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
         self.merchant_reference = Some(merchant_reference.into());
         self
     }
 
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
-    ///
-    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
-    #[must_use]
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub fn unique_merchant_reference(mut self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
         self.unique_merchant_reference = Some(unique_merchant_reference.into());
         self
     }
 
-    /// Reference of the customer; with a card key it must be the one stored with the token.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
-    #[must_use]
+    /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub fn merchant_customer_reference(
         mut self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -105,19 +79,13 @@ impl Order {
         self
     }
 
-    /// Terminal to use, for merchants that have several.
-    ///
-    /// `terminalKey`: alphanumeric and symbols (spec 2 §4.3).
-    #[must_use]
+    /// Terminal to use, for merchants that have several. `terminalKey`: alphanumeric and symbols (spec 2 §4.3).
     pub fn terminal_key(mut self, terminal_key: impl Into<TerminalKey>) -> Self {
         self.terminal_key = Some(terminal_key.into());
         self
     }
 
-    /// Details of the recipient that merchants of category code 6012 must send.
-    ///
-    /// Source: spec 2 §4.3.
-    #[must_use]
+    /// Details of the recipient that merchants of category code 6012 must send. (spec 2 §4.3)
     pub fn mcc(mut self, mcc: Mcc) -> Self {
         self.mcc = mcc;
         self
@@ -166,26 +134,10 @@ impl Order {
     }
 }
 
-/// `currency`.
-pub(crate) static CURRENCY: Field = Field {
-    wire: "currency",
-    rust: "currency",
-    format: Format::Currency,
-    length: Length::Between(3, 3),
-    required: true,
-    spec: "3 alpha, ISO 4217",
-    source: "2 §4.3",
-    doc: "Currency of the prices; it must be enabled on the account.",
-    ..Field::DEFAULT
-};
+pub(crate) static CURRENCY: Field = Field::required("currency", "currency", Format::Currency, Length::Between(3, 3))
+    .doc("2 §4.3", "Currency of the prices; it must be enabled on the account.")
+    .spec("3 alpha, ISO 4217");
 
-/// `terminalKey`.
-pub(crate) static TERMINAL_KEY: Field = Field {
-    wire: "terminalKey",
-    rust: "terminal_key",
-    format: Format::Text,
-    spec: "alphanumeric and symbols",
-    source: "2 §4.3",
-    doc: "Terminal to use, for merchants that have several.",
-    ..Field::DEFAULT
-};
+pub(crate) static TERMINAL_KEY: Field = Field::optional("terminalKey", "terminal_key", Format::Text, Length::Any)
+    .doc("2 §4.3", "Terminal to use, for merchants that have several.")
+    .spec("alphanumeric and symbols");

@@ -7,38 +7,16 @@ use crate::{
     format::Format,
 };
 
-/// `merchantReference`.
-pub(crate) static MERCHANT_REFERENCE: Field = Field {
-    wire: "merchantReference",
-    rust: "merchant_reference",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "up to 32 chars",
-    source: "2 §4.3",
-    doc: "Reference for reports; it may be used again.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_REFERENCE: Field =
+    Field::optional("merchantReference", "merchant_reference", Format::Text, Length::Between(0, 32))
+        .doc("2 §4.3", "Reference for reports; it may be used again.")
+        .spec("up to 32 chars");
 
-/// `uniqueMerchantReference`.
-pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field = Field {
-    wire: "uniqueMerchantReference",
-    rust: "unique_merchant_reference",
-    format: Format::Text,
-    length: Length::Between(0, 128),
-    spec: "up to 128 chars",
-    source: "2 §4.3",
-    doc: "Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).",
-    ..Field::DEFAULT
-};
+pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field = Field::optional("uniqueMerchantReference", "unique_merchant_reference", Format::Text, Length::Between(0, 128))
+    .doc("2 §4.3", "Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).")
+    .spec("up to 128 chars");
 
-/// `merchantCustomerReference`.
-pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
-    wire: "merchantCustomerReference",
-    rust: "merchant_customer_reference",
-    format: Format::Text,
-    length: Length::Between(0, 45),
-    spec: "up to 45 chars",
-    source: "2 §4.3",
-    doc: "Reference of the customer; with a card key it must be the one stored with the token.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
+    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
+        .doc("2 §4.3", "Reference of the customer; with a card key it must be the one stored with the token.")
+        .spec("up to 45 chars");

@@ -18,21 +18,17 @@ use crate::{
 ///
 /// `POST /address` (spec 3 §4.7). Answered with [`AddressReply`](crate::AddressReply). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct AddressLookup {
-    /// House number or name.
-    ///
-    /// `property_name`: Char 32 (spec 3 §4.7).
+    /// House number or name. `property_name`: Char 32 (spec 3 §4.7).
     pub property_name: String,
-    /// UK postcode.
-    ///
-    /// `postcode`: Char 15 (spec 3 §4.7).
+    /// UK postcode. `postcode`: Char 15 (spec 3 §4.7).
     pub postcode: String,
 }
 
 impl AddressLookup {
     /// With everything that is required.
-    #[must_use]
     pub fn new(property_name: impl Into<String>, postcode: impl Into<String>) -> Self {
         Self { property_name: property_name.into(), postcode: postcode.into() }
     }
@@ -81,28 +77,11 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<AddressLookup>,
 };
 
-/// `property_name`.
-pub(crate) static PROPERTY_NAME: Field = Field {
-    wire: "property_name",
-    rust: "property_name",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    required: true,
-    spec: "Char 32",
-    source: "3 §4.7",
-    doc: "House number or name.",
-    ..Field::DEFAULT
-};
+pub(crate) static PROPERTY_NAME: Field =
+    Field::required("property_name", "property_name", Format::Text, Length::Between(0, 32))
+        .doc("3 §4.7", "House number or name.")
+        .spec("Char 32");
 
-/// `postcode`.
-pub(crate) static POSTCODE: Field = Field {
-    wire: "postcode",
-    rust: "postcode",
-    format: Format::Text,
-    length: Length::Between(0, 15),
-    required: true,
-    spec: "Char 15",
-    source: "3 §4.7",
-    doc: "UK postcode.",
-    ..Field::DEFAULT
-};
+pub(crate) static POSTCODE: Field = Field::required("postcode", "postcode", Format::Text, Length::Between(0, 15))
+    .doc("3 §4.7", "UK postcode.")
+    .spec("Char 15");

@@ -18,33 +18,24 @@ use crate::{
 ///
 /// `POST /v3/transaction/authCardKey` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct AuthCardKey {
-    /// The stored card to charge.
-    ///
-    /// `cardKey`: alpha and symbols (spec 2 §4.4).
+    /// The stored card to charge. `cardKey`: alpha and symbols (spec 2 §4.4).
     pub card_key: CardKey,
-    /// The order: currency, items, references, and the settings that all transaction-creating methods share.
-    ///
-    /// Source: spec 2 §4.3.
+    /// The order: currency, items, references, and the settings that all transaction-creating methods share. (spec 2 §4.3)
     pub order: Order,
-    /// Security code, asked of the customer again because it is never stored.
-    ///
-    /// `cardCV2`: 3-4 digits (spec 2 §4.4).
+    /// Security code, asked of the customer again because it is never stored. `cardCV2`: 3-4 digits (spec 2 §4.4).
     pub card_cv2: Option<Cv2>,
 }
 
 impl AuthCardKey {
     /// With everything that is required.
-    #[must_use]
     pub fn new(card_key: impl Into<CardKey>, order: Order) -> Self {
         Self { card_key: card_key.into(), order, card_cv2: None }
     }
 
-    /// Security code, asked of the customer again because it is never stored.
-    ///
-    /// `cardCV2`: 3-4 digits (spec 2 §4.4).
-    #[must_use]
+    /// Security code, asked of the customer again because it is never stored. `cardCV2`: 3-4 digits (spec 2 §4.4).
     pub fn card_cv2(mut self, card_cv2: impl Into<Cv2>) -> Self {
         self.card_cv2 = Some(card_cv2.into());
         self
@@ -113,27 +104,11 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<AuthCardKey>,
 };
 
-/// `cardKey`.
-pub(crate) static CARD_KEY: Field = Field {
-    wire: "cardKey",
-    rust: "card_key",
-    format: Format::Text,
-    required: true,
-    spec: "alpha and symbols",
-    source: "2 §4.4",
-    doc: "The stored card to charge.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key", Format::Text, Length::Any)
+    .doc("2 §4.4", "The stored card to charge.")
+    .spec("alpha and symbols");
 
-/// `cardCV2`.
-pub(crate) static CARD_CV2: Field = Field {
-    wire: "cardCV2",
-    rust: "card_cv2",
-    format: Format::Cv2,
-    length: Length::Between(3, 4),
-    sensitive: true,
-    spec: "3-4 digits",
-    source: "2 §4.4",
-    doc: "Security code, asked of the customer again because it is never stored.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_CV2: Field = Field::optional("cardCV2", "card_cv2", Format::Cv2, Length::Between(3, 4))
+    .doc("2 §4.4", "Security code, asked of the customer again because it is never stored.")
+    .spec("3-4 digits")
+    .sensitive();

@@ -4,7 +4,7 @@
 
 use crate::{
     Order, SessionKey, Transaction, check, emit,
-    field::Field,
+    field::{Field, Length},
     format::Format,
     generated::groups,
     method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
@@ -18,21 +18,17 @@ use crate::{
 ///
 /// `POST /v3/transaction/authSessionKey` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the payment can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct AuthSessionKey {
-    /// The session that holds the posted card.
-    ///
-    /// `sessionKey`: alpha and symbols (spec 2 §4.4).
+    /// The session that holds the posted card. `sessionKey`: alpha and symbols (spec 2 §4.4).
     pub session_key: SessionKey,
-    /// The order: currency, items, references, and the settings that all transaction-creating methods share.
-    ///
-    /// Source: spec 2 §4.3.
+    /// The order: currency, items, references, and the settings that all transaction-creating methods share. (spec 2 §4.3)
     pub order: Order,
 }
 
 impl AuthSessionKey {
     /// With everything that is required.
-    #[must_use]
     pub fn new(session_key: impl Into<SessionKey>, order: Order) -> Self {
         Self { session_key: session_key.into(), order }
     }
@@ -108,14 +104,6 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<AuthSessionKey>,
 };
 
-/// `sessionKey`.
-pub(crate) static SESSION_KEY: Field = Field {
-    wire: "sessionKey",
-    rust: "session_key",
-    format: Format::Text,
-    required: true,
-    spec: "alpha and symbols",
-    source: "2 §4.4",
-    doc: "The session that holds the posted card.",
-    ..Field::DEFAULT
-};
+pub(crate) static SESSION_KEY: Field = Field::required("sessionKey", "session_key", Format::Text, Length::Any)
+    .doc("2 §4.4", "The session that holds the posted card.")
+    .spec("alpha and symbols");

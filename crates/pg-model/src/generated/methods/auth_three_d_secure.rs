@@ -18,29 +18,21 @@ use crate::{
 ///
 /// `POST /v3/transaction/auth3DSecure` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (one authentication pays once: look the payment up by its unique reference, its own or else that of the initiation).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct AuthThreeDSecure {
-    /// The authentication, from the reply of the initiation.
-    ///
-    /// `authenticationKey`: 32 alphanumeric (spec 2 §4.4).
+    /// The authentication, from the reply of the initiation. `authenticationKey`: 32 alphanumeric (spec 2 §4.4).
     pub authentication_key: AuthenticationKey,
-    /// Reference for reports; it may be used again.
-    ///
-    /// `merchantReference`: up to 32 chars (spec 2 §4.3).
+    /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub merchant_reference: Option<MerchantReference>,
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
-    ///
-    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub unique_merchant_reference: Option<UniqueMerchantReference>,
-    /// Reference of the customer; with a card key it must be the one stored with the token.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
+    /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
 impl AuthThreeDSecure {
     /// With everything that is required.
-    #[must_use]
     pub fn new(authentication_key: impl Into<AuthenticationKey>) -> Self {
         Self {
             authentication_key: authentication_key.into(),
@@ -50,28 +42,19 @@ impl AuthThreeDSecure {
         }
     }
 
-    /// Reference for reports; it may be used again.
-    ///
-    /// `merchantReference`: up to 32 chars (spec 2 §4.3).
-    #[must_use]
+    /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
         self.merchant_reference = Some(merchant_reference.into());
         self
     }
 
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
-    ///
-    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
-    #[must_use]
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub fn unique_merchant_reference(mut self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
         self.unique_merchant_reference = Some(unique_merchant_reference.into());
         self
     }
 
-    /// Reference of the customer; with a card key it must be the one stored with the token.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
-    #[must_use]
+    /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub fn merchant_customer_reference(
         mut self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -140,15 +123,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<AuthThreeDSecure>,
 };
 
-/// `authenticationKey`.
-pub(crate) static AUTHENTICATION_KEY: Field = Field {
-    wire: "authenticationKey",
-    rust: "authentication_key",
-    format: Format::Alphanumeric,
-    length: Length::Between(32, 32),
-    required: true,
-    spec: "32 alphanumeric",
-    source: "2 §4.4",
-    doc: "The authentication, from the reply of the initiation.",
-    ..Field::DEFAULT
-};
+pub(crate) static AUTHENTICATION_KEY: Field =
+    Field::required("authenticationKey", "authentication_key", Format::Alphanumeric, Length::Between(32, 32))
+        .doc("2 §4.4", "The authentication, from the reply of the initiation.")
+        .spec("32 alphanumeric");

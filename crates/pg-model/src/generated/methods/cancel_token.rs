@@ -4,7 +4,7 @@
 
 use crate::{
     TokenCancellation, TokenId, check, emit,
-    field::Field,
+    field::{Field, Length},
     format::Format,
     method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
@@ -16,17 +16,15 @@ use crate::{
 ///
 /// `POST /canceltoken` (spec 3 §4.9). Answered with [`TokenCancellation`](crate::TokenCancellation). Retry class: safe (a cancelled token stays cancelled).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct CancelToken {
-    /// The token to end, from the reply of gettoken.
-    ///
-    /// `tokenid`: string (spec 3 §4.9).
+    /// The token to end, from the reply of gettoken. `tokenid`: string (spec 3 §4.9).
     pub token_id: TokenId,
 }
 
 impl CancelToken {
     /// With everything that is required.
-    #[must_use]
     pub fn new(token_id: impl Into<TokenId>) -> Self {
         Self { token_id: token_id.into() }
     }
@@ -70,14 +68,6 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<CancelToken>,
 };
 
-/// `tokenid`.
-pub(crate) static TOKEN_ID: Field = Field {
-    wire: "tokenid",
-    rust: "token_id",
-    format: Format::Text,
-    required: true,
-    spec: "string",
-    source: "3 §4.9",
-    doc: "The token to end, from the reply of gettoken.",
-    ..Field::DEFAULT
-};
+pub(crate) static TOKEN_ID: Field = Field::required("tokenid", "token_id", Format::Text, Length::Any)
+    .doc("3 §4.9", "The token to end, from the reply of gettoken.")
+    .spec("string");

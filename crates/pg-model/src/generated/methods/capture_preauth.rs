@@ -18,33 +18,23 @@ use crate::{
 ///
 /// `POST /v3/transaction/capturepreauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: never (moves money: look it up by the uniqueMerchantReference, if it carried one).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct CapturePreauth {
-    /// The preauth to capture.
-    ///
-    /// `transactionKey`: 32 alphanumeric (spec 2 §4.4).
+    /// The preauth to capture. `transactionKey`: 32 alphanumeric (spec 2 §4.4).
     pub transaction_key: TransactionKey,
-    /// Amount to capture in whole minor units; everything when left out, never more than is reserved.
-    ///
-    /// `transactionValue`: whole number (spec 2 §4.4).
+    /// Amount to capture in whole minor units; everything when left out, never more than is reserved. `transactionValue`: whole number (spec 2 §4.4).
     pub transaction_value: Option<u64>,
-    /// Reference for reports; it may be used again.
-    ///
-    /// `merchantReference`: up to 32 chars (spec 2 §4.3).
+    /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub merchant_reference: Option<MerchantReference>,
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
-    ///
-    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub unique_merchant_reference: Option<UniqueMerchantReference>,
-    /// Reference of the customer; with a card key it must be the one stored with the token.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
+    /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
 impl CapturePreauth {
     /// With everything that is required.
-    #[must_use]
     pub fn new(transaction_key: impl Into<TransactionKey>) -> Self {
         Self {
             transaction_key: transaction_key.into(),
@@ -55,37 +45,25 @@ impl CapturePreauth {
         }
     }
 
-    /// Amount to capture in whole minor units; everything when left out, never more than is reserved.
-    ///
-    /// `transactionValue`: whole number (spec 2 §4.4).
-    #[must_use]
+    /// Amount to capture in whole minor units; everything when left out, never more than is reserved. `transactionValue`: whole number (spec 2 §4.4).
     pub fn transaction_value(mut self, transaction_value: u64) -> Self {
         self.transaction_value = Some(transaction_value);
         self
     }
 
-    /// Reference for reports; it may be used again.
-    ///
-    /// `merchantReference`: up to 32 chars (spec 2 §4.3).
-    #[must_use]
+    /// Reference for reports; it may be used again. `merchantReference`: up to 32 chars (spec 2 §4.3).
     pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
         self.merchant_reference = Some(merchant_reference.into());
         self
     }
 
-    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92).
-    ///
-    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
-    #[must_use]
+    /// Reference that makes a transaction safe to ask about: the first request with a value uses it up, even if it is refused (A92). `uniqueMerchantReference`: up to 128 chars (spec 2 §4.3).
     pub fn unique_merchant_reference(mut self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
         self.unique_merchant_reference = Some(unique_merchant_reference.into());
         self
     }
 
-    /// Reference of the customer; with a card key it must be the one stored with the token.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
-    #[must_use]
+    /// Reference of the customer; with a card key it must be the one stored with the token. `merchantCustomerReference`: up to 45 chars (spec 2 §4.3).
     pub fn merchant_customer_reference(
         mut self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -157,26 +135,12 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<CapturePreauth>,
 };
 
-/// `transactionKey`.
-pub(crate) static TRANSACTION_KEY: Field = Field {
-    wire: "transactionKey",
-    rust: "transaction_key",
-    format: Format::Alphanumeric,
-    length: Length::Between(32, 32),
-    required: true,
-    spec: "32 alphanumeric",
-    source: "2 §4.4",
-    doc: "The preauth to capture.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANSACTION_KEY: Field =
+    Field::required("transactionKey", "transaction_key", Format::Alphanumeric, Length::Between(32, 32))
+        .doc("2 §4.4", "The preauth to capture.")
+        .spec("32 alphanumeric");
 
-/// `transactionValue`.
-pub(crate) static TRANSACTION_VALUE: Field = Field {
-    wire: "transactionValue",
-    rust: "transaction_value",
-    format: Format::Minor,
-    spec: "whole number",
-    source: "2 §4.4",
-    doc: "Amount to capture in whole minor units; everything when left out, never more than is reserved.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANSACTION_VALUE: Field =
+    Field::optional("transactionValue", "transaction_value", Format::Minor, Length::Any)
+        .doc("2 §4.4", "Amount to capture in whole minor units; everything when left out, never more than is reserved.")
+        .spec("whole number");

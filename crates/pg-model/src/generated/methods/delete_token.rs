@@ -16,29 +16,22 @@ use crate::{
 ///
 /// `POST /v3/token/delete` (spec 1 §4.5). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (a second delete is answered with an error and does no harm: either way the token is gone).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct DeleteToken {
-    /// The token to remove.
-    ///
-    /// `cardKey`: alphanumeric (spec 1 §4.5).
+    /// The token to remove. `cardKey`: alphanumeric (spec 1 §4.5).
     pub card_key: CardKey,
-    /// Must be the customer reference of the token when given.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 1 §4.5).
+    /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.5).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
 impl DeleteToken {
     /// With everything that is required.
-    #[must_use]
     pub fn new(card_key: impl Into<CardKey>) -> Self {
         Self { card_key: card_key.into(), merchant_customer_reference: None }
     }
 
-    /// Must be the customer reference of the token when given.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 1 §4.5).
-    #[must_use]
+    /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.5).
     pub fn merchant_customer_reference(
         mut self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -91,26 +84,11 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<DeleteToken>,
 };
 
-/// `cardKey`.
-pub(crate) static CARD_KEY: Field = Field {
-    wire: "cardKey",
-    rust: "card_key",
-    format: Format::Text,
-    required: true,
-    spec: "alphanumeric",
-    source: "1 §4.5",
-    doc: "The token to remove.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key", Format::Text, Length::Any)
+    .doc("1 §4.5", "The token to remove.")
+    .spec("alphanumeric");
 
-/// `merchantCustomerReference`.
-pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
-    wire: "merchantCustomerReference",
-    rust: "merchant_customer_reference",
-    format: Format::Text,
-    length: Length::Between(0, 45),
-    spec: "up to 45 chars",
-    source: "1 §4.5",
-    doc: "Must be the customer reference of the token when given.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
+    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
+        .doc("1 §4.5", "Must be the customer reference of the token when given.")
+        .spec("up to 45 chars");

@@ -16,29 +16,22 @@ use crate::{
 ///
 /// `POST /v3/token/disable` (spec 1 §4.4). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (the token ends up disabled however often it is sent).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct DisableToken {
-    /// The token to disable.
-    ///
-    /// `cardKey`: alphanumeric (spec 1 §4.4).
+    /// The token to disable. `cardKey`: alphanumeric (spec 1 §4.4).
     pub card_key: CardKey,
-    /// Must be the customer reference of the token when given.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 1 §4.4).
+    /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.4).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
 impl DisableToken {
     /// With everything that is required.
-    #[must_use]
     pub fn new(card_key: impl Into<CardKey>) -> Self {
         Self { card_key: card_key.into(), merchant_customer_reference: None }
     }
 
-    /// Must be the customer reference of the token when given.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 1 §4.4).
-    #[must_use]
+    /// Must be the customer reference of the token when given. `merchantCustomerReference`: up to 45 chars (spec 1 §4.4).
     pub fn merchant_customer_reference(
         mut self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -91,26 +84,11 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<DisableToken>,
 };
 
-/// `cardKey`.
-pub(crate) static CARD_KEY: Field = Field {
-    wire: "cardKey",
-    rust: "card_key",
-    format: Format::Text,
-    required: true,
-    spec: "alphanumeric",
-    source: "1 §4.4",
-    doc: "The token to disable.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key", Format::Text, Length::Any)
+    .doc("1 §4.4", "The token to disable.")
+    .spec("alphanumeric");
 
-/// `merchantCustomerReference`.
-pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
-    wire: "merchantCustomerReference",
-    rust: "merchant_customer_reference",
-    format: Format::Text,
-    length: Length::Between(0, 45),
-    spec: "up to 45 chars",
-    source: "1 §4.4",
-    doc: "Must be the customer reference of the token when given.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
+    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
+        .doc("1 §4.4", "Must be the customer reference of the token when given.")
+        .spec("up to 45 chars");

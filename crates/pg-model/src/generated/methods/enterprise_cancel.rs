@@ -19,33 +19,24 @@ use crate::{
 ///
 /// `POST /cancel` (spec 3 §4.5). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (carries no reference; a part may be released twice).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct EnterpriseCancel {
-    /// The pre-auth to cancel.
-    ///
-    /// `prev_trans_key`: Integer as listed (spec 3 §4.5).
+    /// The pre-auth to cancel. `prev_trans_key`: Integer as listed (spec 3 §4.5).
     pub prev_trans_key: TransactionKey,
-    /// Amount in currency units, at most the reserved amount.
-    ///
-    /// `trans_value`: decimal (spec 3 §4.5).
+    /// Amount in currency units, at most the reserved amount. `trans_value`: decimal (spec 3 §4.5).
     pub trans_value: Decimal,
-    /// Free words for reports and exports.
-    ///
-    /// `trans_class`: Char(32) (spec 3 §4.5).
+    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.5).
     pub trans_class: Option<String>,
 }
 
 impl EnterpriseCancel {
     /// With everything that is required.
-    #[must_use]
     pub fn new(prev_trans_key: impl Into<TransactionKey>, trans_value: impl Into<Decimal>) -> Self {
         Self { prev_trans_key: prev_trans_key.into(), trans_value: trans_value.into(), trans_class: None }
     }
 
-    /// Free words for reports and exports.
-    ///
-    /// `trans_class`: Char(32) (spec 3 §4.5).
-    #[must_use]
+    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.5).
     pub fn trans_class(mut self, trans_class: impl Into<String>) -> Self {
         self.trans_class = Some(trans_class.into());
         self
@@ -98,38 +89,16 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<EnterpriseCancel>,
 };
 
-/// `prev_trans_key`.
-pub(crate) static PREV_TRANS_KEY: Field = Field {
-    wire: "prev_trans_key",
-    rust: "prev_trans_key",
-    format: Format::Text,
-    required: true,
-    spec: "Integer as listed",
-    source: "3 §4.5",
-    doc: "The pre-auth to cancel.",
-    ..Field::DEFAULT
-};
+pub(crate) static PREV_TRANS_KEY: Field =
+    Field::required("prev_trans_key", "prev_trans_key", Format::Text, Length::Any)
+        .doc("3 §4.5", "The pre-auth to cancel.")
+        .spec("Integer as listed");
 
-/// `trans_value`.
-pub(crate) static TRANS_VALUE: Field = Field {
-    wire: "trans_value",
-    rust: "trans_value",
-    format: Format::Decimal,
-    required: true,
-    spec: "decimal",
-    source: "3 §4.5",
-    doc: "Amount in currency units, at most the reserved amount.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_value", Format::Decimal, Length::Any)
+    .doc("3 §4.5", "Amount in currency units, at most the reserved amount.")
+    .spec("decimal");
 
-/// `trans_class`.
-pub(crate) static TRANS_CLASS: Field = Field {
-    wire: "trans_class",
-    rust: "trans_class",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "Char(32)",
-    source: "3 §4.5",
-    doc: "Free words for reports and exports.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_CLASS: Field =
+    Field::optional("trans_class", "trans_class", Format::Text, Length::Between(0, 32))
+        .doc("3 §4.5", "Free words for reports and exports.")
+        .spec("Char(32)");

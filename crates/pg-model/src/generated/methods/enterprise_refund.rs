@@ -19,29 +19,21 @@ use crate::{
 ///
 /// `POST /refund` (spec 3 §4.3). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct EnterpriseRefund {
-    /// The transaction to pay back.
-    ///
-    /// `prev_trans_key`: Integer as listed (spec 3 §4.3).
+    /// The transaction to pay back. `prev_trans_key`: Integer as listed (spec 3 §4.3).
     pub prev_trans_key: TransactionKey,
-    /// Amount in currency units, at most that of the original.
-    ///
-    /// `trans_value`: decimal (spec 3 §4.3).
+    /// Amount in currency units, at most that of the original. `trans_value`: decimal (spec 3 §4.3).
     pub trans_value: Decimal,
-    /// Currency of the amount; whether it is needed is not shown.
-    ///
-    /// `currency`: listed without description (spec 3 §4.3).
+    /// Currency of the amount; whether it is needed is not shown. `currency`: listed without description (spec 3 §4.3).
     pub currency: Option<Currency>,
-    /// Free words for reports and exports.
-    ///
-    /// `trans_class`: Char(32) (spec 3 §4.3).
+    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.3).
     pub trans_class: Option<String>,
 }
 
 impl EnterpriseRefund {
     /// With everything that is required.
-    #[must_use]
     pub fn new(prev_trans_key: impl Into<TransactionKey>, trans_value: impl Into<Decimal>) -> Self {
         Self {
             prev_trans_key: prev_trans_key.into(),
@@ -51,19 +43,13 @@ impl EnterpriseRefund {
         }
     }
 
-    /// Currency of the amount; whether it is needed is not shown.
-    ///
-    /// `currency`: listed without description (spec 3 §4.3).
-    #[must_use]
+    /// Currency of the amount; whether it is needed is not shown. `currency`: listed without description (spec 3 §4.3).
     pub fn currency(mut self, currency: impl Into<Currency>) -> Self {
         self.currency = Some(currency.into());
         self
     }
 
-    /// Free words for reports and exports.
-    ///
-    /// `trans_class`: Char(32) (spec 3 §4.3).
-    #[must_use]
+    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.3).
     pub fn trans_class(mut self, trans_class: impl Into<String>) -> Self {
         self.trans_class = Some(trans_class.into());
         self
@@ -119,50 +105,20 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<EnterpriseRefund>,
 };
 
-/// `prev_trans_key`.
-pub(crate) static PREV_TRANS_KEY: Field = Field {
-    wire: "prev_trans_key",
-    rust: "prev_trans_key",
-    format: Format::Text,
-    required: true,
-    spec: "Integer as listed",
-    source: "3 §4.3",
-    doc: "The transaction to pay back.",
-    ..Field::DEFAULT
-};
+pub(crate) static PREV_TRANS_KEY: Field =
+    Field::required("prev_trans_key", "prev_trans_key", Format::Text, Length::Any)
+        .doc("3 §4.3", "The transaction to pay back.")
+        .spec("Integer as listed");
 
-/// `trans_value`.
-pub(crate) static TRANS_VALUE: Field = Field {
-    wire: "trans_value",
-    rust: "trans_value",
-    format: Format::Decimal,
-    required: true,
-    spec: "decimal",
-    source: "3 §4.3",
-    doc: "Amount in currency units, at most that of the original.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_value", Format::Decimal, Length::Any)
+    .doc("3 §4.3", "Amount in currency units, at most that of the original.")
+    .spec("decimal");
 
-/// `currency`.
-pub(crate) static CURRENCY: Field = Field {
-    wire: "currency",
-    rust: "currency",
-    format: Format::Currency,
-    length: Length::Between(3, 3),
-    spec: "listed without description",
-    source: "3 §4.3",
-    doc: "Currency of the amount; whether it is needed is not shown.",
-    ..Field::DEFAULT
-};
+pub(crate) static CURRENCY: Field = Field::optional("currency", "currency", Format::Currency, Length::Between(3, 3))
+    .doc("3 §4.3", "Currency of the amount; whether it is needed is not shown.")
+    .spec("listed without description");
 
-/// `trans_class`.
-pub(crate) static TRANS_CLASS: Field = Field {
-    wire: "trans_class",
-    rust: "trans_class",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "Char(32)",
-    source: "3 §4.3",
-    doc: "Free words for reports and exports.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_CLASS: Field =
+    Field::optional("trans_class", "trans_class", Format::Text, Length::Between(0, 32))
+        .doc("3 §4.3", "Free words for reports and exports.")
+        .spec("Char(32)");

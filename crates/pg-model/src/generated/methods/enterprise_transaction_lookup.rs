@@ -16,17 +16,15 @@ use crate::{
 ///
 /// `POST /transaction_lookup` (spec 3 §4.8). Answered with [`EnterpriseTransaction`](crate::EnterpriseTransaction). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct EnterpriseTransactionLookup {
-    /// The transaction asked about.
-    ///
-    /// `trans_key`: Char 32 (spec 3 §4.8).
+    /// The transaction asked about. `trans_key`: Char 32 (spec 3 §4.8).
     pub trans_key: TransactionKey,
 }
 
 impl EnterpriseTransactionLookup {
     /// With everything that is required.
-    #[must_use]
     pub fn new(trans_key: impl Into<TransactionKey>) -> Self {
         Self { trans_key: trans_key.into() }
     }
@@ -70,15 +68,6 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<EnterpriseTransactionLookup>,
 };
 
-/// `trans_key`.
-pub(crate) static TRANS_KEY: Field = Field {
-    wire: "trans_key",
-    rust: "trans_key",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    required: true,
-    spec: "Char 32",
-    source: "3 §4.8",
-    doc: "The transaction asked about.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_KEY: Field = Field::required("trans_key", "trans_key", Format::Text, Length::Between(0, 32))
+    .doc("3 §4.8", "The transaction asked about.")
+    .spec("Char 32");

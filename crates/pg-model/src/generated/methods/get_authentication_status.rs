@@ -16,17 +16,15 @@ use crate::{
 ///
 /// `POST /v3/transaction/getAuthenticationStatus` (spec 2 §4.4). Answered with [`AuthenticationStatus`](crate::AuthenticationStatus). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct GetAuthenticationStatus {
-    /// The authentication, from the reply of the initiation.
-    ///
-    /// `authenticationKey`: 32 alphanumeric (spec 2 §4.4).
+    /// The authentication, from the reply of the initiation. `authenticationKey`: 32 alphanumeric (spec 2 §4.4).
     pub authentication_key: AuthenticationKey,
 }
 
 impl GetAuthenticationStatus {
     /// With everything that is required.
-    #[must_use]
     pub fn new(authentication_key: impl Into<AuthenticationKey>) -> Self {
         Self { authentication_key: authentication_key.into() }
     }
@@ -70,15 +68,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<GetAuthenticationStatus>,
 };
 
-/// `authenticationKey`.
-pub(crate) static AUTHENTICATION_KEY: Field = Field {
-    wire: "authenticationKey",
-    rust: "authentication_key",
-    format: Format::Alphanumeric,
-    length: Length::Between(32, 32),
-    required: true,
-    spec: "32 alphanumeric",
-    source: "2 §4.4",
-    doc: "The authentication, from the reply of the initiation.",
-    ..Field::DEFAULT
-};
+pub(crate) static AUTHENTICATION_KEY: Field =
+    Field::required("authenticationKey", "authentication_key", Format::Alphanumeric, Length::Between(32, 32))
+        .doc("2 §4.4", "The authentication, from the reply of the initiation.")
+        .spec("32 alphanumeric");

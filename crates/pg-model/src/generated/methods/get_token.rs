@@ -20,97 +20,55 @@ use crate::{
 ///
 /// `POST /gettoken` (spec 3 §4.1). Answered with [`CheckoutToken`](crate::CheckoutToken). Retry class: safe (an unused token charges no customer, and expires).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct GetToken {
-    /// When the token begins to work, in seconds since 1970. Default: time of the request.
-    ///
-    /// `token_start`: Unix timestamp (spec 3 §4.1).
+    /// When the token begins to work, in seconds since 1970. Default: time of the request. `token_start`: Unix timestamp (spec 3 §4.1).
     pub token_start: Option<u64>,
-    /// When the token stops working, in seconds since 1970. Default: merchant default, usually start + 1 week.
-    ///
-    /// `token_expiry`: Unix timestamp (spec 3 §4.1).
+    /// When the token stops working, in seconds since 1970. Default: merchant default, usually start + 1 week. `token_expiry`: Unix timestamp (spec 3 §4.1).
     pub token_expiry: Option<u64>,
-    /// How many approved transactions the token allows; -1 for any number. Default: merchant default, usually -1.
-    ///
-    /// `token_uses`: integer, max 127 (spec 3 §4.1).
+    /// How many approved transactions the token allows; -1 for any number. Default: merchant default, usually -1. `token_uses`: integer, max 127 (spec 3 §4.1).
     pub token_uses: Option<i64>,
-    /// How many visits the token allows; -1 for any number. Default: -1.
-    ///
-    /// `token_redemptions`: integer, max 127 (spec 3 §4.1).
+    /// How many visits the token allows; -1 for any number. Default: -1. `token_redemptions`: integer, max 127 (spec 3 §4.1).
     pub token_redemptions: Option<i64>,
-    /// Where the customer goes after approval. Default: merchant default.
-    ///
-    /// `success_url`: Char (spec 3 §4.1).
+    /// Where the customer goes after approval. Default: merchant default. `success_url`: Char (spec 3 §4.1).
     pub success_url: Option<Url>,
-    /// Where a customer who gives up may go. Default: merchant default.
-    ///
-    /// `cancel_url`: Char (spec 3 §4.1).
+    /// Where a customer who gives up may go. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
     pub cancel_url: Option<Url>,
-    /// Currency of the prices; it must be configured on the account. Default: merchant default.
-    ///
-    /// `currency`: Char(3) (spec 3 §4.1).
+    /// Currency of the prices; it must be configured on the account. Default: merchant default. `currency`: Char(3) (spec 3 §4.1).
     pub currency: Option<Currency>,
-    /// Stored with the transaction and reported in the callback.
-    ///
-    /// `trans_reference`: Char(50) (spec 3 §4.1).
+    /// Stored with the transaction and reported in the callback. `trans_reference`: Char(50) (spec 3 §4.1).
     pub trans_reference: Option<MerchantReference>,
-    /// One of two words whose meaning is not stated.
-    ///
-    /// `payment_source`: ecomm or moto (spec 3 §4.1).
+    /// One of two words whose meaning is not stated. `payment_source`: ecomm or moto (spec 3 §4.1).
     pub payment_source: Option<PaymentSource>,
-    /// One item of a hosted checkout, numbered from 0 or from 1; name and price go together.
-    ///
-    /// Source: spec 3 §4.1.
+    /// One item of a hosted checkout, numbered from 0 or from 1; name and price go together. (spec 3 §4.1)
     pub items: Vec<CheckoutItem>,
-    /// The customer of a hosted checkout.
-    ///
-    /// Source: spec 3 §4.1.
+    /// The customer of a hosted checkout. (spec 3 §4.1)
     pub checkout_customer: CheckoutCustomer,
-    /// Billing address of a hosted checkout.
-    ///
-    /// Source: spec 3 §4.1.
+    /// Billing address of a hosted checkout. (spec 3 §4.1)
     pub billing_address: BillingAddress,
-    /// URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment.
-    ///
-    /// `callback_url`: Char (spec 3 §4.1).
+    /// URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment. `callback_url`: Char (spec 3 §4.1).
     pub callback_url: Option<Url>,
-    /// Where the customer goes when the token is redeemed.
-    ///
-    /// `redemption_redirect_url`: Char (spec 3 §4.1).
+    /// Where the customer goes when the token is redeemed. `redemption_redirect_url`: Char (spec 3 §4.1).
     pub redemption_redirect_url: Option<Url>,
-    /// 1 sends the customer to success_url after approval, 0 shows the pages of the service.
-    ///
-    /// `auto_redirect`: Int(1) (spec 3 §4.1).
+    /// 1 sends the customer to success_url after approval, 0 shows the pages of the service. `auto_redirect`: Int(1) (spec 3 §4.1).
     pub auto_redirect: Option<Flag>,
-    /// Chooses among the configured applets.
-    ///
-    /// `applet`: Char (spec 3 §4.1).
+    /// Chooses among the configured applets. `applet`: Char (spec 3 §4.1).
     pub applet: Option<String>,
-    /// PreAuth makes the payment a reservation. Default: Auth.
-    ///
-    /// `trans_type`: Char(10) (spec 3 §4.1).
+    /// PreAuth makes the payment a reservation. Default: Auth. `trans_type`: Char(10) (spec 3 §4.1).
     pub trans_type: Option<EnterpriseTransactionType>,
-    /// What kind of payment it is. Default: purchase.
-    ///
-    /// `trans_cat`: Char(10) (spec 3 §4.1).
+    /// What kind of payment it is. Default: purchase. `trans_cat`: Char(10) (spec 3 §4.1).
     pub trans_cat: Option<TransactionCategory>,
-    /// Free words for reports and exports.
-    ///
-    /// `trans_class`: Char(32) (spec 3 §4.1).
+    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.1).
     pub trans_class: Option<String>,
-    /// 1 asks for 3-D Secure where the merchant is set up for it. Default: 0.
-    ///
-    /// `3D_secure`: Int(1) (spec 3 §4.1).
+    /// 1 asks for 3-D Secure where the merchant is set up for it. Default: 0. `3D_secure`: Int(1) (spec 3 §4.1).
     pub three_d_secure: Option<Flag>,
-    /// Chooses the merchant account. Default: default account.
-    ///
-    /// `terminal_key`: Char (spec 3 §4.1).
+    /// Chooses the merchant account. Default: default account. `terminal_key`: Char (spec 3 §4.1).
     pub terminal_key: Option<TerminalKey>,
 }
 
 impl GetToken {
     /// With nothing set.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             token_start: None,
@@ -137,190 +95,127 @@ impl GetToken {
         }
     }
 
-    /// When the token begins to work, in seconds since 1970. Default: time of the request.
-    ///
-    /// `token_start`: Unix timestamp (spec 3 §4.1).
-    #[must_use]
+    /// When the token begins to work, in seconds since 1970. Default: time of the request. `token_start`: Unix timestamp (spec 3 §4.1).
     pub fn token_start(mut self, token_start: u64) -> Self {
         self.token_start = Some(token_start);
         self
     }
 
-    /// When the token stops working, in seconds since 1970. Default: merchant default, usually start + 1 week.
-    ///
-    /// `token_expiry`: Unix timestamp (spec 3 §4.1).
-    #[must_use]
+    /// When the token stops working, in seconds since 1970. Default: merchant default, usually start + 1 week. `token_expiry`: Unix timestamp (spec 3 §4.1).
     pub fn token_expiry(mut self, token_expiry: u64) -> Self {
         self.token_expiry = Some(token_expiry);
         self
     }
 
-    /// How many approved transactions the token allows; -1 for any number. Default: merchant default, usually -1.
-    ///
-    /// `token_uses`: integer, max 127 (spec 3 §4.1).
-    #[must_use]
+    /// How many approved transactions the token allows; -1 for any number. Default: merchant default, usually -1. `token_uses`: integer, max 127 (spec 3 §4.1).
     pub fn token_uses(mut self, token_uses: i64) -> Self {
         self.token_uses = Some(token_uses);
         self
     }
 
-    /// How many visits the token allows; -1 for any number. Default: -1.
-    ///
-    /// `token_redemptions`: integer, max 127 (spec 3 §4.1).
-    #[must_use]
+    /// How many visits the token allows; -1 for any number. Default: -1. `token_redemptions`: integer, max 127 (spec 3 §4.1).
     pub fn token_redemptions(mut self, token_redemptions: i64) -> Self {
         self.token_redemptions = Some(token_redemptions);
         self
     }
 
-    /// Where the customer goes after approval. Default: merchant default.
-    ///
-    /// `success_url`: Char (spec 3 §4.1).
-    #[must_use]
+    /// Where the customer goes after approval. Default: merchant default. `success_url`: Char (spec 3 §4.1).
     pub fn success_url(mut self, success_url: impl Into<Url>) -> Self {
         self.success_url = Some(success_url.into());
         self
     }
 
-    /// Where a customer who gives up may go. Default: merchant default.
-    ///
-    /// `cancel_url`: Char (spec 3 §4.1).
-    #[must_use]
+    /// Where a customer who gives up may go. Default: merchant default. `cancel_url`: Char (spec 3 §4.1).
     pub fn cancel_url(mut self, cancel_url: impl Into<Url>) -> Self {
         self.cancel_url = Some(cancel_url.into());
         self
     }
 
-    /// Currency of the prices; it must be configured on the account. Default: merchant default.
-    ///
-    /// `currency`: Char(3) (spec 3 §4.1).
-    #[must_use]
+    /// Currency of the prices; it must be configured on the account. Default: merchant default. `currency`: Char(3) (spec 3 §4.1).
     pub fn currency(mut self, currency: impl Into<Currency>) -> Self {
         self.currency = Some(currency.into());
         self
     }
 
-    /// Stored with the transaction and reported in the callback.
-    ///
-    /// `trans_reference`: Char(50) (spec 3 §4.1).
-    #[must_use]
+    /// Stored with the transaction and reported in the callback. `trans_reference`: Char(50) (spec 3 §4.1).
     pub fn trans_reference(mut self, trans_reference: impl Into<MerchantReference>) -> Self {
         self.trans_reference = Some(trans_reference.into());
         self
     }
 
-    /// One of two words whose meaning is not stated.
-    ///
-    /// `payment_source`: ecomm or moto (spec 3 §4.1).
-    #[must_use]
+    /// One of two words whose meaning is not stated. `payment_source`: ecomm or moto (spec 3 §4.1).
     pub fn payment_source(mut self, payment_source: impl Into<PaymentSource>) -> Self {
         self.payment_source = Some(payment_source.into());
         self
     }
 
-    /// Adds one. One item of a hosted checkout, numbered from 0 or from 1; name and price go together.
-    ///
-    /// Source: spec 3 §4.1.
-    #[must_use]
+    /// Adds one. One item of a hosted checkout, numbered from 0 or from 1; name and price go together. (spec 3 §4.1)
     pub fn item(mut self, item: CheckoutItem) -> Self {
         self.items.push(item);
         self
     }
 
-    /// The customer of a hosted checkout.
-    ///
-    /// Source: spec 3 §4.1.
-    #[must_use]
+    /// The customer of a hosted checkout. (spec 3 §4.1)
     pub fn checkout_customer(mut self, checkout_customer: CheckoutCustomer) -> Self {
         self.checkout_customer = checkout_customer;
         self
     }
 
-    /// Billing address of a hosted checkout.
-    ///
-    /// Source: spec 3 §4.1.
-    #[must_use]
+    /// Billing address of a hosted checkout. (spec 3 §4.1)
     pub fn billing_address(mut self, billing_address: BillingAddress) -> Self {
         self.billing_address = billing_address;
         self
     }
 
-    /// URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment.
-    ///
-    /// `callback_url`: Char (spec 3 §4.1).
-    #[must_use]
+    /// URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment. `callback_url`: Char (spec 3 §4.1).
     pub fn callback_url(mut self, callback_url: impl Into<Url>) -> Self {
         self.callback_url = Some(callback_url.into());
         self
     }
 
-    /// Where the customer goes when the token is redeemed.
-    ///
-    /// `redemption_redirect_url`: Char (spec 3 §4.1).
-    #[must_use]
+    /// Where the customer goes when the token is redeemed. `redemption_redirect_url`: Char (spec 3 §4.1).
     pub fn redemption_redirect_url(mut self, redemption_redirect_url: impl Into<Url>) -> Self {
         self.redemption_redirect_url = Some(redemption_redirect_url.into());
         self
     }
 
-    /// 1 sends the customer to success_url after approval, 0 shows the pages of the service.
-    ///
-    /// `auto_redirect`: Int(1) (spec 3 §4.1).
-    #[must_use]
+    /// 1 sends the customer to success_url after approval, 0 shows the pages of the service. `auto_redirect`: Int(1) (spec 3 §4.1).
     pub fn auto_redirect(mut self, auto_redirect: impl Into<Flag>) -> Self {
         self.auto_redirect = Some(auto_redirect.into());
         self
     }
 
-    /// Chooses among the configured applets.
-    ///
-    /// `applet`: Char (spec 3 §4.1).
-    #[must_use]
+    /// Chooses among the configured applets. `applet`: Char (spec 3 §4.1).
     pub fn applet(mut self, applet: impl Into<String>) -> Self {
         self.applet = Some(applet.into());
         self
     }
 
-    /// PreAuth makes the payment a reservation. Default: Auth.
-    ///
-    /// `trans_type`: Char(10) (spec 3 §4.1).
-    #[must_use]
+    /// PreAuth makes the payment a reservation. Default: Auth. `trans_type`: Char(10) (spec 3 §4.1).
     pub fn trans_type(mut self, trans_type: impl Into<EnterpriseTransactionType>) -> Self {
         self.trans_type = Some(trans_type.into());
         self
     }
 
-    /// What kind of payment it is. Default: purchase.
-    ///
-    /// `trans_cat`: Char(10) (spec 3 §4.1).
-    #[must_use]
+    /// What kind of payment it is. Default: purchase. `trans_cat`: Char(10) (spec 3 §4.1).
     pub fn trans_cat(mut self, trans_cat: impl Into<TransactionCategory>) -> Self {
         self.trans_cat = Some(trans_cat.into());
         self
     }
 
-    /// Free words for reports and exports.
-    ///
-    /// `trans_class`: Char(32) (spec 3 §4.1).
-    #[must_use]
+    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.1).
     pub fn trans_class(mut self, trans_class: impl Into<String>) -> Self {
         self.trans_class = Some(trans_class.into());
         self
     }
 
-    /// 1 asks for 3-D Secure where the merchant is set up for it. Default: 0.
-    ///
-    /// `3D_secure`: Int(1) (spec 3 §4.1).
-    #[must_use]
+    /// 1 asks for 3-D Secure where the merchant is set up for it. Default: 0. `3D_secure`: Int(1) (spec 3 §4.1).
     pub fn three_d_secure(mut self, three_d_secure: impl Into<Flag>) -> Self {
         self.three_d_secure = Some(three_d_secure.into());
         self
     }
 
-    /// Chooses the merchant account. Default: default account.
-    ///
-    /// `terminal_key`: Char (spec 3 §4.1).
-    #[must_use]
+    /// Chooses the merchant account. Default: default account. `terminal_key`: Char (spec 3 §4.1).
     pub fn terminal_key(mut self, terminal_key: impl Into<TerminalKey>) -> Self {
         self.terminal_key = Some(terminal_key.into());
         self
@@ -490,223 +385,98 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<GetToken>,
 };
 
-/// `token_start`.
-pub(crate) static TOKEN_START: Field = Field {
-    wire: "token_start",
-    rust: "token_start",
-    format: Format::UnixTime,
-    default: Some("time of the request"),
-    spec: "Unix timestamp",
-    source: "3 §4.1",
-    doc: "When the token begins to work, in seconds since 1970.",
-    ..Field::DEFAULT
-};
+pub(crate) static TOKEN_START: Field = Field::optional("token_start", "token_start", Format::UnixTime, Length::Any)
+    .doc("3 §4.1", "When the token begins to work, in seconds since 1970.")
+    .spec("Unix timestamp")
+    .default("time of the request");
 
-/// `token_expiry`.
-pub(crate) static TOKEN_EXPIRY: Field = Field {
-    wire: "token_expiry",
-    rust: "token_expiry",
-    format: Format::UnixTime,
-    default: Some("merchant default, usually start + 1 week"),
-    spec: "Unix timestamp",
-    source: "3 §4.1",
-    doc: "When the token stops working, in seconds since 1970.",
-    ..Field::DEFAULT
-};
+pub(crate) static TOKEN_EXPIRY: Field = Field::optional("token_expiry", "token_expiry", Format::UnixTime, Length::Any)
+    .doc("3 §4.1", "When the token stops working, in seconds since 1970.")
+    .spec("Unix timestamp")
+    .default("merchant default, usually start + 1 week");
 
-/// `token_uses`.
-pub(crate) static TOKEN_USES: Field = Field {
-    wire: "token_uses",
-    rust: "token_uses",
-    format: Format::Integer,
-    range: Some((-1, 127)),
-    default: Some("merchant default, usually -1"),
-    spec: "integer, max 127",
-    source: "3 §4.1",
-    doc: "How many approved transactions the token allows; -1 for any number.",
-    ..Field::DEFAULT
-};
+pub(crate) static TOKEN_USES: Field = Field::optional("token_uses", "token_uses", Format::Integer, Length::Any)
+    .doc("3 §4.1", "How many approved transactions the token allows; -1 for any number.")
+    .spec("integer, max 127")
+    .range(-1, 127)
+    .default("merchant default, usually -1");
 
-/// `token_redemptions`.
-pub(crate) static TOKEN_REDEMPTIONS: Field = Field {
-    wire: "token_redemptions",
-    rust: "token_redemptions",
-    format: Format::Integer,
-    range: Some((-1, 127)),
-    default: Some("-1"),
-    spec: "integer, max 127",
-    source: "3 §4.1",
-    doc: "How many visits the token allows; -1 for any number.",
-    ..Field::DEFAULT
-};
+pub(crate) static TOKEN_REDEMPTIONS: Field =
+    Field::optional("token_redemptions", "token_redemptions", Format::Integer, Length::Any)
+        .doc("3 §4.1", "How many visits the token allows; -1 for any number.")
+        .spec("integer, max 127")
+        .range(-1, 127)
+        .default("-1");
 
-/// `success_url`.
-pub(crate) static SUCCESS_URL: Field = Field {
-    wire: "success_url",
-    rust: "success_url",
-    format: Format::Url,
-    default: Some("merchant default"),
-    spec: "Char",
-    source: "3 §4.1",
-    doc: "Where the customer goes after approval.",
-    ..Field::DEFAULT
-};
+pub(crate) static SUCCESS_URL: Field = Field::optional("success_url", "success_url", Format::Url, Length::Any)
+    .doc("3 §4.1", "Where the customer goes after approval.")
+    .spec("Char")
+    .default("merchant default");
 
-/// `cancel_url`.
-pub(crate) static CANCEL_URL: Field = Field {
-    wire: "cancel_url",
-    rust: "cancel_url",
-    format: Format::Url,
-    default: Some("merchant default"),
-    spec: "Char",
-    source: "3 §4.1",
-    doc: "Where a customer who gives up may go.",
-    ..Field::DEFAULT
-};
+pub(crate) static CANCEL_URL: Field = Field::optional("cancel_url", "cancel_url", Format::Url, Length::Any)
+    .doc("3 §4.1", "Where a customer who gives up may go.")
+    .spec("Char")
+    .default("merchant default");
 
-/// `currency`.
-pub(crate) static CURRENCY: Field = Field {
-    wire: "currency",
-    rust: "currency",
-    format: Format::Currency,
-    length: Length::Between(3, 3),
-    default: Some("merchant default"),
-    spec: "Char(3)",
-    source: "3 §4.1",
-    doc: "Currency of the prices; it must be configured on the account.",
-    ..Field::DEFAULT
-};
+pub(crate) static CURRENCY: Field = Field::optional("currency", "currency", Format::Currency, Length::Between(3, 3))
+    .doc("3 §4.1", "Currency of the prices; it must be configured on the account.")
+    .spec("Char(3)")
+    .default("merchant default");
 
-/// `trans_reference`.
-pub(crate) static TRANS_REFERENCE: Field = Field {
-    wire: "trans_reference",
-    rust: "trans_reference",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "Char(50)",
-    source: "3 §4.1",
-    doc: "Stored with the transaction and reported in the callback.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_REFERENCE: Field =
+    Field::optional("trans_reference", "trans_reference", Format::Text, Length::Between(0, 50))
+        .doc("3 §4.1", "Stored with the transaction and reported in the callback.")
+        .spec("Char(50)");
 
-/// `payment_source`.
-pub(crate) static PAYMENT_SOURCE: Field = Field {
-    wire: "payment_source",
-    rust: "payment_source",
-    format: Format::OneOf,
-    values: &["ecomm", "moto"],
-    spec: "ecomm or moto",
-    source: "3 §4.1",
-    doc: "One of two words whose meaning is not stated.",
-    ..Field::DEFAULT
-};
+pub(crate) static PAYMENT_SOURCE: Field =
+    Field::optional("payment_source", "payment_source", Format::OneOf, Length::Any)
+        .doc("3 §4.1", "One of two words whose meaning is not stated.")
+        .spec("ecomm or moto")
+        .values(&["ecomm", "moto"]);
 
-/// `callback_url`.
-pub(crate) static CALLBACK_URL: Field = Field {
-    wire: "callback_url",
-    rust: "callback_url",
-    format: Format::Url,
-    spec: "Char",
-    source: "3 §4.1",
-    doc: "URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment.",
-    ..Field::DEFAULT
-};
+pub(crate) static CALLBACK_URL: Field = Field::optional("callback_url", "callback_url", Format::Url, Length::Any)
+    .doc("3 §4.1", "URL on the merchant's servers, port 80 or 443, that the service calls after a successful payment.")
+    .spec("Char");
 
-/// `redemption_redirect_url`.
-pub(crate) static REDEMPTION_REDIRECT_URL: Field = Field {
-    wire: "redemption_redirect_url",
-    rust: "redemption_redirect_url",
-    format: Format::Url,
-    spec: "Char",
-    source: "3 §4.1",
-    doc: "Where the customer goes when the token is redeemed.",
-    ..Field::DEFAULT
-};
+pub(crate) static REDEMPTION_REDIRECT_URL: Field =
+    Field::optional("redemption_redirect_url", "redemption_redirect_url", Format::Url, Length::Any)
+        .doc("3 §4.1", "Where the customer goes when the token is redeemed.")
+        .spec("Char");
 
-/// `auto_redirect`.
-pub(crate) static AUTO_REDIRECT: Field = Field {
-    wire: "auto_redirect",
-    rust: "auto_redirect",
-    format: Format::Flag,
-    length: Length::Between(1, 1),
-    spec: "Int(1)",
-    source: "3 §4.1",
-    doc: "1 sends the customer to success_url after approval, 0 shows the pages of the service.",
-    ..Field::DEFAULT
-};
+pub(crate) static AUTO_REDIRECT: Field =
+    Field::optional("auto_redirect", "auto_redirect", Format::Flag, Length::Between(1, 1))
+        .doc("3 §4.1", "1 sends the customer to success_url after approval, 0 shows the pages of the service.")
+        .spec("Int(1)");
 
-/// `applet`.
-pub(crate) static APPLET: Field = Field {
-    wire: "applet",
-    rust: "applet",
-    format: Format::Text,
-    spec: "Char",
-    source: "3 §4.1",
-    doc: "Chooses among the configured applets.",
-    ..Field::DEFAULT
-};
+pub(crate) static APPLET: Field = Field::optional("applet", "applet", Format::Text, Length::Any)
+    .doc("3 §4.1", "Chooses among the configured applets.")
+    .spec("Char");
 
-/// `trans_type`.
-pub(crate) static TRANS_TYPE: Field = Field {
-    wire: "trans_type",
-    rust: "trans_type",
-    format: Format::OneOf,
-    length: Length::Between(0, 10),
-    default: Some("Auth"),
-    values: &["Auth", "PreAuth"],
-    spec: "Char(10)",
-    source: "3 §4.1",
-    doc: "PreAuth makes the payment a reservation.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_TYPE: Field =
+    Field::optional("trans_type", "trans_type", Format::OneOf, Length::Between(0, 10))
+        .doc("3 §4.1", "PreAuth makes the payment a reservation.")
+        .spec("Char(10)")
+        .default("Auth")
+        .values(&["Auth", "PreAuth"]);
 
-/// `trans_cat`.
-pub(crate) static TRANS_CAT: Field = Field {
-    wire: "trans_cat",
-    rust: "trans_cat",
-    format: Format::OneOf,
-    length: Length::Between(0, 10),
-    default: Some("purchase"),
-    values: &["purchase", "donation", "debt", "booking"],
-    spec: "Char(10)",
-    source: "3 §4.1",
-    doc: "What kind of payment it is.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_CAT: Field = Field::optional("trans_cat", "trans_cat", Format::OneOf, Length::Between(0, 10))
+    .doc("3 §4.1", "What kind of payment it is.")
+    .spec("Char(10)")
+    .default("purchase")
+    .values(&["purchase", "donation", "debt", "booking"]);
 
-/// `trans_class`.
-pub(crate) static TRANS_CLASS: Field = Field {
-    wire: "trans_class",
-    rust: "trans_class",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "Char(32)",
-    source: "3 §4.1",
-    doc: "Free words for reports and exports.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_CLASS: Field =
+    Field::optional("trans_class", "trans_class", Format::Text, Length::Between(0, 32))
+        .doc("3 §4.1", "Free words for reports and exports.")
+        .spec("Char(32)");
 
-/// `3D_secure`.
-pub(crate) static THREE_D_SECURE: Field = Field {
-    wire: "3D_secure",
-    rust: "three_d_secure",
-    format: Format::Flag,
-    length: Length::Between(1, 1),
-    default: Some("0"),
-    spec: "Int(1)",
-    source: "3 §4.1",
-    doc: "1 asks for 3-D Secure where the merchant is set up for it.",
-    ..Field::DEFAULT
-};
+pub(crate) static THREE_D_SECURE: Field =
+    Field::optional("3D_secure", "three_d_secure", Format::Flag, Length::Between(1, 1))
+        .doc("3 §4.1", "1 asks for 3-D Secure where the merchant is set up for it.")
+        .spec("Int(1)")
+        .default("0");
 
-/// `terminal_key`.
-pub(crate) static TERMINAL_KEY: Field = Field {
-    wire: "terminal_key",
-    rust: "terminal_key",
-    format: Format::Text,
-    default: Some("default account"),
-    spec: "Char",
-    source: "3 §4.1",
-    doc: "Chooses the merchant account.",
-    ..Field::DEFAULT
-};
+pub(crate) static TERMINAL_KEY: Field = Field::optional("terminal_key", "terminal_key", Format::Text, Length::Any)
+    .doc("3 §4.1", "Chooses the merchant account.")
+    .spec("Char")
+    .default("default account");

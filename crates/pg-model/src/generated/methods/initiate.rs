@@ -16,29 +16,22 @@ use crate::{
 ///
 /// `POST /v3/session/initiate` (spec 2 §4.1). Answered with [`Session`](crate::Session). Retry class: safe (a session too many does nothing and expires).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct Initiate {
-    /// Page of the merchant for errors that the card form cannot show.
-    ///
-    /// `errorPageUrl`: valid URL (spec 2 §4.1).
+    /// Page of the merchant for errors that the card form cannot show. `errorPageUrl`: valid URL (spec 2 §4.1).
     pub error_page_url: Url,
-    /// The merchant's reference of the customer.
-    ///
-    /// `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 2 §4.1).
+    /// The merchant's reference of the customer. `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 2 §4.1).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
 impl Initiate {
     /// With everything that is required.
-    #[must_use]
     pub fn new(error_page_url: impl Into<Url>) -> Self {
         Self { error_page_url: error_page_url.into(), merchant_customer_reference: None }
     }
 
-    /// The merchant's reference of the customer.
-    ///
-    /// `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 2 §4.1).
-    #[must_use]
+    /// The merchant's reference of the customer. `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 2 §4.1).
     pub fn merchant_customer_reference(
         mut self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -91,26 +84,11 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<Initiate>,
 };
 
-/// `errorPageUrl`.
-pub(crate) static ERROR_PAGE_URL: Field = Field {
-    wire: "errorPageUrl",
-    rust: "error_page_url",
-    format: Format::Url,
-    required: true,
-    spec: "valid URL",
-    source: "2 §4.1",
-    doc: "Page of the merchant for errors that the card form cannot show.",
-    ..Field::DEFAULT
-};
+pub(crate) static ERROR_PAGE_URL: Field = Field::required("errorPageUrl", "error_page_url", Format::Url, Length::Any)
+    .doc("2 §4.1", "Page of the merchant for errors that the card form cannot show.")
+    .spec("valid URL");
 
-/// `merchantCustomerReference`.
-pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
-    wire: "merchantCustomerReference",
-    rust: "merchant_customer_reference",
-    format: Format::Text,
-    length: Length::Between(0, 45),
-    spec: "alphanumeric; up to 45 chars in a transaction (2 §2.3)",
-    source: "2 §4.1",
-    doc: "The merchant's reference of the customer.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
+    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
+        .doc("2 §4.1", "The merchant's reference of the customer.")
+        .spec("alphanumeric; up to 45 chars in a transaction (2 §2.3)");

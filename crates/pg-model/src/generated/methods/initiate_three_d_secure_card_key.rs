@@ -17,46 +17,32 @@ use crate::{
 ///
 /// `POST /v3/transaction/initiate3DSecureCardKey` (spec 2 §4.4). Answered with [`ThreeDSecureInitiation`](crate::ThreeDSecureInitiation). Retry class: never (a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct InitiateThreeDSecureCardKey {
-    /// The stored card to authenticate.
-    ///
-    /// `cardKey`: alpha and symbols (spec 2 §4.4).
+    /// The stored card to authenticate. `cardKey`: alpha and symbols (spec 2 §4.4).
     pub card_key: CardKey,
-    /// The order: currency, items, references, and the settings that all transaction-creating methods share.
-    ///
-    /// Source: spec 2 §4.3.
+    /// The order: currency, items, references, and the settings that all transaction-creating methods share. (spec 2 §4.3)
     pub order: Order,
-    /// Security code, asked of the customer again because it is never stored.
-    ///
-    /// `cardCV2`: 3-4 digits (spec 2 §4.4).
+    /// Security code, asked of the customer again because it is never stored. `cardCV2`: 3-4 digits (spec 2 §4.4).
     pub card_cv2: Option<Cv2>,
-    /// Where the customer comes back to; taken over from the session form of the method, since its own list is not shown.
-    ///
-    /// `returnUrl`: valid URL (spec 2 §3.3).
+    /// Where the customer comes back to; taken over from the session form of the method, since its own list is not shown. `returnUrl`: valid URL (spec 2 §3.3).
     pub return_url: Option<Url>,
 }
 
 impl InitiateThreeDSecureCardKey {
     /// With everything that is required.
-    #[must_use]
     pub fn new(card_key: impl Into<CardKey>, order: Order) -> Self {
         Self { card_key: card_key.into(), order, card_cv2: None, return_url: None }
     }
 
-    /// Security code, asked of the customer again because it is never stored.
-    ///
-    /// `cardCV2`: 3-4 digits (spec 2 §4.4).
-    #[must_use]
+    /// Security code, asked of the customer again because it is never stored. `cardCV2`: 3-4 digits (spec 2 §4.4).
     pub fn card_cv2(mut self, card_cv2: impl Into<Cv2>) -> Self {
         self.card_cv2 = Some(card_cv2.into());
         self
     }
 
-    /// Where the customer comes back to; taken over from the session form of the method, since its own list is not shown.
-    ///
-    /// `returnUrl`: valid URL (spec 2 §3.3).
-    #[must_use]
+    /// Where the customer comes back to; taken over from the session form of the method, since its own list is not shown. `returnUrl`: valid URL (spec 2 §3.3).
     pub fn return_url(mut self, return_url: impl Into<Url>) -> Self {
         self.return_url = Some(return_url.into());
         self
@@ -141,38 +127,15 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<InitiateThreeDSecureCardKey>,
 };
 
-/// `cardKey`.
-pub(crate) static CARD_KEY: Field = Field {
-    wire: "cardKey",
-    rust: "card_key",
-    format: Format::Text,
-    required: true,
-    spec: "alpha and symbols",
-    source: "2 §4.4",
-    doc: "The stored card to authenticate.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key", Format::Text, Length::Any)
+    .doc("2 §4.4", "The stored card to authenticate.")
+    .spec("alpha and symbols");
 
-/// `cardCV2`.
-pub(crate) static CARD_CV2: Field = Field {
-    wire: "cardCV2",
-    rust: "card_cv2",
-    format: Format::Cv2,
-    length: Length::Between(3, 4),
-    sensitive: true,
-    spec: "3-4 digits",
-    source: "2 §4.4",
-    doc: "Security code, asked of the customer again because it is never stored.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_CV2: Field = Field::optional("cardCV2", "card_cv2", Format::Cv2, Length::Between(3, 4))
+    .doc("2 §4.4", "Security code, asked of the customer again because it is never stored.")
+    .spec("3-4 digits")
+    .sensitive();
 
-/// `returnUrl`.
-pub(crate) static RETURN_URL: Field = Field {
-    wire: "returnUrl",
-    rust: "return_url",
-    format: Format::Url,
-    spec: "valid URL",
-    source: "2 §3.3",
-    doc: "Where the customer comes back to; taken over from the session form of the method, since its own list is not shown.",
-    ..Field::DEFAULT
-};
+pub(crate) static RETURN_URL: Field = Field::optional("returnUrl", "return_url", Format::Url, Length::Any)
+    .doc("2 §3.3", "Where the customer comes back to; taken over from the session form of the method, since its own list is not shown.")
+    .spec("valid URL");

@@ -4,7 +4,7 @@
 
 use crate::{
     Order, SessionKey, ThreeDSecureInitiation, Url, check, emit,
-    field::Field,
+    field::{Field, Length},
     format::Format,
     generated::groups,
     method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
@@ -17,25 +17,19 @@ use crate::{
 ///
 /// `POST /v3/transaction/initiate3DSecureSessionKey` (spec 2 §4.4). Answered with [`ThreeDSecureInitiation`](crate::ThreeDSecureInitiation). Retry class: never (a used reference is refused and the first authentication key cannot be fetched again: start anew, no money has moved).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct InitiateThreeDSecureSessionKey {
-    /// The session that holds the posted card.
-    ///
-    /// `sessionKey`: alpha and symbols (spec 2 §4.4).
+    /// The session that holds the posted card. `sessionKey`: alpha and symbols (spec 2 §4.4).
     pub session_key: SessionKey,
-    /// The order: currency, items, references, and the settings that all transaction-creating methods share.
-    ///
-    /// Source: spec 2 §4.3.
+    /// The order: currency, items, references, and the settings that all transaction-creating methods share. (spec 2 §4.3)
     pub order: Order,
-    /// Where the customer comes back to after authentication.
-    ///
-    /// `returnUrl`: valid URL (spec 2 §4.4).
+    /// Where the customer comes back to after authentication. `returnUrl`: valid URL (spec 2 §4.4).
     pub return_url: Url,
 }
 
 impl InitiateThreeDSecureSessionKey {
     /// With everything that is required.
-    #[must_use]
     pub fn new(session_key: impl Into<SessionKey>, order: Order, return_url: impl Into<Url>) -> Self {
         Self { session_key: session_key.into(), order, return_url: return_url.into() }
     }
@@ -115,26 +109,10 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<InitiateThreeDSecureSessionKey>,
 };
 
-/// `sessionKey`.
-pub(crate) static SESSION_KEY: Field = Field {
-    wire: "sessionKey",
-    rust: "session_key",
-    format: Format::Text,
-    required: true,
-    spec: "alpha and symbols",
-    source: "2 §4.4",
-    doc: "The session that holds the posted card.",
-    ..Field::DEFAULT
-};
+pub(crate) static SESSION_KEY: Field = Field::required("sessionKey", "session_key", Format::Text, Length::Any)
+    .doc("2 §4.4", "The session that holds the posted card.")
+    .spec("alpha and symbols");
 
-/// `returnUrl`.
-pub(crate) static RETURN_URL: Field = Field {
-    wire: "returnUrl",
-    rust: "return_url",
-    format: Format::Url,
-    required: true,
-    spec: "valid URL",
-    source: "2 §4.4",
-    doc: "Where the customer comes back to after authentication.",
-    ..Field::DEFAULT
-};
+pub(crate) static RETURN_URL: Field = Field::required("returnUrl", "return_url", Format::Url, Length::Any)
+    .doc("2 §4.4", "Where the customer comes back to after authentication.")
+    .spec("valid URL");

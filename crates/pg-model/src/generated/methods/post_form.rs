@@ -19,77 +19,45 @@ use crate::{
 ///
 /// `POST /v3/session/postform` (spec 2 §4.2). The browser comes back with [`RedirectData`](crate::RedirectData). Retry class: safe (posting again replaces the card of the session).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct PostForm {
-    /// The open session; a hidden field of the form.
-    ///
-    /// `sessionKey`: up to 32 alphanumeric (spec 2 §4.2).
+    /// The open session; a hidden field of the form. `sessionKey`: up to 32 alphanumeric (spec 2 §4.2).
     pub session_key: SessionKey,
-    /// Card number.
-    ///
-    /// `cardNumber`: 12-19 digits (spec 2 §4.2).
+    /// Card number. `cardNumber`: 12-19 digits (spec 2 §4.2).
     pub card_number: CardNumber,
-    /// Where the browser goes when everything is valid.
-    ///
-    /// `nextPageUrl`: valid URL (spec 2 §4.2).
+    /// Where the browser goes when everything is valid. `nextPageUrl`: valid URL (spec 2 §4.2).
     pub next_page_url: Url,
-    /// Where the browser goes back to when a field is invalid.
-    ///
-    /// `currentPageUrl`: valid URL (spec 2 §4.2).
+    /// Where the browser goes back to when a field is invalid. `currentPageUrl`: valid URL (spec 2 §4.2).
     pub current_page_url: Url,
-    /// Month of expiry; needed with the year unless cardExpiryDate is given.
-    ///
-    /// `cardExpiryMonth`: two-digit month (spec 2 §4.2).
+    /// Month of expiry; needed with the year unless cardExpiryDate is given. `cardExpiryMonth`: two-digit month (spec 2 §4.2).
     pub card_expiry_month: Option<String>,
-    /// Year of expiry; needed with the month unless cardExpiryDate is given.
-    ///
-    /// `cardExpiryYear`: two or four digit year (spec 2 §4.2).
+    /// Year of expiry; needed with the month unless cardExpiryDate is given. `cardExpiryYear`: two or four digit year (spec 2 §4.2).
     pub card_expiry_year: Option<String>,
-    /// Expiry in one field; needed unless month and year are given.
-    ///
-    /// `cardExpiryDate`: MMYY or MMYYYY (spec 2 §4.2).
+    /// Expiry in one field; needed unless month and year are given. `cardExpiryDate`: MMYY or MMYYYY (spec 2 §4.2).
     pub card_expiry_date: Option<String>,
-    /// Security code; approval may depend on it.
-    ///
-    /// `cardCV2`: 3-4 digits (spec 2 §4.2).
+    /// Security code; approval may depend on it. `cardCV2`: 3-4 digits (spec 2 §4.2).
     pub card_cv2: Option<Cv2>,
-    /// Name printed on the card.
-    ///
-    /// `cardholderName`: alpha and symbols (spec 2 §4.2).
+    /// Name printed on the card. `cardholderName`: alpha and symbols (spec 2 §4.2).
     pub cardholder_name: Option<String>,
-    /// A name for the card, kept if a token is made of it.
-    ///
-    /// `cardDescription`: alpha and symbols (spec 2 §4.2).
+    /// A name for the card, kept if a token is made of it. `cardDescription`: alpha and symbols (spec 2 §4.2).
     pub card_description: Option<String>,
-    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it.
-    ///
-    /// Source: spec 1 §4.6.
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
     pub cardholder_address: CardholderAddress,
-    /// Name of the form, given back in the redirect; a hidden field.
-    ///
-    /// `formId`: up to 32 alphanumeric (spec 2 §4.2).
+    /// Name of the form, given back in the redirect; a hidden field. `formId`: up to 32 alphanumeric (spec 2 §4.2).
     pub form_id: Option<FormId>,
-    /// Further inputs whose names begin with this word; they come back in the data.
-    ///
-    /// `collect*`: any parameter starting with collect (spec 2 §4.2).
+    /// Further inputs whose names begin with this word; they come back in the data. `collect*`: any parameter starting with collect (spec 2 §4.2).
     pub collect: Named,
-    /// The customer, recorded with the token or transaction.
-    ///
-    /// Source: spec 1 §4.6.
+    /// The customer, recorded with the token or transaction. (spec 1 §4.6)
     pub customer: Customer,
-    /// Fixed-line telephone number of the customer.
-    ///
-    /// `customerLandline`: alphanumeric and symbols (spec 2 §2.6).
+    /// Fixed-line telephone number of the customer. `customerLandline`: alphanumeric and symbols (spec 2 §2.6).
     pub customer_landline: Option<String>,
-    /// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names.
-    ///
-    /// Source: spec 2 §2.6.
+    /// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names. (spec 2 §2.6)
     pub customer_address: CustomerAddress,
 }
 
 impl PostForm {
     /// With everything that is required.
-    #[must_use]
     pub fn new(
         session_key: impl Into<SessionKey>,
         card_number: impl Into<CardNumber>,
@@ -116,109 +84,73 @@ impl PostForm {
         }
     }
 
-    /// Month of expiry; needed with the year unless cardExpiryDate is given.
-    ///
-    /// `cardExpiryMonth`: two-digit month (spec 2 §4.2).
-    #[must_use]
+    /// Month of expiry; needed with the year unless cardExpiryDate is given. `cardExpiryMonth`: two-digit month (spec 2 §4.2).
     pub fn card_expiry_month(mut self, card_expiry_month: impl Into<String>) -> Self {
         self.card_expiry_month = Some(card_expiry_month.into());
         self
     }
 
-    /// Year of expiry; needed with the month unless cardExpiryDate is given.
-    ///
-    /// `cardExpiryYear`: two or four digit year (spec 2 §4.2).
-    #[must_use]
+    /// Year of expiry; needed with the month unless cardExpiryDate is given. `cardExpiryYear`: two or four digit year (spec 2 §4.2).
     pub fn card_expiry_year(mut self, card_expiry_year: impl Into<String>) -> Self {
         self.card_expiry_year = Some(card_expiry_year.into());
         self
     }
 
-    /// Expiry in one field; needed unless month and year are given.
-    ///
-    /// `cardExpiryDate`: MMYY or MMYYYY (spec 2 §4.2).
-    #[must_use]
+    /// Expiry in one field; needed unless month and year are given. `cardExpiryDate`: MMYY or MMYYYY (spec 2 §4.2).
     pub fn card_expiry_date(mut self, card_expiry_date: impl Into<String>) -> Self {
         self.card_expiry_date = Some(card_expiry_date.into());
         self
     }
 
-    /// Security code; approval may depend on it.
-    ///
-    /// `cardCV2`: 3-4 digits (spec 2 §4.2).
-    #[must_use]
+    /// Security code; approval may depend on it. `cardCV2`: 3-4 digits (spec 2 §4.2).
     pub fn card_cv2(mut self, card_cv2: impl Into<Cv2>) -> Self {
         self.card_cv2 = Some(card_cv2.into());
         self
     }
 
-    /// Name printed on the card.
-    ///
-    /// `cardholderName`: alpha and symbols (spec 2 §4.2).
-    #[must_use]
+    /// Name printed on the card. `cardholderName`: alpha and symbols (spec 2 §4.2).
     pub fn cardholder_name(mut self, cardholder_name: impl Into<String>) -> Self {
         self.cardholder_name = Some(cardholder_name.into());
         self
     }
 
-    /// A name for the card, kept if a token is made of it.
-    ///
-    /// `cardDescription`: alpha and symbols (spec 2 §4.2).
-    #[must_use]
+    /// A name for the card, kept if a token is made of it. `cardDescription`: alpha and symbols (spec 2 §4.2).
     pub fn card_description(mut self, card_description: impl Into<String>) -> Self {
         self.card_description = Some(card_description.into());
         self
     }
 
-    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it.
-    ///
-    /// Source: spec 1 §4.6.
-    #[must_use]
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
     pub fn cardholder_address(mut self, cardholder_address: CardholderAddress) -> Self {
         self.cardholder_address = cardholder_address;
         self
     }
 
-    /// Name of the form, given back in the redirect; a hidden field.
-    ///
-    /// `formId`: up to 32 alphanumeric (spec 2 §4.2).
-    #[must_use]
+    /// Name of the form, given back in the redirect; a hidden field. `formId`: up to 32 alphanumeric (spec 2 §4.2).
     pub fn form_id(mut self, form_id: impl Into<FormId>) -> Self {
         self.form_id = Some(form_id.into());
         self
     }
 
-    /// Further inputs whose names begin with this word; they come back in the data.
-    ///
-    /// `collect*`: any parameter starting with collect (spec 2 §4.2).
-    #[must_use]
+    /// Further inputs whose names begin with this word; they come back in the data. `collect*`: any parameter starting with collect (spec 2 §4.2).
     pub fn collect(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.collect.push(name, value);
         self
     }
 
-    /// The customer, recorded with the token or transaction.
-    ///
-    /// Source: spec 1 §4.6.
-    #[must_use]
+    /// The customer, recorded with the token or transaction. (spec 1 §4.6)
     pub fn customer(mut self, customer: Customer) -> Self {
         self.customer = customer;
         self
     }
 
-    /// Fixed-line telephone number of the customer.
-    ///
-    /// `customerLandline`: alphanumeric and symbols (spec 2 §2.6).
-    #[must_use]
+    /// Fixed-line telephone number of the customer. `customerLandline`: alphanumeric and symbols (spec 2 §2.6).
     pub fn customer_landline(mut self, customer_landline: impl Into<String>) -> Self {
         self.customer_landline = Some(customer_landline.into());
         self
     }
 
-    /// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names.
-    ///
-    /// Source: spec 2 §2.6.
-    #[must_use]
+    /// Address of the customer, recorded by the card form; not used for address verification. A type apart from CardholderAddress, which a bank verifies and whose parameters have other names. (spec 2 §2.6)
     pub fn customer_address(mut self, customer_address: CustomerAddress) -> Self {
         self.customer_address = customer_address;
         self
@@ -349,161 +281,67 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<PostForm>,
 };
 
-/// `sessionKey`.
-pub(crate) static SESSION_KEY: Field = Field {
-    wire: "sessionKey",
-    rust: "session_key",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    required: true,
-    spec: "up to 32 alphanumeric",
-    source: "2 §4.2",
-    doc: "The open session; a hidden field of the form.",
-    ..Field::DEFAULT
-};
+pub(crate) static SESSION_KEY: Field =
+    Field::required("sessionKey", "session_key", Format::Text, Length::Between(0, 32))
+        .doc("2 §4.2", "The open session; a hidden field of the form.")
+        .spec("up to 32 alphanumeric");
 
-/// `cardNumber`.
-pub(crate) static CARD_NUMBER: Field = Field {
-    wire: "cardNumber",
-    rust: "card_number",
-    format: Format::CardNumber,
-    length: Length::Between(12, 19),
-    required: true,
-    sensitive: true,
-    spec: "12-19 digits",
-    source: "2 §4.2",
-    doc: "Card number.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_NUMBER: Field =
+    Field::required("cardNumber", "card_number", Format::CardNumber, Length::Between(12, 19))
+        .doc("2 §4.2", "Card number.")
+        .spec("12-19 digits")
+        .sensitive();
 
-/// `nextPageUrl`.
-pub(crate) static NEXT_PAGE_URL: Field = Field {
-    wire: "nextPageUrl",
-    rust: "next_page_url",
-    format: Format::Url,
-    required: true,
-    spec: "valid URL",
-    source: "2 §4.2",
-    doc: "Where the browser goes when everything is valid.",
-    ..Field::DEFAULT
-};
+pub(crate) static NEXT_PAGE_URL: Field = Field::required("nextPageUrl", "next_page_url", Format::Url, Length::Any)
+    .doc("2 §4.2", "Where the browser goes when everything is valid.")
+    .spec("valid URL");
 
-/// `currentPageUrl`.
-pub(crate) static CURRENT_PAGE_URL: Field = Field {
-    wire: "currentPageUrl",
-    rust: "current_page_url",
-    format: Format::Url,
-    required: true,
-    spec: "valid URL",
-    source: "2 §4.2",
-    doc: "Where the browser goes back to when a field is invalid.",
-    ..Field::DEFAULT
-};
+pub(crate) static CURRENT_PAGE_URL: Field =
+    Field::required("currentPageUrl", "current_page_url", Format::Url, Length::Any)
+        .doc("2 §4.2", "Where the browser goes back to when a field is invalid.")
+        .spec("valid URL");
 
-/// `cardExpiryMonth`.
-pub(crate) static CARD_EXPIRY_MONTH: Field = Field {
-    wire: "cardExpiryMonth",
-    rust: "card_expiry_month",
-    format: Format::Month,
-    length: Length::Between(2, 2),
-    spec: "two-digit month",
-    source: "2 §4.2",
-    doc: "Month of expiry; needed with the year unless cardExpiryDate is given.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_EXPIRY_MONTH: Field =
+    Field::optional("cardExpiryMonth", "card_expiry_month", Format::Month, Length::Between(2, 2))
+        .doc("2 §4.2", "Month of expiry; needed with the year unless cardExpiryDate is given.")
+        .spec("two-digit month");
 
-/// `cardExpiryYear`.
-pub(crate) static CARD_EXPIRY_YEAR: Field = Field {
-    wire: "cardExpiryYear",
-    rust: "card_expiry_year",
-    format: Format::Year,
-    length: Length::Between(2, 4),
-    aliases: &["cardExipryYear"],
-    spec: "two or four digit year",
-    source: "2 §4.2",
-    doc: "Year of expiry; needed with the month unless cardExpiryDate is given.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_EXPIRY_YEAR: Field =
+    Field::optional("cardExpiryYear", "card_expiry_year", Format::Year, Length::Between(2, 4))
+        .doc("2 §4.2", "Year of expiry; needed with the month unless cardExpiryDate is given.")
+        .spec("two or four digit year")
+        .aliases(&["cardExipryYear"]);
 
-/// `cardExpiryDate`.
-pub(crate) static CARD_EXPIRY_DATE: Field = Field {
-    wire: "cardExpiryDate",
-    rust: "card_expiry_date",
-    format: Format::Expiry,
-    length: Length::Between(4, 6),
-    spec: "MMYY or MMYYYY",
-    source: "2 §4.2",
-    doc: "Expiry in one field; needed unless month and year are given.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_EXPIRY_DATE: Field =
+    Field::optional("cardExpiryDate", "card_expiry_date", Format::Expiry, Length::Between(4, 6))
+        .doc("2 §4.2", "Expiry in one field; needed unless month and year are given.")
+        .spec("MMYY or MMYYYY");
 
-/// `cardCV2`.
-pub(crate) static CARD_CV2: Field = Field {
-    wire: "cardCV2",
-    rust: "card_cv2",
-    format: Format::Cv2,
-    length: Length::Between(3, 4),
-    sensitive: true,
-    spec: "3-4 digits",
-    source: "2 §4.2",
-    doc: "Security code; approval may depend on it.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_CV2: Field = Field::optional("cardCV2", "card_cv2", Format::Cv2, Length::Between(3, 4))
+    .doc("2 §4.2", "Security code; approval may depend on it.")
+    .spec("3-4 digits")
+    .sensitive();
 
-/// `cardholderName`.
-pub(crate) static CARDHOLDER_NAME: Field = Field {
-    wire: "cardholderName",
-    rust: "cardholder_name",
-    format: Format::Text,
-    aliases: &["cardHolderName"],
-    spec: "alpha and symbols",
-    source: "2 §4.2",
-    doc: "Name printed on the card.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARDHOLDER_NAME: Field =
+    Field::optional("cardholderName", "cardholder_name", Format::Text, Length::Any)
+        .doc("2 §4.2", "Name printed on the card.")
+        .spec("alpha and symbols")
+        .aliases(&["cardHolderName"]);
 
-/// `cardDescription`.
-pub(crate) static CARD_DESCRIPTION: Field = Field {
-    wire: "cardDescription",
-    rust: "card_description",
-    format: Format::Text,
-    spec: "alpha and symbols",
-    source: "2 §4.2",
-    doc: "A name for the card, kept if a token is made of it.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_DESCRIPTION: Field =
+    Field::optional("cardDescription", "card_description", Format::Text, Length::Any)
+        .doc("2 §4.2", "A name for the card, kept if a token is made of it.")
+        .spec("alpha and symbols");
 
-/// `formId`.
-pub(crate) static FORM_ID: Field = Field {
-    wire: "formId",
-    rust: "form_id",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "up to 32 alphanumeric",
-    source: "2 §4.2",
-    doc: "Name of the form, given back in the redirect; a hidden field.",
-    ..Field::DEFAULT
-};
+pub(crate) static FORM_ID: Field = Field::optional("formId", "form_id", Format::Text, Length::Between(0, 32))
+    .doc("2 §4.2", "Name of the form, given back in the redirect; a hidden field.")
+    .spec("up to 32 alphanumeric");
 
-/// `collect*`.
-pub(crate) static COLLECT: Field = Field {
-    wire: "collect*",
-    rust: "collect",
-    format: Format::Lines,
-    spec: "any parameter starting with collect",
-    source: "2 §4.2",
-    doc: "Further inputs whose names begin with this word; they come back in the data.",
-    ..Field::DEFAULT
-};
+pub(crate) static COLLECT: Field = Field::optional("collect*", "collect", Format::Lines, Length::Any)
+    .doc("2 §4.2", "Further inputs whose names begin with this word; they come back in the data.")
+    .spec("any parameter starting with collect");
 
-/// `customerLandline`.
-pub(crate) static CUSTOMER_LANDLINE: Field = Field {
-    wire: "customerLandline",
-    rust: "customer_landline",
-    format: Format::Text,
-    length: Length::Between(0, 14),
-    spec: "alphanumeric and symbols",
-    source: "2 §2.6",
-    doc: "Fixed-line telephone number of the customer.",
-    ..Field::DEFAULT
-};
+pub(crate) static CUSTOMER_LANDLINE: Field =
+    Field::optional("customerLandline", "customer_landline", Format::Text, Length::Between(0, 14))
+        .doc("2 §2.6", "Fixed-line telephone number of the customer.")
+        .spec("alphanumeric and symbols");

@@ -16,21 +16,17 @@ use crate::{
 ///
 /// `POST /v3/transaction/preauth` (spec 2 §4.4). Answered with [`Transaction`](crate::Transaction) as an [`Outcome`](crate::Outcome). Retry class: lookup first (carries uniqueMerchantReference, by which the reservation can be found).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct Preauth {
-    /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it.
-    ///
-    /// Source: spec 2 §4.3.
+    /// Raw card details as the payment gateway takes them; accounts may send them only after the operator has allowed it. (spec 2 §4.3)
     pub card: CardDetails,
-    /// The order: currency, items, references, and the settings that all transaction-creating methods share.
-    ///
-    /// Source: spec 2 §4.3.
+    /// The order: currency, items, references, and the settings that all transaction-creating methods share. (spec 2 §4.3)
     pub order: Order,
 }
 
 impl Preauth {
     /// With everything that is required.
-    #[must_use]
     pub fn new(card: CardDetails, order: Order) -> Self {
         Self { card, order }
     }

@@ -19,29 +19,21 @@ use crate::{
 ///
 /// `POST /repeat` (spec 3 §4.2). Answered with [`EnterpriseResult`](crate::EnterpriseResult) as an [`Outcome`](crate::Outcome). Retry class: never (moves money and carries no reference).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct Repeat {
-    /// The transaction whose card is charged; listed as an integer, though keys are text elsewhere.
-    ///
-    /// `prev_trans_key`: Integer as listed (spec 3 §4.2).
+    /// The transaction whose card is charged; listed as an integer, though keys are text elsewhere. `prev_trans_key`: Integer as listed (spec 3 §4.2).
     pub prev_trans_key: TransactionKey,
-    /// Auth debits at once, PreAuth reserves and has to be captured within 10 days.
-    ///
-    /// `trans_type`: Char(32) (spec 3 §4.2).
+    /// Auth debits at once, PreAuth reserves and has to be captured within 10 days. `trans_type`: Char(32) (spec 3 §4.2).
     pub trans_type: EnterpriseTransactionType,
-    /// Amount in currency units.
-    ///
-    /// `trans_value`: decimal (spec 3 §4.2).
+    /// Amount in currency units. `trans_value`: decimal (spec 3 §4.2).
     pub trans_value: Decimal,
-    /// Free words for reports and exports.
-    ///
-    /// `trans_class`: Char(32) (spec 3 §4.2).
+    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.2).
     pub trans_class: Option<String>,
 }
 
 impl Repeat {
     /// With everything that is required.
-    #[must_use]
     pub fn new(
         prev_trans_key: impl Into<TransactionKey>,
         trans_type: impl Into<EnterpriseTransactionType>,
@@ -55,10 +47,7 @@ impl Repeat {
         }
     }
 
-    /// Free words for reports and exports.
-    ///
-    /// `trans_class`: Char(32) (spec 3 §4.2).
-    #[must_use]
+    /// Free words for reports and exports. `trans_class`: Char(32) (spec 3 §4.2).
     pub fn trans_class(mut self, trans_class: impl Into<String>) -> Self {
         self.trans_class = Some(trans_class.into());
         self
@@ -114,52 +103,22 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<Repeat>,
 };
 
-/// `prev_trans_key`.
-pub(crate) static PREV_TRANS_KEY: Field = Field {
-    wire: "prev_trans_key",
-    rust: "prev_trans_key",
-    format: Format::Text,
-    required: true,
-    spec: "Integer as listed",
-    source: "3 §4.2",
-    doc: "The transaction whose card is charged; listed as an integer, though keys are text elsewhere.",
-    ..Field::DEFAULT
-};
+pub(crate) static PREV_TRANS_KEY: Field =
+    Field::required("prev_trans_key", "prev_trans_key", Format::Text, Length::Any)
+        .doc("3 §4.2", "The transaction whose card is charged; listed as an integer, though keys are text elsewhere.")
+        .spec("Integer as listed");
 
-/// `trans_type`.
-pub(crate) static TRANS_TYPE: Field = Field {
-    wire: "trans_type",
-    rust: "trans_type",
-    format: Format::OneOf,
-    length: Length::Between(0, 32),
-    required: true,
-    values: &["Auth", "PreAuth"],
-    spec: "Char(32)",
-    source: "3 §4.2",
-    doc: "Auth debits at once, PreAuth reserves and has to be captured within 10 days.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_TYPE: Field =
+    Field::required("trans_type", "trans_type", Format::OneOf, Length::Between(0, 32))
+        .doc("3 §4.2", "Auth debits at once, PreAuth reserves and has to be captured within 10 days.")
+        .spec("Char(32)")
+        .values(&["Auth", "PreAuth"]);
 
-/// `trans_value`.
-pub(crate) static TRANS_VALUE: Field = Field {
-    wire: "trans_value",
-    rust: "trans_value",
-    format: Format::Decimal,
-    required: true,
-    spec: "decimal",
-    source: "3 §4.2",
-    doc: "Amount in currency units.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_VALUE: Field = Field::required("trans_value", "trans_value", Format::Decimal, Length::Any)
+    .doc("3 §4.2", "Amount in currency units.")
+    .spec("decimal");
 
-/// `trans_class`.
-pub(crate) static TRANS_CLASS: Field = Field {
-    wire: "trans_class",
-    rust: "trans_class",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "Char(32)",
-    source: "3 §4.2",
-    doc: "Free words for reports and exports.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANS_CLASS: Field =
+    Field::optional("trans_class", "trans_class", Format::Text, Length::Between(0, 32))
+        .doc("3 §4.2", "Free words for reports and exports.")
+        .spec("Char(32)");

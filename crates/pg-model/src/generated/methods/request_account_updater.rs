@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::{
     BatchRequested, CardKey, Secret, Url, check, emit,
-    field::Field,
+    field::{Field, Length},
     format::Format,
     method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
@@ -18,25 +18,19 @@ use crate::{
 ///
 /// `POST /v3/token/requestAccountUpdater` (spec 1 §4.8). Answered with [`BatchRequested`](crate::BatchRequested). Retry class: never (each request queues another batch).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct RequestAccountUpdater {
-    /// Selects the updater configuration.
-    ///
-    /// `accountUpdaterKey`: alphanumeric (spec 1 §4.8).
+    /// Selects the updater configuration. `accountUpdaterKey`: alphanumeric (spec 1 §4.8).
     pub account_updater_key: Secret,
-    /// The stored cards to refresh, each once.
-    ///
-    /// `cardKey`: comma-separated, unique, at most 5,000 (spec 1 §4.8).
+    /// The stored cards to refresh, each once. `cardKey`: comma-separated, unique, at most 5,000 (spec 1 §4.8).
     pub card_keys: Vec<CardKey>,
-    /// Where the result is posted when the batch has finished.
-    ///
-    /// `callbackUrl`: URL with a valid TLS certificate (spec 1 §4.8).
+    /// Where the result is posted when the batch has finished. `callbackUrl`: URL with a valid TLS certificate (spec 1 §4.8).
     pub callback_url: Option<Url>,
 }
 
 impl RequestAccountUpdater {
     /// With everything that is required.
-    #[must_use]
     pub fn new(
         account_updater_key: impl Into<Secret>,
         card_keys: impl IntoIterator<Item = impl Into<CardKey>>,
@@ -48,10 +42,7 @@ impl RequestAccountUpdater {
         }
     }
 
-    /// Where the result is posted when the batch has finished.
-    ///
-    /// `callbackUrl`: URL with a valid TLS certificate (spec 1 §4.8).
-    #[must_use]
+    /// Where the result is posted when the batch has finished. `callbackUrl`: URL with a valid TLS certificate (spec 1 §4.8).
     pub fn callback_url(mut self, callback_url: impl Into<Url>) -> Self {
         self.callback_url = Some(callback_url.into());
         self
@@ -104,38 +95,16 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<RequestAccountUpdater>,
 };
 
-/// `accountUpdaterKey`.
-pub(crate) static ACCOUNT_UPDATER_KEY: Field = Field {
-    wire: "accountUpdaterKey",
-    rust: "account_updater_key",
-    format: Format::Text,
-    required: true,
-    sensitive: true,
-    spec: "alphanumeric",
-    source: "1 §4.8",
-    doc: "Selects the updater configuration.",
-    ..Field::DEFAULT
-};
+pub(crate) static ACCOUNT_UPDATER_KEY: Field =
+    Field::required("accountUpdaterKey", "account_updater_key", Format::Text, Length::Any)
+        .doc("1 §4.8", "Selects the updater configuration.")
+        .spec("alphanumeric")
+        .sensitive();
 
-/// `cardKey`.
-pub(crate) static CARD_KEYS: Field = Field {
-    wire: "cardKey",
-    rust: "card_keys",
-    format: Format::CardKeys,
-    required: true,
-    spec: "comma-separated, unique, at most 5,000",
-    source: "1 §4.8",
-    doc: "The stored cards to refresh, each once.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_KEYS: Field = Field::required("cardKey", "card_keys", Format::CardKeys, Length::Any)
+    .doc("1 §4.8", "The stored cards to refresh, each once.")
+    .spec("comma-separated, unique, at most 5,000");
 
-/// `callbackUrl`.
-pub(crate) static CALLBACK_URL: Field = Field {
-    wire: "callbackUrl",
-    rust: "callback_url",
-    format: Format::Url,
-    spec: "URL with a valid TLS certificate",
-    source: "1 §4.8",
-    doc: "Where the result is posted when the batch has finished.",
-    ..Field::DEFAULT
-};
+pub(crate) static CALLBACK_URL: Field = Field::optional("callbackUrl", "callback_url", Format::Url, Length::Any)
+    .doc("1 §4.8", "Where the result is posted when the batch has finished.")
+    .spec("URL with a valid TLS certificate");

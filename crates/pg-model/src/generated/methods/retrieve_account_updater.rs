@@ -16,17 +16,15 @@ use crate::{
 ///
 /// `POST /v3/token/retrieveAccountUpdater` (spec 1 §4.9). Answered with [`AccountUpdaterBatch`](crate::AccountUpdaterBatch). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct RetrieveAccountUpdater {
-    /// The batch, from the reply of the request.
-    ///
-    /// `batchKey`: 32 alphanumeric (spec 1 §4.9).
+    /// The batch, from the reply of the request. `batchKey`: 32 alphanumeric (spec 1 §4.9).
     pub batch_key: BatchKey,
 }
 
 impl RetrieveAccountUpdater {
     /// With everything that is required.
-    #[must_use]
     pub fn new(batch_key: impl Into<BatchKey>) -> Self {
         Self { batch_key: batch_key.into() }
     }
@@ -70,15 +68,7 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<RetrieveAccountUpdater>,
 };
 
-/// `batchKey`.
-pub(crate) static BATCH_KEY: Field = Field {
-    wire: "batchKey",
-    rust: "batch_key",
-    format: Format::Alphanumeric,
-    length: Length::Between(32, 32),
-    required: true,
-    spec: "32 alphanumeric",
-    source: "1 §4.9",
-    doc: "The batch, from the reply of the request.",
-    ..Field::DEFAULT
-};
+pub(crate) static BATCH_KEY: Field =
+    Field::required("batchKey", "batch_key", Format::Alphanumeric, Length::Between(32, 32))
+        .doc("1 §4.9", "The batch, from the reply of the request.")
+        .spec("32 alphanumeric");

@@ -18,21 +18,17 @@ use crate::{
 ///
 /// `POST /sms` (spec 3 §4.6). Answered with [`SmsReply`](crate::SmsReply). Retry class: never (a repeat is a second message on the customer's telephone).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct Sms {
-    /// Number in international format: with 00, with +, or beginning with the country code.
-    ///
-    /// `msisdn`: Char 15 (spec 3 §4.6).
+    /// Number in international format: with 00, with +, or beginning with the country code. `msisdn`: Char 15 (spec 3 §4.6).
     pub msisdn: String,
-    /// What the message says.
-    ///
-    /// `message`: Char 160 (spec 3 §4.6).
+    /// What the message says. `message`: Char 160 (spec 3 §4.6).
     pub message: String,
 }
 
 impl Sms {
     /// With everything that is required.
-    #[must_use]
     pub fn new(msisdn: impl Into<String>, message: impl Into<String>) -> Self {
         Self { msisdn: msisdn.into(), message: message.into() }
     }
@@ -81,28 +77,10 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<Sms>,
 };
 
-/// `msisdn`.
-pub(crate) static MSISDN: Field = Field {
-    wire: "msisdn",
-    rust: "msisdn",
-    format: Format::Msisdn,
-    length: Length::Between(0, 15),
-    required: true,
-    spec: "Char 15",
-    source: "3 §4.6",
-    doc: "Number in international format: with 00, with +, or beginning with the country code.",
-    ..Field::DEFAULT
-};
+pub(crate) static MSISDN: Field = Field::required("msisdn", "msisdn", Format::Msisdn, Length::Between(0, 15))
+    .doc("3 §4.6", "Number in international format: with 00, with +, or beginning with the country code.")
+    .spec("Char 15");
 
-/// `message`.
-pub(crate) static MESSAGE: Field = Field {
-    wire: "message",
-    rust: "message",
-    format: Format::Lines,
-    length: Length::Between(0, 160),
-    required: true,
-    spec: "Char 160",
-    source: "3 §4.6",
-    doc: "What the message says.",
-    ..Field::DEFAULT
-};
+pub(crate) static MESSAGE: Field = Field::required("message", "message", Format::Lines, Length::Between(0, 160))
+    .doc("3 §4.6", "What the message says.")
+    .spec("Char 160");

@@ -4,7 +4,7 @@
 
 use crate::{
     CardKey, CardKeyDetails, MerchantCustomerReference, check, emit,
-    field::Field,
+    field::{Field, Length},
     format::Format,
     method::{ApiRequest, AuthScheme, MethodInfo, RetrySafety, check_as, new_reply},
     parameters::{ParameterSink, Parameters},
@@ -16,38 +16,28 @@ use crate::{
 ///
 /// `POST /v3/token/lookup` (spec 1 §4.2). Answered with [`CardKeyDetails`](crate::CardKeyDetails). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct TokenLookup {
-    /// The token with this key.
-    ///
-    /// `cardKey`: alphanumeric (spec 1 §4.2).
+    /// The token with this key. `cardKey`: alphanumeric (spec 1 §4.2).
     pub card_key: Option<CardKey>,
-    /// All tokens that were created with this customer reference.
-    ///
-    /// `merchantCustomerReference`: alphanumeric (spec 1 §4.2).
+    /// All tokens that were created with this customer reference. `merchantCustomerReference`: alphanumeric (spec 1 §4.2).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
 }
 
 impl TokenLookup {
     /// With nothing set.
-    #[must_use]
     pub fn new() -> Self {
         Self { card_key: None, merchant_customer_reference: None }
     }
 
-    /// The token with this key.
-    ///
-    /// `cardKey`: alphanumeric (spec 1 §4.2).
-    #[must_use]
+    /// The token with this key. `cardKey`: alphanumeric (spec 1 §4.2).
     pub fn card_key(mut self, card_key: impl Into<CardKey>) -> Self {
         self.card_key = Some(card_key.into());
         self
     }
 
-    /// All tokens that were created with this customer reference.
-    ///
-    /// `merchantCustomerReference`: alphanumeric (spec 1 §4.2).
-    #[must_use]
+    /// All tokens that were created with this customer reference. `merchantCustomerReference`: alphanumeric (spec 1 §4.2).
     pub fn merchant_customer_reference(
         mut self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -106,24 +96,11 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<TokenLookup>,
 };
 
-/// `cardKey`.
-pub(crate) static CARD_KEY: Field = Field {
-    wire: "cardKey",
-    rust: "card_key",
-    format: Format::Text,
-    spec: "alphanumeric",
-    source: "1 §4.2",
-    doc: "The token with this key.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_KEY: Field = Field::optional("cardKey", "card_key", Format::Text, Length::Any)
+    .doc("1 §4.2", "The token with this key.")
+    .spec("alphanumeric");
 
-/// `merchantCustomerReference`.
-pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
-    wire: "merchantCustomerReference",
-    rust: "merchant_customer_reference",
-    format: Format::Text,
-    spec: "alphanumeric",
-    source: "1 §4.2",
-    doc: "All tokens that were created with this customer reference.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
+    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Any)
+        .doc("1 §4.2", "All tokens that were created with this customer reference.")
+        .spec("alphanumeric");

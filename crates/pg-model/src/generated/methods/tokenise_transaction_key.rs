@@ -16,33 +16,24 @@ use crate::{
 ///
 /// `POST /v3/token/tokeniseTransactionKey` (spec 1 §4.7). Answered with [`CardKeyDetails`](crate::CardKeyDetails). Retry class: never (whether a repeat makes a second token is not shown).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct TokeniseTransactionKey {
-    /// The transaction whose card is stored: a transactionKey, or the trans_key of a hosted checkout.
-    ///
-    /// `transactionKey`: alphanumeric (spec 1 §4.7).
+    /// The transaction whose card is stored: a transactionKey, or the trans_key of a hosted checkout. `transactionKey`: alphanumeric (spec 1 §4.7).
     pub transaction_key: TransactionKey,
-    /// Customer reference to store with the token.
-    ///
-    /// `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 1 §4.7).
+    /// Customer reference to store with the token. `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 1 §4.7).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
-    /// An existing token of the same card; its parent transaction is replaced.
-    ///
-    /// `cardKey`: alphanumeric (spec 1 §4.7).
+    /// An existing token of the same card; its parent transaction is replaced. `cardKey`: alphanumeric (spec 1 §4.7).
     pub card_key: Option<CardKey>,
 }
 
 impl TokeniseTransactionKey {
     /// With everything that is required.
-    #[must_use]
     pub fn new(transaction_key: impl Into<TransactionKey>) -> Self {
         Self { transaction_key: transaction_key.into(), merchant_customer_reference: None, card_key: None }
     }
 
-    /// Customer reference to store with the token.
-    ///
-    /// `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 1 §4.7).
-    #[must_use]
+    /// Customer reference to store with the token. `merchantCustomerReference`: alphanumeric; up to 45 chars in a transaction (2 §2.3) (spec 1 §4.7).
     pub fn merchant_customer_reference(
         mut self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -51,10 +42,7 @@ impl TokeniseTransactionKey {
         self
     }
 
-    /// An existing token of the same card; its parent transaction is replaced.
-    ///
-    /// `cardKey`: alphanumeric (spec 1 §4.7).
-    #[must_use]
+    /// An existing token of the same card; its parent transaction is replaced. `cardKey`: alphanumeric (spec 1 §4.7).
     pub fn card_key(mut self, card_key: impl Into<CardKey>) -> Self {
         self.card_key = Some(card_key.into());
         self
@@ -107,37 +95,16 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<TokeniseTransactionKey>,
 };
 
-/// `transactionKey`.
-pub(crate) static TRANSACTION_KEY: Field = Field {
-    wire: "transactionKey",
-    rust: "transaction_key",
-    format: Format::Text,
-    required: true,
-    spec: "alphanumeric",
-    source: "1 §4.7",
-    doc: "The transaction whose card is stored: a transactionKey, or the trans_key of a hosted checkout.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANSACTION_KEY: Field =
+    Field::required("transactionKey", "transaction_key", Format::Text, Length::Any)
+        .doc("1 §4.7", "The transaction whose card is stored: a transactionKey, or the trans_key of a hosted checkout.")
+        .spec("alphanumeric");
 
-/// `merchantCustomerReference`.
-pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
-    wire: "merchantCustomerReference",
-    rust: "merchant_customer_reference",
-    format: Format::Text,
-    length: Length::Between(0, 45),
-    spec: "alphanumeric; up to 45 chars in a transaction (2 §2.3)",
-    source: "1 §4.7",
-    doc: "Customer reference to store with the token.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
+    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
+        .doc("1 §4.7", "Customer reference to store with the token.")
+        .spec("alphanumeric; up to 45 chars in a transaction (2 §2.3)");
 
-/// `cardKey`.
-pub(crate) static CARD_KEY: Field = Field {
-    wire: "cardKey",
-    rust: "card_key",
-    format: Format::Text,
-    spec: "alphanumeric",
-    source: "1 §4.7",
-    doc: "An existing token of the same card; its parent transaction is replaced.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_KEY: Field = Field::optional("cardKey", "card_key", Format::Text, Length::Any)
+    .doc("1 §4.7", "An existing token of the same card; its parent transaction is replaced.")
+    .spec("alphanumeric");

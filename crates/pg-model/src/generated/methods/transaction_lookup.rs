@@ -16,51 +16,36 @@ use crate::{
 ///
 /// `POST /v3/transaction/lookup` (spec 2 §4.4). Answered with [`Transactions`](crate::Transactions). Retry class: safe (reads only).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct TransactionLookup {
-    /// The transaction with this key.
-    ///
-    /// `transactionKey`: 32 alphanumeric (spec 2 §4.4).
+    /// The transaction with this key. `transactionKey`: 32 alphanumeric (spec 2 §4.4).
     pub transaction_key: Option<TransactionKey>,
-    /// Transactions that were created with this reference.
-    ///
-    /// `merchantReference`: up to 32 chars (spec 2 §4.4).
+    /// Transactions that were created with this reference. `merchantReference`: up to 32 chars (spec 2 §4.4).
     pub merchant_reference: Option<MerchantReference>,
-    /// The transaction that used up this reference.
-    ///
-    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.4).
+    /// The transaction that used up this reference. `uniqueMerchantReference`: up to 128 chars (spec 2 §4.4).
     pub unique_merchant_reference: Option<UniqueMerchantReference>,
 }
 
 impl TransactionLookup {
     /// With nothing set.
-    #[must_use]
     pub fn new() -> Self {
         Self { transaction_key: None, merchant_reference: None, unique_merchant_reference: None }
     }
 
-    /// The transaction with this key.
-    ///
-    /// `transactionKey`: 32 alphanumeric (spec 2 §4.4).
-    #[must_use]
+    /// The transaction with this key. `transactionKey`: 32 alphanumeric (spec 2 §4.4).
     pub fn transaction_key(mut self, transaction_key: impl Into<TransactionKey>) -> Self {
         self.transaction_key = Some(transaction_key.into());
         self
     }
 
-    /// Transactions that were created with this reference.
-    ///
-    /// `merchantReference`: up to 32 chars (spec 2 §4.4).
-    #[must_use]
+    /// Transactions that were created with this reference. `merchantReference`: up to 32 chars (spec 2 §4.4).
     pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
         self.merchant_reference = Some(merchant_reference.into());
         self
     }
 
-    /// The transaction that used up this reference.
-    ///
-    /// `uniqueMerchantReference`: up to 128 chars (spec 2 §4.4).
-    #[must_use]
+    /// The transaction that used up this reference. `uniqueMerchantReference`: up to 128 chars (spec 2 §4.4).
     pub fn unique_merchant_reference(mut self, unique_merchant_reference: impl Into<UniqueMerchantReference>) -> Self {
         self.unique_merchant_reference = Some(unique_merchant_reference.into());
         self
@@ -119,38 +104,17 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<TransactionLookup>,
 };
 
-/// `transactionKey`.
-pub(crate) static TRANSACTION_KEY: Field = Field {
-    wire: "transactionKey",
-    rust: "transaction_key",
-    format: Format::Alphanumeric,
-    length: Length::Between(32, 32),
-    spec: "32 alphanumeric",
-    source: "2 §4.4",
-    doc: "The transaction with this key.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANSACTION_KEY: Field =
+    Field::optional("transactionKey", "transaction_key", Format::Alphanumeric, Length::Between(32, 32))
+        .doc("2 §4.4", "The transaction with this key.")
+        .spec("32 alphanumeric");
 
-/// `merchantReference`.
-pub(crate) static MERCHANT_REFERENCE: Field = Field {
-    wire: "merchantReference",
-    rust: "merchant_reference",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "up to 32 chars",
-    source: "2 §4.4",
-    doc: "Transactions that were created with this reference.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_REFERENCE: Field =
+    Field::optional("merchantReference", "merchant_reference", Format::Text, Length::Between(0, 32))
+        .doc("2 §4.4", "Transactions that were created with this reference.")
+        .spec("up to 32 chars");
 
-/// `uniqueMerchantReference`.
-pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field = Field {
-    wire: "uniqueMerchantReference",
-    rust: "unique_merchant_reference",
-    format: Format::Text,
-    length: Length::Between(0, 128),
-    spec: "up to 128 chars",
-    source: "2 §4.4",
-    doc: "The transaction that used up this reference.",
-    ..Field::DEFAULT
-};
+pub(crate) static UNIQUE_MERCHANT_REFERENCE: Field =
+    Field::optional("uniqueMerchantReference", "unique_merchant_reference", Format::Text, Length::Between(0, 128))
+        .doc("2 §4.4", "The transaction that used up this reference.")
+        .spec("up to 128 chars");

@@ -19,49 +19,31 @@ use crate::{
 ///
 /// `POST /v3/token/updateCardKeyDetails` (spec 1 §4.6). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: safe (it writes values, so writing them twice leaves the same record).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct UpdateCardKeyDetails {
-    /// The token to change.
-    ///
-    /// `cardKey`: alphanumeric (spec 1 §4.6).
+    /// The token to change. `cardKey`: alphanumeric (spec 1 §4.6).
     pub card_key: CardKey,
-    /// Must be the customer reference of the token when given; it is not changed.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 1 §4.6).
+    /// Must be the customer reference of the token when given; it is not changed. `merchantCustomerReference`: up to 45 chars (spec 1 §4.6).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
-    /// The customer, recorded with the token or transaction.
-    ///
-    /// Source: spec 1 §4.6.
+    /// The customer, recorded with the token or transaction. (spec 1 §4.6)
     pub customer: Customer,
-    /// Fixed-line telephone number of the customer.
-    ///
-    /// `customerTelephone`: up to 14 chars (spec 1 §4.6).
+    /// Fixed-line telephone number of the customer. `customerTelephone`: up to 14 chars (spec 1 §4.6).
     pub customer_telephone: Option<String>,
-    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it.
-    ///
-    /// Source: spec 1 §4.6.
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
     pub cardholder_address: CardholderAddress,
-    /// A name for the card.
-    ///
-    /// `cardDescription`: up to 50 chars (spec 1 §4.6).
+    /// A name for the card. `cardDescription`: up to 50 chars (spec 1 §4.6).
     pub card_description: Option<String>,
-    /// Name printed on the card.
-    ///
-    /// `cardholderName`: up to 50 chars (spec 1 §4.6).
+    /// Name printed on the card. `cardholderName`: up to 50 chars (spec 1 §4.6).
     pub cardholder_name: Option<String>,
-    /// New month of expiry, 01 to 12.
-    ///
-    /// `cardExpiryMonth`: 2 digits (spec 1 §4.6).
+    /// New month of expiry, 01 to 12. `cardExpiryMonth`: 2 digits (spec 1 §4.6).
     pub card_expiry_month: Option<String>,
-    /// New year of expiry, with or without the century.
-    ///
-    /// `cardExpiryYear`: 2 or 4 digits (spec 1 §4.6).
+    /// New year of expiry, with or without the century. `cardExpiryYear`: 2 or 4 digits (spec 1 §4.6).
     pub card_expiry_year: Option<String>,
 }
 
 impl UpdateCardKeyDetails {
     /// With everything that is required.
-    #[must_use]
     pub fn new(card_key: impl Into<CardKey>) -> Self {
         Self {
             card_key: card_key.into(),
@@ -76,10 +58,7 @@ impl UpdateCardKeyDetails {
         }
     }
 
-    /// Must be the customer reference of the token when given; it is not changed.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 1 §4.6).
-    #[must_use]
+    /// Must be the customer reference of the token when given; it is not changed. `merchantCustomerReference`: up to 45 chars (spec 1 §4.6).
     pub fn merchant_customer_reference(
         mut self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -88,64 +67,43 @@ impl UpdateCardKeyDetails {
         self
     }
 
-    /// The customer, recorded with the token or transaction.
-    ///
-    /// Source: spec 1 §4.6.
-    #[must_use]
+    /// The customer, recorded with the token or transaction. (spec 1 §4.6)
     pub fn customer(mut self, customer: Customer) -> Self {
         self.customer = customer;
         self
     }
 
-    /// Fixed-line telephone number of the customer.
-    ///
-    /// `customerTelephone`: up to 14 chars (spec 1 §4.6).
-    #[must_use]
+    /// Fixed-line telephone number of the customer. `customerTelephone`: up to 14 chars (spec 1 §4.6).
     pub fn customer_telephone(mut self, customer_telephone: impl Into<String>) -> Self {
         self.customer_telephone = Some(customer_telephone.into());
         self
     }
 
-    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it.
-    ///
-    /// Source: spec 1 §4.6.
-    #[must_use]
+    /// Address of the cardholder: a bank verifies it, and it is stored with a token. A type apart from CustomerAddress, so that an address that was not meant for verification is never sent for it. (spec 1 §4.6)
     pub fn cardholder_address(mut self, cardholder_address: CardholderAddress) -> Self {
         self.cardholder_address = cardholder_address;
         self
     }
 
-    /// A name for the card.
-    ///
-    /// `cardDescription`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// A name for the card. `cardDescription`: up to 50 chars (spec 1 §4.6).
     pub fn card_description(mut self, card_description: impl Into<String>) -> Self {
         self.card_description = Some(card_description.into());
         self
     }
 
-    /// Name printed on the card.
-    ///
-    /// `cardholderName`: up to 50 chars (spec 1 §4.6).
-    #[must_use]
+    /// Name printed on the card. `cardholderName`: up to 50 chars (spec 1 §4.6).
     pub fn cardholder_name(mut self, cardholder_name: impl Into<String>) -> Self {
         self.cardholder_name = Some(cardholder_name.into());
         self
     }
 
-    /// New month of expiry, 01 to 12.
-    ///
-    /// `cardExpiryMonth`: 2 digits (spec 1 §4.6).
-    #[must_use]
+    /// New month of expiry, 01 to 12. `cardExpiryMonth`: 2 digits (spec 1 §4.6).
     pub fn card_expiry_month(mut self, card_expiry_month: impl Into<String>) -> Self {
         self.card_expiry_month = Some(card_expiry_month.into());
         self
     }
 
-    /// New year of expiry, with or without the century.
-    ///
-    /// `cardExpiryYear`: 2 or 4 digits (spec 1 §4.6).
-    #[must_use]
+    /// New year of expiry, with or without the century. `cardExpiryYear`: 2 or 4 digits (spec 1 §4.6).
     pub fn card_expiry_year(mut self, card_expiry_year: impl Into<String>) -> Self {
         self.card_expiry_year = Some(card_expiry_year.into());
         self
@@ -241,88 +199,38 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<UpdateCardKeyDetails>,
 };
 
-/// `cardKey`.
-pub(crate) static CARD_KEY: Field = Field {
-    wire: "cardKey",
-    rust: "card_key",
-    format: Format::Text,
-    required: true,
-    spec: "alphanumeric",
-    source: "1 §4.6",
-    doc: "The token to change.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_KEY: Field = Field::required("cardKey", "card_key", Format::Text, Length::Any)
+    .doc("1 §4.6", "The token to change.")
+    .spec("alphanumeric");
 
-/// `merchantCustomerReference`.
-pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
-    wire: "merchantCustomerReference",
-    rust: "merchant_customer_reference",
-    format: Format::Text,
-    length: Length::Between(0, 45),
-    spec: "up to 45 chars",
-    source: "1 §4.6",
-    doc: "Must be the customer reference of the token when given; it is not changed.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
+    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
+        .doc("1 §4.6", "Must be the customer reference of the token when given; it is not changed.")
+        .spec("up to 45 chars");
 
-/// `customerTelephone`.
-pub(crate) static CUSTOMER_TELEPHONE: Field = Field {
-    wire: "customerTelephone",
-    rust: "customer_telephone",
-    format: Format::Text,
-    length: Length::Between(0, 14),
-    spec: "up to 14 chars",
-    source: "1 §4.6",
-    doc: "Fixed-line telephone number of the customer.",
-    ..Field::DEFAULT
-};
+pub(crate) static CUSTOMER_TELEPHONE: Field =
+    Field::optional("customerTelephone", "customer_telephone", Format::Text, Length::Between(0, 14))
+        .doc("1 §4.6", "Fixed-line telephone number of the customer.")
+        .spec("up to 14 chars");
 
-/// `cardDescription`.
-pub(crate) static CARD_DESCRIPTION: Field = Field {
-    wire: "cardDescription",
-    rust: "card_description",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "A name for the card.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_DESCRIPTION: Field =
+    Field::optional("cardDescription", "card_description", Format::Text, Length::Between(0, 50))
+        .doc("1 §4.6", "A name for the card.")
+        .spec("up to 50 chars");
 
-/// `cardholderName`.
-pub(crate) static CARDHOLDER_NAME: Field = Field {
-    wire: "cardholderName",
-    rust: "cardholder_name",
-    format: Format::Text,
-    length: Length::Between(0, 50),
-    aliases: &["cardHolderName"],
-    spec: "up to 50 chars",
-    source: "1 §4.6",
-    doc: "Name printed on the card.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARDHOLDER_NAME: Field =
+    Field::optional("cardholderName", "cardholder_name", Format::Text, Length::Between(0, 50))
+        .doc("1 §4.6", "Name printed on the card.")
+        .spec("up to 50 chars")
+        .aliases(&["cardHolderName"]);
 
-/// `cardExpiryMonth`.
-pub(crate) static CARD_EXPIRY_MONTH: Field = Field {
-    wire: "cardExpiryMonth",
-    rust: "card_expiry_month",
-    format: Format::Month,
-    length: Length::Between(2, 2),
-    spec: "2 digits",
-    source: "1 §4.6",
-    doc: "New month of expiry, 01 to 12.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_EXPIRY_MONTH: Field =
+    Field::optional("cardExpiryMonth", "card_expiry_month", Format::Month, Length::Between(2, 2))
+        .doc("1 §4.6", "New month of expiry, 01 to 12.")
+        .spec("2 digits");
 
-/// `cardExpiryYear`.
-pub(crate) static CARD_EXPIRY_YEAR: Field = Field {
-    wire: "cardExpiryYear",
-    rust: "card_expiry_year",
-    format: Format::Year,
-    length: Length::Between(2, 4),
-    aliases: &["cardExipryYear"],
-    spec: "2 or 4 digits",
-    source: "1 §4.6",
-    doc: "New year of expiry, with or without the century.",
-    ..Field::DEFAULT
-};
+pub(crate) static CARD_EXPIRY_YEAR: Field =
+    Field::optional("cardExpiryYear", "card_expiry_year", Format::Year, Length::Between(2, 4))
+        .doc("1 §4.6", "New year of expiry, with or without the century.")
+        .spec("2 or 4 digits")
+        .aliases(&["cardExipryYear"]);

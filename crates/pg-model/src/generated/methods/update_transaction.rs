@@ -16,33 +16,24 @@ use crate::{
 ///
 /// `POST /v3/transaction/update` (spec 2 §4.4). Answered with [`Acknowledgement`](crate::Acknowledgement). Retry class: never (a repeat is refused because the value is set, which looks like a value that was there before: look the transaction up).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 #[non_exhaustive]
 pub struct UpdateTransaction {
-    /// The transaction to add to; any but an EFT.
-    ///
-    /// `transactionKey`: 32 alphanumeric (spec 2 §4.4).
+    /// The transaction to add to; any but an EFT. `transactionKey`: 32 alphanumeric (spec 2 §4.4).
     pub transaction_key: TransactionKey,
-    /// Reference of the customer.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.4).
+    /// Reference of the customer. `merchantCustomerReference`: up to 45 chars (spec 2 §4.4).
     pub merchant_customer_reference: Option<MerchantCustomerReference>,
-    /// Reference for reports.
-    ///
-    /// `merchantReference`: up to 32 chars (spec 2 §4.4).
+    /// Reference for reports. `merchantReference`: up to 32 chars (spec 2 §4.4).
     pub merchant_reference: Option<MerchantReference>,
 }
 
 impl UpdateTransaction {
     /// With everything that is required.
-    #[must_use]
     pub fn new(transaction_key: impl Into<TransactionKey>) -> Self {
         Self { transaction_key: transaction_key.into(), merchant_customer_reference: None, merchant_reference: None }
     }
 
-    /// Reference of the customer.
-    ///
-    /// `merchantCustomerReference`: up to 45 chars (spec 2 §4.4).
-    #[must_use]
+    /// Reference of the customer. `merchantCustomerReference`: up to 45 chars (spec 2 §4.4).
     pub fn merchant_customer_reference(
         mut self,
         merchant_customer_reference: impl Into<MerchantCustomerReference>,
@@ -51,10 +42,7 @@ impl UpdateTransaction {
         self
     }
 
-    /// Reference for reports.
-    ///
-    /// `merchantReference`: up to 32 chars (spec 2 §4.4).
-    #[must_use]
+    /// Reference for reports. `merchantReference`: up to 32 chars (spec 2 §4.4).
     pub fn merchant_reference(mut self, merchant_reference: impl Into<MerchantReference>) -> Self {
         self.merchant_reference = Some(merchant_reference.into());
         self
@@ -108,39 +96,17 @@ pub(crate) static INFO: MethodInfo = MethodInfo {
     check: check_as::<UpdateTransaction>,
 };
 
-/// `transactionKey`.
-pub(crate) static TRANSACTION_KEY: Field = Field {
-    wire: "transactionKey",
-    rust: "transaction_key",
-    format: Format::Alphanumeric,
-    length: Length::Between(32, 32),
-    required: true,
-    spec: "32 alphanumeric",
-    source: "2 §4.4",
-    doc: "The transaction to add to; any but an EFT.",
-    ..Field::DEFAULT
-};
+pub(crate) static TRANSACTION_KEY: Field =
+    Field::required("transactionKey", "transaction_key", Format::Alphanumeric, Length::Between(32, 32))
+        .doc("2 §4.4", "The transaction to add to; any but an EFT.")
+        .spec("32 alphanumeric");
 
-/// `merchantCustomerReference`.
-pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field = Field {
-    wire: "merchantCustomerReference",
-    rust: "merchant_customer_reference",
-    format: Format::Text,
-    length: Length::Between(0, 45),
-    spec: "up to 45 chars",
-    source: "2 §4.4",
-    doc: "Reference of the customer.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_CUSTOMER_REFERENCE: Field =
+    Field::optional("merchantCustomerReference", "merchant_customer_reference", Format::Text, Length::Between(0, 45))
+        .doc("2 §4.4", "Reference of the customer.")
+        .spec("up to 45 chars");
 
-/// `merchantReference`.
-pub(crate) static MERCHANT_REFERENCE: Field = Field {
-    wire: "merchantReference",
-    rust: "merchant_reference",
-    format: Format::Text,
-    length: Length::Between(0, 32),
-    spec: "up to 32 chars",
-    source: "2 §4.4",
-    doc: "Reference for reports.",
-    ..Field::DEFAULT
-};
+pub(crate) static MERCHANT_REFERENCE: Field =
+    Field::optional("merchantReference", "merchant_reference", Format::Text, Length::Between(0, 32))
+        .doc("2 §4.4", "Reference for reports.")
+        .spec("up to 32 chars");
