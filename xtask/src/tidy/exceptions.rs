@@ -68,18 +68,16 @@ mod tests {
 
     #[test]
     fn labelled_exceptions_at_the_edges_pass() {
-        for path in [
-            "crates/pg-hyper/src/client.rs",
-            "crates/pg-sandbox/src/server/mod.rs",
-            "crates/pg-model/benches/decode.rs",
-        ] {
+        for path in
+            ["crates/pg-hyper/src/client.rs", "crates/pg-sandbox/src/server.rs", "crates/pg-model/benches/decode.rs"]
+        {
             assert!(complaints(path, LABELLED).is_empty(), "{path}");
         }
     }
 
     #[test]
     fn exceptions_in_the_cores_are_told() {
-        for path in ["crates/pg-proto/src/lib.rs", "crates/pg-sandbox/src/core/mod.rs", "tests/tests/journey.rs"] {
+        for path in ["crates/pg-proto/src/lib.rs", "crates/pg-sandbox/src/core.rs", "tests/tests/journey.rs"] {
             assert_eq!(
                 complaints(path, LABELLED),
                 [format!("lifts {} away from the edges of the system", LINTS[0])],

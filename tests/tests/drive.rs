@@ -5,7 +5,7 @@
 
 mod cancelled;
 mod card_form;
-#[path = "../../examples/charge_once.rs"]
+#[path = "../examples/charge_once.rs"]
 mod charge_once;
 mod checkout;
 mod cut;
