@@ -2,11 +2,11 @@
 
 mod details;
 pub(crate) mod dialect;
-mod profile;
+pub(crate) mod profile;
 mod setting;
 mod values;
 
-pub(crate) use details::{AccountFlags, Details};
+pub(crate) use details::{AccountFlags, Details, variable};
 pub(crate) use setting::Setting;
 
 /// Where `--help` shows the flags.

@@ -2,6 +2,7 @@
 
 mod call;
 mod completions;
+mod config;
 mod decrypt;
 mod demo;
 mod explain;
@@ -13,8 +14,10 @@ pub(crate) mod rehearse;
 mod sandbox;
 mod sign;
 mod survey;
+mod trigger;
 mod update_cards;
 mod verify;
+mod walkthrough;
 
 use clap::Subcommand;
 
@@ -32,9 +35,11 @@ pub(crate) enum Command {
     Decrypt(decrypt::Arguments),
     Listen(Box<listen::Arguments>),
     UpdateCards(Box<update_cards::Arguments>),
-    Sandbox(sandbox::Arguments),
+    Sandbox(Box<sandbox::Arguments>),
+    Trigger(trigger::Arguments),
     Survey(Box<survey::Arguments>),
     Rehearse(Box<rehearse::Arguments>),
+    Config(config::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -51,9 +56,11 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
         Command::Decrypt(arguments) => decrypt::run(arguments, json),
         Command::Listen(arguments) => listen::run(*arguments, json),
         Command::UpdateCards(arguments) => update_cards::run(*arguments, json),
-        Command::Sandbox(arguments) => sandbox::run(arguments, json),
+        Command::Sandbox(arguments) => sandbox::run(*arguments, json),
+        Command::Trigger(arguments) => trigger::run(&arguments, json),
         Command::Survey(arguments) => survey::run(*arguments, json),
         Command::Rehearse(arguments) => rehearse::run(*arguments, json),
+        Command::Config(arguments) => config::run(arguments, json),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     }

@@ -88,6 +88,12 @@ impl Failure {
         self
     }
 
+    /// The same, with more words at the end of its message.
+    pub(crate) fn with(mut self, more: &str) -> Self {
+        self.report.message.push_str(more);
+        self
+    }
+
     /// What it says.
     pub(crate) fn message(&self) -> &str {
         &self.report.message

@@ -19,6 +19,8 @@
 mod account;
 mod argument;
 mod command;
+mod control;
+mod duration;
 mod failure;
 mod indented;
 mod listen_address;
@@ -29,6 +31,7 @@ mod reference;
 mod refusal;
 mod shell;
 mod suggestion;
+mod table;
 
 use std::{io::Write, process::ExitCode};
 

@@ -217,7 +217,7 @@ fn warn_of_blanks(setting: Setting, name: &str, value: &Secret) {
 ///
 /// # Errors
 /// When it is no text.
-fn variable(name: &str) -> Result<Option<String>, Failure> {
+pub(crate) fn variable(name: &str) -> Result<Option<String>, Failure> {
     match std::env::var(name) {
         Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
         Err(VarError::NotPresent) => Ok(None),

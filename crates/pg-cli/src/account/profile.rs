@@ -16,18 +16,19 @@ use std::{
 };
 
 use pg_model::mask;
+use toml::de::{DeTable, DeValue};
 
-use super::values::Values;
+use super::{Setting, values::Values};
 use crate::{argument, failure::Failure, output, suggestion};
 
-/// The profile that is taken when none is named.
-const DEFAULT: &str = "default";
+/// The profile that is used if none is named.
+pub(crate) const DEFAULT: &str = "default";
 
 /// The members of one profile.
 pub(super) type Profile = Values;
 
 /// Where profiles are looked for when no file is named.
-pub(super) fn usual_file() -> Option<PathBuf> {
+pub(crate) fn usual_file() -> Option<PathBuf> {
     let folder = |name| std::env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let config = folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")))?;
     Some(config.join("pg").join("profiles.toml"))
@@ -56,10 +57,16 @@ pub(super) fn read(path: &Path, asked: Option<&str>, named: bool) -> Result<Prof
     guard(&file, path)?;
     let text = argument::read_text(&mut file)
         .map_err(|error| Failure::misuse(format!("the profile file {shown} can't be read: {error}")))?;
-    let mut profiles =
-        parse(&text).map_err(|problem| Failure::misuse(format!("the profile file {shown}, {problem}")))?;
+    let mut profiles = parse(&text).map_err(|mistakes| {
+        let list: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        Failure::misuse(format!("the profile file {shown}, {}", list.join("; ")))
+    })?;
     match profiles.remove(asked.unwrap_or(DEFAULT)) {
-        Some(profile) => Ok(profile),
+        Some(entries) => {
+            let mut profile = Profile::default();
+            entries.into_iter().for_each(|entry| profile.put(entry.setting, entry.value));
+            Ok(profile)
+        }
         None => asked.map_or_else(
             || Ok(Profile::default()),
             |name| {
@@ -72,15 +79,84 @@ pub(super) fn read(path: &Path, asked: Option<&str>, named: bool) -> Result<Prof
     }
 }
 
-/// The profiles of a text, or line and column of what is wrong. The parser's own text quotes the line, which may hold
-/// a secret.
-fn parse(text: &str) -> Result<BTreeMap<String, Profile>, String> {
-    toml::from_str(text).map_err(|error| {
-        let before = &text[..error.span().map_or(0, |span| span.start).min(text.len())];
+/// One setting of a profile.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) setting: Setting,
+    pub(crate) value: String,
+    /// Where its value begins in the file.
+    pub(crate) at: usize,
+}
+
+/// The settings of each profile, by its name.
+pub(crate) type Profiles = BTreeMap<String, Vec<Entry>>;
+
+/// What is wrong with a profile file, and where. It quotes no value, which may be a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    line: usize,
+    column: usize,
+    problem: String,
+}
+
+impl Mistake {
+    /// A mistake at a byte of a text.
+    pub(crate) fn at(text: &str, at: usize, problem: impl Into<String>) -> Self {
+        let before = text.get(..at).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-        format!("line {line}, column {column}: {}", without_value(error.message().trim()).replace('\n', " "))
-    })
+        Self { line, column, problem: problem.into() }
+    }
+}
+
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.problem)
+    }
+}
+
+/// The profiles of a text, or everything that is wrong with it.
+pub(crate) fn parse(text: &str) -> Result<Profiles, Vec<Mistake>> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        vec![Mistake::at(text, at, without_value(error.message().trim()).replace('\n', " "))]
+    })?;
+    let (mut profiles, mut mistakes) = (Profiles::new(), Vec::new());
+    for (name, value) in table.get_ref() {
+        let DeValue::Table(members) = value.get_ref() else {
+            mistakes.push(Mistake::at(text, name.span().start, OUTSIDE));
+            continue;
+        };
+        let entries = profiles.entry(name.get_ref().to_string()).or_default();
+        for (member, value) in members {
+            let Some(setting) = Setting::ALL.into_iter().find(|setting| setting.member() == *member.get_ref()) else {
+                mistakes.push(Mistake::at(text, member.span().start, unknown(member.get_ref())));
+                continue;
+            };
+            match value.get_ref() {
+                DeValue::String(value_text) => {
+                    entries.push(Entry { setting, value: value_text.to_string(), at: value.span().start });
+                }
+                _ => {
+                    let problem = format!("{} must be a string in quotation marks", setting.member());
+                    mistakes.push(Mistake::at(text, value.span().start, problem));
+                }
+            }
+        }
+    }
+    if mistakes.is_empty() { Ok(profiles) } else { Err(mistakes) }
+}
+
+const OUTSIDE: &str = "expected a profile such as [staging]; settings belong below such a line";
+
+/// What to say about a setting that does not exist.
+pub(crate) fn unknown(member: &str) -> String {
+    let known = || Setting::ALL.into_iter().map(Setting::member);
+    let meant = suggestion::nearest(member, known()).map_or_else(
+        || format!("known are {}", known().collect::<Vec<_>>().join(", ")),
+        |near| format!("did you mean {near}?"),
+    );
+    format!("unknown setting {}; {meant}", mask::text(member))
 }
 
 /// What the parser says about a value of the wrong type, without the value: a key that lost its quotation marks is still a secret.
@@ -91,9 +167,12 @@ fn without_value(problem: &str) -> String {
     }
 }
 
-/// A file that everybody may read is no place for secrets.
+/// Refuses a file that every user may read, and warns of one that its group may read.
+///
+/// # Errors
+/// If it is not a file, or every user may read or write it.
 #[cfg(unix)]
-fn guard(file: &File, path: &Path) -> Result<(), Failure> {
+pub(crate) fn guard(file: &File, path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 
     let shown = mask::text(&path.display().to_string());
@@ -117,45 +196,55 @@ fn guard(file: &File, path: &Path) -> Result<(), Failure> {
 
 /// Other systems have no such mode.
 #[cfg(not(unix))]
-fn guard(_: &File, _: &Path) -> Result<(), Failure> {
+pub(crate) fn guard(_: &File, _: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::Setting;
+
+    fn only(text: &str) -> Mistake {
+        parse(text).unwrap_err().remove(0)
+    }
 
     #[test]
     fn profiles_are_tables_of_known_members() {
-        let mut profiles = parse("[a]\nbaseUrl = \"https://a.example\"\nshaKey = \"\"\n[b]\n").unwrap();
-        let a = profiles.get_mut("a").unwrap();
-        assert_eq!(a.take(Setting::BaseUrl).unwrap().expose(), "https://a.example");
-        assert!(a.take(Setting::ShaKey).is_none());
+        let profiles = parse("[a]\nbaseUrl = \"https://a.example\"\nshaKey = \"\"\n[b]\n").unwrap();
+        let [url, sha] = &*profiles["a"] else { panic!("{profiles:?}") };
+        assert_eq!((url.setting, &*url.value, url.at), (Setting::BaseUrl, "https://a.example", 14));
+        assert_eq!((sha.setting, &*sha.value), (Setting::ShaKey, ""));
         assert_eq!(profiles.len(), 2);
     }
 
     #[test]
-    fn errors_tell_the_place_and_quote_no_line() {
-        for (text, line) in [
+    fn mistakes_tell_the_place_and_what_was_meant_and_quote_no_value() {
+        for (text, says) in [
             ("[a]\napiKey = canary\n", "line 2"),
-            ("[a]\napiKey = \"k\"\napikey = \"canary\"\n", "line 3"),
-            ("[a]\napiKey = 5\n", "line 2"),
+            (
+                "[a]\napiKey = \"k\"\napikey = \"canary\"\n",
+                "line 3, column 1: unknown setting apikey; did you mean apiKey?",
+            ),
+            ("[a]\napiKey = 5\n", "line 2, column 10: apiKey must be a string in quotation marks"),
             ("[a]\napiKey = 4111111111111111\n", "line 2"),
-            ("a = 1", "line 1"),
+            (
+                "[a]\ncolour = \"canary\"\n",
+                "line 2, column 1: unknown setting colour; known are baseUrl, enterpriseBaseUrl",
+            ),
+            ("baseUrl = \"x\"", "line 1, column 1: expected a profile such as [staging]"),
         ] {
-            let problem = parse(text).map(|_| ()).unwrap_err();
-            assert!(problem.starts_with(line), "{problem}");
+            let problem = only(text).to_string();
+            assert!(problem.starts_with(says), "{problem}");
             assert!(!problem.contains("canary") && !problem.contains("4111"), "{problem}");
         }
+        assert_eq!(parse("[a]\nx = 1\ny = 2\n").unwrap_err().len(), 2);
     }
 
     #[test]
     fn members_are_named_as_settings_are() {
         for setting in Setting::ALL {
-            let text = format!("[a]\n{} = \"x\"\n", setting.member());
-            let mut profiles = parse(&text).unwrap();
-            assert_eq!(profiles.get_mut("a").unwrap().take(setting).unwrap().expose(), "x", "{setting:?}");
+            let profiles = parse(&format!("[a]\n{} = \"x\"\n", setting.member())).unwrap();
+            assert_eq!(profiles["a"][0].setting, setting);
         }
     }
 }

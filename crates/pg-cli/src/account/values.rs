@@ -1,14 +1,12 @@
 //! The details of an account as flags and as members of a profile: the same ones, with the same names.
 
 use pg_model::Secret;
-use serde::Deserialize;
 
 use super::Setting;
 
 /// What one place says of an account.
-#[derive(Default, clap::Args, Deserialize)]
+#[derive(Default, clap::Args)]
 #[command(next_help_heading = super::HEADING)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Values {
     /// Address of the version 3 services [env: PG_BASE_URL]
     #[arg(long, value_name = "URL")]
@@ -42,8 +40,17 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// What it says of a setting; nothing that is empty.
+    /// The value of a setting; nothing that is empty.
     pub(super) fn take(&mut self, setting: Setting) -> Option<Secret> {
+        self.place(setting).take().filter(|value| !value.is_empty()).map(Secret::from)
+    }
+
+    /// Sets the value of a setting.
+    pub(super) fn put(&mut self, setting: Setting, value: String) {
+        *self.place(setting) = Some(value);
+    }
+
+    const fn place(&mut self, setting: Setting) -> &mut Option<String> {
         match setting {
             Setting::BaseUrl => &mut self.base_url,
             Setting::EnterpriseBaseUrl => &mut self.enterprise_base_url,
@@ -55,8 +62,5 @@ impl Values {
             Setting::AccountUpdaterKey => &mut self.account_updater_key,
             Setting::Dialect => &mut self.dialect,
         }
-        .take()
-        .filter(|value| !value.is_empty())
-        .map(Secret::from)
     }
 }

@@ -6,6 +6,7 @@ mod lookup;
 mod preview;
 mod redirect;
 mod send;
+mod verbose;
 mod verdict;
 
 use std::time::Duration;
@@ -35,6 +36,7 @@ Examples:
   pg call transaction/auth cardNumber=- cardExpiryMonth=12 … < card.txt
   pg call transaction/refund transactionKey=… transactionValue=500 --dry-run
   pg call enterprise/address property_name=1 postcode='ZZ1 1AA' --curl
+  pg call token/lookup cardKey=4F2C-91 --verbose
 
 {}
 
@@ -58,6 +60,9 @@ pub(crate) struct Arguments {
     /// Does not check the parameters: the way round rules that the service has changed
     #[arg(long)]
     unchecked: bool,
+    /// Prints status, headers and basis of each request and reply on stderr, masked
+    #[arg(long, short)]
+    verbose: bool,
     /// Gives up after so long, connecting, sending and receiving together
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
@@ -102,6 +107,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         lookup: lookup::command(&given.parameters, &account_flags),
         next_page: given.parameters.get("nextPageUrl").unwrap_or_default().to_owned(),
         deadline: Duration::from_secs(arguments.timeout),
+        verbose: arguments.verbose,
         json,
     };
     // Only what the reply has to be read with is held while it is awaited.

@@ -1,18 +1,13 @@
 //! `pg demo`: a sandbox inside this process, and a tour of all its services over real loopback HTTP.
 
-mod browser;
 mod control;
-mod fields;
-mod listener;
-mod page;
-mod report;
 mod tour;
-mod wire;
 
 use std::net::SocketAddr;
 
 use pg_sandbox::{Config, Server, Settings, StoreChoice};
 
+use super::walkthrough::report::Report;
 use crate::{
     failure::Failure,
     listen_address,
@@ -53,11 +48,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let config = Config::default().listen(arguments.listen).store(StoreChoice::File(store.clone())).settings(settings);
     let ok = super::runtime()?.block_on(async {
         let server = Server::start(config).await.map_err(|error| super::sandbox::failure(&error))?;
-        let mut report = report::Report::new(json, listen_address::from_here(&server.base_url(), server.address()));
+        let base = listen_address::from_here(&server.base_url(), server.address());
+        let mut report = Report::new(json, "A tour of the service, from the card form to the hosted checkout", base);
         let walked = tour::walk(&server, merchant, &mut report).await;
         server.shutdown().await;
         walked?;
-        report.finish()
+        report.finish(None)
     })?;
     if arguments.keep {
         let path = shell::word(&store.display().to_string());

@@ -1,17 +1,25 @@
-//! `pg listen`: takes callbacks and returning customers, decodes what they bring, and finds out whether it is true.
+//! `pg listen`: receives callbacks and returning customers, decodes what they bring, confirms it, and forwards callbacks.
 
 mod addresses;
 mod confirm;
 mod event;
+mod forward;
 
 use std::{
+    io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     time::Duration,
 };
 
-use pg_hyper::{Receiver, proto::BaseUrl};
+use pg_hyper::{Receiver, ReceiverLimits, proto::BaseUrl};
+use tokio::net::TcpListener;
 
-use self::{addresses::Addresses, confirm::Confirming};
+use self::{
+    addresses::Addresses,
+    confirm::Confirming,
+    event::Event,
+    forward::{Forwarding, Target},
+};
 use crate::{
     account::{AccountFlags, Details},
     command::{self, interrupt::Interrupted},
@@ -20,17 +28,20 @@ use crate::{
     output::{self, Exit},
 };
 
-/// Receives callbacks and redirects, decodes them and confirms them, until it is interrupted
+/// Receives callbacks and redirects, confirms them, and forwards callbacks to your shop
 ///
-/// Nothing that comes in is signed, so nothing of it is believed: of a batch the result is fetched, of a payment its state
-/// is looked up, and what the card form brings is decrypted and marked as unauthenticated. Each address ends in a token that
-/// nobody can guess. It speaks plain HTTP: a proxy with a certificate belongs before it where the service is elsewhere.
+/// Callbacks are unsigned, so each is confirmed: a batch by retrieving its result, a payment by looking it up. What the card
+/// form brings is decrypted and marked as unauthenticated. Each address ends in a token that cannot be guessed; pass it as
+/// the callback URL of a request. With --forward-to each callback is sent on with its headers and body, and the service
+/// gets the status that your shop returned: a failed forward is not acknowledged. Runs until it is interrupted. It speaks
+/// plain HTTP; put a proxy with a certificate before it if the service is on another machine.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   pg listen                                                     on port 8490 of this machine
   pg listen --bind 0.0.0.0 --public-url https://shop.example/pg
   pg listen --token 0123456789abcdef0123456789abcdef            the addresses of an earlier run
+  pg listen --forward-to http://localhost:8000/callbacks        your shop gets each callback
   pg listen --json | jq .confirmed
 
 An end by Ctrl-C is exit code 0.")]
@@ -47,6 +58,9 @@ pub(crate) struct Arguments {
     /// 32 hexadecimal digits that all addresses are made of: an earlier run has told them
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
+    /// Sends each callback on to this address; the service gets the status that it returns
+    #[arg(long, value_name = "URL", value_parser = Target::parse)]
+    forward_to: Option<Target>,
     /// Gives up on a request that confirms something after so long
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
@@ -61,30 +75,85 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     crate::open_files::allow_many();
     command::runtime()?.block_on(async {
         let interrupted = Interrupted::listen()?;
-        let cannot =
-            |error| Failure::misuse(format!("cannot listen on {address}: {error}; choose another with --bind, --port"));
-        let mut receiver = Receiver::bind(address).await.map_err(cannot)?;
-        if let Some(public_url) = &arguments.public_url {
-            receiver = receiver.public_url(public_url);
-        }
         if arguments.bind.is_unspecified() && arguments.public_url.is_none() {
-            output::warn("nobody can call these addresses: put a name of this machine into them, or give --public-url");
+            output::warn(
+                "these addresses contain 0.0.0.0: replace it with a name of this machine, or set --public-url",
+            );
         }
-        let addresses = Addresses::open(&receiver, arguments.token.as_deref())?;
-        addresses.tell(json)?;
-        confirming.tell();
+        let public = arguments.public_url.as_ref();
+        let token = arguments.token.as_deref();
+        let ended = async {
+            match arguments.forward_to {
+                Some(target) => forward(address, target, public, token, &confirming, json).await,
+                None => receive(address, public, token, &confirming, json).await,
+            }
+        };
         tokio::select! {
             () = interrupted.wait() => {
                 output::say("pg: stopping");
                 Ok(Exit::Done)
             }
-            ended = listen(&mut receiver, &addresses, &confirming, json) => ended.map(|()| Exit::Done),
+            ended = ended => ended.map(|()| Exit::Done),
         }
     })
 }
 
-/// One after the other: what comes in faster than it can be confirmed waits, and beyond 256 is told to come again. So is a
-/// callback that was not confirmed and shown within five seconds, though it will be.
+fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
+    Failure::misuse(format!("cannot listen on {address}: {error}; choose another with --bind, --port"))
+}
+
+/// Receives callbacks and returning customers.
+async fn receive(
+    address: SocketAddr,
+    public_url: Option<&BaseUrl>,
+    token: Option<&str>,
+    confirming: &Confirming,
+    json: bool,
+) -> Result<(), Failure> {
+    let mut receiver = Receiver::bind(address).await.map_err(|error| cannot_listen(address, &error))?;
+    if let Some(public_url) = public_url {
+        receiver = receiver.public_url(public_url);
+    }
+    let addresses = Addresses::open(&receiver, token, false)?;
+    addresses.tell(json)?;
+    confirming.tell();
+    listen(&mut receiver, &addresses, confirming, json).await
+}
+
+/// Receives callbacks and hands them on.
+async fn forward(
+    address: SocketAddr,
+    target: Target,
+    public_url: Option<&BaseUrl>,
+    token: Option<&str>,
+    confirming: &Confirming,
+    json: bool,
+) -> Result<(), Failure> {
+    let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(address, &error))?;
+    let local = Forwarding::address(&listener).map_err(|error| cannot_listen(address, &error))?;
+    let base = match public_url {
+        Some(base) => base.clone(),
+        None => BaseUrl::parse(&format!("http://{local}")).map_err(|error| Failure::misuse(error.to_string()))?,
+    };
+    // It listens nowhere: its addresses are taken, and the requests go to this program's own server.
+    let addresses = Addresses::open(&Receiver::nested(&base, ReceiverLimits::default()), token, true)?;
+    addresses.tell(json)?;
+    confirming.tell();
+    let (forwarding, mut arriving) = Forwarding::new(listener, target, addresses.names());
+    let showing = async {
+        while let Some(arrived) = arriving.recv().await {
+            show(&arrived.event(confirming).await, json)?;
+        }
+        Ok(())
+    };
+    tokio::select! {
+        () = forwarding.serve() => Err(no_connections()),
+        shown = showing => shown,
+    }
+}
+
+/// Handles one notification after the other: what comes in faster than it can be confirmed waits, and beyond 256 is refused
+/// with 503. So is a callback that is not confirmed and shown within five seconds, though it is shown in the end.
 async fn listen(
     receiver: &mut Receiver,
     addresses: &Addresses,
@@ -92,17 +161,24 @@ async fn listen(
     json: bool,
 ) -> Result<(), Failure> {
     while let Some(received) = receiver.next().await {
-        let event = confirming.find_out(addresses.name(&received.token), received.notification).await;
-        let text = if json {
-            output::to_json(&event)?
-        } else {
-            let record = event.record().map_or_else(String::new, |record| {
-                format!("\n{}", indented(&pg_model::json::escape_invisible(record)))
-            });
-            event.headline() + &record
-        };
-        // It was taken, and does not come again.
-        output::news(&text).inspect_err(|_| output::say(&format!("pg: not handed over: {}", event.headline())))?;
+        show(&confirming.find_out(addresses.name(&received.token), received.notification).await, json)?;
     }
-    Err(Failure::new(Exit::NotReachable, "the system takes no connections any more"))
+    Err(no_connections())
+}
+
+fn no_connections() -> Failure {
+    Failure::new(Exit::NotReachable, "the system accepts no more connections")
+}
+
+fn show(event: &Event, json: bool) -> Result<(), Failure> {
+    let text = if json {
+        output::to_json(event)?
+    } else {
+        let record = event
+            .record()
+            .map_or_else(String::new, |record| format!("\n{}", indented(&pg_model::json::escape_invisible(record))));
+        event.headline() + &record
+    };
+    // It was taken, and does not come again.
+    output::news(&text).inspect_err(|_| output::say(&format!("pg: not handed over: {}", event.headline())))
 }

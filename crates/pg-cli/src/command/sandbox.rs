@@ -1,6 +1,7 @@
 //! `pg sandbox`: the whole service on this machine.
 
 mod certificates;
+pub(crate) mod remote;
 
 use std::{
     net::SocketAddr,
@@ -20,18 +21,22 @@ use serde_json::Value;
 use super::interrupt::Interrupted;
 use crate::{
     account::{Setting, dialect},
+    control::TOKEN,
     failure::Failure,
     listen_address, open_files,
     output::{self, Exit, Paint},
     shell::word,
 };
 
-/// Serves a sandbox of the whole service until it is interrupted
+/// Serves a sandbox of the whole service until it is interrupted, or controls one that runs
 ///
 /// Its credentials are published and open nothing else. With --json the first line of output is
-/// {"baseUrl": …, "enterpriseBaseUrl": …, "merchants": […]}. Credentials of a config file are not printed.
+/// {"baseUrl": …, "enterpriseBaseUrl": …, "merchants": […]}. Credentials of a config file are not printed. The commands
+/// below control a sandbox that runs already.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
   pg sandbox                                      on port 8480, records in memory
   pg sandbox --listen 127.0.0.1:0 --json          on a free port, for programs
@@ -41,6 +46,11 @@ Examples:
   pg sandbox --certificate-authority ca.pem       callbacks trust your own authority
   pg sandbox --dialect operator.toml              speaks like your operator's service
 
+Control a sandbox that runs:
+  pg sandbox faults add transaction/auth drop-reply
+  pg sandbox clock advance 31m
+  pg sandbox list transactions
+
 Merchants of a config file, TOML or JSON:
   [[merchant]]
   name = \"shop\"
@@ -48,8 +58,11 @@ Merchants of a config file, TOML or JSON:
   apiPassword = \"…\"
   shaKey = \"…\"
   currencies = [\"GBP\"]
-  rawCards = true")]
+  rawCards = true"
+)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    remote: Option<remote::Remote>,
     /// Where it listens; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8480", value_parser = listen_address::parse)]
     listen: SocketAddr,
@@ -126,8 +139,6 @@ impl Arguments {
     }
 }
 
-/// Where the token for the control interface comes from: arguments show in lists of processes.
-const CONTROL_TOKEN: &str = "PG_CONTROL_TOKEN";
 /// Characters of a token; fewer can be guessed.
 const SHORTEST_TOKEN: usize = 16;
 
@@ -137,11 +148,11 @@ impl Arguments {
         if !self.control_from_anywhere {
             return Ok(None);
         }
-        match std::env::var(CONTROL_TOKEN) {
+        match std::env::var(TOKEN) {
             Ok(token) if token.chars().count() >= SHORTEST_TOKEN => Ok(Some(Secret::new(token))),
             _ => Err(Failure::misuse(format!(
-                "--control-from-anywhere needs a token: set {CONTROL_TOKEN} to at least {SHORTEST_TOKEN} characters, for example \
-                 with {CONTROL_TOKEN}=$(openssl rand -hex 16)"
+                "--control-from-anywhere needs a token: set {TOKEN} to at least {SHORTEST_TOKEN} characters, for example \
+                 with {TOKEN}=$(openssl rand -hex 16)"
             ))),
         }
     }
@@ -164,7 +175,14 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    match arguments.remote.take() {
+        Some(remote) => remote::run(remote, json),
+        None => serve(arguments, json),
+    }
+}
+
+fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let merchants = match &arguments.config {
         Some(path) => config_file::read_merchants(path).and_then(Merchants::with).map_err(|error| match error {
             // It names the file itself.
@@ -296,7 +314,8 @@ impl Up<'_> {
     }
 }
 
-fn abilities(merchant: &Value) -> String {
+/// What an account may do, in a few words.
+pub(crate) fn abilities(merchant: &Value) -> String {
     let mut said: Vec<String> =
         vec![merchant["currencies"].as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(" ")];
     for (member, name) in [("rawCards", "raw card numbers"), ("accountUpdater", "account updater")] {

@@ -165,3 +165,24 @@ fn arguments_that_are_not_understood_are_misuse_for_programs_too() {
     let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(report["exit"], 2);
 }
+
+#[test]
+fn verbose_tells_status_headers_and_basis_and_no_secret() {
+    let sandbox = crate::command::sandbox::Running::start(&[]);
+    let card = crate::command::sandbox::CARD;
+    let ended = sandbox
+        .run(&format!("call transaction/auth cardNumber=4000000000001000 cardCV2=917 {card} --verbose"))
+        .ends(0)
+        .says("> POST http://127.0.0.1:")
+        .says(">   currency = GBP")
+        .says("< HTTP 200 OK")
+        .says("< content-type: application/json")
+        .says("= spec 2 ")
+        .hides(&["4000000000001000", "917", "MainSandboxApiPassword", "MainSandboxShaKey"]);
+    let reply: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(reply["transactionStatusCode"], "600");
+    sandbox.run("call token/lookup cardKey=none -v").says("= assumption A");
+    let closed = crate::command::peer::nobody();
+    let ended = sandbox.run(&format!("call token/lookup cardKey=a -v --base-url {closed}")).ends(3);
+    ended.says("< no response: ");
+}

@@ -1,8 +1,10 @@
 //! `pg listen`.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
+    net::TcpListener,
     process::{ChildStdout, Command},
+    sync::mpsc::{Receiver, channel},
 };
 
 use bytes::Bytes;
@@ -11,7 +13,8 @@ use pg_model::{CheckoutItem, Flag, GetToken, RequestAccountUpdater};
 use serde_json::Value;
 
 use crate::command::{
-    pg::{Ended, Pg, Started, words},
+    peer::read_request,
+    pg::{Ended, Pg, Started, pg, words},
     sandbox::Running,
     shop::Shop,
 };
@@ -86,7 +89,7 @@ fn callbacks_are_confirmed_by_asking_the_service() {
     assert_eq!(told["confirmed"]["cardKeyDetails"][0]["response"], "700");
     assert_eq!(told["confirmed"]["cardKeyDetails"][0]["card"]["cardNumber"], "400000******9003");
 
-    // Whoever knows the address can post anything: what the service does not confirm is no news.
+    // Anything can be posted to a known address: what the service does not confirm does not count.
     let forged =
         format!(r#"{{"batchKey":"{}","createdOn":"2026-01-01T00:00:00+00:00","cardKeyDetails":[]}}"#, "f".repeat(32));
     let post =
@@ -167,18 +170,18 @@ fn without_an_account_it_tells_what_comes_and_ends_on_demand() {
 }
 
 #[test]
-fn addresses_that_nobody_can_call_are_warned_of() {
+fn addresses_that_cannot_be_called_are_warned_of() {
     let mut child = words("listen --port 0 --bind 0.0.0.0").start();
     let said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     let said: Vec<String> = said.take_while(|line| !line.contains("the same addresses next time")).collect();
     assert!(
-        said[0].contains("warning: nobody can call these addresses") && said[0].contains("--public-url"),
+        said[0].contains("warning: these addresses contain 0.0.0.0") && said[0].contains("--public-url"),
         "{said:?}"
     );
 }
 
 #[test]
-fn callbacks_are_not_swallowed_when_nobody_reads() {
+fn callbacks_are_not_swallowed_when_the_reader_is_gone() {
     let sandbox = Running::start(&[]);
     let shop = Shop::of(&sandbox);
     let Listening { child, out, facts } = Listening::start(words("listen --port 0 --json"));
@@ -189,12 +192,84 @@ fn callbacks_are_not_swallowed_when_nobody_reads() {
     ended.hides(&["4929420573595709"]);
 }
 
+/// A shop that gives these statuses to its callbacks, one after the other, and tells what came.
+fn shop_that_answers(statuses: &'static [&'static str]) -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hooks?source=pg", listener.local_addr().unwrap());
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for status in statuses {
+            let (mut stream, _) = listener.accept().unwrap();
+            let request = read_request(&mut stream);
+            let head = "content-length: 0\r\nconnection: close";
+            stream.write_all(format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n").as_bytes()).unwrap();
+            tell.send(request).unwrap();
+        }
+    });
+    (url, told)
+}
+
+#[test]
+fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
+    let sandbox = Running::start(&[]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
+    let (target, came) = shop_that_answers(&["503 Service Unavailable", "204 No Content", "200 OK"]);
+    let command = words(&format!("listen --port 0 --json --forward-to {target}"));
+    let mut listening = Listening::start(sandbox.with_account(command, "main"));
+    let names: Vec<&String> = listening.facts["addresses"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["checkoutCallback", "updaterCallback"]);
+    let callback = listening.address("checkoutCallback").to_owned();
+    let trigger = |scenario: &str, url: &str| {
+        pg(["trigger", scenario, "--sandbox", base, "--callback-url", url, "--json"]).run().ends(0)
+    };
+    trigger("checkout", &callback);
+    let told = listening.next();
+    let id = told["forwarded"]["callback"].as_str().unwrap().to_owned();
+    assert_eq!((&told["what"], &told["confirmed"]["value"]), (&"checkoutCallback".into(), &"9.98".into()));
+    assert_eq!((&told["forwarded"]["status"], &told["forwarded"]["acknowledged"]), (&503.into(), &false.into()));
+    let first = came.recv().unwrap();
+    assert!(first.starts_with("POST /hooks?source=pg HTTP/1.1"), "{first}");
+    assert!(first.contains(&format!("pg-callback: {id}")) && first.contains("trans_key="), "{first}");
+    assert!(
+        first.contains("content-type: application/x-www-form-urlencoded") && first.contains("user-agent: pg-sandbox")
+    );
+    let journal = || -> Value {
+        let ended = pg(["sandbox", "callbacks", "show", &id, "--json", "--sandbox", base]).run().ends(0);
+        serde_json::from_str(&ended.out).unwrap()
+    };
+    assert_eq!((&journal()["status"], &journal()["lastResult"]["status"]), (&"failed".into(), &503.into()));
+
+    // The same callback again, and the shop takes it.
+    pg(["sandbox", "callbacks", "redeliver", &id, "--sandbox", base]).run().ends(0).prints("HTTP 204");
+    assert_eq!(listening.next()["forwarded"]["acknowledged"], true);
+    let body = |request: &str| request.split_once("\r\n\r\n").unwrap().1.to_owned();
+    assert_eq!(body(&came.recv().unwrap()), body(&first));
+    assert_eq!(journal()["status"], "delivered");
+
+    trigger("updater-batch", listening.address("updaterCallback"));
+    let told = listening.next();
+    assert_eq!((&told["what"], &told["forwarded"]["status"]), (&"updaterCallback".into(), &200.into()));
+    assert_eq!(told["confirmed"]["cardKeyDetails"].as_array().unwrap().len(), 3);
+
+    // The shop is gone: the service is told so.
+    pg(["sandbox", "callbacks", "redeliver", &id, "--sandbox", base]).run().ends(0).prints("HTTP 502");
+    let told = listening.next();
+    assert!(told["forwarded"]["error"].is_string() && told["forwarded"]["acknowledged"] == false, "{told}");
+    let shop = Shop::of(&sandbox);
+    let post = |url: &str| shop.send(Request::post(url).body(Bytes::from("x")).unwrap()).status().as_u16();
+    assert_eq!(post(&format!("{callback}0")), 404);
+    assert_eq!(post(&callback), 502);
+    assert_eq!(listening.next()["claims"], "a callback that can't be read");
+}
+
 #[test]
 fn what_keeps_it_from_listening_is_one_line() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let ended: Ended = words(&format!("listen --port {port}")).run();
     ended.ends(2).says("cannot listen on").says("--port");
     words("listen --port 0 --token short").run().ends(2).says("--token");
     words("listen --public-url nonsense").run().ends(2);
+    words("listen --forward-to localhost:8000").run().ends(2).says("expected an address such as");
+    words("listen --forward-to http://shop.example/hook").run().ends(2).says("use https");
 }

@@ -3,14 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use pg_hyper::{Client, Error, Transport, TransportError, TransportErrorKind};
+use pg_hyper::{Client, Error, HyperTransport, Transport, TransportError, TransportErrorKind};
 use pg_model::{
     Parameters, json,
     method::{AuthScheme, MethodInfo, RetrySafety},
 };
 use pg_proto::Account;
 
-use super::{redirect, verdict};
+use super::{redirect, verbose::Watched, verdict};
 use crate::{
     account::Setting,
     command::{self, interrupt::Interrupted},
@@ -30,6 +30,7 @@ pub(super) struct Call {
     /// Where the card form leads to when it is accepted.
     pub(super) next_page: String,
     pub(super) deadline: Duration,
+    pub(super) verbose: bool,
     pub(super) json: bool,
 }
 
@@ -40,7 +41,7 @@ impl Call {
     /// When there is none, or it is a refusal.
     pub(super) fn send(self, account: Account, parameters: Parameters) -> Result<Exit, Failure> {
         let dialect = Arc::clone(account.dialect());
-        let client = self.client(account)?;
+        let client = self.client(account);
         let reply = self.wait_for(client.call_by_name(self.info, parameters))?;
         let reply = json::write(&*reply);
         output::data(&self.shown(reply.clone()))?;
@@ -57,7 +58,7 @@ impl Call {
         request: http::Request<Bytes>,
         can_decrypt: bool,
     ) -> Result<Exit, Failure> {
-        let client = self.client(account)?;
+        let client = self.client(account);
         let response = self.wait_for(async { Ok(client.transport().send(request).await?) })?;
         let Some(location) = redirect::location(&response) else {
             return Err(match client.account().reply_of(self.info, &response) {
@@ -76,10 +77,9 @@ impl Call {
         Ok(redirect.exit)
     }
 
-    fn client(&self, account: Account) -> Result<Client, Failure> {
-        let builder =
-            Client::builder(account).map_err(|error| Failure::misuse(format!("{error}: use an https address")))?;
-        Ok(builder.deadline(self.deadline).build())
+    fn client(&self, account: Account) -> Client<Watched> {
+        let http = HyperTransport::new().deadline(self.deadline);
+        Client::with_transport(account, Watched { http, verbose: self.verbose })
     }
 
     /// Waits for a reply, or for the person who has waited long enough: that person is told the truth too.
@@ -123,7 +123,9 @@ impl Call {
         let failure = match error {
             Error::Misuse(_) => Failure::misuse(message),
             Error::Refused(_) => Failure::new(Exit::Refused, message),
-            Error::Transport(TransportError::NotSent(TransportErrorKind::Insecure(_))) => Failure::misuse(message),
+            Error::Transport(TransportError::NotSent(TransportErrorKind::Insecure(address))) => {
+                Failure::misuse(format!("{address}: use an https address"))
+            }
             Error::Transport(TransportError::NotSent(_)) => Failure::new(Exit::NotReachable, message),
             // Not a payment, or it would be unknown.
             Error::Transport(_) => {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Request, header::CONTENT_TYPE};
 use pg_hyper::Transport;
 
-use super::wire::Wire;
+use crate::command::walkthrough::wire::Wire;
 
 /// Puts the sandbox's clock forward.
 ///

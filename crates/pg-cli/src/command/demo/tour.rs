@@ -18,13 +18,16 @@ use pg_sandbox::{
     merchants::Merchant,
 };
 
-use super::{
-    fields::Pair,
-    listener::{self, Listener},
-    report::{Report, Step},
-    wire::{Exchange, Wire},
+use crate::{
+    command::walkthrough::{
+        fields::Pair,
+        listener::{self, Listener},
+        report::{Report, Step},
+        wire::{Exchange, Wire},
+    },
+    failure::Failure,
+    listen_address::from_here,
 };
-use crate::{failure::Failure, listen_address::from_here};
 
 /// What was seen, or what was seen instead of what was expected.
 type Seen = Result<String, String>;

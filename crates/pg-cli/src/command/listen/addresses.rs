@@ -26,13 +26,13 @@ pub(super) struct Addresses {
 }
 
 impl Addresses {
-    /// Opens one of each kind, all made of one token: the same one leads to the same addresses.
+    /// Opens one of each kind, or of each kind of callback, all derived from one token: the same token gives the same addresses.
     ///
     /// # Errors
-    /// When that is no token, or the system has no random bytes.
-    pub(super) fn open(receiver: &Receiver, token: Option<&str>) -> Result<Self, Failure> {
+    /// If the token is invalid, or the system has no random bytes.
+    pub(super) fn open(receiver: &Receiver, token: Option<&str>, only_callbacks: bool) -> Result<Self, Failure> {
         let unusable = |error: io::Error| Failure::misuse(format!("{error} (--token)"));
-        // The token is that of an address nobody is told, so that an address tells nobody the token.
+        // The token belongs to an address that is never published, so no published address reveals it.
         let unused = match token {
             Some(token) => receiver.reopen(EndpointPurpose::Challenge, token),
             None => receiver.open(EndpointPurpose::Challenge),
@@ -44,9 +44,17 @@ impl Addresses {
             let endpoint = receiver.reopen(purpose, &derived(&token, name)).map_err(unusable)?;
             Ok((endpoint, name, parameter))
         };
-        let endpoints = KINDS.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
+        let is_callback =
+            |purpose| matches!(purpose, EndpointPurpose::UpdaterCallback | EndpointPurpose::CheckoutCallback);
+        let kinds = KINDS.iter().filter(|(purpose, ..)| !only_callbacks || is_callback(*purpose));
+        let endpoints = kinds.map(open).collect::<Result<Vec<_>, Failure>>()?;
         let names = endpoints.iter().map(|(endpoint, name, _)| (endpoint.token().to_owned(), *name)).collect();
         Ok(Self { endpoints, names, token })
+    }
+
+    /// What each token is for.
+    pub(super) fn names(&self) -> HashMap<String, &'static str> {
+        self.names.clone()
     }
 
     /// The name of the address with this token.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pg_hyper::{
     Client, Notification,
     proto::{
-        Account, CardFormResult, Redirect, UpdaterHint,
+        Account, CardFormResult, CheckoutHint, Redirect, UpdaterHint,
         machine::retry::{RetryBounds, RetryOutcome},
     },
 };
@@ -41,10 +41,7 @@ impl Confirming {
     pub(super) async fn find_out(&self, what: &'static str, news: Notification) -> Event {
         match news {
             Notification::Updater(hint) => self.batch(what, &hint).await,
-            Notification::Paid(hint) => {
-                let event = Event::new(what, format!("payment {}", hint.trans_key()));
-                event.found(ask(&self.enterprise, hint.confirm(), |found| json::write(found)).await)
-            }
+            Notification::Paid(hint) => self.payment(what, &hint).await,
             Notification::CheckoutLeft => Event::new(what, "a customer went back from the checkout".to_owned()),
             Notification::CardForm(redirect) => {
                 let form = pg_model::mask::text(&redirect.form_id);
@@ -56,7 +53,14 @@ impl Confirming {
         }
     }
 
-    async fn batch(&self, what: &'static str, hint: &UpdaterHint) -> Event {
+    /// A payment that a callback or a customer claims, and what a lookup finds.
+    pub(super) async fn payment(&self, what: &'static str, hint: &CheckoutHint) -> Event {
+        let event = Event::new(what, format!("payment {}", hint.trans_key()));
+        event.found(ask(&self.enterprise, hint.confirm(), |found| json::write(found)).await)
+    }
+
+    /// A batch that a callback claims, and what its retrieval finds.
+    pub(super) async fn batch(&self, what: &'static str, hint: &UpdaterHint) -> Event {
         let key = &hint.claimed().batch_key;
         if key.as_str().len() != 32 || !key.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Event::new(what, "a batch".to_owned()).found(Err("that is no batch key".to_owned()));

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::forward::Forwarded;
 use crate::output;
 
 /// Something that came in.
@@ -16,17 +17,20 @@ pub(super) struct Event {
     /// What the service said when it was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirmed: Option<Box<RawValue>>,
-    /// What was decrypted: nobody vouches for it.
+    /// What was decrypted: unauthenticated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unauthenticated: Option<Box<RawValue>>,
     /// Why there is neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) not_confirmed: Option<String>,
+    /// Where it was handed on to, and what came of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forwarded: Option<Forwarded>,
 }
 
 impl Event {
     pub(super) const fn new(what: &'static str, claims: String) -> Self {
-        Self { what, claims, confirmed: None, unauthenticated: None, not_confirmed: None }
+        Self { what, claims, confirmed: None, unauthenticated: None, not_confirmed: None, forwarded: None }
     }
 
     /// The same, with what the service said, or why it said nothing.
@@ -47,6 +51,12 @@ impl Event {
         self
     }
 
+    /// The same, with what became of it elsewhere.
+    pub(super) fn forwarded(mut self, forwarded: Forwarded) -> Self {
+        self.forwarded = Some(forwarded);
+        self
+    }
+
     /// One line for people.
     pub(super) fn headline(&self) -> String {
         let end = match (&self.confirmed, &self.unauthenticated, &self.not_confirmed) {
@@ -55,7 +65,8 @@ impl Event {
             (.., Some(why)) => format!(": not confirmed: {why}"),
             _ => String::new(),
         };
-        output::harmless(&format!("{}: {}{end}", self.what, self.claims)).into_owned()
+        let forwarded = self.forwarded.as_ref().map_or_else(String::new, |forwarded| format!("; {}", forwarded.line()));
+        output::harmless(&format!("{}: {}{end}{forwarded}", self.what, self.claims)).into_owned()
     }
 
     /// What the line is about, as JSON.

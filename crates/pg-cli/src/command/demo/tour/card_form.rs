@@ -8,7 +8,7 @@ use super::{
     Seen, Tour, left, number,
     payments::{approved, pounds},
 };
-use crate::command::demo::{browser, fields};
+use crate::command::walkthrough::{browser, fields};
 
 pub(super) const REVIEW_PAGE: &str = "https://shop.example/review";
 pub(super) const CARD_PAGE: &str = "https://shop.example/card";

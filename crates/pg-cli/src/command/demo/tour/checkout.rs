@@ -9,7 +9,7 @@ use pg_model::{
 use pg_sandbox::cards::Scenario;
 
 use super::{Seen, Tour, left, number};
-use crate::command::demo::{browser, page::Page};
+use crate::command::walkthrough::{browser, page::Page};
 
 const SUCCESS_PAGE: &str = "https://shop.example/paid?order=9";
 const CANCEL_PAGE: &str = "https://shop.example/basket";

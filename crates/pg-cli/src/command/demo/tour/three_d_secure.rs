@@ -17,7 +17,7 @@ use super::{
     left, number, order,
     payments::{approved, pounds},
 };
-use crate::command::demo::browser;
+use crate::command::walkthrough::browser;
 
 /// Where the customer comes back to.
 const RETURN_PAGE: &str = "https://shop.example/authenticated?order=8";

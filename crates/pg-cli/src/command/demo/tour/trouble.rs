@@ -10,7 +10,7 @@ use super::{
     Seen, Tour, account, card, card_form, order,
     payments::{CUSTOMER, pounds},
 };
-use crate::command::demo::fields;
+use crate::command::walkthrough::fields;
 
 /// One digit off: its check digit is wrong.
 const MISTYPED: &str = "4000000000001001";

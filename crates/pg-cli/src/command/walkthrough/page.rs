@@ -1,25 +1,25 @@
-//! What a customer sees of a hosted page, as far as the demo needs it: its heading, its inputs and its buttons.
+//! What a customer sees of a hosted page, as far as a walk needs it: its heading, its inputs and its buttons.
 
 use super::fields::Pair;
 
 /// A page of the sandbox, which writes all attributes in double quotes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Page {
+pub(in crate::command) struct Page {
     /// The text of its first heading.
-    pub(super) heading: String,
+    pub(in crate::command) heading: String,
     /// Where its form goes: a path, or an address.
-    pub(super) action: String,
+    pub(in crate::command) action: String,
     /// Hidden inputs, which a browser sends along.
-    pub(super) hidden: Vec<Pair>,
+    pub(in crate::command) hidden: Vec<Pair>,
     /// The names of the inputs that a customer fills in.
-    pub(super) inputs: Vec<String>,
+    pub(in crate::command) inputs: Vec<String>,
     /// The values of the buttons that have one.
-    pub(super) buttons: Vec<String>,
+    pub(in crate::command) buttons: Vec<String>,
 }
 
 impl Page {
     /// Reads a page; what is missing stays empty.
-    pub(super) fn read(html: &str) -> Self {
+    pub(in crate::command) fn read(html: &str) -> Self {
         let mut page = Self::default();
         let mut in_heading = false;
         for part in html.split('<').skip(1) {
@@ -44,7 +44,7 @@ impl Page {
     }
 
     /// What of it is worth showing, name and value.
-    pub(super) fn shown(&self) -> Vec<Pair> {
+    pub(in crate::command) fn shown(&self) -> Vec<Pair> {
         let parts = [
             ("heading", self.heading.clone()),
             ("inputs", self.inputs.join(", ")),

@@ -14,7 +14,7 @@ use super::{page::Page, wire::Wire};
 ///
 /// # Errors
 /// When nothing came, in words.
-pub(super) async fn open(wire: &Wire, address: &str) -> Result<(StatusCode, Page), String> {
+pub(in crate::command) async fn open(wire: &Wire, address: &str) -> Result<(StatusCode, Page), String> {
     let request = Request::get(address).header(ACCEPT, "text/html").body(Bytes::new());
     let response = wire.send(request.map_err(|error| error.to_string())?).await.map_err(|error| error.to_string())?;
     let html = String::from_utf8_lossy(response.body());
@@ -25,7 +25,12 @@ pub(super) async fn open(wire: &Wire, address: &str) -> Result<(StatusCode, Page
 ///
 /// # Errors
 /// When the answer is no redirect, in words.
-pub(super) async fn submit(wire: &Wire, opened: &str, page: &Page, typed: &[(&str, &str)]) -> Result<String, String> {
+pub(in crate::command) async fn submit(
+    wire: &Wire,
+    opened: &str,
+    page: &Page,
+    typed: &[(&str, &str)],
+) -> Result<String, String> {
     let origin = opened
         .parse::<http::Uri>()
         .ok()
@@ -41,7 +46,7 @@ pub(super) async fn submit(wire: &Wire, opened: &str, page: &Page, typed: &[(&st
 ///
 /// # Errors
 /// When the answer is no redirect (303, spec 2 §4.2), in words.
-pub(super) async fn post(wire: &Wire, form: &CardForm, typed: &[(&str, &str)]) -> Result<String, String> {
+pub(in crate::command) async fn post(wire: &Wire, form: &CardForm, typed: &[(&str, &str)]) -> Result<String, String> {
     let mut body = form_urlencoded::Serializer::new(String::new());
     body.extend_pairs(form.hidden_fields()).extend_pairs(typed);
     location(&send(wire, form.action(), body.finish()).await?)

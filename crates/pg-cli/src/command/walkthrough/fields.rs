@@ -5,10 +5,10 @@ use pg_model::{Extra, ListShape, Record, RecordWriter, ServiceError, Value, deco
 use crate::argument;
 
 /// A name and a value, as it may be shown.
-pub(super) type Pair = (String, String);
+pub(in crate::command) type Pair = (String, String);
 
 /// The fields of a body in XML or JSON; nothing if it is neither.
-pub(super) fn of_body(body: &[u8]) -> Vec<Pair> {
+pub(in crate::command) fn of_body(body: &[u8]) -> Vec<Pair> {
     // It knows three names and keeps all others.
     let mut record = ServiceError::default();
     if decode_into(body, &mut record).is_err() {
@@ -18,7 +18,7 @@ pub(super) fn of_body(body: &[u8]) -> Vec<Pair> {
 }
 
 /// The fields of a record that hold something.
-pub(super) fn of_record(record: &dyn Record) -> Vec<Pair> {
+pub(in crate::command) fn of_record(record: &dyn Record) -> Vec<Pair> {
     let mut flat = Flat::default();
     record.write(&mut flat);
     flat.pairs

@@ -14,7 +14,7 @@ use tokio::{
 };
 
 /// What the listener answers every callback with.
-pub(super) const ANSWER: StatusCode = StatusCode::NO_CONTENT;
+pub(in crate::command) const ANSWER: StatusCode = StatusCode::NO_CONTENT;
 
 /// The most bytes of a callback.
 const LONGEST: usize = 64 << 10;
@@ -23,7 +23,7 @@ const LONGEST: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A server on a free port of this machine. It stops when it is dropped.
-pub(super) struct Listener {
+pub(in crate::command) struct Listener {
     port: u16,
     callbacks: UnboundedReceiver<Request<Bytes>>,
     listening: JoinHandle<()>,
@@ -34,7 +34,7 @@ impl Listener {
     ///
     /// # Errors
     /// When no port can be had.
-    pub(super) async fn start() -> io::Result<Self> {
+    pub(in crate::command) async fn start() -> io::Result<Self> {
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = bound.local_addr()?.port();
         let (came, callbacks) = unbounded_channel();
@@ -47,7 +47,7 @@ impl Listener {
     }
 
     /// The address of one of its pages.
-    pub(super) fn url(&self, page: &str) -> String {
+    pub(in crate::command) fn url(&self, page: &str) -> String {
         format!("http://127.0.0.1:{}/{page}", self.port)
     }
 
@@ -55,7 +55,7 @@ impl Listener {
     ///
     /// # Errors
     /// When none comes within five seconds, in words.
-    pub(super) async fn next(&mut self) -> Result<Request<Bytes>, String> {
+    pub(in crate::command) async fn next(&mut self) -> Result<Request<Bytes>, String> {
         match tokio::time::timeout(PATIENCE, self.callbacks.recv()).await {
             Ok(Some(callback)) => Ok(callback),
             _ => Err(format!("no callback within {} seconds", PATIENCE.as_secs())),
@@ -69,7 +69,7 @@ impl Drop for Listener {
     }
 }
 
-/// One connection after the other: the demo waits for one callback at a time.
+/// One connection after the other: a walk waits for one callback at a time.
 async fn serve(stream: TcpStream, port: u16, came: &UnboundedSender<Request<Bytes>>) {
     let service = service_fn(|request: Request<Incoming>| async move {
         let (mut parts, body) = request.into_parts();
@@ -77,7 +77,7 @@ async fn serve(stream: TcpStream, port: u16, came: &UnboundedSender<Request<Byte
         parts.uri = format!("http://127.0.0.1:{port}{}", parts.uri).parse().unwrap_or(parts.uri);
         let status = match Limited::new(body, LONGEST).collect().await {
             Ok(body) => {
-                // Nobody waits for it any more when the demo is over.
+                // The receiver is gone when the walk is over.
                 drop(came.send(Request::from_parts(parts, body.to_bytes())));
                 ANSWER
             }

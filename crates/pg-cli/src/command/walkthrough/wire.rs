@@ -1,4 +1,4 @@
-//! A transport that remembers what went over it, so that the demo shows what was really sent and received.
+//! A transport that remembers what went over it, so that a walk shows what was really sent and received.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,30 +8,30 @@ use pg_hyper::{HyperTransport, Transport, TransportError};
 
 /// Real HTTP over loopback, with a memory. Clones share both.
 #[derive(Clone, Default)]
-pub(super) struct Wire {
+pub(in crate::command) struct Wire {
     hyper: HyperTransport,
     exchanges: Arc<Mutex<Vec<Exchange>>>,
 }
 
 /// A request and what came back. Holds what was sent as it was: mask it before it is shown.
-pub(super) struct Exchange {
-    pub(super) request: Request<Bytes>,
+pub(in crate::command) struct Exchange {
+    pub(in crate::command) request: Request<Bytes>,
     /// Whether it is the service that sent it: a callback.
-    pub(super) callback: bool,
+    pub(in crate::command) callback: bool,
     /// `None` when nothing came back.
-    pub(super) reply: Option<Reply>,
+    pub(in crate::command) reply: Option<Reply>,
 }
 
 /// What came back.
-pub(super) struct Reply {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
+pub(in crate::command) struct Reply {
+    pub(in crate::command) status: StatusCode,
+    pub(in crate::command) headers: HeaderMap,
+    pub(in crate::command) body: Bytes,
 }
 
 impl Exchange {
     /// A callback, and what it was answered with.
-    pub(super) fn callback(request: Request<Bytes>, status: StatusCode) -> Self {
+    pub(in crate::command) fn callback(request: Request<Bytes>, status: StatusCode) -> Self {
         let reply = Reply { status, headers: HeaderMap::new(), body: Bytes::new() };
         Self { request, callback: true, reply: Some(reply) }
     }
@@ -39,14 +39,19 @@ impl Exchange {
 
 impl Reply {
     /// A header's text.
-    pub(super) fn header(&self, name: &str) -> Option<String> {
+    pub(in crate::command) fn header(&self, name: &str) -> Option<String> {
         self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
     }
 }
 
 impl Wire {
+    /// The same with another time for connecting, sending and receiving together.
+    pub(in crate::command) fn deadline(&self, deadline: std::time::Duration) -> Self {
+        Self { hyper: self.hyper.clone().deadline(deadline), exchanges: Arc::clone(&self.exchanges) }
+    }
+
     /// What went over it since the last time.
-    pub(super) fn take(&self) -> Vec<Exchange> {
+    pub(in crate::command) fn take(&self) -> Vec<Exchange> {
         std::mem::take(&mut *self.exchanges.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,7 +1,8 @@
-//! What the demo shows: each step as it happens, and the summary. With `--json` one document at the end.
+//! What a walk shows: each step as it happens, and the summary. With `--json` one document at the end.
 
 use http::{HeaderMap, header::CONTENT_TYPE};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{
     fields::{self, Pair},
@@ -20,18 +21,24 @@ const BASIS: &str = "pg-basis";
 const SHOWN: usize = 72;
 
 /// One step and how it went.
-pub(super) struct Step {
-    pub(super) title: &'static str,
-    pub(super) story: &'static str,
-    pub(super) exchanges: Vec<Exchange>,
+pub(in crate::command) struct Step {
+    pub(in crate::command) title: &'static str,
+    pub(in crate::command) story: &'static str,
+    pub(in crate::command) exchanges: Vec<Exchange>,
     /// What was found out without sending anything, name and value.
-    pub(super) findings: Vec<Pair>,
+    pub(in crate::command) findings: Vec<Pair>,
     /// What was seen, or what was seen instead of what was expected.
-    pub(super) seen: Result<String, String>,
+    pub(in crate::command) seen: Result<String, String>,
+}
+
+/// The state of the books at the end, for programs and for people.
+pub(in crate::command) struct Books {
+    pub(in crate::command) json: Value,
+    pub(in crate::command) page: String,
 }
 
 /// Collects the steps, and shows them unless a program reads.
-pub(super) struct Report {
+pub(in crate::command) struct Report {
     json: bool,
     paint: Paint,
     base: String,
@@ -76,11 +83,11 @@ struct Named {
 }
 
 impl Report {
-    /// A report of a sandbox at an address.
-    pub(super) fn new(json: bool, base: String) -> Self {
+    /// A report of a sandbox at an address, under a title.
+    pub(in crate::command) fn new(json: bool, title: &str, base: String) -> Self {
         let mut report = Self { json, paint: Paint::of_stdout(), base, chapter: "", steps: Vec::new(), failure: None };
         if !json {
-            let title = report.paint.bold("A tour of the service, from the card form to the hosted checkout");
+            let title = report.paint.bold(title);
             let page = format!("{title}\nover HTTP to a sandbox at {}; secrets are masked\n", report.base);
             report.print(&page);
         }
@@ -88,7 +95,7 @@ impl Report {
     }
 
     /// Begins a chapter, which the next steps belong to.
-    pub(super) fn chapter(&mut self, title: &'static str) {
+    pub(in crate::command) fn chapter(&mut self, title: &'static str) {
         self.chapter = title;
         if !self.json {
             let line = format!("{}\n", self.paint.bold(title));
@@ -97,7 +104,7 @@ impl Report {
     }
 
     /// Shows a step and keeps it for the summary.
-    pub(super) fn add(&mut self, step: Step) {
+    pub(in crate::command) fn add(&mut self, step: Step) {
         let number = self.steps.len() + 1;
         let (ok, result) = match step.seen {
             Ok(seen) => (true, seen),
@@ -118,11 +125,11 @@ impl Report {
         self.steps.push(shown);
     }
 
-    /// Ends with the summary. True when every step went as expected.
+    /// Ends with the summary, and with the books if they are given. True if every step went as expected.
     ///
     /// # Errors
-    /// When something could not be written.
-    pub(super) fn finish(mut self) -> Result<bool, Failure> {
+    /// If something could not be written.
+    pub(in crate::command) fn finish(mut self, books: Option<&Books>) -> Result<bool, Failure> {
         let ok = self.steps.iter().all(|step| step.ok);
         if self.json {
             #[derive(Serialize)]
@@ -131,11 +138,18 @@ impl Report {
                 ok: bool,
                 base_url: &'a str,
                 steps: &'a [ShownStep],
+                #[serde(skip_serializing_if = "Option::is_none")]
+                books: Option<&'a Value>,
             }
-            output::json(&Whole { ok, base_url: &self.base, steps: &self.steps })?;
+            let books = books.map(|books| &books.json);
+            output::json(&Whole { ok, base_url: &self.base, steps: &self.steps, books })?;
         } else {
             let summary = self.summary(ok);
             self.print(&summary);
+            if let Some(books) = books {
+                let books = format!("\n{}\n{}", self.paint.bold("Books"), books.page);
+                self.print(&books);
+            }
         }
         self.failure.map_or(Ok(ok), Err)
     }

@@ -1,0 +1,95 @@
+//! The profile file: where it is, and how it is written without ever being readable for others.
+
+use std::{
+    fs,
+    io::{ErrorKind, Write as _},
+    path::{Path, PathBuf},
+};
+
+use pg_model::mask;
+
+use crate::{
+    account::profile::{self, Mistake},
+    argument,
+    failure::Failure,
+};
+
+/// The file that the flag, else the environment, names, or the usual one.
+///
+/// # Errors
+/// If no folder of settings is known.
+pub(super) fn path(flag: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    let of_environment = || std::env::var_os("PG_PROFILE_FILE").filter(|file| !file.is_empty()).map(PathBuf::from);
+    flag.or_else(of_environment)
+        .or_else(profile::usual_file)
+        .ok_or_else(|| Failure::misuse("no folder for settings is known: set HOME, or name --profile-file FILE"))
+}
+
+/// Profiles have plain names, which need no quotation marks anywhere.
+///
+/// # Errors
+/// If the name has other characters.
+pub(super) fn check_name(name: &str) -> Result<(), Failure> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if !name.is_empty() && name.bytes().all(plain) {
+        Ok(())
+    } else {
+        let name = mask::text(name);
+        Err(Failure::misuse(format!(
+            "invalid profile name {name:?}: use letters, digits, - and _; settings follow the profile"
+        )))
+    }
+}
+
+/// The file's text; `None` if there is no file.
+///
+/// # Errors
+/// If it can't be read.
+pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match fs::File::open(path) {
+        Ok(mut file) => argument::read_text(&mut file).map(Some).map_err(|error| problem(path, &error.to_string())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(problem(path, &error.to_string())),
+    }
+}
+
+/// A failure about the file.
+pub(super) fn problem(path: &Path, problem: &str) -> Failure {
+    Failure::misuse(format!("the profile file {}: {problem}", mask::text(&path.display().to_string())))
+}
+
+/// A failure that lists mistakes in the file.
+pub(super) fn mistakes(path: &Path, mistakes: &[Mistake]) -> Failure {
+    let list: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    problem(path, &list.join("; "))
+}
+
+/// Replaces the file as a whole: it is complete at any time, and only its owner may read it.
+///
+/// # Errors
+/// If the folder can't be made or written to.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| problem(path, &format!("cannot be written: {error}"));
+    // A link is kept, and what it leads to is replaced.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    make(folder).map_err(failed)?;
+    // Mode 0600 from the start.
+    let mut file = tempfile::Builder::new().prefix(".profiles-").tempfile_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn make(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn make(folder: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(folder)
+}

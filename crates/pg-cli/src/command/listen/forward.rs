@@ -1,0 +1,282 @@
+//! `--forward-to`: each callback is handed to another address as it came, and acknowledged only if that address does so.
+
+use std::{collections::HashMap, convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderName, Request, Response, StatusCode, Uri, header};
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use pg_hyper::{HyperTransport, ReceiverLimits, Transport};
+use pg_proto::{BaseUrl, CheckoutHint, UpdaterHint};
+use serde::Serialize;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, mpsc},
+};
+
+use super::{confirm::Confirming, event::Event};
+
+/// Shorter than the ten seconds that the sandbox waits for an answer.
+const DEADLINE: Duration = Duration::from_secs(9);
+/// The header with the id of a callback in the sandbox's journal.
+const CALLBACK: &str = "pg-callback";
+/// Headers that belong to one connection and not to the request (RFC 9110, 7.6.1), and those that are made anew.
+const OF_A_CONNECTION: [HeaderName; 9] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    header::CONTENT_LENGTH,
+];
+
+/// An address that callbacks are forwarded to.
+#[derive(Clone, Debug)]
+pub(super) struct Target(Uri);
+
+impl Target {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// If it is not http or https, or plain HTTP to another machine.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        const FORM: &str = "expected an address such as http://localhost:8000/callbacks";
+        let uri: Uri = text.parse().map_err(|_| FORM.to_owned())?;
+        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(FORM.to_owned()) };
+        if authority.as_str().contains('@') {
+            return Err("credentials in the address are not supported".to_owned());
+        }
+        let base = BaseUrl::parse(&format!("{scheme}://{authority}")).map_err(|_| FORM.to_owned())?;
+        if base.is_private() {
+            Ok(Self(uri))
+        } else {
+            Err("plain HTTP is allowed on this machine only; use https".to_owned())
+        }
+    }
+}
+
+/// What became of a callback that was handed on.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Forwarded {
+    to: String,
+    /// The status of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// Whether the service was told that the callback arrived.
+    acknowledged: bool,
+    /// The callback's id in the sandbox's journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    callback: Option<String>,
+}
+
+impl Forwarded {
+    /// For people, in a few words.
+    pub(super) fn line(&self) -> String {
+        let answer = match (self.status, &self.error) {
+            (Some(status), _) => format!("HTTP {status}"),
+            (None, error) => error.clone().unwrap_or_default(),
+        };
+        let to = &self.to;
+        match (&self.callback, self.acknowledged) {
+            (_, true) => format!("forwarded to {to}: {answer}"),
+            (Some(id), false) => format!(
+                "forwarded to {to}: {answer}; not acknowledged, send it again with `pg sandbox callbacks redeliver {id}`"
+            ),
+            (None, false) => format!("forwarded to {to}: {answer}; not acknowledged"),
+        }
+    }
+}
+
+/// A callback that came, and what became of it.
+pub(super) struct Arrived {
+    what: &'static str,
+    request: Request<Bytes>,
+    forwarded: Forwarded,
+}
+
+impl Arrived {
+    /// What it claims, what the service says to that, and where it went.
+    pub(super) async fn event(self, confirming: &Confirming) -> Event {
+        let event = match self.what {
+            "updaterCallback" => match UpdaterHint::read(&self.request) {
+                Ok(hint) => confirming.batch(self.what, &hint).await,
+                Err(error) => {
+                    Event::new(self.what, "a callback that can't be read".to_owned()).found(Err(error.to_string()))
+                }
+            },
+            _ => match CheckoutHint::read(&self.request) {
+                Ok(hint) => confirming.payment(self.what, &hint).await,
+                Err(error) => {
+                    Event::new(self.what, "a callback that can't be read".to_owned()).found(Err(error.to_string()))
+                }
+            },
+        };
+        event.forwarded(self.forwarded)
+    }
+}
+
+/// A server that hands callbacks on.
+pub(super) struct Forwarding {
+    listener: TcpListener,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    target: Target,
+    /// What each token is for.
+    names: HashMap<String, &'static str>,
+    http: HyperTransport,
+    limits: ReceiverLimits,
+    connections: Semaphore,
+    arrived: mpsc::Sender<Arrived>,
+}
+
+impl Forwarding {
+    /// Listens for callbacks at the addresses with these tokens.
+    pub(super) fn new(
+        listener: TcpListener,
+        target: Target,
+        names: HashMap<String, &'static str>,
+    ) -> (Self, mpsc::Receiver<Arrived>) {
+        let limits = ReceiverLimits::default();
+        let (arrived, arriving) = mpsc::channel(limits.waiting);
+        let http = HyperTransport::new().deadline(DEADLINE);
+        let connections = Semaphore::new(limits.connections);
+        let shared = Shared { target, names, http, limits, connections, arrived };
+        (Self { listener, shared: Arc::new(shared) }, arriving)
+    }
+
+    /// Where it listens.
+    pub(super) fn address(listener: &TcpListener) -> std::io::Result<SocketAddr> {
+        listener.local_addr()
+    }
+
+    /// Serves until the system takes no connections any more.
+    pub(super) async fn serve(self) {
+        while let Ok((stream, _)) = self.listener.accept().await {
+            let shared = Arc::clone(&self.shared);
+            tokio::spawn(async move {
+                let Ok(_held) = shared.connections.acquire().await else { return };
+                let time = shared.limits.time;
+                // The sender of a broken or slow connection sees it too.
+                drop(tokio::time::timeout(time, connection(stream, &shared)).await);
+            });
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, shared: &Shared) -> Result<(), hyper::Error> {
+    let service = service_fn(|request: Request<Incoming>| async move {
+        let mut response = Response::new(Empty::<Bytes>::new());
+        *response.status_mut() = answer(request, shared).await;
+        Ok::<_, Infallible>(response)
+    });
+    http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await
+}
+
+/// Hands a callback on, and returns the status to answer the service with.
+async fn answer(request: Request<Incoming>, shared: &Shared) -> StatusCode {
+    let token = request.uri().path().rsplit('/').next().unwrap_or_default();
+    let Some(what) = shared.names.get(token).copied() else { return StatusCode::NOT_FOUND };
+    let (parts, body) = request.into_parts();
+    let Ok(body) = Limited::new(body, shared.limits.body_bytes).collect().await else {
+        return StatusCode::PAYLOAD_TOO_LARGE;
+    };
+    // A callback that could not be shown is not acknowledged.
+    let Ok(place) = shared.arrived.reserve().await else { return StatusCode::SERVICE_UNAVAILABLE };
+    let request = Request::from_parts(parts, body.to_bytes());
+    let callback = request.headers().get(CALLBACK).and_then(|id| id.to_str().ok()).map(pg_model::mask::text);
+    let (status, error) = match shared.http.send(handed_on(&request, &shared.target)).await {
+        Ok(response) => (Some(response.status()), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    let told = status.unwrap_or(StatusCode::BAD_GATEWAY);
+    place.send(Arrived {
+        what,
+        request,
+        forwarded: Forwarded {
+            to: pg_model::mask::text(&shared.target.0.to_string()),
+            status: status.map(|status| status.as_u16()),
+            error,
+            acknowledged: told.is_success(),
+            callback,
+        },
+    });
+    told
+}
+
+/// The same request, to the target.
+fn handed_on(request: &Request<Bytes>, target: &Target) -> Request<Bytes> {
+    let mut copy = Request::new(request.body().clone());
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = target.0.clone();
+    for (name, value) in request.headers() {
+        if *name != header::HOST && !OF_A_CONNECTION.contains(name) {
+            copy.headers_mut().append(name, value.clone());
+        }
+    }
+    copy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_addresses_that_may_be_called() {
+        for good in ["http://localhost:8000/callbacks?x=1", "https://shop.example/hook", "http://127.0.0.1:1"] {
+            assert!(Target::parse(good).is_ok(), "{good}");
+        }
+        for (wrong, says) in [
+            ("localhost:8000", "expected an address"),
+            ("ftp://localhost/", "expected an address"),
+            ("http://shop.example/hook", "use https"),
+            ("http://a:b@localhost/", "credentials"),
+        ] {
+            let said = Target::parse(wrong).unwrap_err();
+            assert!(said.contains(says), "{wrong}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_callback_is_handed_on_as_it_came() {
+        let request = Request::post("/token")
+            .header("host", "127.0.0.1:8490")
+            .header("connection", "close")
+            .header("content-type", "application/json")
+            .header("pg-callback", "7")
+            .body(Bytes::from("{}"))
+            .unwrap();
+        let copy = handed_on(&request, &Target::parse("http://localhost:8000/hook").unwrap());
+        assert_eq!((copy.method().as_str(), copy.uri().to_string()), ("POST", "http://localhost:8000/hook".to_owned()));
+        let names: Vec<&str> = copy.headers().keys().map(HeaderName::as_str).collect();
+        assert_eq!(names, ["content-type", "pg-callback"]);
+        assert_eq!(copy.body(), "{}");
+    }
+
+    #[test]
+    fn what_is_not_acknowledged_can_be_sent_again() {
+        let forwarded = |status, acknowledged| Forwarded {
+            to: "http://localhost/".to_owned(),
+            status,
+            error: status.is_none().then(|| "connection refused".to_owned()),
+            acknowledged,
+            callback: Some("7".to_owned()),
+        };
+        assert_eq!(forwarded(Some(204), true).line(), "forwarded to http://localhost/: HTTP 204");
+        assert!(
+            forwarded(Some(500), false)
+                .line()
+                .ends_with("HTTP 500; not acknowledged, send it again with `pg sandbox callbacks redeliver 7`")
+        );
+        assert!(forwarded(None, false).line().contains("connection refused; not acknowledged"));
+    }
+}

@@ -1,0 +1,104 @@
+//! Commands for a sandbox that runs: its faults, clock, cards, accounts, callbacks, lists and inspector.
+
+mod accounts;
+mod batches;
+mod callbacks;
+mod cards;
+mod clock;
+mod faults;
+mod list;
+mod open;
+
+use serde_json::Value;
+
+pub(in crate::command) use self::{accounts::find as account, list::transactions};
+
+use crate::{
+    command,
+    failure::Failure,
+    indented::indented,
+    output::{self, Exit},
+};
+
+/// What a running sandbox can be asked or told.
+#[derive(clap::Subcommand)]
+pub(crate) enum Remote {
+    Faults(faults::Arguments),
+    Clock(clock::Arguments),
+    Cards(cards::Arguments),
+    Accounts(accounts::Arguments),
+    Callbacks(callbacks::Arguments),
+    Batches(batches::Arguments),
+    List(list::Arguments),
+    Open(open::Arguments),
+}
+
+/// Runs a command against the sandbox that its flags name.
+pub(super) fn run(remote: Remote, json: bool) -> Result<Exit, Failure> {
+    command::runtime()?.block_on(async {
+        match remote {
+            Remote::Faults(arguments) => faults::run(arguments, json).await,
+            Remote::Clock(arguments) => clock::run(arguments, json).await,
+            Remote::Cards(arguments) => cards::run(arguments, json).await,
+            Remote::Accounts(arguments) => accounts::run(arguments, json).await,
+            Remote::Callbacks(arguments) => callbacks::run(arguments, json).await,
+            Remote::Batches(arguments) => batches::run(arguments, json).await,
+            Remote::List(arguments) => list::run(arguments, json).await,
+            Remote::Open(arguments) => open::run(arguments, json).await,
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Prints the control interface's own JSON, or what people read.
+fn print(value: &Value, json: bool, page: impl FnOnce(&Value) -> String) -> Result<(), Failure> {
+    if json { output::json(value) } else { output::page(&page(value)) }
+}
+
+/// Prints a list; says on standard error why it is empty.
+fn print_list(value: &Value, json: bool, empty: &str, page: impl FnOnce(&[Value]) -> String) -> Result<(), Failure> {
+    let entries = entries(value);
+    if json {
+        output::json(value)
+    } else if entries.is_empty() {
+        output::say(empty);
+        Ok(())
+    } else {
+        output::page(&page(entries))
+    }
+}
+
+fn entries(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A member as text: texts as they are, numbers and flags as JSON, nothing for null.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// One entry with all its members.
+fn whole(value: &Value) -> String {
+    output::harmless_lines(&indented(&pg_model::json::escape_invisible(&value.to_string()))).into_owned()
+}
+
+/// A key or number as one segment of a path.
+fn segment(key: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
+    key.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_stays_in_its_segment() {
+        assert_eq!(segment("4f2c-91"), "4f2c-91");
+        assert_eq!(segment("a/../b?"), "a%2F..%2Fb%3F");
+    }
+}

@@ -1,0 +1,74 @@
+//! `pg sandbox accounts`: merchants of a running sandbox, and their credentials where these are published.
+
+use serde_json::Value;
+
+use super::{entries, print, print_list, text};
+use crate::{
+    account::Setting,
+    command::sandbox::abilities,
+    control::{Control, SandboxFlags},
+    failure::Failure,
+    output, shell, suggestion,
+    table::table,
+};
+
+/// Lists the accounts, or prints the settings of one for a shell
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pg sandbox accounts                       names, currencies, what each may do
+  eval \"$(pg sandbox accounts main)\"        sets PG_BASE_URL, PG_API_KEY, … in this shell
+  pg sandbox accounts --json | jq '.[].name'
+
+Credentials of accounts from a config file are not shown.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    at: SandboxFlags,
+    /// The account whose settings are printed, as lines for a shell
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
+    let control = Control::new(&arguments.at)?;
+    let accounts = control.get("merchants").await?;
+    let Some(name) = &arguments.name else {
+        return print_list(&accounts, json, "pg: the sandbox has no accounts", |accounts| {
+            let rows: Vec<_> = accounts.iter().map(|account| [text(&account["name"]), abilities(account)]).collect();
+            table(["NAME", "WHAT IT MAY DO"], &rows)
+        });
+    };
+    let account = find(&accounts, name)?;
+    print(account, json, |account| exports(account, control.base().as_str()))
+}
+
+/// The account of a name.
+///
+/// # Errors
+/// If there is none; suggests the nearest.
+pub(crate) fn find<'a>(accounts: &'a Value, name: &str) -> Result<&'a Value, Failure> {
+    let known = || entries(accounts).iter().filter_map(|account| account["name"].as_str());
+    entries(accounts).iter().find(|account| account["name"] == name).ok_or_else(|| {
+        let list = known().collect::<Vec<_>>().join(", ");
+        let hint = suggestion::nearest(name, known()).map_or(list, |near| format!("did you mean {near}?"));
+        Failure::misuse(format!("unknown account {:?}; {hint}", pg_model::mask::text(name)))
+    })
+}
+
+/// Lines that set the account's details in a shell.
+fn exports(account: &Value, base: &str) -> String {
+    let base = base.trim_end_matches('/');
+    let mut lines = vec![
+        format!("export {}={}", Setting::BaseUrl.variable(), shell::word(base)),
+        format!("export {}={}", Setting::EnterpriseBaseUrl.variable(), shell::word(&format!("{base}/enterprise"))),
+    ];
+    for setting in Setting::ALL {
+        if let Some(value) = account[setting.member()].as_str() {
+            lines.push(format!("export {}={}", setting.variable(), shell::word(value)));
+        }
+    }
+    if account[Setting::ApiKey.member()].is_null() {
+        lines.push("# Its credentials are in the sandbox's config file.".to_owned());
+    }
+    output::harmless_lines(&lines.join("\n")).into_owned()
+}

@@ -1,0 +1,216 @@
+//! `pg sandbox callbacks`: what was or will be posted, and what the next ones do.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{entries, print, print_list, segment, text, whole};
+use crate::{
+    control::{Control, SandboxFlags},
+    duration,
+    failure::Failure,
+    output,
+    table::table,
+};
+
+/// Lists callbacks with their attempts, redelivers one, and makes the next ones fail, come late or come twice
+#[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  pg sandbox callbacks                           newest first
+  pg sandbox callbacks show ID                   one, with its body
+  pg sandbox callbacks redeliver                 the newest again
+  pg sandbox callbacks misbehave late --by 10m   the next one comes ten minutes late
+  pg sandbox callbacks reset"
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    at: SandboxFlags,
+    /// How many are listed
+    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    limit: u32,
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// Shows one callback with its body
+    Show {
+        /// The callback's id
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Sends a callback again, and waits for the answer
+    #[command(after_help = "\
+Examples:
+  pg sandbox callbacks redeliver       the newest
+  pg sandbox callbacks redeliver ID")]
+    Redeliver {
+        /// The callback's id; without it, the newest
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+    },
+    /// Makes the next callbacks fail, come late or come twice
+    #[command(after_help = "\
+Examples:
+  pg sandbox callbacks misbehave fail
+  pg sandbox callbacks misbehave late --by 10m
+  pg sandbox callbacks misbehave twice --times 3")]
+    Misbehave {
+        /// What the next callbacks do
+        #[arg(value_name = "KIND", value_enum)]
+        kind: Misbehaviour,
+        /// How late they come, on the sandbox's clock; for late only
+        #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+        by: Option<Duration>,
+        /// How many callbacks do so
+        #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        times: u32,
+    },
+    /// Lets all callbacks come as usual again
+    Reset,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Misbehaviour {
+    /// Recorded and never sent
+    Fail,
+    /// Sent late, by --by
+    Late,
+    /// Sent twice
+    Twice,
+}
+
+pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
+    let control = Control::new(&arguments.at)?;
+    match arguments.what {
+        None => list(&control, arguments.limit, json).await,
+        Some(What::Show { id }) => {
+            let callback = control.get(&format!("callbacks/{}", segment(&id))).await?;
+            print(&callback, json, whole)
+        }
+        Some(What::Redeliver { id }) => redeliver(&control, id, json).await,
+        Some(What::Misbehave { kind, by, times }) => {
+            let asked = asked(kind, by, times)?;
+            told(&control.post("callbacks/behaviour", &asked).await?, json)
+        }
+        Some(What::Reset) => told(&control.delete("callbacks/behaviour").await?, json),
+    }
+}
+
+fn asked(kind: Misbehaviour, by: Option<Duration>, times: u32) -> Result<Value, Failure> {
+    match (kind, by) {
+        (Misbehaviour::Fail, None) => Ok(json!({ "kind": "fail", "times": times })),
+        (Misbehaviour::Twice, None) => Ok(json!({ "kind": "twice", "times": times })),
+        (Misbehaviour::Late, Some(by)) => Ok(json!({ "kind": "late", "seconds": by.as_secs(), "times": times })),
+        (Misbehaviour::Late, None) => Err(Failure::misuse("late needs --by DURATION, for example --by 10m")),
+        (_, Some(_)) => Err(Failure::misuse("--by is for late only")),
+    }
+}
+
+/// What the next callbacks will do.
+fn told(behaviours: &Value, json: bool) -> Result<(), Failure> {
+    print(behaviours, json, |behaviours| match entries(behaviours) {
+        [] => "the next callbacks come as usual".to_owned(),
+        list => next(list),
+    })
+}
+
+fn next(list: &[Value]) -> String {
+    let one = |behaviour: &Value| {
+        let times = behaviour["times"].as_u64().unwrap_or(1);
+        let what = match behaviour["kind"].as_str() {
+            Some("fail") => "not sent".to_owned(),
+            Some("late") => format!("{} late", duration::shown(behaviour["seconds"].as_u64().unwrap_or_default())),
+            Some("twice") => "sent twice".to_owned(),
+            other => other.unwrap_or_default().to_owned(),
+        };
+        if times == 1 { what } else { format!("{times} {what}") }
+    };
+    let list: Vec<String> = list.iter().map(one).collect();
+    output::harmless(&format!("the next callbacks: {}", list.join(", then "))).into_owned()
+}
+
+async fn list(control: &Control, limit: u32, json: bool) -> Result<(), Failure> {
+    let callbacks = control.get(&format!("callbacks?limit={limit}")).await?;
+    let empty = "pg: no callbacks yet; finished updater batches and paid checkouts send them";
+    print_list(&callbacks, json, empty, |callbacks| {
+        let rows: Vec<_> = callbacks
+            .iter()
+            .map(|callback| {
+                [
+                    text(&callback["id"]),
+                    text(&callback["kind"]),
+                    text(&callback["about"]),
+                    text(&callback["status"]),
+                    text(&callback["attempts"]),
+                    result(callback),
+                    text(&callback["url"]),
+                ]
+            })
+            .collect();
+        table(["ID", "KIND", "ABOUT", "STATUS", "ATTEMPTS", "LAST RESULT", "ADDRESS"], &rows)
+    })?;
+    if !json {
+        let told = control.get("callbacks/behaviour").await?;
+        if !entries(&told).is_empty() {
+            output::say(&format!("pg: {}", next(entries(&told))));
+        }
+    }
+    Ok(())
+}
+
+/// The answer to the last attempt.
+fn result(callback: &Value) -> String {
+    let last = &callback["lastResult"];
+    match last["status"].as_u64() {
+        Some(status) => format!("HTTP {status}"),
+        None => text(&last["error"]),
+    }
+}
+
+/// Longer than the sandbox waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(15);
+const BETWEEN: Duration = Duration::from_millis(50);
+
+async fn redeliver(control: &Control, id: Option<String>, json: bool) -> Result<(), Failure> {
+    let id = match id {
+        Some(id) => id,
+        None => {
+            let newest = control.get("callbacks?limit=1").await?;
+            let newest = entries(&newest).first().map(|callback| text(&callback["id"]));
+            newest.ok_or_else(|| Failure::misuse("there is no callback to redeliver"))?
+        }
+    };
+    let path = format!("callbacks/{}", segment(&id));
+    let before = control.get(&path).await?["attempts"].as_u64();
+    control.post(&format!("{path}/redeliver"), &json!({})).await?;
+    let mut turns = tokio::time::interval(BETWEEN);
+    let wait = async {
+        loop {
+            turns.tick().await;
+            let callback = control.get(&path).await?;
+            if callback["attempts"].as_u64() > before {
+                return Ok(callback);
+            }
+        }
+    };
+    let callback = match tokio::time::timeout(PATIENCE, wait).await {
+        Ok(callback) => callback?,
+        Err(_) => control.get(&path).await?,
+    };
+    print(&callback, json, |callback| {
+        let shown = format!(
+            "{} callback about {} to {}: {}, attempt {}",
+            text(&callback["kind"]),
+            text(&callback["about"]),
+            text(&callback["url"]),
+            result(callback),
+            text(&callback["attempts"]),
+        );
+        output::harmless(&shown).into_owned()
+    })
+}

@@ -1,0 +1,155 @@
+//! `pg sandbox list`: what happened, newest first.
+
+use serde_json::Value;
+
+use super::{print, print_list, segment, text, whole};
+use crate::{
+    control::{Control, SandboxFlags},
+    failure::Failure,
+    reference,
+    table::table,
+};
+
+/// Lists requests, transactions, tokens, sessions and more, newest first
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pg sandbox list transactions                      the books
+  pg sandbox list requests --method transaction/auth --limit 10
+  pg sandbox list transactions --find order-7       by key, reference, or a card's last four digits
+  pg sandbox list transactions KEY                  one, with all its members")]
+pub(crate) struct Arguments {
+    /// What is listed
+    #[arg(value_name = "LIST", value_enum)]
+    list: List,
+    /// Shows the entry with this key, with all its members
+    #[arg(value_name = "KEY")]
+    key: Option<String>,
+    /// How many are listed
+    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    limit: u32,
+    /// Only entries after this key: the last one of the previous page
+    #[arg(long, value_name = "KEY")]
+    before: Option<String>,
+    /// Only entries of this account
+    #[arg(long, value_name = "ACCOUNT")]
+    merchant: Option<String>,
+    /// Only requests of this method
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+    /// Only entries with a key, reference or parameter that begins with this text, or a card that ends in these four digits
+    #[arg(long, value_name = "TEXT")]
+    find: Option<String>,
+    #[command(flatten)]
+    at: SandboxFlags,
+}
+
+/// A list of the control interface.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum List {
+    /// Requests with what they were answered, the newest 10,000
+    Requests,
+    /// Transactions of both services, with what can still be done to them
+    Transactions,
+    /// Card tokens
+    Tokens,
+    /// Sessions
+    Sessions,
+    /// 3-D Secure authentications
+    Authentications,
+    /// Hosted checkout tokens
+    Checkouts,
+    /// Text messages
+    Sms,
+}
+
+impl List {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Requests => "requests",
+            Self::Transactions => "transactions",
+            Self::Tokens => "tokens",
+            Self::Sessions => "sessions",
+            Self::Authentications => "authentications",
+            Self::Checkouts => "checkouts",
+            Self::Sms => "sms",
+        }
+    }
+}
+
+pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
+    let control = Control::new(&arguments.at)?;
+    let name = arguments.list.name();
+    if let Some(key) = &arguments.key {
+        let entry = control.get(&format!("{name}/{}", segment(key))).await?;
+        return print(&entry, json, whole);
+    }
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("limit", &arguments.limit.to_string());
+    let method = arguments.method.as_deref().map(reference::method).transpose()?.map(reference::path);
+    let given =
+        [("before", arguments.before), ("merchant", arguments.merchant), ("method", method), ("find", arguments.find)];
+    for (name, value) in given {
+        if let Some(value) = value {
+            query.append_pair(name, &value);
+        }
+    }
+    let entries = control.get(&format!("{name}?{}", query.finish())).await?;
+    print_list(&entries, json, &format!("pg: no {name}"), |entries| match arguments.list {
+        List::Requests => requests(entries),
+        List::Transactions => transactions(entries),
+        _ => others(entries),
+    })
+}
+
+fn requests(entries: &[Value]) -> String {
+    let rows: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            let what = if entry["method"].is_null() { &entry["path"] } else { &entry["method"] };
+            let columns =
+                [&entry["id"], &entry["time"], &entry["merchant"], what, &entry["status"], &entry["errorCode"]];
+            let [id, time, merchant, what, status, error] = columns.map(text);
+            [id, time, merchant, what, status, error, text(&entry["fault"])]
+        })
+        .collect();
+    table(["ID", "TIME", "ACCOUNT", "METHOD", "STATUS", "ERROR", "FAULT"], &rows)
+}
+
+/// The books: what was paid, and what became of it.
+pub(crate) fn transactions(entries: &[Value]) -> String {
+    let rows: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            let reference = ["uniqueMerchantReference", "merchantReference"].map(|name| text(&entry[name]));
+            let parent = text(&entry["parent"]);
+            [
+                text(&entry["transactionKey"]),
+                text(&entry["transactionType"]),
+                format!("{} {}", text(&entry["amountDecimal"]), text(&entry["currency"])),
+                format!("{} {}", text(&entry["transactionStatusCode"]), text(&entry["transactionStatus"])),
+                reference.into_iter().find(|text| !text.is_empty()).unwrap_or_default(),
+                if parent.is_empty() { String::new() } else { format!("of {parent}") },
+            ]
+        })
+        .collect();
+    table(["TRANSACTION", "TYPE", "AMOUNT", "STATUS", "REFERENCE", "BELONGS TO"], &rows)
+}
+
+/// Key, time, state and account, by whatever names a list has for them.
+fn others(entries: &[Value]) -> String {
+    let first = |entry: &Value, names: &[&str]| {
+        names.iter().map(|name| text(&entry[*name])).find(|text| !text.is_empty()).unwrap_or_default()
+    };
+    let rows: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            let own =
+                entry.as_object().into_iter().flatten().find(|(name, _)| name.ends_with("Key") || name.ends_with("Id"));
+            let key = first(entry, &["cardKey", "sessionKey", "authenticationKey", "tokenId", "id"]);
+            let key = if key.is_empty() { own.map_or_else(String::new, |(_, value)| text(value)) } else { key };
+            [key, first(entry, &["created", "time"]), first(entry, &["state", "status"]), text(&entry["merchant"])]
+        })
+        .collect();
+    table(["KEY", "CREATED", "STATE", "ACCOUNT"], &rows)
+}

@@ -1,0 +1,123 @@
+//! `pg trigger`: whole stories at a sandbox, step by step, and the books at their end.
+
+mod books;
+mod charges;
+mod checkout;
+mod lockout;
+mod references;
+mod scenario;
+mod settlements;
+mod story;
+mod three_d_secure;
+mod updater;
+
+use pg_sandbox::{Config, Server, Settings, StoreChoice};
+
+use self::{scenario::Scenario, story::Story};
+use super::walkthrough::report::Report;
+use crate::{
+    account::dialect,
+    control::{Control, SandboxFlags},
+    failure::Failure,
+    listen_address,
+    output::{self, Exit},
+    table::table,
+};
+
+pub(in crate::command) use scenario::ALL;
+
+/// Plays a whole story at a sandbox: a decline, a lost reply, a 3-D Secure challenge, an updater batch
+///
+/// Prints each step with its requests, their status and basis, and ends with the books. It plays at the running sandbox, so
+/// that you can look at the result there; some stories add a fault or advance its clock, and say so. With --standalone it
+/// starts a sandbox for this story alone. Exit code 0 if every step went as expected, 1 if not.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pg trigger --list
+  pg trigger decline
+  pg trigger lost-reply --standalone
+  pg trigger checkout --callback-url http://127.0.0.1:8490/…    an address of `pg listen`
+  pg trigger partial-refund --json | jq .books")]
+pub(crate) struct Arguments {
+    /// The story; `pg trigger --list` explains them
+    #[arg(value_name = "SCENARIO", value_enum, hide_possible_values = true, required_unless_present = "list")]
+    scenario: Option<Scenario>,
+    /// Lists the scenarios
+    #[arg(long)]
+    list: bool,
+    /// The account that pays; it needs raw card numbers for most stories
+    #[arg(long, value_name = "ACCOUNT", default_value = "main")]
+    merchant: String,
+    /// The order's reference; made up if not given
+    #[arg(long, value_name = "REFERENCE")]
+    reference: Option<String>,
+    /// Where the sandbox sends callbacks, instead of to this command
+    #[arg(long, value_name = "URL")]
+    callback_url: Option<String>,
+    /// How replies are read: the dialect that the sandbox was started with
+    #[arg(long, value_name = "NAME|FILE", default_value = "sandbox")]
+    dialect: String,
+    /// Starts a sandbox for this story alone, in memory on a free port
+    #[arg(long, conflicts_with = "sandbox")]
+    standalone: bool,
+    #[command(flatten)]
+    at: SandboxFlags,
+}
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
+    let Some(scenario) = arguments.scenario.filter(|_| !arguments.list) else {
+        list(json)?;
+        return Ok(Exit::Done);
+    };
+    let ok = super::runtime()?.block_on(async {
+        if !arguments.standalone {
+            return play(scenario, arguments, Control::new(&arguments.at)?, json).await;
+        }
+        let config =
+            Config::default().listen(std::net::SocketAddr::from(([127, 0, 0, 1], 0))).store(StoreChoice::Memory);
+        let server = Server::start(config.settings(Settings::default())).await;
+        let server = server.map_err(|error| super::sandbox::failure(&error))?;
+        let base = listen_address::from_here(&server.base_url(), server.address());
+        let played = play(scenario, arguments, Control::at(&base)?, json).await;
+        server.shutdown().await;
+        played
+    })?;
+    Ok(if ok { Exit::Done } else { Exit::Refused })
+}
+
+fn list(json: bool) -> Result<(), Failure> {
+    if json {
+        let all: Vec<_> =
+            ALL.iter().map(|(_, name, about)| serde_json::json!({ "scenario": name, "about": about })).collect();
+        return output::json(&all);
+    }
+    let rows: Vec<_> = ALL.iter().map(|(_, name, about)| [(*name).to_owned(), (*about).to_owned()]).collect();
+    output::page(&table(["SCENARIO", "WHAT HAPPENS"], &rows))
+}
+
+/// True if every step went as expected.
+async fn play(scenario: Scenario, arguments: &Arguments, control: Control, json: bool) -> Result<bool, Failure> {
+    let accounts = control.get("merchants").await.map_err(|failure| {
+        if arguments.standalone {
+            failure
+        } else {
+            failure.with("; or run the story at a sandbox of its own with --standalone")
+        }
+    })?;
+    let account = super::sandbox::remote::account(&accounts, &arguments.merchant)?;
+    let dialect = dialect::named(&arguments.dialect)?;
+    let title = format!("{}: {}", scenario.name(), scenario.about());
+    let report = Report::new(json, &title, control.base().as_str().to_owned());
+    let reference = arguments.reference.clone().unwrap_or_else(made_up);
+    let mut story = Story::new(control, account, dialect, reference, arguments.callback_url.clone(), report).await?;
+    scenario.play(&mut story).await;
+    story.end().await
+}
+
+/// A reference that no earlier story has used.
+fn made_up() -> String {
+    use std::hash::BuildHasher as _;
+
+    format!("trigger-{:08x}", std::hash::RandomState::new().hash_one(0_u8) & 0xffff_ffff)
+}

@@ -1,0 +1,289 @@
+//! What all stories have in common: the account, the wire, faults, callbacks and the report.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use pg_hyper::{Client, Error};
+use pg_model::{CardDetails, Currency, Dialect, Encoding, Item, Order, Outcome, Transaction};
+use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
+use pg_sandbox::cards::{self, CARDS};
+use serde_json::{Value, json};
+
+use super::books;
+use crate::{
+    account::Setting,
+    command::walkthrough::{
+        fields::Pair,
+        listener::{self, Listener},
+        report::{Report, Step},
+        wire::{Exchange, Wire},
+    },
+    control::Control,
+    failure::Failure,
+};
+
+/// What was seen, or what was seen instead of what was expected.
+pub(super) type Seen = Result<String, String>;
+
+/// How long to wait for a callback that goes elsewhere.
+const PATIENCE: Duration = Duration::from_secs(12);
+const BETWEEN: Duration = Duration::from_millis(50);
+
+/// A story at one account of one sandbox.
+pub(super) struct Story {
+    pub(super) control: Control,
+    pub(super) client: Client<Wire>,
+    pub(super) wire: Wire,
+    /// The order's reference; everything that the story does is found by it.
+    pub(super) reference: String,
+    pub(super) updater_key: Option<String>,
+    /// What was found out without sending anything.
+    pub(super) findings: Vec<Pair>,
+    base: BaseUrl,
+    credentials: [String; 3],
+    dialect: Arc<Dialect>,
+    listener: Listener,
+    callback_url: Option<String>,
+    report: Report,
+    exchanges: Vec<Exchange>,
+    faults: Vec<String>,
+    payments: Vec<String>,
+    failed: bool,
+}
+
+impl Story {
+    pub(super) async fn new(
+        control: Control,
+        account: &Value,
+        dialect: Arc<Dialect>,
+        reference: String,
+        callback_url: Option<String>,
+        report: Report,
+    ) -> Result<Self, Failure> {
+        let listener = Listener::start()
+            .await
+            .map_err(|error| Failure::misuse(format!("cannot listen for callbacks on a free port: {error}")))?;
+        let detail = |setting: Setting| account[setting.member()].as_str().map(ToOwned::to_owned);
+        let needed = [Setting::ApiKey, Setting::ApiPassword, Setting::ShaKey].map(detail);
+        let [Some(key), Some(password), Some(sha)] = needed else {
+            let name = account["name"].as_str().unwrap_or_default();
+            return Err(Failure::misuse(format!(
+                "the sandbox does not show the credentials of account {name:?}; choose a built-in account with --merchant"
+            )));
+        };
+        let base = control.base().clone();
+        let wire = Wire::default();
+        let enterprise = detail(Setting::EnterpriseApiKey).zip(detail(Setting::EnterpriseApiPassword));
+        let credentials = [key, password, sha];
+        let mut at = account_of(&base, &credentials, &dialect);
+        if let Some((key, password)) = enterprise {
+            let address = format!("{}/enterprise", base.as_str().trim_end_matches('/'));
+            let address = BaseUrl::parse(&address).map_err(|error| Failure::misuse(error.to_string()))?;
+            at = at.enterprise(address, EnterpriseCredentials::new(key, password));
+        }
+        Ok(Self {
+            client: Client::with_transport(at, wire.clone()),
+            updater_key: detail(Setting::AccountUpdaterKey),
+            findings: Vec::new(),
+            exchanges: Vec::new(),
+            faults: Vec::new(),
+            payments: Vec::new(),
+            failed: false,
+            control,
+            wire,
+            reference,
+            base,
+            credentials,
+            dialect,
+            listener,
+            callback_url,
+            report,
+        })
+    }
+
+    /// One step. After a step that failed, the others are left out.
+    pub(super) async fn step(
+        &mut self,
+        title: &'static str,
+        about: &'static str,
+        action: impl AsyncFnOnce(&mut Self) -> Seen,
+    ) {
+        if self.failed {
+            return;
+        }
+        let seen = action(self).await;
+        self.look();
+        self.failed = seen.is_err();
+        let exchanges = std::mem::take(&mut self.exchanges);
+        let findings = std::mem::take(&mut self.findings);
+        self.report.add(Step { title, story: about, exchanges, findings, seen });
+    }
+
+    /// Removes what is left of its faults, and ends with the books. True if every step went as expected.
+    pub(super) async fn end(self) -> Result<bool, Failure> {
+        for fault in &self.faults {
+            // A fault that was met is still listed.
+            drop(self.control.delete(&format!("faults/{fault}")).await);
+        }
+        let books = books::of(&self.control, &self.reference, &self.payments).await?;
+        self.report.finish(Some(&books))
+    }
+
+    /// Adds a fault for the next call of a method.
+    pub(super) async fn fault(&mut self, method: &str, kind: &str, more: Value) -> Seen {
+        let mut asked = json!({ "method": method, "kind": kind });
+        if let (Value::Object(asked), Value::Object(more)) = (&mut asked, more) {
+            asked.extend(more);
+        }
+        let waiting = self.control.get("faults").await.map_err(|failure| failure.message().to_owned())?;
+        let mut waiting =
+            waiting.as_array().into_iter().flatten().filter(|fault| fault["remaining"].as_u64() > Some(0));
+        if waiting.any(|fault| fault["method"] == method || fault["method"] == "*") {
+            return Err("another fault waits for this method: remove it with `pg sandbox faults clear`".to_owned());
+        }
+        let fault = self.control.post("faults", &asked).await.map_err(|failure| failure.message().to_owned())?;
+        self.faults.extend(fault["id"].as_str().map(ToOwned::to_owned));
+        let command = format!("pg sandbox faults add {method} {kind}");
+        self.findings.push(("the same by hand".to_owned(), command));
+        Ok(format!("the next {method} meets {kind}"))
+    }
+
+    /// Advances the sandbox's clock.
+    pub(super) async fn advance(&mut self, seconds: u64) -> Result<(), String> {
+        let change = json!({ "advanceSeconds": seconds });
+        self.control.post("clock", &change).await.map_err(|failure| failure.message().to_owned())?;
+        self.findings.push(("the same by hand".to_owned(), format!("pg sandbox clock advance {seconds}s")));
+        Ok(())
+    }
+
+    /// The address for callbacks of this name.
+    pub(super) fn callback_address(&self, name: &str) -> String {
+        self.callback_url.clone().unwrap_or_else(|| self.listener.url(name))
+    }
+
+    /// The next callback about something, wherever it goes: its body if it comes here.
+    pub(super) async fn callback(
+        &mut self,
+        about: &str,
+        attempts: u64,
+    ) -> Result<Option<http::Request<Bytes>>, String> {
+        self.look();
+        if self.callback_url.is_none() {
+            let callback = self.listener.next().await?;
+            self.exchanges.push(Exchange::callback(callback.clone(), listener::ANSWER));
+            return Ok(Some(callback));
+        }
+        let mut turns = tokio::time::interval(BETWEEN);
+        let wait = async {
+            loop {
+                turns.tick().await;
+                let found = self.journaled(about).await?;
+                if found["attempts"].as_u64() >= Some(attempts) {
+                    return Ok::<_, String>(found);
+                }
+            }
+        };
+        let found = tokio::time::timeout(PATIENCE, wait).await;
+        let found = found.map_err(|_| format!("no callback within {} seconds", PATIENCE.as_secs()))??;
+        let last = &found["lastResult"];
+        let result = last["status"]
+            .as_u64()
+            .map_or_else(|| last["error"].as_str().unwrap_or_default().to_owned(), |status| format!("HTTP {status}"));
+        let to = found["url"].as_str().unwrap_or_default();
+        self.findings.push(("callback".to_owned(), format!("sent to {to}: {result}")));
+        Ok(None)
+    }
+
+    /// The callback about something in the sandbox's journal; null if there is none.
+    pub(super) async fn journaled(&self, about: &str) -> Result<Value, String> {
+        let all = self.control.get("callbacks?limit=100").await.map_err(|failure| failure.message().to_owned())?;
+        Ok(all
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|callback| callback["about"] == about)
+            .cloned()
+            .unwrap_or_default())
+    }
+
+    /// Keeps a transaction for the books.
+    pub(super) fn keep(&mut self, key: impl AsRef<str>) {
+        self.payments.push(key.as_ref().to_owned());
+    }
+
+    /// One item in pounds, under the story's reference, which the service accepts once.
+    pub(super) fn order(&self, name: &str, price: u64) -> Order {
+        Order::new(Currency::GBP).item(Item::new(name, price)).unique_merchant_reference(self.reference.as_str())
+    }
+
+    /// The account with another password.
+    pub(super) fn with_password(&self, password: &str) -> Client<Wire> {
+        let [key, _, sha] = &self.credentials;
+        let credentials = [key.clone(), password.to_owned(), sha.clone()];
+        Client::with_transport(account_of(&self.base, &credentials, &self.dialect), self.wire.clone())
+    }
+
+    /// The account over a wire that gives up after so long.
+    pub(super) fn impatient(&self, deadline: Duration) -> Client<Wire> {
+        let account = account_of(&self.base, &self.credentials, &self.dialect);
+        Client::with_transport(account, self.wire.deadline(deadline))
+    }
+
+    /// Takes over what went over the wire.
+    fn look(&mut self) {
+        self.exchanges.extend(self.wire.take());
+    }
+}
+
+fn account_of(base: &BaseUrl, [key, password, sha]: &[String; 3], dialect: &Arc<Dialect>) -> Account {
+    let credentials = Credentials::new(key.as_str(), password.as_str(), sha.as_str());
+    Account::new(base.clone(), credentials).encoding(Encoding::Json).with_dialect(Arc::clone(dialect))
+}
+
+/// The number of the first test card with a scenario.
+pub(super) fn number(scenario: cards::Scenario) -> &'static str {
+    CARDS.iter().find(|card| card.scenario == scenario).map_or("", |card| card.number)
+}
+
+/// A test card, valid for long.
+pub(super) fn card(scenario: cards::Scenario) -> CardDetails {
+    CardDetails::new(number(scenario), "12", "49").cv2("123").cardholder_name("Ada Lovelace")
+}
+
+/// The transaction of a payment that has to be approved.
+pub(super) fn approved(result: Result<Outcome<Transaction>, Error>) -> Result<Transaction, String> {
+    match result.map_err(|error| error.to_string())? {
+        Outcome::Approved(transaction) => Ok(transaction),
+        Outcome::Declined(not) | Outcome::Other(not) => Err(status(&not)),
+    }
+}
+
+/// The status of a payment that has to be declined.
+pub(super) fn declined(result: Result<Outcome<Transaction>, Error>) -> Seen {
+    match result.map_err(|error| error.to_string())? {
+        Outcome::Declined(not) => Ok(format!("declined: {}", status(&not))),
+        Outcome::Approved(paid) => Err(format!("approved, though it should be declined: {}", status(&paid))),
+        Outcome::Other(unknown) => Err(format!("a status that the dialect does not know: {}", status(&unknown))),
+    }
+}
+
+/// The code of a call that has to be refused.
+pub(super) fn refused<T>(result: Result<T, Error>) -> Seen {
+    let result = match result {
+        // A payment that is refused may have been executed before.
+        Err(Error::Unknown { cause, .. }) => Err(*cause),
+        other => other,
+    };
+    match result {
+        Err(Error::Refused(refused)) => {
+            let meaning = refused.meaning().map_or_else(String::new, |meaning| format!(" {meaning}"));
+            Ok(format!("refused: {}{meaning}", refused.code()))
+        }
+        Err(other) => Err(other.to_string()),
+        Ok(_) => Err("accepted, though it should be refused".to_owned()),
+    }
+}
+
+fn status(transaction: &Transaction) -> String {
+    format!("{} {}", transaction.transaction_status_code, transaction.transaction_status)
+}

@@ -1,0 +1,231 @@
+//! A client of the sandbox's control interface: JSON below `/_sandbox/`.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use pg_hyper::{HyperTransport, Transport, TransportError, TransportErrorKind};
+use pg_model::{Secret, mask};
+use pg_proto::BaseUrl;
+use serde_json::Value;
+
+use crate::{failure::Failure, output::Exit};
+
+/// Where a sandbox listens unless it is told otherwise.
+pub(crate) const USUAL: &str = "http://127.0.0.1:8480";
+/// The environment variable with the address.
+const ADDRESS: &str = "PG_SANDBOX_URL";
+/// The environment variable with the token: arguments are visible in process lists.
+pub(crate) const TOKEN: &str = "PG_CONTROL_TOKEN";
+/// The time for connecting, sending and receiving together.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// Characters of a foreign reply's content type that are shown.
+const SHOWN: usize = 60;
+
+/// The flag that names a running sandbox.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct SandboxFlags {
+    /// Address of the running sandbox [env: PG_SANDBOX_URL] [default: http://127.0.0.1:8480]
+    ///
+    /// If the sandbox requires a control token, set it in PG_CONTROL_TOKEN.
+    #[arg(long, value_name = "URL", global = true)]
+    sandbox: Option<String>,
+}
+
+/// The control interface of one running sandbox.
+pub(crate) struct Control {
+    base: BaseUrl,
+    token: Option<Secret>,
+    http: HyperTransport,
+}
+
+impl Control {
+    /// A client for the sandbox that the flag, else the environment, names.
+    ///
+    /// # Errors
+    /// If the address or the token is invalid.
+    pub(crate) fn new(flags: &SandboxFlags) -> Result<Self, Failure> {
+        let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+        let (address, from) = match &flags.sandbox {
+            Some(address) => (address.clone(), "--sandbox"),
+            None => variable(ADDRESS).map_or_else(|| (USUAL.to_owned(), "--sandbox"), |address| (address, ADDRESS)),
+        };
+        // The page that `pg sandbox` prints leads to /_sandbox/: accept that address too.
+        let address = address.trim_end_matches('/').trim_end_matches("/_sandbox");
+        if address.contains('@') {
+            return Err(Failure::misuse(format!(
+                "{from} contains credentials; set the control token in {TOKEN} instead"
+            )));
+        }
+        let base = BaseUrl::parse(address).map_err(|error| Failure::misuse(format!("invalid {from}: {error}")))?;
+        let http = HyperTransport::new().deadline(DEADLINE);
+        Ok(Self { base, token: variable(TOKEN).map(Secret::from), http })
+    }
+
+    /// A client for a sandbox at an address of this machine.
+    ///
+    /// # Errors
+    /// If the address is invalid.
+    pub(crate) fn at(address: &str) -> Result<Self, Failure> {
+        Self::new(&SandboxFlags { sandbox: Some(address.to_owned()) })
+    }
+
+    /// The sandbox's address, without a slash at its end.
+    pub(crate) fn base(&self) -> &BaseUrl {
+        &self.base
+    }
+
+    /// The address of a page or call: `path` follows `/_sandbox/`.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}/_sandbox/{path}", self.base.as_str().trim_end_matches('/'))
+    }
+
+    /// Reads something.
+    ///
+    /// # Errors
+    /// If there is no sandbox, or it refuses the call.
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, Failure> {
+        self.call(Method::GET, path, None).await
+    }
+
+    /// Changes something.
+    ///
+    /// # Errors
+    /// As [`Control::get`].
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        self.call(Method::POST, path, Some(body)).await
+    }
+
+    /// Removes something.
+    ///
+    /// # Errors
+    /// As [`Control::get`].
+    pub(crate) async fn delete(&self, path: &str) -> Result<Value, Failure> {
+        self.call(Method::DELETE, path, None).await
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+        let mut request =
+            Request::builder().method(method).uri(self.url(path)).header(header::ACCEPT, "application/json");
+        if let Some(token) = &self.token {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
+                .map_err(|_| Failure::misuse(format!("{TOKEN} contains characters that no HTTP header can carry")))?;
+            value.set_sensitive(true);
+            request = request.header(header::AUTHORIZATION, value);
+        }
+        if body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        let body = body.map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
+        let request = request
+            .body(body)
+            .map_err(|error| Failure::misuse(format!("{:?} is not a valid path: {error}", mask::text(path))))?;
+        let response = self.http.send(request).await.map_err(|error| self.unreachable(&error))?;
+        self.read(path, &response)
+    }
+
+    fn unreachable(&self, error: &TransportError) -> Failure {
+        let base = self.base.as_str();
+        let kind = error.kind();
+        let absent = !error.may_be_executed() || matches!(kind, TransportErrorKind::Connect { .. });
+        let message = if absent {
+            format!(
+                "no sandbox answers at {base}: {kind}; start one with `pg sandbox`, or name another with --sandbox URL"
+            )
+        } else {
+            format!("the sandbox at {base} did not reply: {kind}; check with `pg sandbox clock` whether it still runs")
+        };
+        Failure::new(Exit::NotReachable, message)
+    }
+
+    /// Tells a sandbox's reply from that of another service.
+    fn read(&self, path: &str, response: &Response<Bytes>) -> Result<Value, Failure> {
+        let (base, status) = (self.base.as_str(), response.status());
+        let json: Option<Value> = serde_json::from_slice(response.body()).ok();
+        let foreign = || {
+            let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+            let kind: String = kind.unwrap_or("no content type").chars().take(SHOWN).collect();
+            Failure::new(
+                Exit::NotReachable,
+                format!(
+                    "{base} is not a pg sandbox: /_sandbox/{} returned HTTP {} ({kind}); name the sandbox with --sandbox URL",
+                    mask::text(path),
+                    status.as_u16(),
+                ),
+            )
+        };
+        if status.is_success() {
+            return json.filter(|json| json.is_object() || json.is_array()).ok_or_else(foreign);
+        }
+        let Some(reason) = json.as_ref().and_then(|json| json["error"].as_str()) else { return Err(foreign()) };
+        Err(match status {
+            StatusCode::UNAUTHORIZED if self.token.is_some() => {
+                Failure::new(Exit::Refused, format!("the sandbox at {base} rejected the control token in {TOKEN}"))
+            }
+            StatusCode::UNAUTHORIZED => {
+                Failure::new(Exit::Refused, format!("the sandbox at {base} requires a control token: set {TOKEN}"))
+            }
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED if is_unknown_call(status, reason) => Failure::new(
+                Exit::Refused,
+                format!(
+                    "the sandbox at {base} does not know /_sandbox/{}: it is probably older than this pg ({}); restart it \
+                     with `pg sandbox` of this version",
+                    mask::text(path),
+                    env!("CARGO_PKG_VERSION"),
+                ),
+            ),
+            StatusCode::BAD_REQUEST => Failure::misuse(format!("the sandbox rejected the request: {reason}")),
+            _ => Failure::new(Exit::Refused, format!("the sandbox at {base} refused: {reason}")),
+        })
+    }
+}
+
+/// Whether the path or its method is unknown, and not what the path names.
+fn is_unknown_call(status: StatusCode, reason: &str) -> bool {
+    status == StatusCode::METHOD_NOT_ALLOWED || reason.starts_with("no such call")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn control(token: Option<&str>) -> Control {
+        let flags = SandboxFlags { sandbox: Some("http://127.0.0.1:1/_sandbox/".to_owned()) };
+        Control { token: token.map(Secret::from), ..Control::new(&flags).unwrap() }
+    }
+
+    fn read(token: Option<&str>, status: u16, body: &'static str) -> Result<Value, String> {
+        let response = Response::builder().status(status).body(Bytes::from_static(body.as_bytes())).unwrap();
+        control(token).read("clock", &response).map_err(|failure| failure.message().to_owned())
+    }
+
+    #[test]
+    fn the_address_of_the_inspector_is_accepted() {
+        assert_eq!(control(None).url("pages/faults"), "http://127.0.0.1:1/_sandbox/pages/faults");
+        for (wrong, says) in [("127.0.0.1:8480", "invalid --sandbox"), ("http://a:b@localhost", "contains credentials")]
+        {
+            let flags = SandboxFlags { sandbox: Some(wrong.to_owned()) };
+            assert!(Control::new(&flags).err().unwrap().message().contains(says), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn replies_are_told_apart() {
+        assert_eq!(read(None, 200, r#"{"now":"x"}"#).unwrap()["now"], "x");
+        for (token, status, body, says) in [
+            (None, 200, "<html>", "is not a pg sandbox: /_sandbox/clock returned HTTP 200 (no content type)"),
+            (None, 200, "7", "is not a pg sandbox"),
+            (None, 302, "", "is not a pg sandbox"),
+            (None, 404, "Not Found", "is not a pg sandbox"),
+            (None, 401, r#"{"error":"give the control token"}"#, "requires a control token: set PG_CONTROL_TOKEN"),
+            (Some("wrong"), 401, r#"{"error":"give the control token"}"#, "rejected the control token"),
+            (None, 403, r#"{"error":"this machine only"}"#, "refused: this machine only"),
+            (None, 404, r#"{"error":"no such call; known are …"}"#, "is probably older than this pg"),
+            (None, 404, r#"{"error":"there is no such fault"}"#, "refused: there is no such fault"),
+            (None, 400, r#"{"error":"times must be …"}"#, "rejected the request: times must be"),
+        ] {
+            let said = read(token, status, body).unwrap_err();
+            assert!(said.contains(says), "{status} {body}: {said}");
+        }
+    }
+}

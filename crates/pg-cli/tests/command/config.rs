@@ -1,0 +1,144 @@
+//! `pg config`: profiles are written, shown and checked, and no secret is printed.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::command::{
+    pg::{CANARIES, Ended, Pg, pg, words, write_private},
+    sandbox::Running,
+};
+
+const SECRET: &str = "canary0secret000000000000000000a";
+
+fn config(file: &Path, command: &str) -> Pg {
+    words(&format!("config {command}")).env("PG_PROFILE_FILE", file.to_str().unwrap())
+}
+
+fn run(file: &Path, command: &str) -> Ended {
+    config(file, command).run().hides(&["canary"])
+}
+
+#[test]
+fn a_profile_is_made_filled_shown_checked_and_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("deep/er/profiles.toml");
+    run(&file, "check").ends(2).says("does not exist; add a profile with `pg config new PROFILE`");
+    run(&file, "show").ends(0).prints("(not set)").says("no profiles in");
+    run(&file, "new staging").ends(0).prints("profile staging added to");
+    run(&file, "new staging").ends(2).says("exists already");
+    assert_eq!(run(&file, "path").ends(0).out, format!("{}\n", file.display()));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
+    }
+    run(&file, "set staging baseUrl=https://gateway.example dialect=sandbox").ends(0);
+    config(&file, "set staging apiKey=-").input(&format!("{SECRET}\n")).run().ends(0).hides(&["canary"]);
+    run(&file, "check").ends(2).prints("profile staging lacks apiPassword, shaKey");
+    let secret = folder.path().join("secret");
+    write_private(&secret, SECRET);
+    run(&file, &format!("set staging apiPassword=@{}", secret.display())).ends(0);
+    // It works, and says that it is seen.
+    run(&file, &format!("set staging shaKey={SECRET}")).ends(0).says("warning: shaKey on the command line is visible");
+    run(&file, "check").ends(0).prints("staging: ok");
+    run(&file, "show staging").ends(0).prints("apiKey").prints("***").prints("https://gateway.example");
+    let shown: Value = serde_json::from_str(&run(&file, "show staging --json").ends(0).out).unwrap();
+    assert_eq!(shown["settings"][2]["set"], true);
+    assert_eq!((&shown["settings"][2]["value"], &shown["profiles"][0]), (&Value::Null, &"staging".into()));
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text.matches(SECRET).count(), 3, "{text}");
+    let call = pg([
+        "call",
+        "token/lookup",
+        "cardKey=a",
+        "--dry-run",
+        "--profile",
+        "staging",
+        "--profile-file",
+        file.to_str().unwrap(),
+    ]);
+    call.run().ends(0).prints("https://gateway.example/v3/token/lookup").hides(&["canary"]);
+    run(&file, "set staging dialect=").ends(0);
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("\ndialect"));
+}
+
+#[test]
+fn what_applies_is_shown_with_where_it_comes_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profiles.toml");
+    write_private(&file, "[default]\nbaseUrl = \"https://file.example\"\ndialect = \"terse\"\n");
+    let shown = CANARIES.iter().fold(config(&file, "show"), |pg, (name, value)| pg.env(name, value));
+    let shown =
+        shown.env("PG_BASE_URL", "https://environment.example").run().ends(0).hides(&["canary", "file.example"]);
+    shown.prints("PG_BASE_URL").prints("profile default").prints("PG_SHA_KEY").says("profiles in");
+    // A profile that is asked for is shown as it is.
+    let shown = config(&file, "show default").env("PG_BASE_URL", "https://environment.example").run().ends(0);
+    shown.prints("https://file.example");
+    run(&file, "show defualt").ends(2).says("did you mean default?");
+    config(&file, "show").env("PG_PROFILE", "none").run().ends(2).says("add it with `pg config new none`");
+}
+
+#[test]
+fn wrong_entries_are_told_with_their_place_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profiles.toml");
+    let wrong = "[a]\nbaseUrl = \"http://gateway.example\"\napikey = \"canary\"\nshaKey = canary\n";
+    write_private(&file, wrong);
+    run(&file, "check").ends(2).prints("line 4, column 10");
+    write_private(&file, &wrong.replace("= canary\n", "= 5\n"));
+    let ended = run(&file, "check").ends(2);
+    ended
+        .prints("line 3, column 1: unknown setting apikey; did you mean apiKey?")
+        .prints("line 4, column 10: shaKey must be");
+    run(&file, "set a dialect=terse").ends(2).says("line 3, column 1");
+    write_private(&file, "[a]\nbaseUrl = \"http://gateway.example\"\napiKey = \" canary\"\ndialect = \"none.toml\"\n");
+    let ended = run(&file, "check a").ends(2).prints("line 2, column 11: baseUrl is invalid: plain HTTP");
+    ended
+        .prints("line 3, column 10: apiKey begins or ends with white space")
+        .prints("line 4, column 11: the dialect none.toml");
+    for (command, says) in [
+        ("set a apikey=x", "unknown setting apikey; did you mean apiKey?"),
+        ("set a baseUrl=gateway", "baseUrl is invalid"),
+        ("set a baseUrl=https://u:canary@gateway.example", "contains credentials"),
+        ("set a baseUrl", "parameter 1 is not of the form name=value"),
+        ("set baseUrl=https://gateway.example dialect=terse", "invalid profile name"),
+        ("check b", "no profile \"b\""),
+        ("sohw", "similar subcommand exists: 'show'"),
+    ] {
+        run(&file, command).ends(2).says(says);
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        write_private(&file, "[a]\n");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        run(&file, "check").ends(2).prints("may be read or written by every user");
+        // Writing makes it private again.
+        run(&file, "set a dialect=terse").ends(0);
+        run(&file, "check").ends(0);
+    }
+}
+
+#[test]
+fn a_profile_is_taken_from_a_running_sandbox() {
+    let sandbox = Running::start(&[]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profiles.toml");
+    let new = |command: &str| config(&file, &format!("{command} --sandbox {base}")).run();
+    new("new local --from-sandbox").ends(0).hides(&["MainSandbox"]);
+    new("new other --from-sandbox --account othr").ends(2).says("did you mean other?");
+    run(&file, "check").ends(0);
+    let call = pg([
+        "call",
+        "token/lookup",
+        "merchantCustomerReference=a",
+        "--profile",
+        "local",
+        "--profile-file",
+        file.to_str().unwrap(),
+    ]);
+    call.run().ends(0);
+}

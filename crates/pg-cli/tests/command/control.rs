@@ -1,0 +1,200 @@
+//! `pg sandbox faults|clock|cards|accounts|callbacks|batches|list|open` against a running sandbox.
+
+use serde_json::{Value, json};
+
+use crate::command::{
+    peer::{Peer, nobody, reply},
+    pg::{Ended, Pg, pg, words},
+    sandbox::{CARD, Running},
+};
+
+const KINDS: [&str; 8] =
+    ["drop-request", "drop-reply", "delay", "status", "garble", "duplicate", "no-response", "no-response-charged"];
+
+/// A command that finds the sandbox through the environment.
+fn at(sandbox: &Running, command: &str) -> Pg {
+    words(command).env("PG_SANDBOX_URL", sandbox.facts["baseUrl"].as_str().unwrap())
+}
+
+fn json_of(sandbox: &Running, command: &str) -> Value {
+    let ended = at(sandbox, &format!("{command} --json")).run().ends(0);
+    serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{command}: {error}: {}", ended.out))
+}
+
+fn told(sandbox: &Running, command: &str) -> Ended {
+    at(sandbox, command).run()
+}
+
+#[test]
+fn faults_of_every_kind_are_added_met_and_cleared() {
+    let sandbox = Running::start(&[]);
+    told(&sandbox, "sandbox faults").ends(0).says("no faults; add one with `pg sandbox faults add METHOD KIND`");
+    let help = words("sandbox faults add --help").run().ends(0).out;
+    for kind in KINDS {
+        assert!(help.contains(&format!("- {kind}:")), "{kind}: {help}");
+        let more = if kind == "delay" { "--delay 1.5s" } else { "" };
+        told(&sandbox, &format!("sandbox faults add transaction/auth {kind} {more} --times 2"))
+            .ends(0)
+            .prints(&format!("the next 2 calls of transaction/auth will meet {kind}"));
+    }
+    let faults = json_of(&sandbox, "sandbox faults list");
+    let kinds: Vec<&Value> = faults.as_array().unwrap().iter().map(|fault| &fault["kind"]).collect();
+    assert_eq!(kinds, KINDS);
+    assert_eq!((&faults[2]["milliseconds"], &faults[3]["status"]), (&json!(1500), &json!(500)));
+    told(&sandbox, "sandbox faults").ends(0).prints("delay 1500 ms").prints("2 of 2").prints("CALLS LEFT");
+    // The oldest is met first.
+    sandbox
+        .run(&format!("call transaction/auth cardNumber=4000000000001000 {CARD} uniqueMerchantReference=f-1"))
+        .ends(4);
+    told(&sandbox, "sandbox faults").ends(0).prints("1 of 2");
+    let id = faults[0]["id"].as_str().unwrap();
+    told(&sandbox, &format!("sandbox faults clear {id}")).ends(0).prints("1 fault removed");
+    told(&sandbox, &format!("sandbox faults clear {id}")).ends(1).says("there is no such fault");
+    told(&sandbox, "sandbox faults clear").ends(0).prints("7 faults removed");
+    told(&sandbox, "sandbox faults add any status --status 503")
+        .ends(0)
+        .prints("the next call of * will meet status 503");
+}
+
+#[test]
+fn mistyped_words_are_told_with_what_was_meant() {
+    // Nothing is sent: no sandbox is needed.
+    for (command, says) in [
+        ("sandbox fault", "similar subcommand exists: 'faults'"),
+        ("sandbox faults add transaction/auht drop-reply", "did you mean transaction/auth?"),
+        ("sandbox faults add transaction/auth drop-repyl", "drop-reply"),
+        ("sandbox faults add transaction/auth delay", "needs --delay"),
+        ("sandbox faults add transaction/auth garble --status 500", "--status is for the kind status only"),
+        ("sandbox faults add transaction/auth status --status 200", "400..=599"),
+        ("sandbox clock advance soon", "expected a duration such as 90s"),
+        ("sandbox clock speed fast", "a number from 0 to 100000"),
+        ("sandbox cards answer 4F2C-91 600", "a card retrieval code from 700 to 712"),
+        ("sandbox callbacks misbehave late", "needs --by"),
+        ("sandbox list transaction", "transactions"),
+        ("sandbox open fault", "faults"),
+        ("sandbox --listen 127.0.0.1:0 faults", "cannot be used with"),
+        ("sandbox faults --sandbox nonsense", "invalid --sandbox"),
+    ] {
+        words(command).run().ends(2).says(says);
+    }
+}
+
+#[test]
+fn the_clock_is_advanced_set_frozen_and_resumed() {
+    let sandbox = Running::start(&[]);
+    told(&sandbox, "sandbox clock set 2031-01-01T00:00:00Z").ends(0).prints("2031-01-01T00:00:0");
+    let frozen = json_of(&sandbox, "sandbox clock freeze");
+    assert_eq!(frozen["frozen"], true);
+    let later = json_of(&sandbox, "sandbox clock advance 31m");
+    let seconds = |clock: &Value| clock["unixSeconds"].as_i64().unwrap();
+    assert_eq!(seconds(&later) - seconds(&frozen), 31 * 60);
+    told(&sandbox, "sandbox clock").ends(0).prints("2031-01-01T00:31:0").prints("ahead of real time, frozen");
+    assert_eq!(json_of(&sandbox, "sandbox clock speed 60")["speed"], 60);
+    assert_eq!(json_of(&sandbox, "sandbox clock resume")["frozen"], false);
+    told(&sandbox, "sandbox clock set yesterday").ends(2).says("the sandbox rejected the request");
+}
+
+#[test]
+fn cards_are_listed_and_the_updater_is_told_what_to_answer() {
+    let sandbox = Running::start(&[]);
+    told(&sandbox, "sandbox cards").ends(0).prints("4000000000002008").prints("every payment is declined");
+    let declined = json_of(&sandbox, "sandbox cards --scenario declined");
+    assert!(declined.as_array().unwrap().iter().all(|card| card["scenario"] == "declined"), "{declined}");
+    told(&sandbox, "sandbox cards --scenario declned").ends(2).says("did you mean declined?");
+    told(&sandbox, "sandbox cards answers").ends(0).says("answers as usual");
+    told(&sandbox, "sandbox cards answer 4000000000001000 705")
+        .ends(0)
+        .prints("answers 705")
+        .hides(&["4000000000001000"]);
+    told(&sandbox, "sandbox cards answer no-such-key 705").ends(1).says("there is no token with this cardKey");
+    assert_eq!(json_of(&sandbox, "sandbox cards answers")[0]["response"], "705");
+    told(&sandbox, "sandbox cards reset").ends(0);
+    assert_eq!(json_of(&sandbox, "sandbox cards answers"), json!([]));
+}
+
+#[test]
+fn accounts_are_listed_and_exported_to_a_shell() {
+    let sandbox = Running::start(&[]);
+    told(&sandbox, "sandbox accounts").ends(0).prints("strict").prints("100 requests a minute");
+    let exports = told(&sandbox, "sandbox accounts main").ends(0).out;
+    let call = exports
+        .lines()
+        .map(|line| line.strip_prefix("export ").unwrap().split_once('=').unwrap())
+        .fold(words("call token/lookup merchantCustomerReference=c"), |pg, (name, value)| pg.env(name, value));
+    call.run().ends(0);
+    told(&sandbox, "sandbox accounts mian").ends(2).says("did you mean main?");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("merchants.toml");
+    let own = "[[merchant]]\nname = \"shop\"\napiKey = \"canaryKey00000000000000000000000\"\napiPassword = \"canaryPassword\"\n\
+               shaKey = \"canaryShaKey\"\ncurrencies = [\"GBP\"]\n";
+    std::fs::write(&file, own).unwrap();
+    let sandbox = Running::start(&["--config", file.to_str().unwrap()]);
+    told(&sandbox, "sandbox accounts shop").ends(0).prints("# Its credentials are in").hides(&["canary"]);
+    told(&sandbox, "trigger decline --merchant shop").ends(2).says("does not show the credentials").hides(&["canary"]);
+}
+
+#[test]
+fn callbacks_batches_and_lists_show_what_happened() {
+    let sandbox = Running::start(&[]);
+    told(&sandbox, "sandbox callbacks").ends(0).says("no callbacks yet");
+    told(&sandbox, "sandbox callbacks redeliver").ends(2).says("there is no callback to redeliver");
+    told(&sandbox, "sandbox callbacks misbehave late --by 10m").ends(0).prints("10m late");
+    told(&sandbox, "sandbox callbacks misbehave twice --times 3").ends(0).prints("10m late, then 3 sent twice");
+    told(&sandbox, "sandbox callbacks reset").ends(0).prints("as usual");
+    let story = json_of(&sandbox, "trigger updater-batch --reference shown");
+    assert_eq!(story["ok"], true, "{story}");
+    let listed = json_of(&sandbox, "sandbox callbacks");
+    let id = listed[0]["id"].as_str().unwrap();
+    assert_eq!((&listed[0]["status"], &listed[0]["attempts"]), (&json!("delivered"), &json!(1)));
+    told(&sandbox, "sandbox callbacks").ends(0).prints("HTTP 204").prints(id);
+    told(&sandbox, &format!("sandbox callbacks show {id}")).ends(0).prints("\"body\"");
+    // The story's listener is gone.
+    told(&sandbox, "sandbox callbacks redeliver").ends(0).prints("attempt 2");
+    let batch = json_of(&sandbox, "sandbox batches")[0]["batchKey"].as_str().unwrap().to_owned();
+    told(&sandbox, "sandbox batches").ends(0).prints("700 × 1, 702 × 1, 706 × 1");
+    told(&sandbox, &format!("sandbox batches show {batch}")).ends(0).prints("oldCardKey");
+    told(&sandbox, &format!("sandbox batches spoil {batch}")).ends(0).prints("error 181");
+    told(&sandbox, "sandbox batches").ends(0).prints("spoiled");
+    told(&sandbox, "sandbox list transactions --find shown").ends(0).prints("0.01 GBP").prints("shown");
+    told(&sandbox, "sandbox list requests --method token/requestAccountUpdater")
+        .ends(0)
+        .prints("token/requestAccountUpdater");
+    told(&sandbox, "sandbox list tokens --limit 2").ends(0).prints("main");
+    told(&sandbox, "sandbox list sms").ends(0).says("no sms");
+    let key = story["books"]["transactions"][0]["transactionKey"].as_str().unwrap();
+    told(&sandbox, &format!("sandbox list transactions {key}"))
+        .ends(0)
+        .prints("\"refundable\": 1")
+        .hides(&["40000000000"]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
+    assert_eq!(told(&sandbox, "sandbox open").ends(0).out, format!("{base}/_sandbox/\n"));
+    let url = json_of(&sandbox, &format!("sandbox open transactions {key}"))["url"].as_str().unwrap().to_owned();
+    assert_eq!(url, format!("{base}/_sandbox/pages/transactions/{key}"));
+    told(&sandbox, "sandbox open clock key").ends(2).says("has no entries");
+}
+
+#[test]
+fn what_is_not_a_sandbox_is_told() {
+    let closed = nobody();
+    let ended = pg(["sandbox", "clock", "--sandbox", &closed]).run().ends(3);
+    ended.says("no sandbox answers at http://127.0.0.1:").says("start one with `pg sandbox`");
+    let answer = |status: &str, kind: &str, body: &str| {
+        let peer = Peer::answering(&reply(status, kind, body));
+        let ended = pg(["sandbox", "callbacks", "--sandbox", &peer.base]).env("PG_CONTROL_TOKEN", "canary0token").run();
+        (ended.hides(&["canary0token"]), peer.request())
+    };
+    let (ended, request) = answer("404 Not Found", "text/html", "<h1>nginx</h1>");
+    ended.ends(3).says("is not a pg sandbox: /_sandbox/callbacks?limit=50 returned HTTP 404 (text/html)");
+    assert!(request.to_ascii_lowercase().contains("authorization: bearer canary0token"), "{request}");
+    let old = r#"{"error":"no such call; known are merchants"}"#;
+    answer("404 Not Found", "application/json", old).0.ends(1).says("is probably older than this pg");
+    let token = r#"{"error":"give the control token"}"#;
+    answer("401 Unauthorized", "application/json", token)
+        .0
+        .ends(1)
+        .says("rejected the control token in PG_CONTROL_TOKEN");
+    let peer = Peer::answering(&reply("401 Unauthorized", "application/json", token));
+    let ended = pg(["sandbox", "clock", "--json", "--sandbox", &peer.base]).run().ends(1).says("set PG_CONTROL_TOKEN");
+    let error: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(error["exit"], 1);
+}

@@ -1,0 +1,96 @@
+//! `pg trigger`: every story, at a running sandbox and at one of its own.
+
+use serde_json::Value;
+
+use crate::command::{
+    peer::nobody,
+    pg::{pg, words},
+    sandbox::Running,
+};
+
+/// What each story leaves in the books: charges, and minor units taken, refunded and still reserved.
+const BOOKS: [(&str, [u64; 4]); 23] = [
+    ("payment", [1, 998, 0, 0]),
+    ("decline", [0, 0, 0, 0]),
+    ("insufficient-funds", [0, 0, 0, 0]),
+    ("lost-reply", [1, 998, 0, 0]),
+    ("lost-request", [1, 998, 0, 0]),
+    ("slow-reply", [1, 998, 0, 0]),
+    ("garbled-reply", [1, 998, 0, 0]),
+    ("server-error", [1, 998, 0, 0]),
+    ("delivered-twice", [1, 998, 0, 0]),
+    ("no-response", [0, 0, 0, 0]),
+    ("no-response-charged", [1, 998, 0, 0]),
+    ("duplicate-reference", [1, 998, 0, 0]),
+    ("partial-capture", [1, 3000, 0, 0]),
+    ("partial-refund", [1, 998, 998, 0]),
+    ("expired-session", [0, 0, 0, 0]),
+    ("challenge", [2, 8901, 0, 0]),
+    ("challenge-failed", [1, 1, 0, 0]),
+    ("challenge-abandoned", [1, 1, 0, 0]),
+    ("checkout", [1, 998, 0, 0]),
+    ("checkout-callback-lost", [1, 998, 0, 0]),
+    ("checkout-callback-twice", [1, 998, 0, 0]),
+    ("updater-batch", [3, 3, 0, 0]),
+    ("lockout", [0, 0, 0, 0]),
+];
+
+#[test]
+fn every_story_ends_with_the_right_books() {
+    let sandbox = Running::start(&[]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
+    let listed: Value = serde_json::from_str(&words("trigger --list --json").run().ends(0).out).unwrap();
+    let listed: Vec<&str> = listed.as_array().unwrap().iter().map(|one| one["scenario"].as_str().unwrap()).collect();
+    assert_eq!(listed, BOOKS.map(|(name, _)| name));
+    for (scenario, [charges, taken, refunded, reserved]) in BOOKS {
+        let ended = pg(["trigger", scenario, "--json", "--sandbox", base]).run().ends(0);
+        let told: Value =
+            serde_json::from_str(&ended.hides(&["MainSandboxApiPassword", "4000000000001000"]).out).unwrap();
+        let number = |name: &str| told["books"]["money"]["GBP"][name].as_u64().unwrap_or_default();
+        let found = ["charges", "taken", "refunded", "reserved"].map(number);
+        assert_eq!(found, [charges, taken, refunded, reserved], "{scenario}: {}", told["books"]);
+        let steps = told["steps"].as_array().unwrap();
+        assert!(steps.iter().all(|step| step["ok"] == true), "{scenario}: {told}");
+        let based =
+            steps.iter().flat_map(|step| step["exchanges"].as_array().unwrap()).any(|one| one["basis"].is_string());
+        assert!(based, "{scenario}: {told}");
+    }
+    // Nothing is left behind for the next call.
+    let faults = pg(["sandbox", "faults", "--json", "--sandbox", base]).run().ends(0).out;
+    assert_eq!(faults.trim(), "[]");
+}
+
+#[test]
+fn a_story_is_told_step_by_step() {
+    let ended = words("trigger lost-reply --standalone --reference o-17").run().ends(0);
+    ended
+        .prints("lost-reply: a charge is made, its reply is lost, and a lookup settles it")
+        .prints("no reply")
+        .prints("(spec ")
+        .prints("pg sandbox faults add transaction/auth drop-reply")
+        .prints("3 of 3 steps went as expected")
+        .prints("o-17")
+        .prints("1 charge: 9.98 GBP taken");
+    words("trigger --list").run().ends(0).prints("SCENARIO").prints("updater-batch");
+}
+
+#[test]
+fn a_step_that_fails_is_shown_and_ends_the_story() {
+    let sandbox = Running::start(&[]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
+    // This account takes no raw card numbers.
+    let ended = pg(["trigger", "partial-refund", "--merchant", "strict", "--sandbox", base]).run().ends(1);
+    ended.prints("✗").prints("106").prints("0 of 1 steps went as expected").prints("nothing was charged");
+    let fault = pg(["sandbox", "faults", "add", "any", "garble", "--sandbox", base]).run();
+    fault.ends(0);
+    pg(["trigger", "lost-reply", "--sandbox", base]).run().ends(1).prints("remove it with `pg sandbox faults clear`");
+}
+
+#[test]
+fn wrong_words_and_a_missing_sandbox_are_told() {
+    words("trigger declin").run().ends(2).says("similar value exists: 'decline'");
+    words("trigger").run().ends(2).says("<SCENARIO>");
+    words("trigger decline --standalone --sandbox http://127.0.0.1:1").run().ends(2).says("cannot be used with");
+    words("trigger decline --standalone --merchant mian").run().ends(2).says("did you mean main?");
+    pg(["trigger", "decline", "--sandbox", &nobody()]).run().ends(3).says("no sandbox answers").says("--standalone");
+}
