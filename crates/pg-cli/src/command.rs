@@ -21,6 +21,9 @@ mod walkthrough;
 
 use clap::Subcommand;
 
+#[cfg(test)]
+pub(crate) use self::config::sample as sample_profile;
+
 use crate::{failure::Failure, output::Exit};
 
 /// What `pg` can be told to do.

@@ -4,7 +4,7 @@
 //! What it is: the other crates at the command line, one command a file in `command/`. What it is not: a place for
 //! rules of the service, which are in the tables and the crates below.
 //!
-//! Data goes to standard output, talk to standard error, and with `--json` both are for programs. Exit codes: 0 done,
+//! Results go to stdout, diagnostics to stderr; with `--json` both are for programs. Exit codes: 0 done,
 //! 1 refused or declined, 2 misuse, 3 not reachable, 4 outcome unknown. No command shows a card number, a CV2, a key
 //! or a password, except what is asked for by name: `--curl`, and the published accounts of the sandbox.
 //!
@@ -18,6 +18,8 @@
 
 mod account;
 mod argument;
+#[cfg(test)]
+mod cli_reference;
 mod command;
 mod control;
 mod duration;
@@ -42,9 +44,9 @@ use zeroizing_alloc::ZeroAlloc;
 
 use crate::{failure::Failure, output::Exit};
 
-/// Works with one card payment service: its reference, calls, signatures, session data, and a sandbox of it.
+/// Works with one card payment service: reference, calls, signatures, session data, and a sandbox of the service.
 ///
-/// Data goes to standard output, talk to standard error.
+/// Results go to stdout, diagnostics to stderr.
 #[derive(Parser)]
 #[command(name = "pg", version, max_term_width = 100, after_help = AFTER_HELP)]
 struct Arguments {
@@ -67,12 +69,15 @@ Examples:
   pg call token/lookup cardKey=4F2C-91 --dry-run
   pg sign --with-credentials cardKey=4F2C-91  128 hexadecimal digits
   pg update-cards cards.txt                   new card keys for stored cards
-  pg listen                                   callbacks and redirects, decoded and confirmed
+  pg listen --forward-to http://localhost:8000/callbacks
+  pg trigger lost-reply --standalone          a whole story, step by step
+  pg sandbox faults add transaction/auth drop-reply
+  pg config show                              which account applies, and where it comes from
   pg survey --plan                            what a staging environment would be asked
   pg rehearse init --language python          put your own integration through lost replies and worse";
 
-/// Whatever is freed is wiped first, also by hyper, serde, clap and all others that handle what is secret. Below it lies an
-/// allocator made for threads: one thread of the sandbox reads requests, another one frees what the first has allocated.
+/// Memory is wiped before it is freed, also by hyper, serde, clap and other crates that handle secrets. The allocator below
+/// is made for threads: one thread of the sandbox reads requests, another frees what the first has allocated.
 #[global_allocator]
 static ALLOCATOR: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);
 
@@ -93,7 +98,7 @@ fn main() -> ExitCode {
 /// What clap says: help and versions, and what is wrong with the arguments.
 fn not_understood(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
-    // Whoever forgot a name may have typed a card number in its place.
+    // The argument may be a card number, if a name was left out.
     let masked = mask::text(&text);
     let masked = output::harmless_lines(&masked);
     // A closed pipe has read enough.

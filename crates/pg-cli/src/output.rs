@@ -1,4 +1,4 @@
-//! Where text goes: data to standard output, talk to standard error.
+//! Output: results go to stdout, diagnostics to stderr.
 
 use std::{
     borrow::Cow,
@@ -55,7 +55,7 @@ pub(crate) fn page(text: &str) -> Result<(), Failure> {
 /// The same for data that comes once only: a reader that went away would miss it.
 ///
 /// # Errors
-/// When standard output takes nothing, or nobody reads it.
+/// If stdout cannot be written to, or its reader is gone.
 pub(crate) fn news(text: &str) -> Result<(), Failure> {
     write(&for_stdout(text)).map_err(|error| Failure::output(&error))
 }
@@ -89,13 +89,13 @@ pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
 
 /// Says something to the person who watches: one line, whatever a service put into it.
 pub(crate) fn say(text: &str) {
-    // Nobody can be told that nobody can be told.
+    // A failure to write to stderr cannot be reported anywhere.
     drop(writeln!(io::stderr(), "{}", harmless(text)));
 }
 
 /// Says something that holds nothing from outside, or only what is harmless: it may have colours.
 pub(crate) fn talk(text: &str) {
-    // Nobody can be told that nobody can be told.
+    // A failure to write to stderr cannot be reported anywhere.
     drop(writeln!(io::stderr(), "{text}"));
 }
 

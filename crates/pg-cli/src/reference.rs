@@ -22,7 +22,7 @@ pub(crate) fn method(typed: &str) -> Result<&'static MethodInfo, Failure> {
     let by_name = paths.iter().find(|path| path.split_once('/').is_some_and(|(_, name)| name == typed));
     let meant = by_name.map(String::as_str).or_else(|| suggestion::nearest(typed, paths.iter().map(String::as_str)));
     let hint = meant.map_or_else(|| "`pg methods` lists them".to_owned(), |path| format!("did you mean {path}?"));
-    // Whoever forgot the method may have typed a card number in its place.
+    // The argument may be a card number, if the method was left out.
     let typed = mask::text(typed);
     Err(Failure::misuse(format!("there is no method {typed:?}; {hint}")))
 }

@@ -14,7 +14,7 @@ pub(crate) struct Refusal {
     trace_code: String,
     http_status: u16,
     remedy: String,
-    /// What the code means; none for one that nobody knows.
+    /// What the code means; none for an unknown code.
     #[serde(skip_serializing_if = "Option::is_none")]
     meaning: Option<String>,
     /// The assumption that the dialect decides with the code, when the documents do not list it.

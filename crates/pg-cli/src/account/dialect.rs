@@ -27,7 +27,7 @@ pub(crate) fn named(name: &str) -> Result<Arc<Dialect>, Failure> {
     }
 }
 
-/// What an address is taken to speak when nobody says. Plain HTTP on this machine is how a sandbox is called, and never how a
+/// The dialect that an address gets by default. Plain HTTP on this machine is how a sandbox is called, and never how a
 /// payment service is; nothing is assumed of any other address.
 pub(super) fn of_address(base: &BaseUrl) -> Arc<Dialect> {
     let is_local = base.as_str().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"));

@@ -89,7 +89,7 @@ impl Setting {
         !matches!(self, Self::BaseUrl | Self::EnterpriseBaseUrl | Self::Dialect)
     }
 
-    /// What stands for it where nothing will be sent; nobody can mistake it for a real one.
+    /// A placeholder where nothing is sent; it cannot be mistaken for a real value.
     pub(crate) const fn placeholder(self) -> &'static str {
         match self {
             // The domain `invalid` exists nowhere (RFC 2606).

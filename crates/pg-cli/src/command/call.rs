@@ -122,7 +122,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     }
 }
 
-/// Whether the request goes to a sandbox on this machine, whose own test cards are nobody's secret.
+/// Whether the request goes to a sandbox on this machine, whose test cards are public.
 fn on_this_machine(request: &http::Request<Bytes>) -> bool {
     let host = request.uri().host().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())

@@ -1,7 +1,7 @@
 //! `pg completions`: scripts for the shells.
 //!
-//! clap knows commands and flags. Methods and parameters come from the tables: the scripts for bash, zsh and fish ask
-//! `pg completions -- LINE` for them, so that a script need not be made anew when a table changes.
+//! clap knows commands and flags. Methods, parameters, scenarios and profiles are known to `pg` itself: the scripts for bash,
+//! zsh and fish ask `pg completions -- LINE` for them, so a script stays valid when a table or a profile changes.
 
 mod candidates;
 
@@ -21,9 +21,11 @@ Examples:
   pg completions zsh > ~/.zfunc/_pg
   pg completions fish > ~/.config/fish/completions/pg.fish
 
-In bash, zsh and fish, methods, parameters and their values are completed too:
+In bash, zsh and fish, methods, parameters, scenarios, faults and profiles are completed too:
   pg call tok<TAB>
-  pg call token/lookup card<TAB>")]
+  pg call token/lookup card<TAB>
+  pg trigger lost<TAB>
+  pg sandbox faults add transaction/auth drop<TAB>")]
 pub(crate) struct Arguments {
     /// The shell
     #[arg(required_unless_present = "line")]
@@ -67,7 +69,8 @@ fn script(shell: Shell) -> String {
 
 /// In zsh each argument names the function that completes it.
 fn zsh(script: &str) -> String {
-    let is_ours = |line: &str| line.contains(":method -- ") || line.contains(":parameters -- ");
+    const OURS: [&str; 5] = [":method -- ", ":parameters -- ", ":profile -- ", ":settings -- ", "'--profile=["];
+    let is_ours = |line: &str| OURS.iter().any(|sign| line.contains(sign));
     let lines = script.lines().map(|line| match line.strip_suffix(":_default' \\") {
         Some(argument) if is_ours(line) => format!("{argument}:_pg_candidates' \\\n"),
         _ => format!("{line}\n"),

@@ -97,6 +97,12 @@ Examples:
     },
 }
 
+/// A file with one new profile, for the documents.
+#[cfg(test)]
+pub(crate) fn sample() -> String {
+    edit::with_section(edit::HEAD, "staging")
+}
+
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let file = file::path(arguments.profile_file)?;
     match arguments.what {

@@ -1,4 +1,4 @@
-//! `pg rehearse`: somebody's integration, in any language, put through everything that goes wrong with money.
+//! `pg rehearse`: tests an integration in any language with lost replies and other faults.
 
 use std::{
     ffi::OsString,

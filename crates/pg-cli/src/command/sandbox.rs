@@ -195,7 +195,7 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         output::warn("other machines can reach this sandbox, and its credentials are published");
     }
     if arguments.private_networks {
-        output::warn("whoever sends requests to this sandbox can make it post into private networks");
+        output::warn("every client of this sandbox can make it post into private networks");
     }
     let settings = arguments.settings(merchants.clone())?;
     let public_url = settings.public_url.clone();

@@ -46,10 +46,10 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// Refreshes the stored cards of a file through the account updater
 ///
-/// Repeats are left out, the rest goes in batches within the throttle, and what the service answers is written as a row
-/// for each card key. Beside FILE a state is kept, FILE.pg-state: stop it at any moment, even by force, and the same
-/// command goes on where it was, without submitting anything twice. A batch of which nobody knows whether the service
-/// took it is told at the end; with --listen the service's callback settles that too.
+/// Duplicates are skipped, the rest is submitted in batches within the throttle, and each card key gets a row with the service's
+/// answer. The state is kept in FILE.pg-state: stop the command at any moment, even by force, and the same command resumes
+/// without submitting anything twice. A batch that the service may or may not have accepted is reported at the end; with
+/// --listen the service's callback settles it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -61,17 +61,17 @@ Examples:
 Exit codes: 0 every card was answered for or is listed as unanswered, 1 batches were refused, or all requests are,
 2 misuse, 3 not reachable, 4 the end of something is not known: batches in doubt, or an interruption.")]
 pub(crate) struct Arguments {
-    /// A card key a line, or a CSV with a column cardKey; empty lines and those that begin with # are passed over; -
-    /// reads standard input, and then nothing can be gone on with
+    /// One card key per line, or a CSV with a column cardKey; empty lines and lines that begin with # are skipped; - reads
+    /// stdin, and such a run cannot be resumed
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Where results go, - for standard output [default: FILE.results.csv or .json; - when FILE is -]
+    /// Where results go, - for stdout [default: FILE.results.csv or .json; - when FILE is -]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// How results are written [default: by the name of the output, else csv; json with --json]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Takes callbacks here, by which batches are fetched sooner and doubts settled
+    /// Receives callbacks here, so that batches are retrieved sooner and doubts are settled
     #[arg(long, value_name = "ADDRESS", conflicts_with = "callback_url", value_parser = listen_address::parse)]
     listen: Option<SocketAddr>,
     /// The address by which the service reaches --listen: a proxy with a certificate before it
@@ -83,10 +83,10 @@ pub(crate) struct Arguments {
     /// Requests that the service allows in a minute
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     per_minute: u32,
-    /// Submits batches again of which nobody knows whether the service took them; it may then have them twice
+    /// Resubmits batches that the service may have accepted already; it may then have them twice
     #[arg(long)]
     submit_again: bool,
-    /// Forgets what was stored beside FILE and begins anew, over earlier results
+    /// Discards the stored state and starts again, overwriting earlier results
     #[arg(long)]
     restart: bool,
     /// States that the earlier run was for this account, although the service's address has changed since; a run is not gone on

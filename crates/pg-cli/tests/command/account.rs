@@ -110,7 +110,7 @@ fn addresses_that_are_none_or_insecure_are_misuse() {
 
 #[test]
 #[cfg(unix)]
-fn what_is_no_profile_file_is_named_and_nobody_is_told_to_change_its_rights() {
+fn what_is_no_profile_file_is_named_without_advice_about_permissions() {
     let folder = tempfile::tempdir().unwrap();
     for place in [folder.path().to_str().unwrap(), "/dev/zero"] {
         let ended = pg(CALL.split(' ')).env("PG_PROFILE_FILE", place).run().ends(2).says(place).says("no file");

@@ -88,7 +88,7 @@ fn the_key_of_the_account_updater_is_the_accounts() {
 fn card_data_on_the_command_line_is_warned_of_unless_the_sandbox_publishes_it() {
     let card = "call transaction/auth currency=GBP itemName0=Tea itemPrice0=5 cardNumber=4929420573595709 \
                 cardExpiryMonth=12 cardExpiryYear=49";
-    // Nobody listens there, so nothing leaves.
+    // No server listens there, so nothing is sent.
     words(card)
         .account("https://0.0.0.0:1")
         .run()
@@ -182,7 +182,7 @@ fn verbose_tells_status_headers_and_basis_and_no_secret() {
     let reply: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(reply["transactionStatusCode"], "600");
     sandbox.run("call token/lookup cardKey=none -v").says("= assumption A");
-    let closed = crate::command::peer::nobody();
+    let closed = crate::command::peer::closed_address();
     let ended = sandbox.run(&format!("call token/lookup cardKey=a -v --base-url {closed}")).ends(3);
     ended.says("< no response: ");
 }

@@ -28,6 +28,18 @@ fn every_command_has_help_with_examples() {
         "update-cards",
         "listen",
         "sandbox",
+        "sandbox faults",
+        "sandbox faults add",
+        "sandbox clock",
+        "sandbox cards",
+        "sandbox accounts",
+        "sandbox callbacks",
+        "sandbox batches",
+        "sandbox list",
+        "sandbox open",
+        "trigger",
+        "config",
+        "config set",
         "completions",
         "man",
     ] {
@@ -43,7 +55,16 @@ fn every_command_gets_a_manual_page() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("share/man1");
     pg(["man", pages.to_str().unwrap()]).run().ends(0).prints("written");
-    for (page, says) in [("pg.1", "update\\-cards"), ("pg-call.1", "\\-\\-dry\\-run"), ("pg-man.1", "man1")] {
+    for (page, says) in [
+        ("pg.1", "update\\-cards"),
+        ("pg-call.1", "\\-\\-verbose"),
+        ("pg-man.1", "man1"),
+        ("pg-sandbox-faults-add.1", "drop\\-reply"),
+        ("pg-sandbox-clock.1", "advance 31m"),
+        ("pg-trigger.1", "lost\\-reply"),
+        ("pg-config-set.1", "apiKey"),
+        ("pg-listen.1", "forward\\-to"),
+    ] {
         let text = std::fs::read_to_string(pages.join(page)).unwrap();
         assert!(text.starts_with(".ie") && text.contains(says), "{page}: {text}");
     }
@@ -88,7 +109,11 @@ fn bash_completes_methods_parameters_and_values() {
         ("pg call enterprise/repeat trans_type=", &["Auth", "PreAuth"]),
         ("pg call enterprise/repeat trans_type=P", &["PreAuth"]),
         // What clap completes is still there.
+        ("pg trigger updater", &["updater-batch"]),
+        ("pg sandbox faults add transaction/auth dup", &["duplicate"]),
+        ("pg config set x enterpriseB", &["enterpriseBaseUrl="]),
         ("pg call --dry", &["--dry-run"]),
+        ("pg sandbox call", &["callbacks"]),
         ("pg compl", &["completions"]),
     ] {
         let Some(offered) = offered(line) else { return };
@@ -101,9 +126,19 @@ fn bash_completes_methods_parameters_and_values() {
 #[test]
 fn zsh_and_fish_ask_for_methods_too() {
     let zsh = words("completions zsh").run().ends(0).out;
-    assert_eq!(zsh.matches(":_pg_candidates' ").count(), 6, "{zsh}");
+    let ours = [":method -- ", ":parameters -- ", ":profile -- ", ":settings -- ", "'--profile=["];
+    for sign in ours {
+        let mut lines = zsh.lines().filter(|line| line.contains(sign)).peekable();
+        assert!(lines.peek().is_some() && lines.all(|line| line.contains(":_pg_candidates' ")), "{sign}");
+    }
     let (before, after) = zsh.split_once("\n_pg_candidates() {").unwrap();
     assert!(before.contains("_pg() {") && after.contains("compdef _pg pg"));
-    words("completions fish").run().ends(0).prints("pg completions -- (commandline -cp");
+    let fish = words("completions fish").run().ends(0).prints("pg completions -- (commandline -cp");
+    fish.prints("sandbox trigger config");
+    let profiles = "[staging]\nbaseUrl = \"https://gateway.example\"\n[live]\n";
+    for line in ["pg call token/lookup --profile sta", "pg config show sta"] {
+        let offered = pg(["completions", "--", line]).profiles(profiles).run().ends(0);
+        assert_eq!(offered.out, "staging\thttps://gateway.example\n", "{line}");
+    }
     words("completions").run().ends(2);
 }

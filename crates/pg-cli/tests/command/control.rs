@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::command::{
-    peer::{Peer, nobody, reply},
+    peer::{Peer, closed_address, reply},
     pg::{Ended, Pg, pg, words},
     sandbox::{CARD, Running},
 };
@@ -175,7 +175,7 @@ fn callbacks_batches_and_lists_show_what_happened() {
 
 #[test]
 fn what_is_not_a_sandbox_is_told() {
-    let closed = nobody();
+    let closed = closed_address();
     let ended = pg(["sandbox", "clock", "--sandbox", &closed]).run().ends(3);
     ended.says("no sandbox answers at http://127.0.0.1:").says("start one with `pg sandbox`");
     let answer = |status: &str, kind: &str, body: &str| {

@@ -1,7 +1,7 @@
 //! Exit codes against peers that answer well, badly, or not at all.
 
 use crate::command::{
-    peer::{Peer, nobody, reply},
+    peer::{Peer, closed_address, reply},
     pg::{CANARIES, Ended, words},
 };
 
@@ -71,9 +71,9 @@ fn refused_is_1_with_code_trace_and_remedy() {
 
 #[test]
 fn not_reachable_is_3() {
-    let ended = words(PAY).account(&nobody()).run().ends(3).says("not sent: no connection to 127.0.0.1");
+    let ended = words(PAY).account(&closed_address()).run().ends(3).says("not sent: no connection to 127.0.0.1");
     assert_eq!((ended.out.as_str(), ended.err.lines().count()), ("", 1));
-    words("call token/lookup cardKey=a").account(&nobody()).run().ends(3);
+    words("call token/lookup cardKey=a").account(&closed_address()).run().ends(3);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_refusal_without_a_message_gets_the_text_of_the_tables() {
     let told = &report["error"]["refusal"];
     assert_eq!((&told["errorMessage"], &told["meaning"]), (&"".into(), &"Address not found".into()));
     assert_eq!(told["assumption"], "A128");
-    // The service's own codes are nobody else's, and one that nobody knows has no text.
+    // Codes of the service are not shared with the other version, and an unknown code has no text.
     let ended = pay_as(&format!("{address} --json"), &refusal("3", "")).ends(1).says(
         "refused: 3 No merchant key sent (or invalid key) [pg's own text, the reply has none] (HTTP 400): fix the \
          credentials",
@@ -203,7 +203,7 @@ fn an_interruption_leaves_a_payment_unknown() {
 }
 
 #[test]
-fn a_reply_of_somebody_else_names_the_address_that_it_came_from() {
+fn a_reply_of_another_service_names_the_address_that_it_came_from() {
     let not_found = reply("404 Not Found", "text/plain", "Not found");
     let lookup = pay_as("call token/lookup cardKey=a", &not_found).ends(4);
     lookup.says("HTTP 404").says("/v3/token/lookup/json: is that the service? (PG_BASE_URL)");

@@ -91,8 +91,8 @@ pub(crate) fn reply(status: &str, content_type: &str, body: &str) -> String {
     )
 }
 
-/// An address at which nobody listens.
-pub(crate) fn nobody() -> String {
+/// An address at which no server listens.
+pub(crate) fn closed_address() -> String {
     // The port was free a moment ago, and is again once the listener is dropped.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())

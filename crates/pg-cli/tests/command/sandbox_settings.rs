@@ -82,7 +82,7 @@ fn only_an_address_without_a_path_is_a_public_one() {
 
 #[test]
 fn private_networks_are_reached_only_when_told() {
-    // Nobody is called: the batch never finishes here.
+    // No callback is sent: the batch never finishes here.
     let address = "http://10.11.12.13/updated";
     Running::start(&[]).request_update(address).ends(1).says("184");
     Running::start(&["--private-networks"]).request_update(address).ends(0).prints("batchKey");

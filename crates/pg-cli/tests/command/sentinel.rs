@@ -53,7 +53,7 @@ fn no_secret_is_left_anywhere() {
     files(folder.path(), &mut said);
     assert!(said.len() > 4 * METHODS.len(), "too little was looked at: {}", said.len());
     let mut found: Vec<_> = said.iter().flat_map(|(place, bytes)| leaks(&shop::canaries(), place, bytes)).collect();
-    // The caller gets back the customer that belongs to a token (spec 3 §2.1), and nobody else does.
+    // The caller gets back the customer that belongs to a token (spec 3 §2.1), and no other caller does.
     found.retain(|((canary, _, place), _)| *canary != "date of birth" || !place.ends_with("enterprise/gettoken, good"));
     println!("{} places, {} bytes", said.len(), said.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
     assert!(found.is_empty(), "{found:#?}");

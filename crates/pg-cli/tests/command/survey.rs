@@ -74,7 +74,7 @@ fn the_strict_account_works_after_a_survey_and_wrong_credentials_cost_one_reques
 }
 
 #[test]
-fn an_address_that_nobody_has_called_staging_gets_nothing() {
+fn an_address_that_is_not_listed_as_staging_gets_nothing() {
     let refused = "https://gateway.example was not called a staging environment, and nothing was sent: if it is one, add \
                    --staging gateway.example";
     for flags in ["", "--staging staging.example", "--staging https://example", "--with-wrong-password"] {
@@ -85,7 +85,7 @@ fn an_address_that_nobody_has_called_staging_gets_nothing() {
         .run()
         .ends(2)
         .says("--with-payments needs test cards");
-    // Named, it is asked; there is nobody here.
+    // Listed, it is asked; no server listens there.
     words("survey --staging 127.0.0.1:9 --timeout 1").account("https://127.0.0.1:9").run().ends(3);
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::command::{
-    peer::nobody,
+    peer::closed_address,
     pg::{pg, words},
     sandbox::Running,
 };
@@ -92,5 +92,9 @@ fn wrong_words_and_a_missing_sandbox_are_told() {
     words("trigger").run().ends(2).says("<SCENARIO>");
     words("trigger decline --standalone --sandbox http://127.0.0.1:1").run().ends(2).says("cannot be used with");
     words("trigger decline --standalone --merchant mian").run().ends(2).says("did you mean main?");
-    pg(["trigger", "decline", "--sandbox", &nobody()]).run().ends(3).says("no sandbox answers").says("--standalone");
+    pg(["trigger", "decline", "--sandbox", &closed_address()])
+        .run()
+        .ends(3)
+        .says("no sandbox answers")
+        .says("--standalone");
 }

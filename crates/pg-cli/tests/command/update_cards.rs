@@ -197,7 +197,7 @@ fn results_are_their_owners_to_read_unless_the_file_was_there() {
     let rights = |ending: &str| fs::metadata(cards.beside(ending)).unwrap().permissions().mode() & 0o777;
     cards.update("").run().ends(0);
     assert_eq!((rights(".results.csv"), rights(".pg-state")), (0o600, 0o600));
-    // Whoever made the file has decided who reads it.
+    // An existing file keeps its permissions.
     fs::write(cards.beside(".shared"), "").unwrap();
     fs::set_permissions(cards.beside(".shared"), fs::Permissions::from_mode(0o640)).unwrap();
     let output = format!("--restart --output {}", cards.beside(".shared").display());

@@ -31,7 +31,7 @@ pub(crate) fn audit(caller: &mut Caller, writers: &[Writer]) -> Vec<String> {
     }
     // The payment that the card key was made of.
     unexplained.retain(|_, held| held["transactionType"] != "Auth" || !held["uniqueMerchantReference"].is_null());
-    wrong.extend(unexplained.values().map(|held| format!("nobody asked for it: {held}")));
+    wrong.extend(unexplained.values().map(|held| format!("never requested: {held}")));
     wrong.extend(half_done(&held));
     wrong
 }

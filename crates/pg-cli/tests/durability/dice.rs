@@ -9,7 +9,7 @@ impl Dice {
         Self(seed)
     }
 
-    /// Dice of their own for somebody else.
+    /// Independent dice for another user.
     pub(crate) fn split(&mut self) -> Self {
         Self(self.next())
     }

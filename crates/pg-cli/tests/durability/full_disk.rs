@@ -20,7 +20,7 @@ fn a_full_disk_is_an_error_and_not_an_end() {
     let folder = tempfile::tempdir().unwrap();
     let mount = format!("mount -t tmpfs -o size={}k none '{}'", 2 * KIB, folder.path().display());
     if !Command::new("unshare").args(["-rm", "sh", "-c", &mount]).output().is_ok_and(|done| done.status.success()) {
-        eprintln!("left out, because nobody may mount a disk here; the quota of a file is tested all the same");
+        eprintln!("left out, because this user may not mount a disk; the quota of a file is tested all the same");
         return;
     }
     let ballast = folder.path().join("ballast");

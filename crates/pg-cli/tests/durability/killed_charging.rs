@@ -26,7 +26,7 @@ use crate::durability::{
 const ROUNDS: u64 = 40;
 /// What decides the moments, unless `PG_KILL_SEED` says otherwise.
 const SEED: u64 = 20;
-/// How long a request is waited for that has reached nobody's ear, in spins.
+/// How many spins to wait for a request that no process has read.
 const WHILE: u64 = 400_000;
 
 #[test]
@@ -51,9 +51,9 @@ fn a_charge_whose_server_is_killed_is_one_payment_and_a_true_claim() {
         let (before, connections) = (proxy.killed(), proxy.connections());
         let key = charge(&runtime, &client, round);
         proxy.settled();
-        assert!(proxy.killed() > before, "round {round} of seed {seed}: {kills:?} killed nobody");
+        assert!(proxy.killed() > before, "round {round} of seed {seed}: {kills:?} killed no process");
         proxy.plan(&[]);
-        // Connections that nobody was killed for: none when the reply was faster, one for the lookup that found the payment,
+        // Connections without a kill: none when the reply was faster, one for the lookup that found the payment,
         // and more when it had to be sent again.
         match proxy.connections() - connections - (proxy.killed() - before) {
             0 => faster += 1,
@@ -74,7 +74,7 @@ fn a_charge_whose_server_is_killed_is_one_payment_and_a_true_claim() {
         proxy.killed()
     );
     assert!(found > 0 && sent_again > 0, "it died before the payment, and after it");
-    // Nobody is left behind.
+    // No process is left behind.
     let last = proxy.account();
     drop(proxy);
     assert!(TcpStream::connect(last.address()).is_err());
@@ -90,7 +90,7 @@ fn charge(runtime: &tokio::runtime::Runtime, client: &Client, round: u64) -> Str
     }
 }
 
-/// A moment of the life of a connection; in half of them the request has arrived, and nobody knows how far it has come.
+/// A moment of the life of a connection; in half of them the request has arrived, and its progress is unknown.
 fn moment(dice: &mut Dice, request: usize, reply: usize) -> Kill {
     let within = |dice: &mut Dice, bytes: usize| usize::try_from(dice.between(0, bytes as u64)).unwrap();
     match dice.between(0, 3) {
@@ -117,7 +117,7 @@ fn client(proxy: &KillingProxy) -> Client {
     ClientBuilder::with_transport(account, transport).clock(clock).limits(limits).build()
 }
 
-/// A clock that stands still until somebody waits.
+/// A clock that stands still until a wait advances it.
 struct Leaping(AtomicU64);
 
 impl Clock for Leaping {

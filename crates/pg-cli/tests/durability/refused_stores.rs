@@ -33,7 +33,7 @@ fn a_store_serves_one_process_at_a_time() {
 }
 
 #[test]
-fn a_store_of_somebody_else_is_left_alone() {
+fn a_store_of_another_program_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("letters.txt");
     fs::write(&store, "These are letters and no store. ".repeat(200)).unwrap();

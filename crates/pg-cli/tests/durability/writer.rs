@@ -1,4 +1,4 @@
-//! Somebody who pays, captures and refunds, and remembers what was acknowledged.
+//! A writer that pays, captures and refunds, and remembers what was acknowledged.
 
 use serde_json::Value;
 
@@ -89,7 +89,7 @@ impl Writer {
                     replied();
                 }
                 Err(_) => {
-                    // Nobody knows what is left of its parent now.
+                    // What is left of its parent is unknown now.
                     let parent = write.parent.clone();
                     let unclear = |open: &Open| Some(&open.key) != parent.as_ref();
                     self.reserved.retain(unclear);
@@ -138,7 +138,7 @@ impl Writer {
         self.checked = (0, 0);
     }
 
-    /// Sends a payment that nobody has answered again, twice: whatever became of the first, there is one.
+    /// Resends an unanswered payment twice: whatever became of the first, there is one.
     fn repeat(&mut self, write: Write, caller: &mut Caller) -> Option<String> {
         let first = caller.call(write.method, &write.parameters);
         if first.body["errorCode"] != REFERENCE_USED && first.status != 200 {

@@ -1,6 +1,8 @@
-//! What the last word of a command line may become: a method, a parameter, one of its values.
+//! What the last word of a command line may become: a method, a parameter, a scenario, a fault, a profile, or a value.
 
-use clap::{Command, CommandFactory};
+use std::path::PathBuf;
+
+use clap::{Arg, Command, CommandFactory};
 use pg_model::{
     METHODS,
     field::Field,
@@ -8,52 +10,117 @@ use pg_model::{
     method::{MethodInfo, method},
 };
 
-use crate::reference;
+use crate::{
+    account::{Setting, profile},
+    reference,
+};
 
 /// A word with what it is.
 type Candidate = (String, String);
 
-/// The candidates for the last word of a line, which is empty behind a blank. None for flags and their values: those
-/// are the shell's and clap's.
+/// The candidates for the last word of a line, which is empty behind a blank. None for names of flags and subcommands: the
+/// shell's own script, which clap makes, completes these.
 pub(super) fn of(line: &str) -> Vec<Candidate> {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     let current = if line.ends_with(char::is_whitespace) { "" } else { words.pop().unwrap_or_default() };
-    let Some((command, before)) = arguments(words.get(1..).unwrap_or_default()) else { return Vec::new() };
+    let mut root = crate::Arguments::command();
+    // So that subcommands know the flags that they inherit.
+    root.build();
+    let place = Place::of(&root, words.get(1..).unwrap_or_default());
+    if let Some(flag) = place.flag {
+        return values_of(flag, current);
+    }
     if current.starts_with('-') {
         return Vec::new();
     }
-    match (command, before.first()) {
-        ("call" | "methods", None) => methods(current),
+    match (place.command.get_name(), place.plain.first()) {
         ("call", Some(name)) => {
-            method(name).map_or_else(Vec::new, |info| parameters(info.fields, &before[1..], current))
+            method(name).map_or_else(Vec::new, |info| parameters(info.fields, &place.plain[1..], current))
         }
-        ("sign" | "verify" | "explain", _) => parameters(&fields_of_all(), &before, current),
-        _ => Vec::new(),
+        ("sign" | "verify" | "explain", _) => parameters(&fields_of_all(), &place.plain, current),
+        _ => {
+            let positional = |at: usize| place.command.get_positionals().nth(at);
+            // The last one may be given again and again.
+            let repeated = || {
+                positional(1).filter(|last| {
+                    last.get_action().takes_values() && last.get_num_args().is_some_and(|range| range.max_values() > 1)
+                })
+            };
+            positional(place.plain.len())
+                .or_else(repeated)
+                .map_or_else(Vec::new, |argument| values_of(argument, current))
+        }
     }
 }
 
-/// The command and its arguments before the cursor, without flags. Nothing if the cursor is where a flag's value goes.
-fn arguments<'w>(words: &[&'w str]) -> Option<(&'w str, Vec<&'w str>)> {
-    let root = crate::Arguments::command();
-    let (mut known, mut command, mut plain) = (&root, None, Vec::new());
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        if let Some(flag) = word.strip_prefix("--") {
-            if !flag.contains('=') && takes_a_value(known, flag) {
-                words.next()?;
+/// Where the cursor is.
+struct Place<'c, 'w> {
+    /// The deepest subcommand.
+    command: &'c Command,
+    /// Its arguments before the cursor, without flags.
+    plain: Vec<&'w str>,
+    /// The flag whose value is being written.
+    flag: Option<&'c Arg>,
+}
+
+impl<'c, 'w> Place<'c, 'w> {
+    fn of(root: &'c Command, words: &[&'w str]) -> Self {
+        let mut place = Self { command: root, plain: Vec::new(), flag: None };
+        for word in words {
+            if place.flag.take().is_some() {
+                continue;
             }
-        } else if command.is_some() {
-            plain.push(*word);
-        } else if let Some(found) = root.find_subcommand(word) {
-            (known, command) = (found, Some(*word));
+            if let Some(flag) = word.strip_prefix("--") {
+                let mut named = place.command.get_arguments().filter(|argument| argument.get_long() == Some(flag));
+                place.flag = named.find(|argument| argument.get_action().takes_values());
+            } else if let Some(found) = place.command.find_subcommand(word).filter(|_| place.plain.is_empty()) {
+                place.command = found;
+            } else {
+                place.plain.push(word);
+            }
         }
+        place
     }
-    Some((command?, plain))
 }
 
-fn takes_a_value(command: &Command, flag: &str) -> bool {
-    let named = command.get_arguments().find(|argument| argument.get_long() == Some(flag));
-    named.is_some_and(|argument| argument.get_action().takes_values())
+/// What an argument may be: its possible values, or names that are known elsewhere.
+fn values_of(argument: &Arg, current: &str) -> Vec<Candidate> {
+    let name = argument.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
+    let all: Vec<Candidate> = match (argument.get_id().as_str(), name) {
+        (_, "SERVICE/METHOD") => return methods(current),
+        (_, "METHOD") => {
+            let others = [("any", "every method"), ("page/pay", "the hosted payment page")];
+            let others = others.map(|(name, about)| (name.to_owned(), about.to_owned()));
+            methods("").into_iter().chain(others).collect()
+        }
+        ("profile", _) => profiles(),
+        (_, "SETTING=VALUE") => Setting::ALL
+            .into_iter()
+            .map(|setting| (format!("{}=", setting.member()), setting.variable().to_owned()))
+            .collect(),
+        (_, "ACCOUNT") => {
+            ["main", "strict", "other"].map(|name| (name.to_owned(), "built-in account".to_owned())).to_vec()
+        }
+        _ => argument
+            .get_possible_values()
+            .iter()
+            .filter(|value| !value.is_hide_set())
+            .map(|value| (value.get_name().to_owned(), value.get_help().map_or_else(String::new, ToString::to_string)))
+            .collect(),
+    };
+    all.into_iter().filter(|(name, _)| name.starts_with(current)).collect()
+}
+
+/// The profiles of the usual file. Nothing if it can't be read: completion is no place for complaints.
+fn profiles() -> Vec<Candidate> {
+    let named = std::env::var_os("PG_PROFILE_FILE").filter(|file| !file.is_empty()).map(PathBuf::from);
+    let text = named.or_else(profile::usual_file).and_then(|file| std::fs::read_to_string(file).ok());
+    let profiles = text.and_then(|text| profile::parse(&text).ok()).unwrap_or_default();
+    let url = |entries: &[profile::Entry]| {
+        let url = entries.iter().find(|entry| entry.setting == Setting::BaseUrl);
+        url.map_or_else(String::new, |entry| pg_model::mask::text(&entry.value))
+    };
+    profiles.into_iter().map(|(name, entries)| (name, url(&entries))).collect()
 }
 
 fn methods(current: &str) -> Vec<Candidate> {
@@ -143,6 +210,23 @@ mod tests {
         assert_eq!(words("pg call enterprise/repeat trans_type=P"), ["trans_type=PreAuth"]);
         assert_eq!(words("pg call enterprise/gettoken auto_redirect="), ["auto_redirect=1", "auto_redirect=0"]);
         assert_eq!(words("pg call transaction/auth currency=GB"), ["currency=GBP"]);
+    }
+
+    #[test]
+    fn scenarios_faults_and_other_known_words_are_offered() {
+        assert_eq!(words("pg trigger lost-"), ["lost-reply", "lost-request"]);
+        assert_eq!(words("pg trigger --standalone dec"), ["decline"]);
+        assert_eq!(words("pg sandbox faults add transaction/captu"), ["transaction/capturepreauth"]);
+        assert_eq!(words("pg sandbox faults add page"), ["page/pay"]);
+        assert_eq!(words("pg sandbox faults add transaction/auth drop"), ["drop-request", "drop-reply"]);
+        assert_eq!(words("pg sandbox faults --sandbox http://127.0.0.1:1 add any ga"), ["garble"]);
+        assert_eq!(words("pg sandbox callbacks misbehave "), ["fail", "late", "twice"]);
+        assert_eq!(words("pg sandbox list tra"), ["transactions"]);
+        assert_eq!(words("pg sandbox open cal"), ["callbacks"]);
+        assert_eq!(words("pg trigger decline --merchant s"), ["strict"]);
+        assert_eq!(words("pg config set staging baseU"), ["baseUrl="]);
+        assert_eq!(words("pg config set staging baseUrl=x api"), ["apiKey=", "apiPassword="]);
+        assert_eq!(words("pg sandbox faults "), [""; 0]);
     }
 
     #[test]

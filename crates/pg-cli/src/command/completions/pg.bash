@@ -1,5 +1,5 @@
 
-# Methods, parameters and values: pg itself knows them. The word that bash completes ($2) begins behind the last = or :,
+# Methods, parameters, scenarios, faults and profiles: pg itself knows them. The word that bash completes ($2) begins behind the last = or :,
 # so what stands before it is taken off each candidate.
 _pg_candidates() {
     local line="${COMP_LINE:0:COMP_POINT}" candidate

@@ -1,4 +1,4 @@
-# Methods, parameters and values: pg itself knows them.
+# Methods, parameters, scenarios, faults and profiles: pg itself knows them.
 _pg_candidates() {
     local -a found
     found=(${(f)"$(command pg completions -- "$LBUFFER" 2>/dev/null | cut -f 1)"})

@@ -21,7 +21,7 @@ use crate::{
 /// A wait that is worth a line.
 const LONG: Duration = Duration::from_secs(2);
 
-/// Makes references that nobody has used.
+/// Makes unused references.
 #[expect(clippy::disallowed_methods, reason = "the command is where randomness comes in")]
 pub(super) fn seed() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()

@@ -5,7 +5,7 @@ use pg_proto::{Account, BaseUrl};
 
 use crate::failure::Failure;
 
-/// Refuses every address of the account that nobody has called staging.
+/// Rejects every address of the account that is not listed as staging.
 ///
 /// # Errors
 /// Names the address.

@@ -14,7 +14,7 @@ pub(super) struct Callbacks {
 }
 
 impl Callbacks {
-    /// Nothing is listened for; `url` is somebody else's affair.
+    /// Does not listen; another program serves `url`.
     pub(super) const fn elsewhere(url: Option<String>) -> Self {
         Self { receiver: None, url }
     }
@@ -32,8 +32,8 @@ impl Callbacks {
             |error| Failure::misuse(format!("cannot listen on {address}: {error}; choose another with --listen"));
         if address.ip().is_unspecified() && public_url.is_none() {
             return Err(Failure::misuse(format!(
-                "nobody can call {address}: --public-url says what the service is told, as in --public-url \
-                 https://shop.example/updated"
+                "{address} is not an address that the service can call; set the one to publish with --public-url, as in \
+                 --public-url https://shop.example/updated"
             )));
         }
         let mut receiver = Receiver::bind(address).await.map_err(cannot)?;

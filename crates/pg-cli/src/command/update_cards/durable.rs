@@ -26,8 +26,8 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Opens files to write to. One that it makes is its owner's to read, where files have owners; one that is there keeps its
-/// rights, since whoever made it has decided.
+/// Opens files to write to. A new file is readable only for its owner, where files have owners; an existing file keeps its
+/// permissions.
 pub(super) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);

@@ -58,7 +58,7 @@ impl Input {
     /// Opens a file and reads all of it once. `-` is standard input, which is copied to a nameless file first.
     ///
     /// # Errors
-    /// When it can't be read, somebody else works on it, or a line is bad: then the first ten of these are told.
+    /// If it can't be read, another process works on it, or lines are invalid: lists the first ten of these.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let shown =
             if path.as_os_str() == "-" { "standard input".to_owned() } else { mask::text(&path.display().to_string()) };

@@ -178,7 +178,7 @@ impl Run {
 
     /// The end of the output, and the state that leads there again.
     fn finish(&mut self, summary: &Summary) -> Result<(), Failure> {
-        // The only request that was ever sent was refused: whoever puts it right, be it with another account, begins anew.
+        // The only request so far was refused: after a correction, such as another account, the run starts again.
         if self.is_new && matches!(summary.end, UpdateEnd::Refused(_)) && self.gate.left() == 1 {
             return self
                 .keeper
@@ -210,8 +210,8 @@ impl Run {
             _ => ("are", "their callbacks are"),
         };
         self.shown.say(&format!(
-            "pg: all else is done, but {} {are} in doubt: {waits} waited for, {hours} hours at most, since nobody knows \
-             whether the service has the cards; to end the wait, interrupt this and run it again with --doubt 0",
+            "pg: all else is done, but {} {are} in doubt: {waits} waited for, {hours} hours at most, because the service may or \
+             may not have the cards; to end the wait, interrupt this and run it again with --doubt 0",
             batches(count)
         ));
     }

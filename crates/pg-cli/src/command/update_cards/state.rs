@@ -18,8 +18,7 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// What is stored. It holds no card keys and no credentials, but the address that callbacks come to, which nobody else should
-/// know.
+/// What is stored. It contains no card keys and no credentials, but the secret address that callbacks are sent to.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct State {
@@ -173,7 +172,7 @@ impl Keeper {
     }
 }
 
-/// What tells accounts apart: 32 bits of a hash, of which nobody gets a key.
+/// Tells accounts apart: 32 bits of a hash, which do not reveal a key.
 pub(super) fn print_of_account(api_key: &str) -> String {
     let hash = Sha512::new().chain_update("pg update-cards ").chain_update(api_key).finalize();
     hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect()

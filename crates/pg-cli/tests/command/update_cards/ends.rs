@@ -1,7 +1,7 @@
 //! Ends before their time, each gone on with after it was put right.
 
 use super::Cards;
-use crate::command::peer::nobody;
+use crate::command::peer::closed_address;
 
 #[test]
 fn wrong_credentials_are_asked_once() {
@@ -85,7 +85,7 @@ fn a_wrong_updater_key_stops_everything() {
 #[test]
 fn who_is_out_of_reach_is_3() {
     let cards = Cards::new(3);
-    let ended = cards.update("--attempts 0").env("PG_BASE_URL", &nobody()).run().ends(3);
+    let ended = cards.update("--attempts 0").env("PG_BASE_URL", &closed_address()).run().ends(3);
     ended.says("the service is out of reach").says("no connection to 127.0.0.1");
     cards.update("").run().ends(2).says("give the earlier run's account and address, or --same-account");
     cards.update("--same-account").run().ends(0).says("going on with an earlier run");

@@ -50,7 +50,7 @@ fn killed_after_any_request_it_goes_on_without_doubt_where_callbacks_come() {
         let cards = Cards::new(CARDS);
         let flags = format!("{ELSEWHERE} --listen {}", free_port());
         if at <= 3 {
-            // No batch finishes until somebody listens again: the service calls back once.
+            // No batch finishes until the command listens again: the service calls back once.
             cards.shop.control("clock", r#"{"speed": 0}"#);
         }
         cards.kill_at(at, Stop::BeforeReply, &flags);
@@ -111,7 +111,7 @@ fn a_wait_for_a_callback_that_may_never_come_is_told_and_can_be_ended() {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(4));
     drop(said);
-    // Whoever has waited long enough.
+    // After a wait that was long enough.
     cards.update(&format!("{flags} --doubt 0")).run().ends(4).says("2 keys are in doubt");
     cards.were_submitted_once();
     assert_eq!(cards.rows().len(), CARDS);
@@ -191,7 +191,7 @@ fn a_second_interruption_ends_it_at_once() {
     said.read_line(&mut rest).unwrap();
     assert!(rest.contains("interrupted"), "{rest}");
     assert_eq!(child.wait().unwrap().code(), Some(4));
-    // The service has it, and nobody knows under which key.
+    // The service has it, under an unknown key.
     let ended: Ended = cards.update(ELSEWHERE).run().ends(4).says("batch 1 ");
     assert!(ended.err.contains("doubtful"));
     cards.were_submitted_once();

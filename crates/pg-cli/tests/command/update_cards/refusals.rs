@@ -98,7 +98,7 @@ fn what_never_began_leaves_nothing_behind() {
 }
 
 #[test]
-fn an_address_that_nobody_can_call_is_refused_at_once() {
+fn an_address_that_cannot_be_called_is_refused_at_once() {
     let cards = Cards::new(2);
     cards.update("--listen 0.0.0.0:0").run().ends(2).says("--public-url");
     assert_eq!((cards.requests(), cards.beside(".pg-state").exists()), (0, false));

@@ -64,7 +64,7 @@ Examples:
         status: Option<u16>,
     },
     /// Removes all faults, or one
-    #[command(after_help = "Examples:\n  pg sandbox faults clear")]
+    #[command(alias = "remove", after_help = "Examples:\n  pg sandbox faults clear")]
     Clear {
         /// The fault's id; without it, all
         #[arg(value_name = "ID")]
