@@ -1,13 +1,55 @@
-//! How generated requests check their fields.
+//! How a value is checked by the rule of its field, and how generated requests check theirs.
 
 use core::fmt;
 
 use crate::{
-    field::Field,
+    field::{Field, Length},
+    format::Format,
     parameters::Named,
     text::Text,
     violation::{Rule, Violation, Violations},
 };
+
+impl Field {
+    /// Checks one value; what is wrong is added to `violations` under `name`.
+    ///
+    /// An empty value counts as not given: it is wrong only where the field is required.
+    #[inline]
+    pub fn check(&'static self, name: &dyn fmt::Display, value: &str, violations: &mut Violations) {
+        if let Some(rule) = self.broken_rule(value) {
+            violations.push(Violation::new(self, name, rule, value));
+        }
+    }
+
+    /// The first rule that a value breaks: required, then length, then format.
+    #[must_use]
+    pub fn broken_rule(&'static self, value: &str) -> Option<Rule> {
+        if value.is_empty() {
+            return self.required.then_some(Rule::Required);
+        }
+        if self.length != Length::Any {
+            // Counting is only needed where there are more bytes than characters.
+            let characters = if value.is_ascii() { value.len() } else { value.chars().count() };
+            if !self.length.admits(characters) {
+                return Some(Rule::Length(self.length));
+            }
+        }
+        match self.format {
+            Format::OneOf if !self.has_value(value) => Some(Rule::OneOf(self.values)),
+            format if !format.admits(value) => Some(Rule::Format(format)),
+            _ => self.range.filter(|&range| !in_range(value, range)).map(|(least, most)| Rule::Range(least, most)),
+        }
+    }
+
+    /// Whether a value is one of the field's words, in any letter case (assumption A143).
+    fn has_value(&self, value: &str) -> bool {
+        self.values.iter().any(|known| known.eq_ignore_ascii_case(value))
+    }
+}
+
+fn in_range(value: &str, (least, most): (i64, i64)) -> bool {
+    value.parse::<i64>().is_ok_and(|number| (least..=most).contains(&number))
+}
 
 /// A required text, of an item by its number.
 #[inline]

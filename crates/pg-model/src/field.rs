@@ -1,9 +1,6 @@
 //! What the tables know of one parameter, and the rule that a value of it must meet.
 
-use crate::{
-    format::Format,
-    violation::{Rule, Violation, Violations},
-};
+use crate::format::Format;
 
 /// One parameter of a method, as its row of the tables says.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,36 +105,6 @@ impl Field {
         Self { aliases, ..self }
     }
 
-    /// Checks one value; what is wrong is added to `violations` under `name`.
-    ///
-    /// An empty value counts as not given: it is wrong only where the field is required.
-    #[inline]
-    pub fn check(&'static self, name: &dyn core::fmt::Display, value: &str, violations: &mut Violations) {
-        if let Some(rule) = self.broken_rule(value) {
-            violations.push(Violation::new(self, name, rule, value));
-        }
-    }
-
-    /// The first rule that a value breaks: required, then length, then format.
-    #[must_use]
-    pub fn broken_rule(&'static self, value: &str) -> Option<Rule> {
-        if value.is_empty() {
-            return self.required.then_some(Rule::Required);
-        }
-        if self.length != Length::Any {
-            // Counting is only needed where there are more bytes than characters.
-            let characters = if value.is_ascii() { value.len() } else { value.chars().count() };
-            if !self.length.admits(characters) {
-                return Some(Rule::Length(self.length));
-            }
-        }
-        match self.format {
-            Format::OneOf if !self.has_value(value) => Some(Rule::OneOf(self.values)),
-            format if !format.admits(value) => Some(Rule::Format(format)),
-            _ => self.range.filter(|&range| !in_range(value, range)).map(|(least, most)| Rule::Range(least, most)),
-        }
-    }
-
     /// Whether it occurs once for each item, with the item's number in its name.
     #[must_use]
     pub fn is_numbered(&self) -> bool {
@@ -155,11 +122,6 @@ impl Field {
             None => wire.strip_suffix('*').map_or(*wire == name, |prefix| name.starts_with(prefix)),
             Some(around) => number_between(around, name).is_some(),
         })
-    }
-
-    /// Whether a value is one of the field's words, in any letter case (assumption A143).
-    fn has_value(&self, value: &str) -> bool {
-        self.values.iter().any(|known| known.eq_ignore_ascii_case(value))
     }
 
     /// Whether a name is that of a numbered field but for its number or its spelling: `itemName`, `itemName01`,
@@ -204,10 +166,6 @@ fn after_spelling<'n>(wire: &str, name: &'n str) -> Option<&'n str> {
         rest = rest[1..].trim_start_matches('_');
     }
     Some(rest)
-}
-
-fn in_range(value: &str, (least, most): (i64, i64)) -> bool {
-    value.parse::<i64>().is_ok_and(|number| (least..=most).contains(&number))
 }
 
 /// What stands before and after the number in a numbered field's wire name. Every request asks this of every field,

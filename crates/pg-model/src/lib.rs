@@ -41,6 +41,7 @@ mod amount;
 mod check;
 mod cross;
 mod decode;
+mod decode_error;
 pub mod dialect;
 mod emit;
 pub mod field;
@@ -66,7 +67,8 @@ mod write;
 pub mod xml;
 
 pub use amount::{Amount, AmountError, Decimal};
-pub use decode::{DecodeError, Encoding, EncodingError, decode, decode_as, decode_into, encode};
+pub use decode::{Encoding, EncodingError, decode, decode_as, decode_into, encode};
+pub use decode_error::DecodeError;
 pub use dialect::Dialect;
 pub use emit::order_of_names;
 pub use generated::{codes::*, groups::*, methods::*, records::*, situations::SITUATIONS, types::*};

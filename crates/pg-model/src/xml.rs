@@ -1,5 +1,6 @@
 //! Replies in XML, with the root element `serviceResponse` (spec 1 §2).
 
+mod part;
 #[cfg(feature = "xml")]
 mod rare;
 #[cfg(any(not(feature = "xml"), test))]

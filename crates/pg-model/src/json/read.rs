@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::scan::{Problem, Scanner, Start, Truth};
 use crate::{
-    decode::{DecodeError, without_byte_order_mark},
+    decode_error::{DecodeError, without_byte_order_mark},
     record::{Record, RecordList, RecordMap, Slot, set},
     value::{Extra, Value},
 };

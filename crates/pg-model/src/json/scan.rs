@@ -5,7 +5,7 @@
 
 use alloc::{borrow::Cow, string::String};
 
-use crate::decode::Allowance;
+use crate::decode_error::Allowance;
 
 /// The deepest nesting that is read; the documents show five levels.
 const DEPTH_LIMIT: u8 = 127;

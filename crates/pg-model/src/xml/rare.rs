@@ -9,7 +9,7 @@ use quick_xml::{
     events::{BytesRef, BytesStart, Event},
 };
 
-use super::scan::{NOT_WELL_FORMED, Part, Problem, UNDEFINED};
+use super::part::{NOT_WELL_FORMED, Part, Problem, UNDEFINED};
 
 /// Cuts the part that `rest` begins with: how many bytes it has, and what it is.
 pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {

@@ -4,7 +4,7 @@
 
 use alloc::string::String;
 
-use super::scan::{NOT_WELL_FORMED, Part, Problem, UNDEFINED, with_line_feeds};
+use super::part::{NOT_WELL_FORMED, Part, Problem, UNDEFINED, with_line_feeds};
 
 const LEFT_OUT: Problem = "has an attribute or a document type, which this build leaves out";
 

@@ -4,12 +4,13 @@
 use alloc::{borrow::Cow, vec::Vec};
 
 use crate::{
-    decode::{Allowance, DecodeError, without_byte_order_mark},
+    decode_error::{Allowance, DecodeError, without_byte_order_mark},
     record::{Record, RecordList, RecordMap, Slot, set},
     value::{Extra, Value},
     xml::{
         ROOT,
-        scan::{NOT_WELL_FORMED, Problem, Scanner, Tag, Token},
+        part::{NOT_WELL_FORMED, Problem},
+        scan::{Scanner, Tag, Token},
     },
 };
 

@@ -1,8 +1,9 @@
 //! Cuts a document into tags and text. What the service sends, plain tags and text, is cut here; everything else that
 //! XML knows (attributes, references, comments, instructions, CDATA, document types) elsewhere, one part at a time.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use alloc::{borrow::Cow, vec::Vec};
 
+use super::part::{NOT_WELL_FORMED, Part, Problem, with_line_feeds};
 #[cfg(feature = "xml")]
 use super::rare;
 #[cfg(not(feature = "xml"))]
@@ -11,11 +12,6 @@ use super::rare_bare as rare;
 /// The deepest nesting that is read; the documents show five levels.
 const DEPTH_LIMIT: usize = 32;
 
-/// What is wrong with a document, without any of its text.
-pub(super) type Problem = &'static str;
-
-pub(super) const NOT_WELL_FORMED: Problem = "is not well-formed XML";
-pub(super) const UNDEFINED: Problem = "uses an entity that XML does not define";
 const CUT_SHORT: Problem = "ends before its root element does";
 
 /// A part of a document.
@@ -30,17 +26,6 @@ pub(super) enum Token<'x> {
     Aside,
     /// The end of the document, outside all elements.
     End,
-}
-
-/// A part that is not plain, before its surroundings are checked.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part<'x> {
-    /// A start tag, or a whole element that is empty.
-    Tag { name: &'x str, empty: bool },
-    /// A reference or CDATA, as the text that it stands for.
-    Text(String),
-    /// A comment, an instruction, a declaration, a document type.
-    Aside,
 }
 
 /// A start tag; an `empty` element is already over.
@@ -161,23 +146,6 @@ const fn predefined(rest: &[u8]) -> Option<(usize, &'static str)> {
     }
 }
 
-/// Line ends as XML wants them.
-pub(super) fn with_line_feeds(text: &str) -> Cow<'_, str> {
-    let Some(first) = text.bytes().position(|byte| byte == b'\r') else { return Cow::Borrowed(text) };
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut next = Some(first);
-    while let Some(end) = next {
-        out.push_str(rest.get(..end).unwrap_or_default());
-        out.push('\n');
-        rest = rest.get(end + 1..).unwrap_or_default();
-        rest = rest.strip_prefix('\n').unwrap_or(rest);
-        next = rest.bytes().position(|byte| byte == b'\r');
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
-}
-
 /// Whether a byte of a name needs no further thought.
 const fn is_plain_in_names(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b':' | 0x80..)
@@ -186,7 +154,7 @@ const fn is_plain_in_names(byte: u8) -> bool {
 #[cfg(all(test, feature = "xml"))]
 mod tests {
     use super::*;
-    use alloc::format;
+    use alloc::{format, string::String};
     use proptest::prelude::*;
     use quick_xml::{Reader, events::Event};
 

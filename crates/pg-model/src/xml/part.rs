@@ -1,0 +1,37 @@
+//! What the scanner and the readers of rare parts share.
+
+use alloc::{borrow::Cow, string::String};
+
+/// What is wrong with a document, without any of its text.
+pub(super) type Problem = &'static str;
+
+pub(super) const NOT_WELL_FORMED: Problem = "is not well-formed XML";
+pub(super) const UNDEFINED: Problem = "uses an entity that XML does not define";
+
+/// A part that is not plain, before its surroundings are checked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Part<'x> {
+    /// A start tag, or a whole element that is empty.
+    Tag { name: &'x str, empty: bool },
+    /// A reference or CDATA, as the text that it stands for.
+    Text(String),
+    /// A comment, an instruction, a declaration, a document type.
+    Aside,
+}
+
+/// Line ends as XML wants them.
+pub(super) fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.bytes().position(|byte| byte == b'\r') else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut next = Some(first);
+    while let Some(end) = next {
+        out.push_str(rest.get(..end).unwrap_or_default());
+        out.push('\n');
+        rest = rest.get(end + 1..).unwrap_or_default();
+        rest = rest.strip_prefix('\n').unwrap_or(rest);
+        next = rest.bytes().position(|byte| byte == b'\r');
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
