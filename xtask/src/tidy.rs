@@ -10,6 +10,7 @@ mod names;
 mod purity;
 mod unsafety;
 mod untested;
+mod words;
 
 use std::fmt;
 use std::path::Path;
@@ -63,6 +64,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     violations.extend(untested::check(&sources)?);
     violations.extend(invented::check(&sources)?);
     violations.extend(names::check(&sources));
+    violations.extend(words::check(&sources));
 
     for violation in &violations {
         println!("{violation}");

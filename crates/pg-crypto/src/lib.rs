@@ -50,7 +50,7 @@
 //! let theirs = sign(&parameters, &ShaKey::new("the-sha-key\n"));
 //! assert_eq!(
 //!     diagnose(&parameters, &key, theirs.hex().as_str()).to_string(),
-//!     "the key has white space around it on one side only; compare where it was read from",
+//!     "the key has white space around it on one side only; check its source",
 //! );
 //! ```
 //!

@@ -48,19 +48,45 @@ use receipts::{Held, ReceiptHandles};
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// A machine in the hands of a client.
+/// A machine driven by a client.
 ///
-/// Before each request it is stored, if there is a [`store`](Self::store), and the throttle that all clones of a client
-/// share is asked. Then the request is sent, once.
+/// Before each request the drive asks the throttle that all clones of a client share, and saves the machine, if there is a
+/// [`store`](Self::store). Then it sends the request, once.
 ///
-/// Every future of it may be dropped at any time and asked for again: what is under way stays in here, a request that was
-/// sent included, and goes on where it was. When the drive itself is dropped, go on from what was stored last.
+/// Every future of a drive can be dropped at any time and requested again: work in progress, such as a sent request, is kept in
+/// the drive and continues. If the drive itself is dropped, resume from the last saved state, for example with
+/// [`Client::resume_charge`].
 ///
-/// A machine without demands can be awaited or spawned. One with demands goes from [demand](Self::next) to demand, and takes
-/// [input](Self::handle_input).
+/// A machine without demands can be awaited or spawned:
 ///
-/// All that it sends and says is in one span, `pg.drive`, a child of the span in which it was made: `machine` says what it is,
-/// `reference` what it works on, and `outcome` how it ended.
+/// ```no_run
+/// # use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::Auth}};
+/// # async fn pay(client: Client, payment: Auth, file: DurableFile) -> Result<(), Box<dyn std::error::Error>> {
+/// match client.charge(payment)?.store_in(file).await {
+///     ChargeOutcome::Approved(paid) => println!("paid, transaction {}", paid.transaction_key),
+///     other => println!("not paid, or not known: {other:?}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A machine with demands, such as 3-D Secure, is a loop: [`next`](Self::next) returns a demand, and
+/// [`handle_input`](Self::handle_input) takes the answer:
+///
+/// ```no_run
+/// # use pg_hyper::{DriveStep, Transport, Drive, proto::machine::Machine};
+/// # async fn go<M: Machine, T: Transport + Clone + 'static>(mut drive: Drive<M, T>, answer: impl Fn(M::Demand) -> M::Input) -> M::Outcome {
+/// loop {
+///     match drive.next().await {
+///         DriveStep::Ask(demand) => drive.handle_input(answer(demand)),
+///         DriveStep::Done(outcome) => return outcome,
+///     }
+/// }
+/// # }
+/// ```
+///
+/// All its requests and events are in one span, `pg.drive`, a child of the span in which it was created, with the fields `machine`,
+/// `reference` and `outcome`.
 pub struct Drive<M: Machine, T = HyperTransport> {
     machine: M,
     client: Client<T>,

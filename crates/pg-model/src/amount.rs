@@ -24,7 +24,7 @@ pub struct Amount {
 
 /// An amount as version 5 writes it: units of the currency with a decimal point, such as `5.95` (spec 3 §2).
 ///
-/// Holds any text; [`Amount::parse`] says what it is worth in a currency.
+/// Any text; [`Amount::parse`] converts it to an amount of a currency.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Decimal(String);
 
@@ -50,37 +50,37 @@ impl Currency {
     }
 }
 
-/// Why a decimal is no amount.
+/// Why a text is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AmountError {
-    /// It is not digits with at most one point between them.
+    /// Not digits with at most one point between them.
     #[error("an amount is digits with at most one decimal point between them, such as 5.95")]
     NotDecimal,
-    /// It has more decimals than the currency.
+    /// More decimals than the currency has.
     #[error("the amount has more decimals than its currency, which has {0}")]
     TooPrecise(u8),
-    /// It names no currency.
+    /// No currency.
     #[error("an amount with its currency is a decimal, a blank and the currency, such as 5.95 GBP")]
     NoCurrency,
-    /// It does not fit 64 bits of minor units.
+    /// Exceeds 64 bits of minor units.
     #[error("the amount is too large")]
     TooLarge,
 }
 
 impl Amount {
-    /// So many of the currency's smallest unit.
+    /// Creates an amount of `minor` units of the currency's smallest unit.
     #[must_use]
     pub fn new(minor: u64, currency: Currency) -> Self {
         Self { minor, currency }
     }
 
-    /// Reads a decimal in units of the currency. Decimals that are missing are zero, also those of `5`.
+    /// Parses a decimal in units of the currency. Missing decimals are zero, also those of `5`.
     ///
-    /// A currency that ISO 4217 does not list counts as having two decimals.
+    /// A currency that is not in ISO 4217 counts as having two decimals.
     ///
     /// # Errors
-    /// When the text is no decimal, has decimals that the currency lacks, or is too large.
+    /// If the text is not a decimal, has more decimals than the currency, or is too large.
     pub fn parse(text: &str, currency: &Currency) -> Result<Self, AmountError> {
         let decimals = currency.decimals();
         let (whole, fraction) = text.split_once('.').map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
@@ -103,11 +103,11 @@ impl Amount {
         Ok(Self::new(minor, currency.clone()))
     }
 
-    /// Reads a value with the separators of its currency, `1,000.00` or `1.000,00`, as version 5 writes it (spec 3 §4.8). It
-    /// needs all decimals of its currency, since otherwise it could mean several amounts.
+    /// Parses a value with the separators of its currency, `1,000.00` or `1.000,00`, as version 5 writes it (spec 3 §4.8). It
+    /// must have all decimals of its currency, since otherwise it could mean several amounts.
     ///
     /// # Errors
-    /// When the text is no such value, or is too large.
+    /// If the text is not such a value, or is too large.
     pub fn parse_grouped(text: &str, currency: &Currency) -> Result<Self, AmountError> {
         let (text, decimals) = (text.trim(), usize::from(currency.decimals()));
         let cut = || {
@@ -163,14 +163,14 @@ impl Amount {
         Some(Self::new(minor, self.currency.clone()))
     }
 
-    /// So many times the amount; `None` when that is too large.
+    /// The product with a count; `None` if that is too large.
     #[must_use]
     pub fn times(&self, quantity: u64) -> Option<Self> {
         Some(Self::new(self.minor.checked_mul(quantity)?, self.currency.clone()))
     }
 }
 
-/// Reads what `Display` writes: `5.95 GBP`.
+/// Parses the output of `Display`: `5.95 GBP`.
 impl core::str::FromStr for Amount {
     type Err = AmountError;
 

@@ -11,9 +11,9 @@ use crate::{
 };
 
 impl Field {
-    /// Checks one value; what is wrong is added to `violations` under `name`.
+    /// Checks one value; broken rules are added to `violations` under `name`.
     ///
-    /// An empty value counts as not given: it is wrong only where the field is required.
+    /// An empty value counts as not given: it is an error only if the field is required.
     #[inline]
     pub fn check(&'static self, name: &dyn fmt::Display, value: &str, violations: &mut Violations) {
         if let Some(rule) = self.broken_rule(value) {
@@ -28,7 +28,7 @@ impl Field {
             return self.required.then_some(Rule::Required);
         }
         if self.length != Length::Any {
-            // Counting is only needed where there are more bytes than characters.
+            // Counting is only needed if there are more bytes than characters.
             let characters = if value.is_ascii() { value.len() } else { value.chars().count() };
             if !self.length.admits(characters) {
                 return Some(Rule::Length(self.length));
@@ -41,7 +41,7 @@ impl Field {
         }
     }
 
-    /// Whether a value is one of the field's words, in any letter case (assumption A143).
+    /// Whether a value is one of the allowed values, in any letter case (assumption A143).
     fn has_value(&self, value: &str) -> bool {
         self.values.iter().any(|known| known.eq_ignore_ascii_case(value))
     }
@@ -51,13 +51,13 @@ fn in_range(value: &str, (least, most): (i64, i64)) -> bool {
     value.parse::<i64>().is_ok_and(|number| (least..=most).contains(&number))
 }
 
-/// A required text, of an item by its number.
+/// A required text; for an item, with its number.
 #[inline]
 pub(crate) fn text(field: &'static Field, item: Option<usize>, value: &impl Text, violations: &mut Violations) {
     field.check(&Name(field, item), value.text(), violations);
 }
 
-/// A text that may be left out.
+/// An optional text.
 #[inline]
 pub(crate) fn optional(
     field: &'static Field,
@@ -70,7 +70,7 @@ pub(crate) fn optional(
     }
 }
 
-/// A whole number that may be left out.
+/// An optional whole number.
 pub(crate) fn optional_number(
     field: &'static Field,
     item: Option<usize>,
@@ -94,7 +94,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// A list that is joined by commas: at least one where it is required, none empty, none twice, none with a comma.
+/// A list joined by commas: not empty if required, without empty elements, duplicates and commas within elements.
 pub(crate) fn list<T: Text>(field: &'static Field, values: &[T], violations: &mut Violations) {
     let mut note = |rule, found: &str| violations.push(Violation::new(field, &field.wire, rule, found));
     if values.is_empty() {
@@ -104,19 +104,19 @@ pub(crate) fn list<T: Text>(field: &'static Field, values: &[T], violations: &mu
         return;
     }
     if values.len() > crate::format::MAX_CARD_KEYS {
-        note(Rule::Together("must hold at most 5,000 card keys"), itoa::Buffer::new().format(values.len()));
+        note(Rule::Together("must contain at most 5,000 card keys"), itoa::Buffer::new().format(values.len()));
     }
-    // Without a way out of the loop, it looks at many bytes at once.
+    // Without an early exit, the loop compares many bytes at once.
     let has_comma = |text: &str| text.bytes().fold(false, |found, byte| found | (byte == b','));
     if let Some(bad) = values.iter().find(|value| value.text().is_empty() || has_comma(value.text())) {
-        note(Rule::Together("must hold card keys that are not empty and have no comma"), bad.text());
+        note(Rule::Together("must contain non-empty card keys without commas"), bad.text());
     }
     if let Some(twice) = crate::twice::find(values) {
-        note(Rule::Together("must hold no card key twice"), twice);
+        note(Rule::Together("must not contain a card key twice"), twice);
     }
 }
 
-/// Parameters that share a prefix: each must have it, and a value as the field asks.
+/// Parameters that share a prefix: each must have the prefix, and a value that fits the field.
 pub(crate) fn named(field: &'static Field, values: &Named, violations: &mut Violations) {
     for (name, value) in values.iter() {
         if !field.is_named(name) {

@@ -2,7 +2,7 @@
 
 use crate::{PostForm, UpdateTransaction, Violations, text::Text};
 
-/// The expiry is one field or two (spec 2 §4.2).
+/// The expiry date is one field or two (spec 2 §4.2).
 pub(crate) fn post_form(form: &PostForm, violations: &mut Violations) {
     let given = |field: &Option<_>| field.as_ref().is_some_and(|text: &alloc::string::String| !text.is_empty());
     let source = "2 §4.2";
@@ -23,7 +23,7 @@ pub(crate) fn post_form(form: &PostForm, violations: &mut Violations) {
     }
 }
 
-/// An update has to set something; blank fields are ignored (spec 2 §4.4).
+/// An update must set at least one field; blank fields are ignored (spec 2 §4.4).
 pub(crate) fn update_transaction(update: &UpdateTransaction, violations: &mut Violations) {
     let customer = update.merchant_customer_reference.as_ref().is_none_or(|reference| reference.text().is_empty());
     let merchant = update.merchant_reference.as_ref().is_none_or(|reference| reference.text().is_empty());

@@ -1,4 +1,4 @@
-//! Reads a reply in whichever encoding it came.
+//! Reads a reply in any encoding.
 
 use alloc::string::String;
 use core::fmt;
@@ -12,7 +12,7 @@ use crate::{
 /// An encoding of replies, as the last segment of a path (spec 1 §4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Encoding {
-    /// `xml`, which is also what is meant when a path names none.
+    /// `xml`, also the default if a path has no encoding.
     #[default]
     Xml,
     /// `json`.
@@ -29,7 +29,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding that a body is in, by its first character that is not white space; `None` when it is neither.
+    /// The encoding of a body, detected by its first character that is not white space; `None` if it is neither.
     #[must_use]
     pub fn of(body: &[u8]) -> Option<Self> {
         match without_byte_order_mark(body).iter().find(|b| !b.is_ascii_whitespace())? {
@@ -40,9 +40,9 @@ impl Encoding {
     }
 }
 
-/// Why a text names no encoding.
+/// Why a text is not an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an encoding is xml or json, in small letters")]
+#[error("the encoding must be xml or json, in lower case")]
 pub struct EncodingError;
 
 impl core::str::FromStr for Encoding {
@@ -59,7 +59,7 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// Reads a reply: the record `R`, or the error that stands in its place.
+/// Reads a reply: the record `R`, or the error that the service sent instead.
 ///
 /// ```
 /// use pg_model::{Session, decode};
@@ -72,13 +72,13 @@ impl fmt::Display for Encoding {
 /// ```
 ///
 /// # Errors
-/// When the body can't be read, or holds neither an error nor what the record needs to mean something.
+/// If the body cannot be read, or contains neither an error nor the required fields of the record.
 pub fn decode<R: Record + Default>(body: &[u8]) -> Result<Reply<R>, DecodeError> {
     decode_as(body, R::default())
 }
 
-/// Reads a reply into an empty record whose type may be known only at run time, such as
-/// [`MethodInfo::new_reply`](crate::method::MethodInfo::new_reply) makes.
+/// Reads a reply into an empty record whose type may be known only at run time, for example from
+/// [`MethodInfo::new_reply`](crate::method::MethodInfo::new_reply).
 ///
 /// # Errors
 /// As [`decode`].
@@ -91,10 +91,10 @@ pub fn decode_as<R: Record>(body: &[u8], record: R) -> Result<Reply<R>, DecodeEr
     }
 }
 
-/// Reads a body into any record, whatever it lacks.
+/// Reads a body into any record, without checking required fields.
 ///
 /// # Errors
-/// When the body can't be read.
+/// If the body cannot be read.
 pub fn decode_into(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     match Encoding::of(body) {
         Some(Encoding::Json) => crate::json::read(body, record),

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Why a body could not be read. Holds no text of the body.
+/// Why a body could not be read. Contains no text of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     what: &'static str,
@@ -29,12 +29,12 @@ impl DecodeError {
         Self::at(body, error.valid_up_to(), "is not UTF-8")
     }
 
-    /// JSON that is no object, where the value begins.
+    /// The value is JSON but not an object; the position is its start.
     pub(crate) fn no_object(text: &str) -> Self {
-        Self::at(text.as_bytes(), text.len() - text.trim_ascii_start().len(), "is JSON of another shape")
+        Self::at(text.as_bytes(), text.len() - text.trim_ascii_start().len(), "is JSON with an unexpected structure")
     }
 
-    /// What is wrong at a byte of a body.
+    /// The error at a byte of a body.
     pub(crate) fn at(body: &[u8], at: usize, what: &'static str) -> Self {
         let read = &body[..at.min(body.len())];
         let line = read.iter().filter(|b| **b == b'\n').count() + 1;
@@ -43,29 +43,29 @@ impl DecodeError {
     }
 }
 
-/// Whether a byte continues a character of UTF-8.
+/// Whether a byte is a continuation byte of UTF-8.
 const fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// How many more parts of a kind a body may hold, so that a short body cannot fill the memory.
+/// The number of parts of a kind that a body may still contain, so that a short body cannot exhaust the memory.
 pub(crate) struct Allowance {
     left: usize,
     exceeded: &'static str,
 }
 
 impl Allowance {
-    /// The limit, and what is wrong with a body that exceeds it.
+    /// The limit, and the error for a body that exceeds it.
     pub(crate) const fn new(limit: usize, exceeded: &'static str) -> Self {
         Self { left: limit, exceeded }
     }
 
-    /// For the records of lists and maps in a body of so many bytes: an empty record takes two bytes there and about a hundred
-    /// in memory, a real one says which card or payment it is.
+    /// The limit of records in lists and maps for a body of this many bytes: an empty record takes two bytes in the body and about a
+    /// hundred in memory; a real one contains at least the key of its card or payment.
     pub(crate) const fn records(bytes: usize) -> Self {
         const ALWAYS: usize = 1_024;
         const BYTES_A_RECORD: usize = 32;
-        Self::new(ALWAYS + bytes / BYTES_A_RECORD, "holds more records than its length is good for")
+        Self::new(ALWAYS + bytes / BYTES_A_RECORD, "contains too many records for its length")
     }
 
     /// Takes one.
@@ -79,7 +79,7 @@ impl Allowance {
     }
 }
 
-/// A body behind its byte order mark, which no encoding of replies needs and some writers put there.
+/// A body without its byte order mark, which replies do not need but some writers add.
 pub(crate) fn without_byte_order_mark(body: &[u8]) -> &[u8] {
     body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)
 }

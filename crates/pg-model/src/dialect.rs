@@ -1,12 +1,12 @@
-//! What the documents leave open and a client can see, as data.
+//! Decisions that the documents leave open and that a client can observe, as data.
 //!
 //! The documents fix the protocol; that is code. They leave open, for example, which status codes are declines, which error
-//! code a reference gets that was used before, and what a lookup answers that finds nothing. A service decides these somehow:
-//! the decisions together are its [`Dialect`]. A client asks the dialect of its account, and assumes nothing that stands
-//! neither in the documents nor there.
+//! code a reused reference gets, and how a lookup replies that finds nothing. Each service decides these questions;
+//! its decisions together are its [`Dialect`]. A client uses the dialect of its account, and assumes nothing beyond the
+//! documents and the dialect.
 //!
-//! [`Dialect::documented`] is the dialect that adds nothing to the documents. Under it a client is safe with every service: what
-//! it cannot tell ends as unknown, never as declined or refused. The sandbox's own is in `pg-sandbox`; that of an operator is a
+//! [`Dialect::documented`] adds nothing to the documents. With it a client is safe with every service: outcomes that
+//! it cannot determine are unknown, never declined or refused. The sandbox's dialect is in `pg-sandbox`; that of an operator is a
 //! TOML file, read by `Dialect::from_toml` with the feature `dialect-file`.
 
 use alloc::{string::String, vec::Vec};
@@ -23,7 +23,7 @@ mod written;
 pub use file::{DialectError, DialectMistake};
 pub use reading::ErrorMeaning;
 
-/// The decisions of one service about what the documents leave open; see [the module](self).
+/// The decisions of one service on questions that the documents leave open; see [the module](self).
 ///
 /// ```
 /// use pg_model::dialect::{Dialect, StatusEntry};
@@ -43,21 +43,21 @@ pub struct Dialect {
     pub name: String,
     /// Values of `transactionStatusCode` that mean that a payment was declined (assumption A11).
     pub declined: Vec<StatusEntry>,
-    /// Values of `transactionStatusCode` that mean that a payment is still being processed (assumption A11): it is looked up until
-    /// the bounds end.
+    /// Values of `transactionStatusCode` that mean that a payment is still being processed (assumption A11). Such a payment is looked
+    /// up until the bounds end.
     pub pending: Vec<StatusEntry>,
-    /// What `getAuthenticationStatus` says besides the liability shift (assumption A106).
+    /// Status codes of `getAuthenticationStatus` besides the liability shift (assumption A106).
     pub authentication: Vec<AuthenticationEntry>,
-    /// Error codes that the documents do not list, and what they do not say about those that they list.
+    /// Error codes that the documents do not list, and additions to those that they list.
     pub errors: Vec<ErrorEntry>,
-    /// How a lookup says that it found nothing, and what that proves.
+    /// The reply of a lookup that finds nothing, and whether it proves that there is no payment.
     pub lookup: Lookup,
-    /// What version 5 says of checkouts.
+    /// Status values of version 5 checkouts.
     pub checkout: CheckoutStatuses,
-    /// Whether a payment that was refused uses its `uniqueMerchantReference` up (assumption A92). Without it, it does: the
+    /// Whether a refused payment uses up its `uniqueMerchantReference` (assumption A92). If unset, it does: the
     /// documents reject every request after the first one with a value (spec 2 §4.3).
     pub refused_reference: Option<ReferenceAfterRefusal>,
-    /// How the data of a redirect is encrypted and written (spec 2 §4.2).
+    /// Encryption and encoding of redirect data (spec 2 §4.2).
     pub session_data: SessionData,
 }
 
@@ -67,9 +67,9 @@ pub struct Dialect {
 pub struct StatusEntry {
     /// The code.
     pub code: StatusCode,
-    /// Which kind of decline a sandbox uses it for, by the name of a [`Situation`]; none for a status that is pending.
+    /// The kind of decline for which a sandbox uses it, as the name of a [`Situation`]; `None` for a pending status.
     pub situations: Vec<String>,
-    /// The text that comes with it, if it is known.
+    /// Its text, if known.
     pub message: String,
     /// The assumption that this decides.
     pub assumption: u16,
@@ -81,29 +81,29 @@ pub struct StatusEntry {
 pub struct AuthenticationEntry {
     /// The code.
     pub code: StatusCode,
-    /// What it says of the customer.
+    /// What it means for the customer.
     pub means: AuthenticationState,
-    /// The text that comes with it, if it is known.
+    /// Its text, if known.
     pub message: String,
     /// The assumption that this decides.
     pub assumption: u16,
 }
 
-/// How far a customer's authentication is.
+/// The progress of a customer's authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AuthenticationState {
-    /// The customer proved who they are.
+    /// The customer was authenticated.
     Authenticated,
-    /// The customer did not.
+    /// The authentication failed.
     Failed,
     /// The customer has not finished.
     Pending,
-    /// The customer came back without an answer.
+    /// The customer returned without an answer.
     Abandoned,
-    /// The customer never came back.
+    /// The customer did not return.
     TimedOut,
-    /// The card has no 3-D Secure.
+    /// The card does not support 3-D Secure.
     NotEnrolled,
 }
 
@@ -113,15 +113,15 @@ pub enum AuthenticationState {
 pub struct ErrorEntry {
     /// The code.
     pub code: ErrorCode,
-    /// What it is used for, by the names of [`Situation`]s; several where the service does not tell them apart.
+    /// The situations in which it is used, as names of [`Situation`]s; several if the service does not distinguish them.
     pub situations: Vec<String>,
-    /// The HTTP status that it comes with.
+    /// Its HTTP status.
     pub http: Option<u16>,
-    /// The text that comes with it, if it is known.
+    /// Its text, if known.
     pub message: String,
-    /// What to do about it. Without it, what the documents' message asks for, or a lookup.
+    /// What to do about it. If unset, the remedy that the documents' message implies, or a lookup.
     pub remedy: Option<Remedy>,
-    /// What it says about other copies of the same request. Without it, nothing.
+    /// What it says about other copies of the same request. If unset, nothing.
     pub scope: Option<RefusalScope>,
     /// The assumption that this decides.
     pub assumption: u16,
@@ -132,25 +132,25 @@ pub struct ErrorEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RefusalScope {
-    /// The reason lies in the request itself: every copy is refused, whenever it is executed.
+    /// The reason is in the request itself: every copy is refused, at any time.
     Always,
-    /// Time brought the reason and never takes it back: copies that are executed later are refused, earlier ones need not
-    /// have been.
+    /// The reason came with time and is permanent: later copies are refused, earlier copies may have been
+    /// executed.
     FromNowOn,
-    /// The reason is a state that may pass.
+    /// The reason is temporary.
     WhileItLasts,
 }
 
-/// How a lookup says that it found nothing.
+/// The reply of a lookup that finds nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Lookup {
     /// The form of the reply (assumption A43).
     pub nothing: Option<EmptyLookup>,
-    /// The same of `token/lookup`; an error code is that of the situation `unknown-card-key`.
+    /// The form of the reply of `token/lookup`; its error code is that of the situation `unknown-card-key`.
     pub no_card: Option<EmptyLookup>,
-    /// Whether a lookup finds every payment that was executed before the service received it (assumption A140). Without it
-    /// nothing found proves nothing.
+    /// Whether a lookup finds every payment that was executed before the service received it (assumption A140). If unset,
+    /// an empty result proves nothing.
     pub immediate: bool,
 }
 
@@ -166,32 +166,32 @@ pub enum EmptyLookup {
     NotFound,
 }
 
-/// What version 5 says of checkouts.
+/// Status values of version 5 checkouts.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CheckoutStatuses {
-    /// Values of `status` in the reply of `transaction_lookup` that mean that the payment was made, besides `Success`, which is the
-    /// documents' spelling.
+    /// Values of `status` in the reply of `transaction_lookup` that mean that the payment was made, besides the documented
+    /// `Success`.
     pub paid: Vec<String>,
     /// Values of `status` that mean that the payment is still being processed: it is looked up again.
     pub pending: Vec<String>,
     /// Values of `status` in the reply of `transaction_lookup` that mean that the payment was declined (assumption A125).
     pub failed: Vec<String>,
-    /// Whether `canceltoken` answers 0 for a token past its expiry only when it can no longer be paid (assumption A126).
+    /// Whether `canceltoken` answers 0 for an expired token only if the token can no longer be paid (assumption A126).
     pub refused_cancel_means_ended: bool,
 }
 
-/// Whether a payment that was refused uses its `uniqueMerchantReference` up.
+/// Whether a refused payment uses up its `uniqueMerchantReference`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReferenceAfterRefusal {
-    /// It does: a corrected payment takes a new one.
+    /// It is used up: a corrected payment takes a new one.
     UsedUp,
-    /// It does not: a corrected payment may keep it.
+    /// It is not used up: a corrected payment may keep it.
     Free,
 }
 
-/// How the data of a redirect is encrypted and written (spec 2 §4.2). What is left out, readers detect or take as usual.
+/// Encryption and encoding of redirect data (spec 2 §4.2). Readers detect unset values, or use the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SessionData {
@@ -249,7 +249,7 @@ pub enum TextForm {
     Hex,
 }
 
-/// Something that can go wrong, or a status, for which the documents name no code: a word that entries of a dialect use.
+/// An event or status for which the documents define no code: entries of a dialect refer to it by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Situation {
@@ -259,12 +259,12 @@ pub struct Situation {
     pub is_error: bool,
     /// The assumption that it belongs to.
     pub assumption: u16,
-    /// What happened.
+    /// A description of the situation.
     pub doc: &'static str,
 }
 
 impl Situation {
-    /// An error; what is named by the generated table.
+    /// An error; `what` describes it.
     pub(crate) const fn error(name: &'static str, assumption: u16, doc: &'static str) -> Self {
         Self { name, is_error: true, assumption, doc }
     }
@@ -281,20 +281,20 @@ impl Situation {
     }
 }
 
-/// The name of the situation that a lookup knows no such transaction.
+/// The name of the situation that a lookup finds no such transaction.
 pub(crate) const UNKNOWN_TRANSACTION: &str = "unknown-transaction-key";
-/// The name of the situation that there is no such stored card.
+/// The name of the situation that a stored card does not exist.
 #[cfg(feature = "dialect-file")]
 pub(crate) const UNKNOWN_CARD: &str = "unknown-card-key";
 
 impl Dialect {
-    /// Adds nothing to the documents: what they leave open stays open. The default of an account.
+    /// Adds nothing to the documents. The default of an account.
     #[must_use]
     pub fn documented() -> Self {
         Self::default()
     }
 
-    /// The dialect's name, or what it is without one.
+    /// The dialect's name, or a description if it has none.
     #[must_use]
     pub fn shown_name(&self) -> &str {
         if self.name.is_empty() { "documented" } else { &self.name }
@@ -306,13 +306,13 @@ impl Dialect {
         self.errors.iter().find(|entry| entry.code == *code)
     }
 
-    /// The entry for something that went wrong: the code that this service gives it.
+    /// The entry for a situation: the code that this service uses for it.
     #[must_use]
     pub fn error_for(&self, situation: &str) -> Option<&ErrorEntry> {
         self.errors.iter().find(|entry| entry.situations.iter().any(|name| name == situation))
     }
 
-    /// The entry for a decline: the code that this service gives it, or else its first one.
+    /// The entry for a kind of decline: the code that this service uses for it, or else its first one.
     #[must_use]
     pub fn decline_for(&self, situation: &str) -> Option<&StatusEntry> {
         let exact = self.declined.iter().find(|entry| entry.situations.iter().any(|name| name == situation));
@@ -331,14 +331,14 @@ impl Dialect {
         self.pending.iter().any(|entry| entry.code == *code)
     }
 
-    /// What a status code of `getAuthenticationStatus` says of the customer.
+    /// What a status code of `getAuthenticationStatus` means for the customer.
     #[must_use]
     pub fn authentication_state(&self, code: &StatusCode) -> Option<AuthenticationState> {
         self.authentication.iter().find(|entry| entry.code == *code).map(|entry| entry.means)
     }
 
-    /// Whether a lookup that finds nothing in that form proves that there is no payment: the service is known to say so, and
-    /// to see every payment at once.
+    /// Whether an empty lookup in that form proves that there is no payment: the service is known to reply in this form, and
+    /// to find every payment at once.
     #[must_use]
     pub fn proves_nothing_there(&self, form: EmptyLookup) -> bool {
         self.lookup.immediate && self.lookup.nothing == Some(form)

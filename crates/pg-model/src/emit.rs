@@ -1,4 +1,4 @@
-//! How generated requests hand their fields to a sink, without an allocation.
+//! How generated requests pass their fields to a sink, without allocation.
 
 use alloc::vec::Vec;
 
@@ -16,7 +16,7 @@ pub(crate) fn text(sink: &mut dyn ParameterSink, field: &'static Field, value: &
     sink.parameter(field, field.wire, value.text());
 }
 
-/// An optional field; an empty value that was set is sent, since it can mean "remove what is stored".
+/// An optional field; an empty value that was set is sent, since it can mean "remove the stored value".
 pub(crate) fn optional<T: Text>(sink: &mut dyn ParameterSink, field: &'static Field, value: &Option<T>) {
     if let Some(value) = value {
         text(sink, field, value);
@@ -73,7 +73,7 @@ pub(crate) fn item_numbers<I, N: itoa::Integer>(
 }
 
 fn each_item<'i, I, V>(field: &Field, items: &'i [I], of: impl Fn(&'i I) -> Option<V>, mut visit: impl FnMut(&str, V)) {
-    // Looking for a character is far cheaper than looking for "{n}".
+    // A search for one character is far cheaper than a search for "{n}".
     let Some((before, after)) = field.wire.split_once('{') else { return };
     let after = after.strip_prefix("n}").unwrap_or_default();
     // What follows the number is compared with the next digit of a longer one.
@@ -99,7 +99,7 @@ fn in_order_of_text(number: usize, count: usize, shorter_first: bool, visit: &mu
     if shorter_first {
         visit(number);
     }
-    // No number goes on behind a leading zero.
+    // No number continues after a leading zero.
     if number > 0 && number <= count / 10 {
         for digit in 0..10 {
             in_order_of_text(number * 10 + digit, count, shorter_first, visit);
@@ -128,7 +128,7 @@ impl NameBuffer {
     }
 
     fn as_str(&self) -> &str {
-        // Only whole `str`s were pushed.
+        // Only whole `str`s were appended.
         core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 }

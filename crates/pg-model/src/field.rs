@@ -1,8 +1,8 @@
-//! What the tables know of one parameter, and the rule that a value of it must meet.
+//! The facts about one parameter, and the rules for its values.
 
 use crate::format::Format;
 
-/// One parameter of a method, as its row of the tables says.
+/// One parameter of a method, as in its row of the tables.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field {
@@ -10,27 +10,27 @@ pub struct Field {
     pub wire: &'static str,
     /// Name in Rust.
     pub rust: &'static str,
-    /// What a value has to look like.
+    /// The format of a value.
     pub format: Format,
-    /// How many characters it may have.
+    /// The number of characters.
     pub length: Length,
-    /// The least and the greatest number that it may be.
+    /// The least and the greatest value of a number.
     pub range: Option<(i64, i64)>,
-    /// Whether a request without it is invalid.
+    /// Whether the parameter is required.
     pub required: bool,
     /// Whether its value must never be shown.
     pub sensitive: bool,
-    /// What the service takes when it is not sent.
+    /// The service's default if the parameter is not sent.
     pub default: Option<&'static str>,
     /// The allowed values of a [`Format::OneOf`].
     pub values: &'static [&'static str],
     /// Other spellings that readers accept.
     pub aliases: &'static [&'static str],
-    /// What the documents say of its form, in a few words; empty when they say nothing.
+    /// The format in the documents' words, abbreviated; empty if they give none.
     pub spec: &'static str,
     /// Document and section, such as `2 §4.3`.
     pub source: &'static str,
-    /// What it is for, in one sentence.
+    /// Its purpose, in one sentence.
     pub doc: &'static str,
 }
 
@@ -39,7 +39,7 @@ pub struct Field {
 pub enum Length {
     /// The documents give no limit.
     Any,
-    /// At least and at most so many; the two are the same for an exact length.
+    /// From a minimum to a maximum; the two are equal for an exact length.
     Between(u16, u16),
 }
 
@@ -105,13 +105,13 @@ impl Field {
         Self { aliases, ..self }
     }
 
-    /// Whether it occurs once for each item, with the item's number in its name.
+    /// Whether it occurs once per item, with the item's number in its name.
     #[must_use]
     pub fn is_numbered(&self) -> bool {
         around_number(self.wire).is_some()
     }
 
-    /// Whether a name on the wire, or one of its other spellings, is this field's.
+    /// Whether a wire name, or one of its other spellings, belongs to this field.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         // The first letter tells nearly all names apart, and parsing a wire name takes far longer.
@@ -124,7 +124,7 @@ impl Field {
         })
     }
 
-    /// Whether a name is that of a numbered field but for its number or its spelling: `itemName`, `itemName01`,
+    /// Whether a name is that of a numbered field apart from its number or spelling: `itemName`, `itemName01`,
     /// `itemname0`, `item_name[]`, `item_name[a]` (assumption A14).
     pub(crate) fn is_misnumbered(&self, name: &str) -> bool {
         let Some((before, _)) = around_number(self.wire) else { return false };
@@ -150,12 +150,12 @@ impl Field {
     }
 }
 
-/// The first letter of a name, as a bit that its other spellings share: those with other letter case, or underscores.
+/// The first letter of a name, as a bit that its misspellings share: other letter case, or underscores.
 pub(crate) fn initial(name: &str) -> u32 {
     name.bytes().find(|byte| *byte != b'_').map_or(0, |byte| 1 << (byte & 31))
 }
 
-/// What follows a name that is spelt with other letter case or underscores.
+/// The rest of a name that is spelt with other letter case or underscores.
 fn after_spelling<'n>(wire: &str, name: &'n str) -> Option<&'n str> {
     let mut rest = name.trim_start_matches('_');
     for letter in wire.bytes().filter(|byte| *byte != b'_') {
@@ -168,8 +168,8 @@ fn after_spelling<'n>(wire: &str, name: &'n str) -> Option<&'n str> {
     Some(rest)
 }
 
-/// What stands before and after the number in a numbered field's wire name. Every request asks this of every field,
-/// and looking for one character is many times faster than looking for three.
+/// The parts before and after the number in a numbered field's wire name. Every request asks this of every field,
+/// and a search for one character is many times faster than a search for three.
 pub(crate) fn around_number(wire: &str) -> Option<(&str, &str)> {
     let (before, rest) = wire.split_once('{')?;
     Some((before, rest.strip_prefix("n}")?))

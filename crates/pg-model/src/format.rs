@@ -1,8 +1,8 @@
-//! The formats of parameters: what a value has to look like, apart from its length.
+//! The formats of parameters, apart from their lengths.
 
 use core::fmt;
 
-/// What a value has to look like. Lengths are a rule of their own, see [`Length`](crate::field::Length).
+/// The format of a value. Lengths are a rule of their own, see [`Length`](crate::field::Length).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -20,7 +20,7 @@ pub enum Format {
     Minor,
     /// An amount in units of the currency, such as `5.95`.
     Decimal,
-    /// An absolute `http` or `https` address.
+    /// An absolute `http` or `https` URL.
     Url,
     /// An ISO 4217 code: three ASCII letters.
     Currency,
@@ -40,7 +40,7 @@ pub enum Format {
     DateDmy,
     /// Seconds since 1970.
     UnixTime,
-    /// Digits of a card number; how many is a rule of length.
+    /// Digits of a card number; the length is a separate rule.
     CardNumber,
     /// Three or four digits.
     Cv2,
@@ -60,7 +60,7 @@ pub enum Format {
 pub const MAX_CARD_KEYS: usize = 5_000;
 
 impl Format {
-    /// Whether a value that is not empty looks as it must.
+    /// Whether a non-empty value has the format.
     #[must_use]
     pub fn admits(self, value: &str) -> bool {
         let bytes = value.as_bytes();
@@ -82,7 +82,7 @@ impl Format {
             Self::DateYmd => bytes.len() == 8 && are_digits(bytes) && is_date(&bytes[..4], &bytes[4..6], &bytes[6..]),
             Self::DateDmy => bytes.len() == 8 && are_digits(bytes) && is_date(&bytes[4..], &bytes[2..4], &bytes[..2]),
             Self::Cv2 => matches!(bytes.len(), 3 | 4) && are_digits(bytes),
-            // The list of values belongs to the field, which checks it.
+            // The field has the list of values, and checks it.
             Self::OneOf => true,
             Self::Flag => matches!(bytes, b"0" | b"1"),
             Self::CardKeys => are_card_keys(value),
@@ -134,7 +134,7 @@ fn are_digits(bytes: &[u8]) -> bool {
 }
 
 fn is_text(value: &str) -> bool {
-    // Without a way out of the loop, it looks at many bytes at once. Few texts need the second look.
+    // Without an early exit, the loop compares many bytes at once. Few texts need the second check.
     let plain = value.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~'));
     plain || !value.chars().any(char::is_control)
 }
@@ -143,7 +143,7 @@ fn is_month(bytes: &[u8]) -> bool {
     matches!(bytes, [b'0', b'1'..=b'9'] | [b'1', b'0'..=b'2'])
 }
 
-/// A day of the calendar, all of it in digits.
+/// A day of the calendar, in digits.
 fn is_date(year: &[u8], month: &[u8], day: &[u8]) -> bool {
     let number = |digits: &[u8]| digits.iter().fold(0_u16, |number, digit| number * 10 + u16::from(digit - b'0'));
     let year = number(year);

@@ -1,12 +1,12 @@
 //! Wire types of a card payment service: requests, replies, validators and code tables.
 //!
-//! What this crate is: the five APIs of the service as Rust types, generated from the tables in `tables/`, which carry
-//! every parameter with its format, length and source. It checks requests, hands them out as ordered parameters and
+//! This crate has the five APIs of the service as Rust types, generated from the tables in `tables/`, which contain
+//! every parameter with its format, length and source. It checks requests, returns them as ordered parameters and
 //! reads them back; it reads and writes replies in XML and JSON.
 //!
-//! What it is not: it neither signs nor sends anything, and it knows no clock, no socket and no dice.
+//! It neither signs nor sends requests, and uses no clock, socket or random numbers.
 //!
-//! Limits: lengths are counted in characters; a scalar of a reply that is empty, null or absent reads as an empty text;
+//! Limits: lengths are counted in characters; a scalar of a reply that is empty, null or absent is read as an empty text;
 //! replies nest at most 32 levels deep in XML and 128 in JSON. Without the default feature `xml` the crate is
 //! `no_std` + `alloc`, and reads no XML with attributes or document types, which the documents never show. The feature
 //! `serde` lets records and outcomes be serialised, with card numbers masked.

@@ -1,4 +1,4 @@
-//! Masking: what may be shown of a card number, and how to find one in text of unknown content.
+//! Masking: the visible part of a card number, and how to find card numbers in unknown text.
 
 use alloc::{borrow::Cow, string::String};
 
@@ -11,16 +11,16 @@ pub use letters::{digit, is_invisible};
 
 use row::{Between, Digit, Kinds};
 
-/// Digits that a masked card number shows at its start (spec 2 §2.2).
+/// Number of digits that a masked card number shows at its start (spec 2 §2.2).
 const SHOWN_FIRST: usize = 6;
-/// Digits that a masked card number shows at its end (spec 2 §2.2).
+/// Number of digits that a masked card number shows at its end (spec 2 §2.2).
 const SHOWN_LAST: usize = 4;
-/// The shortest and longest card numbers that the service takes (spec 2 §8).
+/// The shortest and longest card numbers that the service accepts (spec 2 §8).
 const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
 
-/// A card number with its first six and last four characters; everything between is `*`.
+/// A card number with its first six and last four characters; the rest is `*`.
 ///
-/// A text too short to hide anything in that way becomes all `*`.
+/// A text that is too short for this becomes all `*`.
 ///
 /// ```
 /// assert_eq!(pg_model::mask::card_number("4111111111111111"), "411111******1111");
@@ -28,7 +28,7 @@ const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
 /// ```
 #[must_use]
 pub fn card_number(number: &str) -> String {
-    // The characters, counted by their first bytes: the library's way of counting is fast and large.
+    // Counts characters by their first bytes: the standard library's way is faster but larger.
     let length = number.bytes().filter(|byte| byte & 0xc0 != 0x80).count();
     let hides = length >= *CARD_NUMBER_DIGITS.start();
     number
@@ -38,12 +38,12 @@ pub fn card_number(number: &str) -> String {
         .collect()
 }
 
-/// A text in which every run of 12 digits and more, also when grouped by single blanks or hyphens, is masked like a
-/// card number; and so is a number whose check digit is right when other signs group it. Used wherever text of unknown
-/// content could reach a person: error excerpts, logs, journals.
+/// Masks every run of 12 or more digits, also if grouped by single blanks or hyphens, like a
+/// card number; and numbers with a valid check digit that are grouped by other characters. Used wherever unknown text
+/// could be shown to people: error excerpts, logs, journals.
 ///
-/// Digits of every script count, escaped ones too (`%34`, `\u0034`, `&#52;`), and invisible characters between them do not. A word
-/// that is the Base64 of a number is hidden whole. The result has as many characters as the text, and takes time that grows with it.
+/// Digits of every script count, also escaped (`%34`, `\u0034`, `&#52;`) or with invisible characters between them. A word
+/// that is the Base64 of a number is masked completely. The result has as many characters as the text; the time is linear.
 ///
 /// ```
 /// assert_eq!(pg_model::mask::text("pan=4111 1111 1111 1111;"), "pan=4111 11** **** 1111;");
@@ -55,7 +55,7 @@ pub fn text(text: &str) -> String {
     masked(text).into_owned()
 }
 
-/// The same as [`text`]; nothing is copied where nothing is hidden.
+/// The same as [`text`], without a copy if nothing is masked.
 #[must_use]
 pub fn masked(text: &str) -> Cow<'_, str> {
     let text = if base64::may_hold(text.as_bytes()) { base64::hidden(text) } else { Cow::Borrowed(text) };
@@ -71,13 +71,13 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     if rows.plain {
         return Cow::Owned(shown);
     }
-    // A raised digit may be a sign between two groups as well as a digit.
+    // A superscript digit may be a separator between two groups as well as a digit.
     let mut rows = row::of(&shown, Kinds::Ascii);
     hide(&shown, &mut rows.digits);
     Cow::Owned(row::without_hidden(&shown, &rows))
 }
 
-/// Whether a parameter's name says that its value is secret, whatever its capitals: `cardCV2`, `collectCvv`, `apiPassword`.
+/// Whether the name of a parameter marks its value as secret, in any letter case: `cardCV2`, `collectCvv`, `apiPassword`.
 #[must_use]
 pub fn names_a_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -85,9 +85,9 @@ pub fn names_a_secret(name: &str) -> bool {
     words.iter().any(|word| name.contains(word))
 }
 
-/// Whether what looks like a card number stands in a text, in any way in which [`text`] finds one: 12 to 19 digits that
-/// begin as those of cards do and end in the right check digit. Other digits in the same number of places, such as those of an order,
-/// are none.
+/// Whether a text contains a likely card number, in any way in which [`text`] finds one: 12 to 19 digits with a card's
+/// first digits and a valid check digit. Other digits of the same length, such as order numbers,
+/// are not reported.
 ///
 /// ```
 /// use pg_model::mask::has_card_number;
@@ -122,14 +122,14 @@ fn hide(text: &str, found: &mut [Digit]) {
     }
 }
 
-/// Hides the middle of a run of digits with no more than single blanks and hyphens between them.
+/// Masks the middle of a run of digits with at most single blanks and hyphens between them.
 fn run(run: &mut [Digit]) {
     if run.len() >= *CARD_NUMBER_DIGITS.start() {
         row::hide_middle(run);
     }
 }
 
-/// Whether there cannot be a number: most texts are such, and this is a fraction of the work.
+/// Whether a text cannot contain a number: true for most texts, and far cheaper than the search.
 fn has_few_digits(text: &str) -> bool {
     let fewest = *CARD_NUMBER_DIGITS.start();
     if text.len() < fewest {

@@ -1,4 +1,4 @@
-//! What every method has: its facts, its parameters there and back, and its reply.
+//! The parts that every method has: facts, parameters in both directions, and reply.
 
 use alloc::{boxed::Box, string::ToString as _};
 
@@ -12,41 +12,41 @@ use crate::{
 
 /// A typed request of one method. Implemented by the generated request types.
 pub trait ApiRequest: Sized {
-    /// What the tables know of the method.
+    /// The facts about the method.
     const INFO: &'static MethodInfo;
 
-    /// The record that a successful reply holds.
+    /// The record of a successful reply.
     type Reply: Record + Default;
 
-    /// What a caller gets: the reply itself, or the outcome of a payment.
+    /// The result for the caller: the reply itself, or the outcome of a payment.
     type Output: FromReply<Self::Reply>;
 
-    /// Hands every parameter to `sink` in signing order (spec 1 §5).
+    /// Passes every parameter to `sink` in signing order (spec 1 §5).
     fn visit(&self, sink: &mut dyn ParameterSink);
 
     /// Checks every field and every rule between fields.
     fn check(&self) -> Violations;
 
-    /// Reads a request from parameters, the way back of [`visit`](Self::visit). Parameters that the method does not
-    /// have are left alone.
+    /// Reads a request from parameters, the reverse of [`visit`](Self::visit). Unknown parameters
+    /// are ignored.
     ///
     /// # Errors
-    /// When required parameters are missing or numbers are none: these, and every other rule that is broken.
+    /// If required parameters are missing or numbers are invalid: lists these, and every other broken rule.
     fn from_parameters(parameters: &Parameters) -> Result<Self, Violations>;
 }
 
-/// What the tables know of one method.
+/// The facts about one method.
 #[non_exhaustive]
 pub struct MethodInfo {
-    /// The service that it belongs to.
+    /// Its service.
     pub service: &'static ServiceInfo,
     /// Its name on the wire: the last segment of its path.
     pub name: &'static str,
     /// The Rust type of its request.
     pub rust: &'static str,
-    /// A name for people.
+    /// A display name.
     pub title: &'static str,
-    /// What it does, in one or two sentences.
+    /// Its purpose, in one or two sentences.
     pub doc: &'static str,
     /// Document and section.
     pub source: &'static str,
@@ -54,15 +54,15 @@ pub struct MethodInfo {
     pub credentials: AuthScheme,
     /// Whether it may be sent again if it is unknown whether it was executed.
     pub retry: RetrySafety,
-    /// Why it has that retry class.
+    /// The reason for its retry class.
     pub retry_why: &'static str,
-    /// Its own parameters, those of its groups included, credentials left out.
+    /// Its parameters, including those of its groups, without credentials.
     pub fields: &'static [&'static Field],
-    /// The name of the record that a successful reply holds.
+    /// The name of the record of a successful reply.
     pub reply: &'static str,
     /// An empty reply record.
     pub new_reply: fn() -> Box<dyn Record>,
-    /// Checks parameters as the typed request would.
+    /// Checks parameters like the typed request.
     pub check: fn(&Parameters) -> Violations,
 }
 
@@ -72,15 +72,15 @@ pub struct MethodInfo {
 pub struct ServiceInfo {
     /// Its name in commands and pages: `token`, `session`, `transaction`, `enterprise`.
     pub name: &'static str,
-    /// A name for people.
+    /// A display name.
     pub title: &'static str,
-    /// What the path of its methods begins with.
+    /// The prefix of its methods' paths.
     pub prefix: &'static str,
     /// API version: 3 or 5.
     pub version: u8,
     /// Document and section.
     pub source: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub doc: &'static str,
 }
 
@@ -98,11 +98,11 @@ pub enum AuthScheme {
 /// Whether a request may be sent again if it is unknown whether it was executed (assumption 22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetrySafety {
-    /// Sending it twice does what sending it once does.
+    /// Sending it twice has the same effect as sending it once.
     Safe,
     /// Only after a lookup of its `uniqueMerchantReference`, and under the same reference.
     LookupFirst,
-    /// Never without a person's decision.
+    /// Never without a decision by a person.
     Never,
 }
 
@@ -113,7 +113,7 @@ impl MethodInfo {
         self.fields.iter().copied().find(|field| field.is_named(name))
     }
 
-    /// Checks parameters by name: every rule of the typed request, and names that the method does not have.
+    /// Checks parameters by name: every rule of the typed request, and unknown names.
     #[must_use]
     pub fn check_parameters(&self, parameters: &Parameters) -> Violations {
         let mut violations = (self.check)(parameters);

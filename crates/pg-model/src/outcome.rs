@@ -1,8 +1,8 @@
-//! What became of a payment. A decline is an outcome, not an error.
+//! The outcome of a payment. A decline is an outcome, not an error.
 
 use crate::{EnterpriseResult, Flag, StatusCode, ThreeDSecureInitiation, Transaction, dialect::Dialect};
 
-/// What became of a payment.
+/// The outcome of a payment.
 ///
 /// ```
 /// use pg_model::{Dialect, Outcome, Transaction};
@@ -17,33 +17,33 @@ use crate::{EnterpriseResult, Flag, StatusCode, ThreeDSecureInitiation, Transact
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Outcome<T> {
-    /// It was made: status 600, or `1` in version 5.
+    /// Approved: status 600, or `1` in version 5.
     Approved(T),
-    /// It was not made: the documents, or the dialect, say that the status means so.
+    /// Declined: the status means so according to the documents or the dialect.
     Declined(T),
-    /// The service answered with a status that neither the documents nor the dialect list. It is neither taken for paid nor
-    /// for declined: look the transaction up, or ask the operator. An entry of the dialect settles it for the next time.
+    /// A status that neither the documents nor the dialect list. It counts neither as approved nor
+    /// as declined: look the transaction up, or ask the operator. An entry of the dialect settles it for the future.
     Other(T),
 }
 
-/// How a record's status is to be read.
+/// The meaning of a record's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusMeaning {
     /// The status means success.
     Approved,
     /// The status means failure.
     Declined,
-    /// The status is not known.
+    /// The status is unknown.
     Other,
 }
 
-/// A record whose status tells what became of a payment.
+/// A record with the status of a payment.
 pub trait StatusRecord {
-    /// How its status is to be read, by the documents and the dialect.
+    /// The meaning of its status, according to the documents and the dialect.
     fn status_meaning(&self, dialect: &Dialect) -> StatusMeaning;
 }
 
-/// What a caller gets for a reply: the reply itself, or its outcome.
+/// The result of a reply for the caller: the reply itself, or its outcome.
 pub trait FromReply<R> {
     /// Reads a reply under a dialect.
     fn from_reply(reply: R, dialect: &Dialect) -> Self;
@@ -62,21 +62,21 @@ impl<R: StatusRecord> FromReply<R> for Outcome<R> {
 }
 
 impl<T> Outcome<T> {
-    /// The record, whatever became of the payment.
+    /// The record, for any outcome.
     pub const fn record(&self) -> &T {
         match self {
             Self::Approved(record) | Self::Declined(record) | Self::Other(record) => record,
         }
     }
 
-    /// The record, whatever became of the payment.
+    /// The record, for any outcome.
     pub fn into_record(self) -> T {
         match self {
             Self::Approved(record) | Self::Declined(record) | Self::Other(record) => record,
         }
     }
 
-    /// Whether the payment was made.
+    /// Whether the payment was approved.
     #[must_use]
     pub const fn is_approved(&self) -> bool {
         matches!(self, Self::Approved(_))
@@ -84,7 +84,7 @@ impl<T> Outcome<T> {
 }
 
 impl<T> Outcome<T> {
-    /// One word for it, for logs.
+    /// One word, for logs.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ impl<T> Outcome<T> {
     }
 }
 
-/// One word: what the record says stays in the record.
+/// One word; the content of the record is not shown.
 impl<T> core::fmt::Display for Outcome<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(self.label())

@@ -1,4 +1,4 @@
-//! Parameters by name: what a request becomes on the wire, and what it is read from.
+//! Parameters by name: the form of a request on the wire.
 
 use alloc::{string::String, vec::Vec};
 
@@ -6,19 +6,19 @@ use crate::field::{Field, around_number, number_between};
 
 /// Receives the parameters of a request one by one, in signing order: by name, ignoring ASCII case (spec 1 §5).
 pub trait ParameterSink {
-    /// The account's credentials belong here in the order of names.
+    /// The account's credentials are inserted here in the order of names.
     fn credentials(&mut self);
 
-    /// One parameter. `name` is the field's wire name, with the item's number filled in.
+    /// Receives one parameter. `name` is the field's wire name, with the item's number filled in.
     fn parameter(&mut self, field: &'static Field, name: &str, value: &str);
 
-    /// One parameter whose value is a list, joined by commas.
+    /// Receives one parameter whose value is a list, joined by commas.
     fn list(&mut self, field: &'static Field, name: &str, values: &mut dyn Iterator<Item = &str>);
 }
 
-/// Names and values in the order in which they came.
+/// Names and values in their original order.
 ///
-/// They are raw: not URL-encoded, and not checked. A name may occur more than once. `Debug` shows the names only.
+/// They are raw: not URL-encoded, and not checked. A name may occur more than once. `Debug` shows only names.
 ///
 /// ```
 /// let parameters: pg_model::Parameters = [("currency", "GBP"), ("itemName0", "Tea")].into_iter().collect();
@@ -27,31 +27,31 @@ pub trait ParameterSink {
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Parameters {
-    /// All names and values one behind the other: two allocations for any number of parameters.
+    /// All names and values concatenated: two allocations for any number of parameters.
     text: String,
-    /// Where each name and each value ends.
+    /// The end of each name and each value.
     ends: Vec<(usize, usize)>,
 }
 
 impl Parameters {
-    /// None yet.
+    /// Creates an empty list.
     #[must_use]
     pub const fn new() -> Self {
         Self { text: String::new(), ends: Vec::new() }
     }
 
-    /// None yet, with room for so many parameters and bytes of names and values.
+    /// Creates an empty list with room for this many parameters and bytes of names and values.
     #[must_use]
     pub fn with_capacity(parameters: usize, bytes: usize) -> Self {
         Self { text: String::with_capacity(bytes), ends: Vec::with_capacity(parameters) }
     }
 
-    /// Adds one at the end.
+    /// Appends one.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.add(&name.into(), &value.into());
     }
 
-    /// The same for borrowed texts.
+    /// Appends one from borrowed texts.
     pub fn add(&mut self, name: &str, value: &str) {
         self.text.push_str(name);
         let name_ends = self.text.len();
@@ -59,7 +59,7 @@ impl Parameters {
         self.ends.push((name_ends, self.text.len()));
     }
 
-    /// The value of the first one of that name.
+    /// The value of the first parameter with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
@@ -89,7 +89,7 @@ impl Parameters {
         self.ends.is_empty()
     }
 
-    /// The value of a field under its own name or one of its other spellings.
+    /// The value of a field under its name or one of its other spellings.
     #[must_use]
     pub fn of(&self, field: &Field) -> Option<&str> {
         core::iter::once(&field.wire).chain(field.aliases).find_map(|name| self.get(name))
@@ -133,13 +133,13 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Parameters {
 }
 
 impl core::fmt::Debug for Parameters {
-    /// Names only: values of unknown fields could be anything.
+    /// Only names: values of unknown fields may be secret.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_list().entries(self.iter().map(|(name, _)| crate::mask::text(name))).finish()
     }
 }
 
-/// Parameters that share a prefix, such as `bank…` or `collect…`: whole names and texts, in order.
+/// Parameters that share a prefix, such as `bank…` or `collect…`: full names and texts, in order.
 ///
 /// ```
 /// use pg_model::Named;
@@ -151,7 +151,7 @@ impl core::fmt::Debug for Parameters {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Named(Vec<NamedText>);
 
-/// A name with its value behind it in one text: half the allocations.
+/// A name followed by its value in one text: half the allocations.
 #[derive(Clone, PartialEq, Eq)]
 struct NamedText {
     text: String,
@@ -164,7 +164,7 @@ impl Named {
         self.add(&name.into(), &value.into());
     }
 
-    /// The same for borrowed texts.
+    /// Adds one from borrowed texts.
     pub(crate) fn add(&mut self, name: &str, value: &str) {
         let mut text = String::with_capacity(name.len() + value.len());
         text.push_str(name);
@@ -172,7 +172,7 @@ impl Named {
         self.0.push(NamedText { text, name_length: name.len() });
     }
 
-    /// The value of the first one of that whole name.
+    /// The value of the first parameter with this full name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
@@ -218,7 +218,7 @@ impl<'a> Iterator for NamedIter<'a> {
 impl ExactSizeIterator for NamedIter<'_> {}
 
 impl core::fmt::Debug for NamedIter<'_> {
-    /// Masked as the parameters are.
+    /// Masked like the parameters.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let masked = self.clone().map(|(name, value)| (crate::mask::text(name), crate::mask::text(value)));
         f.debug_map().entries(masked).finish()

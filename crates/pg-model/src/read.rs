@@ -1,4 +1,4 @@
-//! How generated requests take their fields back from parameters.
+//! How generated requests read their fields from parameters.
 
 use alloc::{
     borrow::Cow,
@@ -15,17 +15,17 @@ use crate::{
     violation::{Rule, Violation, Violations},
 };
 
-/// Reads fields one by one and remembers everything that is wrong.
+/// Reads fields one by one and collects all errors.
 pub(crate) struct Reader<'a> {
     parameters: &'a Parameters,
-    /// The first value of each name in the order of names, so that a request of many items is read in time.
+    /// The first value of each name, ordered by name, so that requests with many items are read fast.
     values: Vec<(&'a str, &'a str)>,
-    /// A bit for each name that there is: most fields of most methods are not sent.
+    /// A bit for each name present: most fields of most methods are not sent.
     sent: u64,
     violations: Violations,
 }
 
-/// The bit of a name, which other names share.
+/// The bit of a name; other names may share it.
 fn bit(name: &str) -> u64 {
     let bytes = name.as_bytes();
     let at = |place: usize| bytes.get(place).map_or(0, |byte| usize::from(*byte));
@@ -56,12 +56,12 @@ impl<'a> Reader<'a> {
         self.parameters
     }
 
-    /// The request, unless something was wrong. Then everything that could be read is checked too, so that one round
-    /// shows all there is to mend.
+    /// Returns the request, or all errors. On errors the readable fields are checked too, so that one round
+    /// reports everything.
     fn finish<M: ApiRequest>(self, request: M) -> Result<M, Violations> {
         let items: Vec<&'static Field> = M::INFO.fields.iter().copied().filter(|field| field.is_numbered()).collect();
         let numbers = self.parameters.item_numbers(&items);
-        // Version 5 gives no base, so 1 is as good as 0 (assumption A14).
+        // Version 5 defines no base, so 1 is as valid as 0 (assumption A14).
         let first = usize::from(M::INFO.service.version == 5 && numbers.first() == Some(&1));
         let stray = self.gap(&items, &numbers, first).or_else(|| self.misspelt_amount(M::INFO.fields));
         if self.violations.is_empty() && stray.is_none() && first == 0 {
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         }
         let mut all = request.check();
         if stray.is_some() || first > 0 {
-            // The request counts its items anew; they are checked under the names that they came with.
+            // The request renumbers its items; they are checked under their original names.
             all = all.iter().filter(|violation| !items.iter().any(|f| f.is_named(&violation.name))).cloned().collect();
             for (name, value) in &self.values {
                 if let Some(field) = items.iter().find(|field| field.is_named(name)) {
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         if all.is_empty() { Ok(request) } else { Err(all) }
     }
 
-    /// Items are numbered without a gap, each number as it is usually written (assumption A14). Skipping an item
+    /// Items are numbered without gaps, in the usual notation (assumption A14). Skipping an item
     /// would change the amount.
     fn gap(&self, items: &[&'static Field], numbers: &[usize], first: usize) -> Option<Violation> {
         if let Some((_, &number)) = numbers.iter().enumerate().find(|(place, number)| place + first != **number) {
@@ -96,13 +96,13 @@ impl<'a> Reader<'a> {
         self.stray(items, Field::is_misnumbered, rule)
     }
 
-    /// Skipping an amount, or its currency, would charge another one (assumption A170).
+    /// Skipping an amount, or its currency, would change the charge (assumption A170).
     fn misspelt_amount(&self, fields: &[&'static Field]) -> Option<Violation> {
         let amounts: Vec<&'static Field> = fields.iter().copied().filter(|field| field.is_amount()).collect();
-        self.stray(&amounts, Field::is_misspelt, "is spelt otherwise than the documents spell it")
+        self.stray(&amounts, Field::is_misspelt, "is not spelt as in the documents")
     }
 
-    /// The first parameter that `is_meant` takes for a misspelling of one of `fields`.
+    /// The first parameter that `is_meant` recognises as a misspelling of one of `fields`.
     fn stray(
         &self,
         fields: &[&'static Field],
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A required text; a missing one is noted.
+    /// A required text; a missing one is an error.
     pub(crate) fn text<T: Text + Default>(&mut self, field: &'static Field, item: Option<usize>) -> T {
         self.optional(field, item).unwrap_or_else(|| {
             self.note(field, item, Rule::Required, "");
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A required number; a missing one, or one that is no number, is noted.
+    /// A required number; a missing or invalid one is an error.
     pub(crate) fn number<T: core::str::FromStr + Default>(&mut self, field: &'static Field, item: Option<usize>) -> T {
         if self.value(field, item).is_none_or(str::is_empty) {
             self.note(field, item, Rule::Required, "");
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
         self.optional_number(field, item).unwrap_or_default()
     }
 
-    /// An optional number; one that is no number is noted. An empty value is none.
+    /// An optional number; an invalid one is an error. An empty value counts as absent.
     pub(crate) fn optional_number<T: core::str::FromStr>(
         &mut self,
         field: &'static Field,

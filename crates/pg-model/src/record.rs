@@ -1,6 +1,6 @@
-//! Replies as records: one description of a shape serves reading and writing, in XML and in JSON.
+//! Replies as records: one description of a structure serves reading and writing, in XML and in JSON.
 //!
-//! A reader asks a record for the [`Slot`] of each name that it meets and fills it. A [`RecordWriter`] is handed the
+//! A reader asks a record for the [`Slot`] of each name and fills it. A [`RecordWriter`] receives the
 //! fields in the order of the tables. The records themselves are generated.
 
 use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
@@ -13,16 +13,16 @@ use crate::{
 
 /// A reply, or a part of one.
 pub trait Record {
-    /// Where the child of that name goes. Names that the record does not know get [`Slot::Extra`].
+    /// The slot of the child with this name. Unknown names get [`Slot::Extra`].
     fn slot(&mut self, name: &str) -> Slot<'_>;
 
-    /// The children that the record does not know.
+    /// The unknown children.
     fn extra(&mut self) -> &mut Extra;
 
-    /// Hands every field to `out`, in the order of the tables.
+    /// Passes every field to `out`, in the order of the tables.
     fn write(&self, out: &mut dyn RecordWriter);
 
-    /// The first field that is missing without which the record means nothing.
+    /// The first missing required field.
     fn missing(&self) -> Option<&'static str> {
         None
     }
@@ -46,7 +46,7 @@ impl<R: Record + ?Sized> Record for Box<R> {
     }
 }
 
-/// Where a child of a record goes.
+/// The target of a child of a record.
 pub enum Slot<'a> {
     /// A scalar.
     Text(&'a mut dyn Text),
@@ -54,11 +54,11 @@ pub enum Slot<'a> {
     Record(&'a mut dyn Record),
     /// A repeated record.
     List(&'a mut dyn RecordList),
-    /// Records under names that the service chooses.
+    /// Records under names chosen by the service.
     Map(&'a mut dyn RecordMap),
-    /// A scalar whose name only begins in a known way.
+    /// A scalar whose name has a known prefix.
     Named(&'a mut Named),
-    /// A name that the tables do not know.
+    /// An unknown name.
     Extra,
 }
 
@@ -76,13 +76,13 @@ impl<R: Record + Default> RecordList for Vec<R> {
     }
 }
 
-/// Records under names that the service chooses.
+/// Records under names chosen by the service.
 pub trait RecordMap {
     /// Adds an empty record under a name.
     fn entry(&mut self, name: &str) -> &mut dyn Record;
 }
 
-/// Records by name, in the order in which they came.
+/// Records by name, in their original order.
 ///
 /// ```
 /// use pg_model::{Keyed, ServiceError};
@@ -96,12 +96,12 @@ pub trait RecordMap {
 pub struct Keyed<R>(Vec<(String, R)>);
 
 impl<R> Keyed<R> {
-    /// Adds one at the end.
+    /// Appends one.
     pub fn push(&mut self, name: impl Into<String>, record: R) {
         self.0.push((name.into(), record));
     }
 
-    /// The first one of that name.
+    /// The first one with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&R> {
         self.iter().find(|(found, _)| *found == name).map(|(_, record)| record)
@@ -145,10 +145,10 @@ impl<R: Record + Default> RecordMap for Keyed<R> {
     }
 }
 
-/// How a repeated record looks in JSON (spec 1 §2.1).
+/// The JSON form of a repeated record (spec 1 §2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListShape {
-    /// An object whose keys are the indices from zero.
+    /// An object keyed by index from zero.
     Indexed,
     /// An array.
     Array,
@@ -158,7 +158,7 @@ pub enum ListShape {
 pub trait RecordWriter {
     /// A scalar.
     fn text(&mut self, name: &str, value: &str);
-    /// A scalar that JSON writes as a number where its text is one.
+    /// A scalar that JSON writes as a number if its text is one.
     fn number(&mut self, name: &str, value: &str);
     /// A nested record.
     fn record(&mut self, name: &str, record: &dyn Record);
@@ -166,16 +166,16 @@ pub trait RecordWriter {
     fn list(&mut self, name: &str, item: &str, shape: ListShape, records: &mut dyn Iterator<Item = &dyn Record>);
     /// Records by name.
     fn map(&mut self, name: &str, records: &mut dyn Iterator<Item = (&str, &dyn Record)>);
-    /// A field that the tables do not know.
+    /// An unknown field.
     fn value(&mut self, name: &str, value: &Value);
 }
 
-/// A reply as it came: the record, and the error fields that may stand in its place (spec 2 §7, 3 §7).
+/// A reply as received: the record, and the error fields that the service may send instead (spec 2 §7, 3 §7).
 #[derive(Clone, Debug, Default)]
 pub struct Reply<R> {
-    /// The record; all empty when the service refused.
+    /// The record; empty if the service refused.
     pub record: R,
-    /// What the service refused with; its code is empty when it did not.
+    /// The error; its code is empty if the service did not refuse.
     pub error: crate::ServiceError,
 }
 
@@ -198,7 +198,7 @@ impl<R: Record> Record for Reply<R> {
     }
 }
 
-/// Fills a scalar that is not generated: used by readers for one piece of text.
+/// Fills a scalar that is not generated: for readers of a single text.
 pub(crate) fn set(text: &mut dyn Text, value: Cow<'_, str>) {
     if !value.is_empty() {
         text.set(value);

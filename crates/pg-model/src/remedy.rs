@@ -2,27 +2,27 @@
 
 use core::fmt;
 
-/// What to do about an error that the service answered with (assumption 132).
+/// What to do about an error reply of the service (assumption 132).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// The request is wrong: fix it. The refused request itself changed nothing. A payment that is refused uses its
-    /// `uniqueMerchantReference` up all the same, so the corrected one takes a new reference; before that, look up whatever
-    /// was sent under the old one and has no answer.
+    /// The request is wrong: fix it. The refused request changed nothing. But a refused payment uses up its
+    /// `uniqueMerchantReference`, so the corrected one takes a new reference. Before that, look up all
+    /// requests under the old reference that have no reply.
     FixRequest,
-    /// The credentials, or the key that signs, are wrong: fix them before anything else is sent, since the service
+    /// The credentials, or the signing key, are wrong: fix them before sending anything else, since the service
     /// locks an address out after repeated failures (spec 1 §5).
     FixCredentials,
     /// Wait one minute.
     WaitOneMinute,
     /// Wait five minutes.
     WaitFiveMinutes,
-    /// Try again later; a payment only after it was looked up.
+    /// Try again later; for a payment, only after a lookup.
     Retry,
-    /// Look it up: what was asked for may have been done, by this request or by an earlier one. A payment is looked up by
-    /// its `uniqueMerchantReference`. It never takes a new reference before that, since that would be a second payment.
+    /// Look it up: this request or an earlier one may have been executed. A payment is looked up by
+    /// its `uniqueMerchantReference`. It must not take a new reference before that, since that would be a second payment.
     LookUp,
-    /// Only the operator can help: quote the trace code.
+    /// Only the operator can help: give them the trace code.
     AskOperator,
 }
 

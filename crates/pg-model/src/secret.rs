@@ -8,7 +8,7 @@ use crate::{mask, text::Text};
 
 /// A card number (PAN): 12 to 19 digits, or already masked by the service.
 ///
-/// `Debug` and `Display` show the first six and last four digits; [`expose`](Self::expose) gives the digits.
+/// `Debug` and `Display` show the first six and last four digits; [`expose`](Self::expose) returns all digits.
 ///
 /// ```
 /// let card = pg_model::CardNumber::from("4000000000001000");
@@ -18,7 +18,7 @@ use crate::{mask, text::Text};
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct CardNumber(String);
 
-/// The card verification value: 3 or 4 digits. `Debug` shows nothing of it, and there is no `Display`.
+/// The card verification value: 3 or 4 digits. `Debug` hides it, and there is no `Display`.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Cv2(String);
 
@@ -67,7 +67,7 @@ macro_rules! secret_traits {
                 &self.0
             }
 
-            /// Whether nothing was given.
+            /// Whether it is empty.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.0.is_empty()

@@ -1,7 +1,7 @@
-//! Records and outcomes as data of serde, for logs and stores: the names of the wire, in the order of the tables.
+//! Records and outcomes as serde data, for logs and stores: with wire names, in the order of the tables.
 //!
-//! A card number is masked to its first six and last four digits, and so is what looks like one in a field that the tables do not
-//! know. Requests, secrets and the machines' states have no such form on purpose.
+//! A card number is masked to its first six and last four digits, and so is a value like one in an unknown
+//! field. Requests, secrets and machine states are not serialisable, on purpose.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
@@ -41,7 +41,7 @@ impl<T: Record> Serialize for Outcome<T> {
     }
 }
 
-/// What a record writes, kept until a serializer asks for it.
+/// The output of a record, buffered until a serializer needs it.
 #[derive(Default)]
 struct Tree(Vec<(String, Node)>);
 

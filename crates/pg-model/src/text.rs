@@ -1,16 +1,16 @@
-//! Scalars: everything on the wire is text, and an empty text means "not given".
+//! Scalars: every value on the wire is text, and an empty text means "not given".
 
 use alloc::{borrow::Cow, string::String};
 
-/// A scalar that can be read from, and written as, the text of a parameter or of a reply field.
+/// A scalar that is read from, and written as, the text of a parameter or reply field.
 pub trait Text {
-    /// Replaces the value with what the service sent. Never fails: a value that is not understood is kept as it is.
+    /// Replaces the value with the service's text. Never fails: an unknown value is kept unchanged.
     fn set(&mut self, text: Cow<'_, str>);
 
-    /// The value as it stands on the wire; empty when nothing was given.
+    /// The value on the wire; empty if not given.
     fn text(&self) -> &str;
 
-    /// The value, or `None` when nothing was given: on the wire, absent, null and empty are the same.
+    /// The value, or `None` if not given: on the wire, absent, null and empty are the same.
     ///
     /// ```
     /// use pg_model::{Text, Transaction};
@@ -34,8 +34,8 @@ impl Text for String {
 
 /// Gives a one-field struct over `String` or `Cow<'static, str>` the traits of a wire text.
 ///
-/// With `: String` behind the name it takes any text as it is; otherwise `From<Cow<str>>` is written beside it. The
-/// struct itself is always written out in full beside the call, so that a search finds it.
+/// With `: String` after the name it accepts any text; otherwise `From<Cow<str>>` is written beside it. The
+/// struct itself is always written out beside the call, so that a search finds it.
 macro_rules! text_traits {
     ($name:ident: String) => {
         text_traits!($name);
@@ -48,19 +48,19 @@ macro_rules! text_traits {
     };
     ($name:ident) => {
         impl $name {
-            /// The text as it stands on the wire.
+            /// The text on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// Whether the service, or the caller, gave nothing.
+            /// Whether it is empty.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.0.is_empty()
             }
 
-            /// The text, or `None` when the service, or the caller, gave nothing.
+            /// The text, or `None` if it is empty.
             #[must_use]
             pub fn given(&self) -> Option<&str> {
                 Some(self.as_str()).filter(|text| !text.is_empty())
@@ -95,7 +95,7 @@ macro_rules! text_traits {
             }
         }
 
-        /// Never fails: any text is kept as it is.
+        /// Never fails: any text is kept unchanged.
         impl core::str::FromStr for $name {
             type Err = core::convert::Infallible;
 

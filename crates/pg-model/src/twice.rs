@@ -1,28 +1,28 @@
-//! Finds a text that occurs twice among thousands.
+//! Finds a duplicate among thousands of texts.
 
 use alloc::{vec, vec::Vec};
 
 use crate::text::Text;
 
-/// Slots of the table that are looked at for each text, on average, before it is given up.
+/// The average number of table slots examined per text, before giving up.
 const PATIENCE: usize = 8;
 
-/// The part of a slot that numbers a text.
+/// The part of a slot that holds the number of a text.
 const NUMBER: u32 = 0xFFFF;
 
 /// A text that occurs more than once.
 ///
-/// A table of hashes finds it in one pass. Since nothing here is random, texts can be chosen so that their hashes meet;
-/// they are sorted then, which no choice of texts makes slow.
+/// A hash table finds it in one pass. The hash is not random, so an attacker can choose texts whose hashes collide;
+/// such texts are sorted instead, in time that no choice of texts can increase.
 pub(crate) fn find<T: Text>(texts: &[T]) -> Option<&str> {
     by_hash(texts).unwrap_or_else(|| by_order(texts))
 }
 
-/// `None` when too many hashes meet, or there are more texts than a slot can number.
+/// `None` if too many hashes collide, or there are more texts than a slot can number.
 fn by_hash<T: Text>(texts: &[T]) -> Option<Option<&str>> {
     let count = u16::try_from(texts.len()).ok()?;
     let slots = (2 * texts.len()).next_power_of_two();
-    // Below, the number of a text, counted from 1; above, more of its hash, so that few texts have to be compared.
+    // Low bits: the number of a text, from 1. High bits: more of its hash, so that few texts have to be compared.
     let mut table = vec![0_u32; slots];
     let mut looks = PATIENCE * texts.len();
     for (number, text) in (1..=count).zip(texts) {

@@ -1,11 +1,11 @@
-//! Reply fields that the tables do not know: kept as a small tree, so that nothing a service adds is lost.
+//! Unknown reply fields, kept as a small tree, so that no data of the service is lost.
 
 use alloc::{borrow::Cow, vec::Vec};
 use core::fmt;
 
 use crate::mask;
 
-/// What an unknown field holds.
+/// The value of an unknown field.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Value {
     /// A scalar: text, number, `true` or `false`, as text. JSON `null` is an empty text.
@@ -16,13 +16,13 @@ pub enum Value {
     Record(Extra),
 }
 
-/// Unknown fields in the order in which they came. A name that comes again right after itself makes a list, as
-/// repeated elements do in XML. `Debug` masks whatever looks like a card number.
+/// Unknown fields in their original order. A name that is repeated directly makes a list, as
+/// repeated elements do in XML. `Debug` masks likely card numbers.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Extra(Vec<(Cow<'static, str>, Value)>);
 
 impl Value {
-    /// A scalar that was read.
+    /// Wraps a scalar.
     pub(crate) fn text(text: Cow<'_, str>) -> Self {
         Self::Text(kept(text))
     }
@@ -36,7 +36,7 @@ impl Value {
         }
     }
 
-    /// Adds a value that came under the same name.
+    /// Adds a value under the same name.
     fn append(&mut self, value: Self) {
         if let Self::List(values) = self {
             values.push(value);
@@ -49,17 +49,17 @@ impl Value {
 }
 
 impl Extra {
-    /// Adds one at the end, to the last one if that has the same name.
+    /// Appends one; joins it to the last one if that has the same name.
     pub fn push<'n>(&mut self, name: impl Into<Cow<'n, str>>, value: Value) {
         let name = name.into();
-        // Only the last one is looked at: names come from outside, and looking at all would take time by the square.
+        // Only the last one is compared: names come from outside, and comparing all would take quadratic time.
         match self.0.last_mut() {
             Some((last, values)) if *last == name => values.append(value),
             _ => self.0.push((kept(name), value)),
         }
     }
 
-    /// The first one of that name.
+    /// The first one with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.iter().find(|(found, _)| *found == name).map(|(_, value)| value)
@@ -77,7 +77,7 @@ impl Extra {
     }
 }
 
-/// A text to keep. The shortest ones need no memory of their own: a reply of a megabyte may hold half a million of them.
+/// A text to store. The shortest ones take no memory of their own: a reply of a megabyte may contain half a million of them.
 fn kept(text: Cow<'_, str>) -> Cow<'static, str> {
     /// Every ASCII character, and every number of two digits, in its place.
     const CHARACTERS: &str = "\0\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\

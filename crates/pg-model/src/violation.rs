@@ -1,4 +1,4 @@
-//! What is wrong with a request: every broken rule at once, by wire name, with the rule and its source.
+//! The errors of a request: every broken rule at once, by wire name, with the rule and its source.
 
 use alloc::{
     format,
@@ -13,9 +13,9 @@ use crate::{
     mask,
 };
 
-/// Everything that is wrong with one request. Empty means that it may be sent.
+/// All errors of one request. Empty means that it can be sent.
 ///
-/// `Display` names them all in one line; what a sensitive parameter held is never shown.
+/// `Display` lists them in one line; values of sensitive parameters are never shown.
 ///
 /// ```
 /// use pg_model::{Auth, CardDetails, Currency, Item, ApiRequest, Order};
@@ -36,9 +36,9 @@ pub struct Violation {
     pub name: String,
     /// The rule that it breaks.
     pub rule: Rule,
-    /// What was found; for a sensitive parameter only how long it was.
+    /// The value found; for a sensitive parameter only its length.
     pub found: String,
-    /// Where the rule stands: document and section.
+    /// The source of the rule: document and section.
     pub source: &'static str,
 }
 
@@ -46,43 +46,43 @@ pub struct Violation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// It has to be there.
+    /// It is required.
     Required,
     /// It has too few or too many characters.
     Length(Length),
-    /// It does not look as it must.
+    /// It has the wrong format.
     Format(Format),
-    /// It is a number below or above what is allowed.
+    /// It is a number outside the allowed range.
     Range(i64, i64),
-    /// It is none of the allowed values.
+    /// It is not one of the allowed values.
     OneOf(&'static [&'static str]),
     /// The method has no such parameter.
     Unknown,
-    /// It concerns several parameters together; the text says what is asked for.
+    /// A rule for several parameters together; the text states it.
     Together(&'static str),
 }
 
-/// The longest text of a value that a violation repeats, in characters.
+/// The longest excerpt of a value in a violation, in characters.
 const FOUND_LIMIT: usize = 40;
-/// Characters behind those that are looked at too, so that a card number that begins before the limit is found, though it
-/// is escaped or has signs between its digits.
+/// Number of characters after the excerpt that are searched too, so that a card number that starts within the limit is found, even
+/// if it is escaped or has separators between its digits.
 const MARGIN: usize = 256;
 
 impl Violation {
-    /// A violation of a field's rule. The value is shortened, and hidden where the field is sensitive.
+    /// A violation of a field's rule. The value is shortened, and hidden if the field is sensitive.
     #[must_use]
     pub fn new(field: &'static Field, name: &dyn fmt::Display, rule: Rule, value: &str) -> Self {
         Self { name: name.to_string(), rule, found: shown(value, field.sensitive), source: field.source }
     }
 
-    /// A violation of a rule that no field states, such as a parameter that comes twice. What was found is shown as it is.
+    /// A violation of a rule without a field, such as a duplicate parameter. The found text is shown unchanged.
     #[must_use]
     pub fn of_request(name: impl Into<String>, rule: Rule, found: impl Into<String>) -> Self {
         Self { name: name.into(), rule, found: found.into(), source: "" }
     }
 }
 
-/// A value as an error may show it.
+/// A value as shown in an error.
 fn shown(value: &str, sensitive: bool) -> String {
     if value.is_empty() {
         return "nothing".into();
@@ -91,7 +91,7 @@ fn shown(value: &str, sensitive: bool) -> String {
     if sensitive {
         return format!("{} (hidden)", Characters(characters));
     }
-    // Cut first: a value may be as long as a body.
+    // Truncate first: a value may be as long as a body.
     let looked_at = value.char_indices().nth(FOUND_LIMIT + MARGIN).map_or(value.len(), |(at, _)| at);
     let masked = mask::text(&value[..looked_at]);
     let start: String = masked.chars().take(FOUND_LIMIT).collect();
@@ -110,12 +110,12 @@ impl Violations {
         self.0.push(violation);
     }
 
-    /// Adds one that concerns several parameters together.
+    /// Adds one for several parameters together.
     pub fn together(&mut self, name: &str, rule: &'static str, source: &'static str) {
         self.push(Violation { name: name.into(), rule: Rule::Together(rule), found: "nothing".into(), source });
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -126,10 +126,10 @@ impl Violations {
         self.0.iter()
     }
 
-    /// `Ok` when nothing is wrong.
+    /// `Ok` if there are none.
     ///
     /// # Errors
-    /// All violations, when there are any.
+    /// Returns all violations, if there are any.
     pub fn into_result(self) -> Result<(), Self> {
         if self.is_empty() { Ok(()) } else { Err(self) }
     }
@@ -167,7 +167,7 @@ impl core::error::Error for Violations {}
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.rule)?;
-        // Where something is missing, there is nothing to tell of it.
+        // A missing value has no excerpt.
         if self.rule != Rule::Required {
             write!(f, ", found {}", self.found)?;
         }
@@ -183,7 +183,7 @@ impl fmt::Display for Rule {
             Self::Format(format) => write!(f, "must be {format}"),
             Self::Range(least, most) => write!(f, "must be from {least} to {most}"),
             Self::OneOf(values) => write!(f, "must be one of {}", values.join(", ")),
-            Self::Unknown => f.write_str("is no parameter of this method"),
+            Self::Unknown => f.write_str("is not a parameter of this method"),
             Self::Together(rule) => f.write_str(rule),
         }
     }
@@ -200,7 +200,7 @@ impl fmt::Display for Length {
     }
 }
 
-/// How long a text is, in words.
+/// The length of a text, in words.
 pub(crate) struct Characters(pub(crate) usize);
 
 impl fmt::Display for Characters {
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use crate::{Parameters, method::method};
 
-    /// The violations of one parameter, as they are told.
+    /// The violations of one parameter, as messages.
     fn told(path: &str, name: &str, value: &str) -> Vec<String> {
         let info = method(path).unwrap();
         let violations = info.check_parameters(&Parameters::from_iter([(name, value)]));
@@ -224,8 +224,8 @@ mod tests {
     #[test]
     fn one_character_is_told_as_one() {
         for (path, name, value, text) in [
-            ("token/lookup", "x", "1", "x: is no parameter of this method, found 1 character (spec 1 §4.2)"),
-            ("token/lookup", "x", "ab", "x: is no parameter of this method, found 2 characters (spec 1 §4.2)"),
+            ("token/lookup", "x", "1", "x: is not a parameter of this method, found 1 character (spec 1 §4.2)"),
+            ("token/lookup", "x", "ab", "x: is not a parameter of this method, found 2 characters (spec 1 §4.2)"),
             (
                 "transaction/auth",
                 "cardCV2",

@@ -3,8 +3,8 @@
 use crate::{Amount, Currency, EnterpriseResult, EnterpriseTransaction, Transaction};
 
 impl Transaction {
-    /// What it is about, in whole minor units of its currency; `None` when the reply does not say both. A lookup of the sandbox
-    /// does (assumption A21), and the documents show neither.
+    /// The amount in whole minor units of its currency; `None` if the reply lacks amount or currency. A lookup of the sandbox
+    /// has both (assumption A21); the documents show neither.
     ///
     /// ```
     /// use pg_model::{Amount, Currency, Transaction};
@@ -21,7 +21,7 @@ impl Transaction {
 }
 
 impl EnterpriseResult {
-    /// `trans_value` in this currency, which the reply does not name (spec 3 §2.2); `None` when it is no amount of it.
+    /// `trans_value` in this currency, which the reply does not name (spec 3 §2.2); `None` if it is not an amount of it.
     #[must_use]
     pub fn amount(&self, currency: &Currency) -> Option<Amount> {
         Amount::parse(self.trans_value.as_str(), currency).ok()
@@ -29,7 +29,7 @@ impl EnterpriseResult {
 }
 
 impl EnterpriseTransaction {
-    /// `value`, written with the separators of its currency (spec 3 §4.8); `None` when it is no amount of it.
+    /// `value`, written with the separators of its currency (spec 3 §4.8); `None` if it is not an amount of it.
     ///
     /// ```
     /// use pg_model::{Amount, Currency, EnterpriseTransaction};

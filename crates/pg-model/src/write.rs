@@ -1,4 +1,4 @@
-//! How generated records hand over what is more than one scalar.
+//! How generated records pass values other than a single scalar.
 
 use crate::{
     parameters::Named,
@@ -7,19 +7,19 @@ use crate::{
     value::Extra,
 };
 
-/// A scalar that is left out where it is empty.
+/// A scalar that is omitted if empty.
 pub(crate) fn filled(out: &mut dyn RecordWriter, name: &str, value: &dyn Text) {
     if !value.text().is_empty() {
         out.text(name, value.text());
     }
 }
 
-/// A scalar that is left out where it is empty, unless another one is given.
+/// A scalar that is omitted if empty, unless another one is given.
 pub(crate) fn beside(out: &mut dyn RecordWriter, name: &str, value: &dyn Text, other: &dyn Text) {
     if other.text().is_empty() { filled(out, name, value) } else { out.text(name, value.text()) }
 }
 
-/// Unknown fields, as they came.
+/// Unknown fields, unchanged.
 pub(crate) fn extra(out: &mut dyn RecordWriter, extra: &Extra) {
     for (name, value) in extra.iter() {
         out.value(name, value);

@@ -138,12 +138,7 @@ fn no_answer_from_the_bank_may_have_been_a_payment() {
 fn an_unreadable_reply_may_have_been_executed_and_says_where_and_what() {
     for (status, kind, body, words) in [
         (200, "text/html", "<html>pan 4111111111111111</html>", "root element other than serviceResponse"),
-        (
-            200,
-            "application/json",
-            "{\"transactionStatusCode\":\"600\"",
-            "ends before its JSON does (line 1, column 31)",
-        ),
+        (200, "application/json", "{\"transactionStatusCode\":\"600\"", "is truncated JSON (line 1, column 31)"),
         (200, "application/json", "", "is empty"),
         (
             200,

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-/// One property. Its postcode has the form of one, in an area that does not exist.
+/// One property. Its postcode is well-formed, in an area that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct KnownAddress {
-    /// The `property_name` that finds it.
+    /// The `property_name` to search for.
     pub property: &'static str,
-    /// The `postcode` that finds it, as the reply writes it.
+    /// The `postcode` to search for, in the reply's notation.
     pub postcode: &'static str,
     /// First line of the reply.
     pub address_1: &'static str,
@@ -75,13 +75,13 @@ pub(crate) fn view() -> Value {
     KNOWN.iter().map(KnownAddress::view).collect()
 }
 
-/// A text as it is compared: without regard to case and blanks.
+/// A text normalised for comparison: without case and blanks.
 pub(crate) fn compared(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_uppercase).collect()
 }
 
-/// Whether a text without blanks and in capitals has the form of a UK postcode (BS 7666): `A9`, `A99`,
-/// `AA9`, `AA99`, `A9A` or `AA9A`, then a digit and two letters; or `GIR 0AA`, the one that has no such form.
+/// Whether a text without blanks, in upper case, is a well-formed UK postcode (BS 7666): `A9`, `A99`,
+/// `AA9`, `AA99`, `A9A` or `AA9A`, then a digit and two letters; or the exception `GIR 0AA`.
 pub(crate) fn is_postcode(text: &str) -> bool {
     let Some((outward, inward)) =
         text.is_ascii().then(|| text.split_at_checked(text.len().saturating_sub(3))).flatten()

@@ -2,25 +2,25 @@
 
 pub use crate::generated::assumptions::ASSUMPTIONS;
 
-/// A question that the documents leave open, and how it was decided: one entry of `docs/reference/assumptions.md`.
+/// A question that the documents leave open, and its decision: one entry of `docs/reference/assumptions.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Assumption {
-    /// Its number, which is never used again; shown as `A07`.
+    /// Its number, never reused; shown as `A07`.
     pub number: u16,
-    /// The part that it is about: `model`, `crypto`, `protocol` or `sandbox`.
+    /// The affected part: `model`, `crypto`, `protocol` or `sandbox`.
     pub area: &'static str,
     /// The question in a few words.
     pub title: &'static str,
-    /// What is open, and where.
+    /// The open question, with its source.
     pub open: &'static str,
-    /// What was chosen.
+    /// The decision.
     pub chosen: &'static str,
-    /// Why.
+    /// The reason.
     pub why: &'static str,
-    /// What to touch to choose otherwise.
+    /// How to change the decision.
     pub change: &'static str,
-    /// What to ask an operator's support, where no request can find it out: an entry of `docs/reference/questions.md`.
+    /// The question to an operator's support, if no request can answer it: an entry of `docs/reference/questions.md`.
     pub question: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! Card numbers and CV2s where they were typed by mistake: masked before anything is returned, stored or journaled
+//! Card numbers and CV2s entered in the wrong field: masked before they are returned, stored or journaled
 //! (spec 2 §1.1; assumption 82).
 
 use std::{borrow::Cow, collections::BTreeSet, ops::RangeInclusive};
@@ -9,34 +9,34 @@ mod places;
 
 use places::{CheckDigits, Hidden, Places, is_card_number};
 
-/// How many digits a card number has (spec 2 §8).
+/// The length of a card number (spec 2 §8).
 const LENGTHS: RangeInclusive<usize> = 12..=19;
-/// Lengths of numbers that are found although other digits touch them: those of nearly all cards.
+/// Lengths of numbers that are found even beside other digits: those of nearly all cards.
 const GLUED: RangeInclusive<usize> = 15..=16;
-/// Digits that stay at the start and at the end of a number.
+/// Visible digits at the start and at the end of a number.
 const SHOWN: (usize, usize) = (6, 4);
-/// A longer row of digits is not searched for numbers: it is hidden.
+/// A longer row of digits is not searched for numbers: it is masked.
 const LONGEST_ROW: usize = 4_096;
-/// The most neighbouring fields over which a number is looked for.
+/// The most adjacent fields that are searched together for one number.
 const MOST_FIELDS: usize = 8;
 
-/// Where numbers are looked for in a text.
+/// Which numbers a text is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Search {
-    /// The number that was entered, wherever its digits come in this order.
+    /// The entered card number, wherever its digits occur in this order.
     Entered,
-    /// Also every other number of a card scheme with the right check digit.
+    /// Also every other number of a card scheme with a valid check digit.
     Likely,
-    /// Also every row of 12 digits and more: names have no such digits.
+    /// Also every row of 12 or more digits: names have no such digits.
     Any,
 }
 
-/// The digits of a text, in ASCII.
+/// The digits of a text, as ASCII.
 pub(crate) fn digits(text: &str) -> String {
     text.chars().filter_map(digit).map(char::from).collect()
 }
 
-/// The text with the middle digits of the card numbers in it replaced by asterisks, one for one.
+/// The text with the middle digits of its card numbers replaced by as many asterisks.
 pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -> Cow<'a, str> {
     if text.len() < *LENGTHS.start() {
         return Cow::Borrowed(text);
@@ -59,8 +59,8 @@ pub(crate) fn masked<'a>(text: &'a str, entered: Option<&str>, search: Search) -
     hidden.applied_to(text)
 }
 
-/// The parameters of a card form with card numbers and CV2s masked wherever else they were typed. Session key, page
-/// addresses, the number's own field and that of the CV2 stay as they are.
+/// The parameters of a card form, with card numbers and CV2s in other fields masked. Session key, page
+/// URLs, the card number's own field and that of the CV2 stay unchanged.
 pub(crate) fn masked_form<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Vec<(String, String)> {
     let value = |wanted: &str| form.iter().find(|(name, _)| name.as_ref() == wanted).map(|(_, value)| value.as_ref());
     let number = value("cardNumber").map(digits).filter(|number| LENGTHS.contains(&number.len()));
@@ -72,7 +72,7 @@ pub(crate) fn masked_form<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Vec<
             (masked(name, number.as_deref(), Search::Likely).into_owned(), one(name, value, number.as_deref(), cv2))
         })
         .collect();
-    // Four digits may be a date: the two fields were swapped then.
+    // Four digits may be a date: then the two fields were swapped.
     hide_expiry(&mut shown, cv2.is_some_and(|cv2| !Format::Expiry.admits(cv2)));
     for at in split(&shown, number.as_deref()) {
         shown[at].1 = without_digits(&shown[at].1);
@@ -80,7 +80,7 @@ pub(crate) fn masked_form<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Vec<
     shown
 }
 
-/// Whether a field of the form may hold a number that was typed by mistake.
+/// Whether a field of the form may contain a misplaced number.
 fn is_open(name: &str) -> bool {
     !matches!(name, "sessionKey" | "cardNumber" | "cardCV2" | "nextPageUrl" | "currentPageUrl")
 }
@@ -92,7 +92,7 @@ fn one(name: &str, value: &str, number: Option<&str>, cv2: Option<&str>) -> Stri
     let text = masked(value, number, search_in(name)).into_owned();
     let is_short = |text: &str| (3..=4).contains(&text.chars().filter_map(digit).take(5).count());
     match name {
-        // A name has no digits: what is left is the CV2 that was entered, or all that was entered.
+        // A name has no digits, so they are part of the entered CV2, or of the number.
         "cardholderName" | "cardHolderName" | "cardDescription" => {
             let alone = cv2.is_none() && text.trim().len() <= 4 && Format::Cv2.admits(digits(text.trim()).as_str());
             let typed = cv2.is_some() && is_short(&text) && cv2 == Some(&*digits(&text));
@@ -103,11 +103,11 @@ fn one(name: &str, value: &str, number: Option<&str>, cv2: Option<&str>) -> Stri
     }
 }
 
-/// What numbers are looked for in a field.
+/// Which numbers a field is searched for.
 pub(crate) fn search_in(name: &str) -> Search {
     match name {
         "cardholderName" | "cardHolderName" | "cardDescription" => Search::Any,
-        // Telephone numbers are as long as some card numbers, and one in ten has the right check digit.
+        // Telephone numbers are as long as some card numbers, and one in ten has a valid check digit.
         "customerMobile" | "customerTelephone" | "customerLandline" => Search::Entered,
         _ => Search::Likely,
     }
@@ -118,7 +118,7 @@ fn is_named_as_cv2(name: &str) -> bool {
     ["cvv", "cvc", "cv2", "csc", "cvn", "securitycode"].iter().any(|word| name.contains(word))
 }
 
-/// Hides the digits of an expiry that is none and could be the start of a number, or a CV2.
+/// Masks the digits of an invalid expiry that could be the start of a number, or a CV2.
 fn hide_expiry(form: &mut [(String, String)], has_cv2: bool) {
     let place = |form: &[(String, String)], names: &[&str]| form.iter().position(|(name, _)| names.contains(&&**name));
     let (month, year) = (place(form, &["cardExpiryMonth"]), place(form, &["cardExpiryYear", "cardExipryYear"]));
@@ -141,11 +141,11 @@ fn hide_expiry(form: &mut [(String, String)], has_cv2: bool) {
     }
 }
 
-/// The fields over which a number is split: the one that was entered, or, when none was, one whose digits make up all
-/// digits of neighbouring fields.
+/// The fields over which a number is split: the entered number, or else a number that makes up all
+/// digits of adjacent fields.
 fn split(form: &[(String, String)], number: Option<&str>) -> BTreeSet<usize> {
     let mut all = String::new();
-    // Each field with digits, and where these end.
+    // Each field with digits, and the end of its digits.
     let mut fields: Vec<(usize, usize)> = Vec::new();
     for (at, (_, value)) in form.iter().enumerate().filter(|(_, (name, _))| is_open(name)) {
         let before = all.len();

@@ -1,8 +1,8 @@
-//! Test cards and what they make happen (assumption 137), and what a card number tells about its card.
+//! Test cards and their scenarios (assumption 137), and what a card number says about its card.
 
 use serde_json::{Value, json};
 
-/// What a card makes the simulated bank, issuer or scheme do.
+/// The reaction of the simulated bank, issuer or scheme to a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scenario {
@@ -14,13 +14,13 @@ pub enum Scenario {
     InsufficientFunds,
     /// The bank does not answer: error 119 (spec 2 §7).
     NoResponse,
-    /// The bank approves and its answer is lost: error 119 as well, and the payment is recorded.
+    /// The bank approves and its answer is lost: error 119, and the payment is recorded.
     NoResponseCharged,
-    /// 3-D Secure asks the customer, who may pass; payments are approved.
+    /// 3-D Secure asks the customer, who can pass; payments are approved.
     Challenge,
     /// 3-D Secure asks the customer and always fails; payments are approved.
     ChallengeFailed,
-    /// 3-D Secure asks the customer, who may pass; a payment after a challenge that was not passed is declined.
+    /// 3-D Secure asks the customer, who can pass; a payment after a failed challenge is declined.
     ChallengeRequired,
     /// The card does not support 3-D Secure; payments are approved.
     NotEnrolled,
@@ -52,7 +52,7 @@ impl Scenario {
         }
     }
 
-    /// What the card with this number does; a number without a scenario is approved.
+    /// The scenario of the card with this number; approved by default.
     #[must_use]
     pub fn of(number: &str) -> Self {
         CARDS.iter().find(|card| card.number == number).map_or(Self::Approved, |card| card.scenario)
@@ -130,17 +130,17 @@ impl Scheme {
     }
 }
 
-/// One test card that the sandbox publishes.
+/// One published test card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TestCard {
     /// The number, Luhn-valid, and not issued to a person.
     pub number: &'static str,
-    /// What it makes happen.
+    /// Its scenario.
     pub scenario: Scenario,
 }
 
-/// The published test cards; the first of each scenario is the one to use.
+/// The published test cards; prefer the first of each scenario.
 pub const CARDS: &[TestCard] = &[
     card("4000000000001000", Scenario::Approved),
     card("5200000000001005", Scenario::Approved),
@@ -185,7 +185,7 @@ pub fn view() -> Value {
     Value::Array(shown.collect())
 }
 
-/// `CREDIT` or `DEBIT`, the text of `cardType` (spec 1 §2.1); nothing when not resolved.
+/// `CREDIT` or `DEBIT`, the text of `cardType` (spec 1 §2.1); `None` if unknown.
 #[must_use]
 pub fn card_type(number: &str) -> Option<&'static str> {
     match Scheme::of(number)? {
@@ -196,7 +196,7 @@ pub fn card_type(number: &str) -> Option<&'static str> {
     }
 }
 
-/// The text of `cardBank` (spec 1 §2.1): a made-up bank by number range; nothing when not resolved.
+/// The text of `cardBank` (spec 1 §2.1): a fictional bank by number range; `None` if unknown.
 #[must_use]
 pub fn bank(number: &str) -> Option<&'static str> {
     BANKS.iter().find(|(prefix, _)| number.starts_with(prefix)).map(|&(_, name)| name)
@@ -211,7 +211,7 @@ const BANKS: &[(&str, &str)] = &[
     ("679999", "Second Test Bank"),
 ];
 
-/// Whether the digits end in a right check digit (ISO/IEC 7812, Luhn).
+/// Whether the digits end in a valid check digit (ISO/IEC 7812, Luhn).
 #[must_use]
 pub fn luhn_valid(number: &str) -> bool {
     let mut sum = 0;

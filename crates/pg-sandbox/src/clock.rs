@@ -1,7 +1,7 @@
-//! The sandbox's own clock: pure state that turns the real time, an argument, into sandbox time.
+//! The sandbox's own clock: pure state that converts the real time, an argument, to sandbox time.
 //!
-//! Everything that has a time (sessions, tokens, batches, lockouts, throttle, callbacks) asks this
-//! one clock, so that advancing or freezing it moves all of them together.
+//! Everything with a time (sessions, tokens, batches, lockouts, throttle, callbacks) uses this
+//! one clock, so that advancing or freezing it affects all of them together.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::timestamp::Timestamp;
 
-/// The fastest that the clock runs: 100,000 sandbox seconds in a real one.
+/// The maximum speed: 100,000 sandbox seconds per real second.
 pub(crate) const MAX_SPEED: u32 = 100_000;
 /// The most that one call advances the clock: 100 years, in seconds.
 pub(crate) const MAX_ADVANCE_SECONDS: u32 = 3_155_760_000;
@@ -18,23 +18,23 @@ pub(crate) const MAX_ADVANCE_SECONDS: u32 = 3_155_760_000;
 /// Sandbox time as a straight line through one known point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clock {
-    /// The real instant at which the clock was last touched.
+    /// The real instant of the last change.
     real: Timestamp,
-    /// What the clock showed at that instant.
+    /// The clock's time at that instant.
     shown: Timestamp,
-    /// Thousandths of a sandbox second in each real second; 0 is a frozen clock.
+    /// Thousandths of a sandbox second per real second; 0 is a frozen clock.
     speed_thousandths: u32,
 }
 
 impl Default for Clock {
-    /// A clock that shows the real time.
+    /// A clock with the real time.
     fn default() -> Self {
         Self { real: Timestamp::MIN, shown: Timestamp::MIN, speed_thousandths: 1000 }
     }
 }
 
 impl Clock {
-    /// What the clock shows at a real instant. A real clock that steps back does not turn it back.
+    /// The clock's time at a real instant. If the real clock steps back, this clock does not.
     #[must_use]
     pub fn at(&self, real_now: Timestamp) -> Timestamp {
         let elapsed = real_now.since(self.real).as_millis();
@@ -42,8 +42,8 @@ impl Clock {
         self.shown.plus(Duration::from_millis(u64::try_from(moved).unwrap_or(u64::MAX)))
     }
 
-    /// The first real instant at which the clock shows this one or a later one; none when it stands
-    /// still before it.
+    /// The first real instant at which the clock reaches this time; `None` if it is frozen
+    /// before it.
     #[must_use]
     pub fn real_at(&self, shown: Timestamp) -> Option<Timestamp> {
         let left = shown.since(self.shown).as_millis();
@@ -55,7 +55,7 @@ impl Clock {
         Some(self.real.plus(Duration::from_millis(u64::try_from(real).unwrap_or(u64::MAX))))
     }
 
-    /// The clock after a change that was asked for at a real instant.
+    /// The clock after a change at a real instant.
     #[must_use]
     pub fn changed(&self, change: Change, real_now: Timestamp) -> Self {
         let mut shown = self.at(real_now);
@@ -101,10 +101,10 @@ enum Step {
 
 impl Change {
     /// Reads the JSON body of `POST /_sandbox/clock`: `{"advanceSeconds": 1860}`,
-    /// `{"set": "2026-01-01T00:00:00Z"}` or `{"speed": 60}`; a speed may come with one of the others.
+    /// `{"set": "2026-01-01T00:00:00Z"}` or `{"speed": 60}`; a speed can be combined with one of the others.
     ///
     /// # Errors
-    /// [`ChangeError`] names the member and what it has to be.
+    /// [`ChangeError`] names the member and its valid values.
     pub fn parse(body: &[u8]) -> Result<Self, ChangeError> {
         let value: Value = serde_json::from_slice(body).map_err(|_| ChangeError::NotAnObject)?;
         let Value::Object(members) = value else { return Err(ChangeError::NotAnObject) };
@@ -153,7 +153,7 @@ fn thousandths(value: &Value, max: u32) -> Option<u64> {
     Some((number * 1000.0).round() as u64)
 }
 
-/// Why a change of the clock cannot be made.
+/// Why a change of the clock is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeError {
@@ -163,19 +163,19 @@ pub enum ChangeError {
     /// The object is empty.
     #[error("give one of advanceSeconds, set and speed")]
     NothingAsked,
-    /// A member that is not known.
+    /// An unknown member.
     #[error("unknown member: only advanceSeconds, set and speed are known")]
     UnknownMember,
-    /// Both a set and an advance.
+    /// Both `set` and `advanceSeconds`.
     #[error("advanceSeconds and set cannot be given together")]
     TwoSteps,
-    /// `advanceSeconds` is no number in range.
+    /// `advanceSeconds` is not a number in range.
     #[error("advanceSeconds must be a number from 0 to {MAX_ADVANCE_SECONDS}; use set to go back")]
     Advance,
-    /// `set` is no date-time.
+    /// `set` is not a date-time.
     #[error("set must be an RFC 3339 date-time with an offset between 1970 and 2999")]
     Set,
-    /// `speed` is no number in range.
+    /// `speed` is not a number in range.
     #[error("speed must be a number from 0 (frozen) to {MAX_SPEED}")]
     Speed,
 }

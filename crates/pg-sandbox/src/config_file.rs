@@ -10,7 +10,7 @@
 //! rawCards = true
 //! ```
 //!
-//! JSON has the same members: `{"merchant": [{"name": "shop", …}]}`.
+//! JSON has the same structure: `{"merchant": [{"name": "shop", …}]}`.
 
 use std::{collections::HashSet, fs, io, path::Path};
 
@@ -21,10 +21,10 @@ use crate::{
     secret::Secret,
 };
 
-/// Reads the merchant accounts of a config file; a name that ends in `.json` is read as JSON.
+/// Reads the merchant accounts of a config file; a file name that ends in `.json` is read as JSON.
 ///
 /// # Errors
-/// [`ConfigFileError`] names the place and what is wrong there.
+/// [`ConfigFileError`] has the position and the error.
 pub fn read_merchants(path: &Path) -> Result<Vec<Merchant>, ConfigFileError> {
     let text = fs::read_to_string(path).map_err(|error| ConfigFileError::Io(path.display().to_string(), error))?;
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
@@ -37,10 +37,10 @@ pub fn read_merchants(path: &Path) -> Result<Vec<Merchant>, ConfigFileError> {
 /// Reads merchant accounts from TOML.
 ///
 /// # Errors
-/// As [`read_merchants`].
+/// Like [`read_merchants`].
 pub fn merchants_from_toml(text: &str) -> Result<Vec<Merchant>, ConfigFileError> {
     let file: File = toml::from_str(text).map_err(|error| {
-        // The parser's own text quotes the line, which may hold a credential.
+        // The parser's message quotes the line, which may contain a credential.
         let before = &text[..error.span().map_or(0, |span| span.start).min(text.len())];
         let line = before.matches('\n').count() + 1;
         let column = before.chars().rev().take_while(|&letter| letter != '\n').count() + 1;
@@ -52,7 +52,7 @@ pub fn merchants_from_toml(text: &str) -> Result<Vec<Merchant>, ConfigFileError>
 /// Reads merchant accounts from JSON.
 ///
 /// # Errors
-/// As [`read_merchants`].
+/// Like [`read_merchants`].
 pub fn merchants_from_json(text: &str) -> Result<Vec<Merchant>, ConfigFileError> {
     let file: File = serde_json::from_str(text).map_err(|error| {
         let full = error.to_string();
@@ -66,7 +66,7 @@ fn syntax(line: usize, column: usize, problem: &str) -> ConfigFileError {
     ConfigFileError::Invalid { place: format!("line {line}, column {column}"), problem: without_value(problem.trim()) }
 }
 
-/// What a parser says about a value of the wrong type, without the value: a key that lost its quotation marks is still a secret.
+/// The parser's message about a value of the wrong type, without the value: a key that lost its quotation marks is still a secret.
 fn without_value(problem: &str) -> String {
     match problem.split_once("expected ") {
         Some((before, expected)) if before.starts_with("invalid ") => format!("expected {expected}"),
@@ -74,19 +74,19 @@ fn without_value(problem: &str) -> String {
     }
 }
 
-/// What is wrong with a config file.
+/// An error in a config file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigFileError {
     /// It cannot be read.
     #[error("the config file {0} cannot be read: {1}")]
     Io(String, #[source] io::Error),
-    /// Something in it is wrong.
+    /// Its content is invalid.
     #[error("{place}: {problem}")]
     Invalid {
-        /// Where: a line and column, or an account and its member.
+        /// The position: a line and column, or an account and its key.
         place: String,
-        /// What: the rule that was broken.
+        /// The broken rule.
         problem: String,
     },
 }
@@ -180,7 +180,7 @@ impl Row {
             ("requestsPerMinute", self.requests_per_minute != Some(0), "must be at least 1"),
         ];
         if let Some((member, _, problem)) = rules.iter().find(|(_, holds, _)| !holds) {
-            // The name is the one member that is no secret and that the reader looks for.
+            // The name is the only key that is not secret and that the reader searches for.
             let place = format!("merchant {number} ({:?}), {member}", self.name);
             return Err(ConfigFileError::Invalid { place, problem: (*problem).to_owned() });
         }

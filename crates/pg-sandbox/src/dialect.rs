@@ -1,4 +1,4 @@
-//! The sandbox's own dialect, and ready ones that differ from it.
+//! The sandbox's own dialect, and predefined ones that differ from it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,8 +8,8 @@ use pg_model::{
     dialect::{IvForm, KeyForm, PaddingForm, TextForm},
 };
 
-/// What the sandbox speaks unless [`Settings::dialect`](crate::Settings::dialect) says otherwise: what a client's account has
-/// to speak that talks to it.
+/// The sandbox's default dialect (see [`Settings::dialect`](crate::Settings::dialect)): the account of a client that calls the
+/// sandbox needs the same one.
 ///
 /// ```
 /// assert!(pg_sandbox::dialect().is_declined(&"901".into()));
@@ -21,7 +21,7 @@ pub fn dialect() -> Arc<Dialect> {
     Arc::clone(DIALECT.get_or_init(|| Arc::new(read())))
 }
 
-/// Dialects that differ from the sandbox's own as much as services may, by name: to try a client against.
+/// Dialects that differ from the sandbox's own as widely as services may, by name: to test a client against.
 ///
 /// ```
 /// let (name, text) = pg_sandbox::READY[0];
@@ -35,7 +35,7 @@ pub const READY: &[(&str, &str)] = &[
     ("terse", include_str!("../dialects/terse.toml")),
 ];
 
-/// The cipher of redirects, as a dialect has it (assumptions 30 to 33).
+/// The cipher of redirects, from a dialect (assumptions 30 to 33).
 pub(crate) fn cipher(dialect: &Dialect, api_key: &str) -> Result<SessionCipher, KeyError> {
     let form = dialect.session_data;
     let derivation = match form.key {

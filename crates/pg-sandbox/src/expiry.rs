@@ -2,13 +2,13 @@
 
 use crate::timestamp::Timestamp;
 
-/// A year of two digits lies in this century; any other text stays as it is.
+/// A year of two digits is in this century; any other text stays unchanged.
 pub(crate) fn four_digits(year: &str) -> String {
     if year.len() == 2 { format!("20{year}") } else { year.to_owned() }
 }
 
-/// Whether a card is past its expiry: it is good to the last day of its month, in UTC. The year has
-/// four digits; what is no date is past.
+/// Whether a card is past its expiry: it is valid until the last day of its month, in UTC. The year has
+/// four digits; an invalid date counts as past.
 pub(crate) fn is_past(month: &str, year: &str, now: Timestamp) -> bool {
     match (year.parse(), month.parse()) {
         (Ok(year), Ok(month)) => (year, month) < now.year_and_month(),
@@ -16,10 +16,10 @@ pub(crate) fn is_past(month: &str, year: &str, now: Timestamp) -> bool {
     }
 }
 
-/// How many years ahead the expiry of a card can lie on the payment page (assumption 180).
+/// The most years ahead of a card's expiry on the payment page (assumption 180).
 const FURTHEST: u16 = 50;
 
-/// Whether a year of four digits is further ahead than any card's: probably it was mistyped.
+/// Whether a year of four digits is later than any card's: probably a typing mistake.
 pub(crate) fn is_far_ahead(year: &str, now: Timestamp) -> bool {
     year.parse::<u16>().is_ok_and(|year| year > now.year_and_month().0.saturating_add(FURTHEST))
 }

@@ -1,7 +1,7 @@
-//! The faults that calls are to meet, at hand for every request.
+//! The injected faults of future calls, cached for every request.
 //!
-//! They are records, so they and their counts outlive a restart as the clock does: a test that kills
-//! the sandbox finds the same faults again. This is the copy that is asked before each request.
+//! Faults are records, so they and their counts survive a restart, as the clock does: a test that kills
+//! the sandbox finds the same faults again. This is the copy that each request reads.
 
 use pg_model::method::MethodInfo;
 
@@ -10,18 +10,18 @@ use crate::{
     store::{Query, StoreError, Transaction},
 };
 
-/// The most faults there are at a time, spent ones included.
+/// The most faults at a time, used ones included.
 pub(crate) const MOST: usize = 256;
 
-/// All faults, the oldest first. Each call meets at most one: the oldest that means its method and is
-/// not spent. So a list of faults is a script: the first call is late, the second one gets no answer.
+/// All faults, oldest first. Each call gets at most one: the oldest one for its method that has calls
+/// left. So a list of faults is a script: for example, the first call is late, the second one gets no reply.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(Vec<Fault>);
 
 impl Faults {
     /// The faults of a store.
     pub(crate) fn stored(records: &mut Transaction<'_>) -> Result<Self, StoreError> {
-        // Room for all of them, however many an earlier version let in.
+        // Room for all of them, even if an earlier version accepted more.
         Ok(Self(records.find(&Query::oldest(u32::MAX))?))
     }
 
@@ -30,7 +30,7 @@ impl Faults {
         &self.0
     }
 
-    /// What goes wrong with a call of this method, which is counted at once.
+    /// The fault of a call of this method; counted at once.
     pub(crate) fn meet(
         &mut self,
         info: &MethodInfo,
@@ -39,7 +39,7 @@ impl Faults {
         self.meet_first(|fault| fault.meets(info), records)
     }
 
-    /// What the bank does with a payment on the hosted page instead of answering, which is counted at once.
+    /// The bank's failure for a payment on the hosted page; counted at once.
     pub(crate) fn meet_page(&mut self, records: &mut Transaction<'_>) -> Result<Option<Silence>, StoreError> {
         Ok(self.meet_first(Fault::meets_page, records)?.and_then(FaultKind::silence))
     }
@@ -55,7 +55,7 @@ impl Faults {
         Ok(Some(fault.kind))
     }
 
-    /// Adds a fault and says whether there was room: spent ones make it.
+    /// Adds a fault and returns whether there was room; used ones are dropped for it.
     pub(crate) fn add(&mut self, fault: Fault, records: &mut Transaction<'_>) -> Result<bool, StoreError> {
         let spent = self.0.iter().position(|fault| fault.remaining == 0).filter(|_| self.0.len() >= MOST);
         if self.0.len() >= MOST && spent.is_none() {
@@ -70,14 +70,14 @@ impl Faults {
         Ok(true)
     }
 
-    /// Removes one and says whether it was there.
+    /// Removes one and returns whether it existed.
     pub(crate) fn remove(&mut self, key: &str, records: &mut Transaction<'_>) -> Result<bool, StoreError> {
         let removed = records.remove::<Fault>(key)?;
         self.0.retain(|fault| fault.key != key);
         Ok(removed)
     }
 
-    /// Removes all of them and says how many there were.
+    /// Removes all of them and returns their number.
     pub(crate) fn clear(&mut self, records: &mut Transaction<'_>) -> Result<usize, StoreError> {
         for fault in &self.0 {
             records.remove::<Fault>(&fault.key)?;

@@ -1,8 +1,8 @@
-//! Any bytes → parameters, or a precise reason why not.
+//! Converts any bytes to parameters, or to a precise error.
 //!
-//! Names and values are decoded as browsers' rules say (`application/x-www-form-urlencoded` of the URL
-//! standard); what those let pass (a `%` without two hexadecimal digits, bytes that are no UTF-8) is
-//! refused before. No value is ever in an error.
+//! Names and values are decoded like browsers do (`application/x-www-form-urlencoded` of the URL
+//! standard), but invalid input that browsers accept (a `%` without two hexadecimal digits, invalid UTF-8) is
+//! refused. Errors never contain a value.
 
 use std::{
     borrow::Cow,
@@ -13,7 +13,7 @@ use http::{HeaderMap, header::CONTENT_TYPE};
 use percent_encoding::percent_decode;
 use pg_model::Parameters;
 
-/// What a form may measure.
+/// The limits of a form.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FormLimits {
@@ -46,10 +46,10 @@ impl Default for FormLimits {
     }
 }
 
-/// So many names are sorted faster than they are hashed.
+/// This many names are sorted faster than hashed.
 const FEW: usize = 64;
 
-/// The parameters of a request in the order in which they were sent; each name is there once, but for arrays (`name[]`).
+/// The parameters of a request in their original order; names are unique, except for arrays (`name[]`).
 #[derive(Debug, Clone, Default)]
 pub struct Form(Parameters);
 
@@ -57,7 +57,7 @@ impl Form {
     /// Reads the body of a request; an empty body has no parameters and needs no content type.
     ///
     /// # Errors
-    /// [`FormError`] says what is wrong and where.
+    /// [`FormError`] has the error and its position.
     pub fn read(headers: &HeaderMap, body: &[u8], limits: &FormLimits) -> Result<Self, FormError> {
         if body.is_empty() {
             return Ok(Self::default());
@@ -66,11 +66,11 @@ impl Form {
         Self::parse(body, limits)
     }
 
-    /// Reads the card form that a browser posts: with any content type, unless the body is no form at all, and with
-    /// values that share a name joined by commas where `joins` says so, as those of check boxes do (assumption 48).
+    /// Reads the card form of a browser: with any content type, unless the body is not a form, and with
+    /// values of one name joined by commas where `joins` is true, as for check boxes (assumption 48).
     ///
     /// # Errors
-    /// As [`Form::read`].
+    /// Like [`Form::read`].
     pub(crate) fn read_card_form(
         headers: &HeaderMap,
         body: &[u8],
@@ -90,7 +90,7 @@ impl Form {
     /// Reads form data, whatever its content type: a body, or the query of a URL.
     ///
     /// # Errors
-    /// As [`Form::read`].
+    /// Like [`Form::read`].
     pub fn parse(body: &[u8], limits: &FormLimits) -> Result<Self, FormError> {
         Self::parse_with(body, limits, Repeated::of)
     }
@@ -118,13 +118,13 @@ impl Form {
         }
     }
 
-    /// The parameters as the typed requests read them.
+    /// The parameters for the typed requests.
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.0
     }
 
-    /// The value of a parameter, which may be empty; nothing when the parameter was not sent.
+    /// The value of a parameter, which may be empty; `None` if it was not sent.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name)
@@ -136,7 +136,7 @@ impl Form {
         self.get(name).filter(|value| !value.is_empty())
     }
 
-    /// All parameters in the order in which they were sent.
+    /// All parameters in their original order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> + Clone {
         self.0.iter()
     }
@@ -147,21 +147,21 @@ impl Form {
         self.0.len()
     }
 
-    /// Whether there is no parameter.
+    /// Whether there are no parameters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// What becomes of values that share a name.
+/// How values of the same name are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repeated {
-    /// The form is refused (assumption 48).
+    /// Error (assumption 48).
     Refused,
-    /// They are the members of an array (assumption 26).
+    /// Array members (assumption 26).
     Kept,
-    /// They become one value, with commas between.
+    /// One value, joined by commas.
     Joined,
 }
 
@@ -183,7 +183,7 @@ fn twice(parameters: &Parameters) -> Vec<&str> {
     names.filter(|name| !known.insert(*name)).collect()
 }
 
-/// The parameters with the values of each joined name at its first place.
+/// The parameters with the values of each joined name at its first position.
 fn joined(parameters: &Parameters, repeated: impl Fn(&str) -> Repeated) -> Parameters {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut all: Vec<(&str, Cow<'_, str>)> = Vec::with_capacity(parameters.len());
@@ -242,7 +242,7 @@ fn check_encoding(body: &[u8]) -> Result<(), FormError> {
             }
             rest = &rest[at + 3..];
         }
-        // A separator cannot lie inside a character, so the undivided pair can be checked at once.
+        // A separator cannot occur inside a character, so the undivided pair can be checked at once.
         if percent_decode(component).decode_utf8().is_err() {
             return Err(FormError::Utf8 { parameter: position + 1 });
         }
@@ -250,7 +250,7 @@ fn check_encoding(body: &[u8]) -> Result<(), FormError> {
     Ok(())
 }
 
-/// Names and values of form data, read as far as they can be, whatever is wrong with them.
+/// The readable names and values of form data, whatever is wrong with the rest.
 pub(crate) fn read_as_can_be(body: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     body.split(|&byte| byte == b'&').filter(|component| !component.is_empty()).map(|component| {
         let sign = component.iter().position(|&byte| byte == b'=');
@@ -259,7 +259,7 @@ pub(crate) fn read_as_can_be(body: &[u8]) -> impl Iterator<Item = (Cow<'_, str>,
     })
 }
 
-/// Most names and values are written as they are; those are found, and checked, many bytes at once.
+/// Most names and values need no decoding; those are found, and checked, many bytes at once.
 fn decoded(written: &[u8]) -> Cow<'_, str> {
     let as_they_are = !written.contains(&b'%') && !written.contains(&b'+');
     match std::str::from_utf8(written) {
@@ -280,15 +280,15 @@ fn decoded(written: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// A name that may be shown: only what looks like a parameter's name, and no long run of
-/// digits, which could be a card number in the wrong place.
+/// A name that may be shown: only if it looks like a parameter's name, without a long run of
+/// digits, which could be a misplaced card number.
 pub(crate) fn shown(name: &str) -> &str {
     let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
     if name.len() <= 64 && digits <= 6 && name.bytes().all(harmless) { name } else { "(name not shown)" }
 }
 
-/// Why bytes are no form.
+/// Why bytes are not a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormError {
@@ -310,19 +310,19 @@ pub enum FormError {
     /// A `%` is not followed by two hexadecimal digits.
     #[error("invalid percent-encoding in parameter number {parameter}")]
     PercentEncoding {
-        /// Which parameter, counted from 1.
+        /// The parameter's number, from 1.
         parameter: usize,
     },
     /// A name or value is not UTF-8.
     #[error("parameter number {parameter} is not UTF-8")]
     Utf8 {
-        /// Which parameter, counted from 1.
+        /// The parameter's number, from 1.
         parameter: usize,
     },
     /// A name was sent twice.
     #[error("parameter {name} was sent more than once")]
     Duplicate {
-        /// The name, if it is harmless to repeat.
+        /// The name, if it is safe to show.
         name: String,
     },
     /// There are too many parameters.

@@ -1,4 +1,4 @@
-//! A sandbox inside a test: no socket, and a clock that only the test moves.
+//! A sandbox inside a test: no socket, and a clock that only the test changes.
 
 use std::{
     fmt,
@@ -14,15 +14,15 @@ use tower_service::Service;
 
 use crate::{ResponseDelivery, Sandbox, Timestamp, merchants::Merchant};
 
-/// A sandbox that is held in the process of its caller. Clones share it, and its clock.
+/// A sandbox in the caller's process. Clones share it, and its clock.
 ///
-/// It answers as the server would, and a fault does to the caller what it would do over a network:
+/// It replies as the server would, and a fault has the same effect on the caller as over a network:
 /// `drop-request` and `drop-reply` are [`NoReply::Closed`], which look the same to the caller; `delay`
-/// moves the clock, and is [`NoReply::Late`] when it is longer than the deadline; `duplicate`,
+/// advances the clock, and is [`NoReply::Late`] if it exceeds the deadline; `duplicate`,
 /// `status` and `garble` are replies.
 ///
-/// It is a [`tower_service::Service`], whose `poll_ready` fails while it is unplugged: a client that
-/// takes such a service knows then that nothing was sent. Anything else calls [`InProcess::send`].
+/// It is a [`tower_service::Service`], whose `poll_ready` fails while it is unplugged, so a client with
+/// such a service knows that nothing was sent. Other callers use [`InProcess::send`].
 ///
 /// ```
 /// use bytes::Bytes;
@@ -44,23 +44,23 @@ pub struct InProcess {
 
 struct Held {
     sandbox: Sandbox,
-    /// What the sandbox takes for real time.
+    /// The real time of the sandbox.
     now: Timestamp,
     deadline: Duration,
     plugged: bool,
 }
 
-/// Why no reply came.
+/// Why there is no reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoReply {
     /// The sandbox is unplugged: the request certainly did not arrive.
-    #[error("the sandbox is unplugged, nothing arrived")]
+    #[error("the sandbox is unplugged; the request did not arrive")]
     Unplugged,
     /// The connection was closed without a reply: the request may have been executed.
     #[error("the sandbox closed the connection without a reply")]
     Closed,
-    /// The reply came later than the deadline: the request may have been executed.
+    /// The reply was later than the deadline: the request may have been executed.
     #[error("no reply came within {0:?}")]
     Late(Duration),
 }
@@ -74,19 +74,19 @@ impl NoReply {
 }
 
 impl InProcess {
-    /// The base address of the version 3 services. No name of the Internet: nothing is ever sent there.
+    /// The base URL of the version 3 services. It is not a name of the Internet: no request is ever sent there.
     pub const BASE_URL: &'static str = "http://localhost";
-    /// The base address of the version 5 service.
+    /// The base URL of the version 5 service.
     pub const ENTERPRISE_BASE_URL: &'static str = "http://localhost/enterprise";
 
-    /// Holds a sandbox, whose clock stands at this instant until it is told to advance.
+    /// Wraps a sandbox, whose clock stands at this instant until it is advanced.
     #[must_use]
     pub fn new(sandbox: Sandbox, now: Timestamp) -> Self {
         let held = Held { sandbox, now, deadline: Duration::from_secs(60), plugged: true };
         Self { held: Arc::new(Mutex::new(held)) }
     }
 
-    /// Waits so long for a reply, instead of 60 seconds.
+    /// Sets the deadline for replies, by default 60 seconds.
     #[must_use]
     pub fn deadline(self, deadline: Duration) -> Self {
         self.lock().deadline = deadline;
@@ -99,25 +99,25 @@ impl InProcess {
         self.lock().sandbox.settings().merchants.by_name(name).cloned()
     }
 
-    /// What the clock outside the sandbox shows. The sandbox's own shows the same, unless its control
-    /// interface was told otherwise.
+    /// The time of the clock outside the sandbox. The sandbox's own clock shows the same, unless the control
+    /// interface changed it.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.lock().now
     }
 
-    /// The same as the time since 1970-01-01T00:00:00Z: the form in which a client's clock asks for it.
+    /// The same as the time since 1970-01-01T00:00:00Z, as a client's clock needs it.
     #[must_use]
     pub fn unix_time(&self) -> Duration {
         self.now().since(Timestamp::MIN)
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     pub fn advance(&self, duration: Duration) {
         self.lock().pass(duration);
     }
 
-    /// From now on nothing arrives, until [`InProcess::plug_in`].
+    /// From now on requests do not arrive, until [`InProcess::plug_in`].
     pub fn unplug(&self) {
         self.lock().plugged = false;
     }
@@ -127,10 +127,10 @@ impl InProcess {
         self.lock().plugged = true;
     }
 
-    /// Sends a request, to an absolute address or a path, and brings the reply.
+    /// Sends a request, to an absolute URL or a path, and returns the reply.
     ///
     /// # Errors
-    /// [`NoReply`] when none came; a refusal is a reply.
+    /// [`NoReply`] if there is none; a refusal is a reply.
     pub fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, NoReply> {
         let mut held = self.lock();
         if !held.plugged {
@@ -149,11 +149,11 @@ impl InProcess {
         }
     }
 
-    /// Hands every callback that is due to a receiver, whose status is journaled as what came of it.
-    /// Returns how many there were.
+    /// Passes every due callback to a receiver, and journals the status that it returns.
+    /// Returns the number of callbacks.
     ///
-    /// The receiver may send requests of its own. It gets a request with an absolute address, which
-    /// nothing was resolved or connected for.
+    /// The receiver may send requests of its own. It gets a request with an absolute URL, for which
+    /// no host was resolved and no connection opened.
     pub fn deliver(&self, mut receiver: impl FnMut(Request<Bytes>) -> StatusCode) -> usize {
         let mut delivered = 0;
         loop {
@@ -175,7 +175,7 @@ impl InProcess {
         }
     }
 
-    /// A caller's panic leaves nothing half done: none of its code runs while this is locked.
+    /// A caller's panic leaves no partial change: the caller's code never runs while this is locked.
     fn lock(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -187,7 +187,7 @@ impl Held {
     }
 }
 
-/// The request as a server gets it: a path, with the host in a header.
+/// The request as a server receives it: a path, with the host in a header.
 fn as_received(request: Request<Bytes>) -> Request<Bytes> {
     let (mut parts, body) = request.into_parts();
     if let Some(host) = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()) {

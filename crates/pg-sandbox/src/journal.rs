@@ -1,7 +1,7 @@
-//! What was asked lately and what was answered, for people who look.
+//! Recent requests and their replies, for people.
 //!
-//! In memory, and bounded: a restart forgets it. It shows what refused requests said, and that is
-//! never stored. What it holds of a request is masked before it gets here.
+//! In memory, and bounded: a restart clears it. It shows the content of refused requests, which is
+//! never stored. Requests are masked before they get here.
 
 use std::{collections::VecDeque, net::IpAddr, sync::Arc};
 
@@ -22,11 +22,11 @@ pub(crate) use parameters::Parameters;
 
 /// The most entries.
 const MOST: usize = 10_000;
-/// About the most bytes of all entries together.
+/// The approximate limit of bytes of all entries together.
 const MOST_BYTES: usize = 32 << 20;
-/// How many bytes of a reply's body are kept; a longer one is copied so far.
+/// The number of bytes kept of a reply's body.
 const MOST_BODY: usize = 4_096;
-/// About what an entry takes beside its texts.
+/// The approximate size of an entry beside its texts.
 const ENTRY_BYTES: usize = 400;
 
 /// The newest requests and their replies.
@@ -40,25 +40,25 @@ pub(crate) struct Journal {
 /// A request and its reply.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Its number, counted from 1 since the sandbox was started.
+    /// Its number, from 1 since the start of the sandbox.
     pub(crate) id: u64,
-    /// When it came, on the sandbox's clock.
+    /// Its time, on the sandbox's clock.
     pub(crate) at: Timestamp,
-    /// Where it came from.
+    /// The peer's address.
     pub(crate) peer: IpAddr,
     /// Its HTTP method.
     pub(crate) http_method: Method,
     /// Its path, masked.
     pub(crate) path: String,
-    /// The method that it called, if it did.
+    /// The method called, if any.
     pub(crate) info: Option<&'static MethodInfo>,
-    /// The account that it said it comes from, whether or not its credentials were right.
+    /// The account that it named, whether or not its credentials were right.
     pub(crate) merchant: Option<String>,
     /// Its parameters, masked.
     pub(crate) parameters: Arc<Parameters>,
-    /// The fault that it met.
+    /// Its fault.
     pub(crate) fault: Option<FaultKind>,
-    /// What was answered, also when a fault kept it from arriving; nothing when nothing was carried out.
+    /// The reply, also if a fault kept it from arriving; `None` if the call was not executed.
     pub(crate) reply: Option<Answered>,
 }
 
@@ -67,20 +67,20 @@ pub(crate) struct Entry {
 pub(crate) struct Answered {
     /// The HTTP status.
     pub(crate) status: u16,
-    /// The error code, when it was refused.
+    /// The error code of a refusal.
     pub(crate) error_code: Option<String>,
-    /// What it rests on.
+    /// Its basis.
     pub(crate) basis: Option<HeaderValue>,
-    /// What the caller was warned of.
+    /// Its warnings.
     pub(crate) warnings: Option<HeaderValue>,
-    /// Where a browser was sent.
+    /// The target of a redirect.
     pub(crate) location: Option<HeaderValue>,
     /// The start of the body, unless it is a page.
     pub(crate) body: Bytes,
 }
 
 impl Answered {
-    /// What is remembered of a response.
+    /// The remembered parts of a response.
     pub(crate) fn of(response: &Response<Bytes>) -> Self {
         let headers = response.headers();
         let content_type = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
@@ -101,7 +101,7 @@ impl Answered {
         }
     }
 
-    /// What the caller was warned of, one sentence each.
+    /// The warnings, one sentence each.
     pub(crate) fn warnings(&self) -> Vec<&str> {
         self.warnings.as_ref().map(warnings_in).unwrap_or_default()
     }
@@ -111,26 +111,26 @@ impl Answered {
         self.basis.as_ref().and_then(|basis| basis.to_str().ok())
     }
 
-    /// Where a browser was sent, masked.
+    /// The target of a redirect, masked.
     pub(crate) fn location(&self) -> Option<String> {
         let location = self.location.as_ref()?.to_str().ok()?;
         Some(pg_model::mask::text(location))
     }
 
-    /// The start of the body, masked; of fields that are sensitive in a request, nothing.
+    /// The start of the body, masked; without the values of fields that are sensitive in a request.
     pub(crate) fn body(&self) -> String {
         let text = pg_model::mask::text(&reply::without_sensitive(&String::from_utf8_lossy(&self.body)));
         if self.body.len() < MOST_BODY {
             return text;
         }
-        // A number that was cut in two is too short to be masked.
+        // A number that was truncated is too short to be masked.
         let kept = text.char_indices().rev().nth(20).map_or(0, |(at, _)| at);
         format!("{}…", &text[..kept])
     }
 }
 
 impl Journal {
-    /// Adds an entry, whose number is given here.
+    /// Adds an entry and assigns its number.
     pub(crate) fn add(&mut self, mut entry: Entry) {
         self.last += 1;
         entry.id = self.last;
@@ -142,12 +142,12 @@ impl Journal {
         }
     }
 
-    /// The number of the newest entry there has been.
+    /// The number of the newest entry so far.
     pub(crate) const fn last(&self) -> u64 {
         self.last
     }
 
-    /// Takes back every entry after that number.
+    /// Removes every entry after that number.
     pub(crate) fn forget_after(&mut self, id: u64) {
         while self.entries.back().is_some_and(|entry| entry.id > id) {
             self.bytes -= self.entries.pop_back().map_or(0, |newest| newest.bytes());
@@ -155,7 +155,7 @@ impl Journal {
         self.last = id;
     }
 
-    /// The entries below a number, the newest first.
+    /// The entries before a number, newest first.
     pub(crate) fn newest(&self, before: Option<u64>) -> impl Iterator<Item = &Entry> {
         self.entries.iter().rev().skip_while(move |entry| before.is_some_and(|before| entry.id >= before))
     }

@@ -1,8 +1,8 @@
-//! Keys that sort by time and cannot be guessed.
+//! Keys that sort by time and are unguessable.
 //!
-//! A time-ordered key makes inserts append to the end of an index (about seven times faster than
-//! random keys) and makes "newest first" the order of the primary key. Every key ends in at least
-//! 88 random bits, so that no merchant can guess another's.
+//! With time-ordered keys, inserts append to the end of an index (about seven times faster than with
+//! random keys) and the primary key has the order "newest first". Every key ends in at least
+//! 88 random bits, so that a merchant cannot guess another's.
 
 use std::fmt::Write as _;
 
@@ -13,17 +13,17 @@ use chacha20::{
 
 use crate::timestamp::Timestamp;
 
-/// A source of unpredictable bytes, handed to the core so that a seed replays a whole run.
+/// A source of unpredictable bytes, passed to the core so that a seed makes a run reproducible.
 pub trait RandomSource: Send {
     /// Fills the slice with random bytes.
     fn fill(&mut self, bytes: &mut [u8]);
 }
 
-/// The ChaCha20 generator: seeded by a test with a constant, by the server from the system.
+/// The ChaCha20 generator: a test seeds it with a constant, the server from the system.
 pub struct SeededRandom(ChaCha20Rng);
 
 impl SeededRandom {
-    /// A generator that always gives the same bytes for the same seed.
+    /// A generator that gives the same bytes for the same seed.
     #[must_use]
     pub fn new(seed: [u8; 32]) -> Self {
         Self(ChaCha20Rng::from_seed(seed))
@@ -37,7 +37,7 @@ impl RandomSource for SeededRandom {
 }
 
 const ALPHABET: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-/// Nine digits of base 36 hold every [`Timestamp`] up to the year 5188.
+/// Nine digits of base 36 can represent every [`Timestamp`] up to the year 5188.
 const TIME_DIGITS: usize = 9;
 const COUNT_DIGITS: usize = 2;
 const KEY_DIGITS: usize = 32;
@@ -51,7 +51,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys whose random part comes from the given dice.
+    /// Keys whose random part comes from the given source.
     #[must_use]
     pub fn new(dice: Box<dyn RandomSource>) -> Self {
         Self { dice, last: 0, count: 0 }
@@ -71,8 +71,8 @@ impl Keys {
     }
 
     /// A card key in hyphen-separated hexadecimal groups (spec 1 §2.1), 40 characters: 56 bits of
-    /// time and count, and 88 random bits. Never one with so many decimal digits in a row that it would be
-    /// masked like a card number wherever texts of unknown content are shown.
+    /// time and count, and 88 random bits. Never with so many adjacent decimal digits that it would be
+    /// masked like a card number in unknown text.
     pub fn card(&mut self, now: Timestamp) -> String {
         loop {
             let key = self.any_card(now);
@@ -84,7 +84,7 @@ impl Keys {
 
     fn any_card(&mut self, now: Timestamp) -> String {
         let (millis, count) = self.next(now);
-        // 45 bits hold every Timestamp, 11 every count: keys of the same millisecond ascend too.
+        // 45 bits for a Timestamp, 11 for a count: keys of the same millisecond ascend too.
         let ordered = (millis << 11 | count) & 0xff_ffff_ffff_ffff;
         let mut random = [0_u8; 11];
         self.dice.fill(&mut random);
@@ -100,17 +100,17 @@ impl Keys {
         key
     }
 
-    /// So many random decimal digits, for trace codes and bank references.
+    /// This many random decimal digits, for trace codes and bank references.
     pub fn digits(&mut self, length: usize) -> String {
         self.below(length, 10).map(|digit| char::from(b'0' + digit)).collect()
     }
 
-    /// The dice themselves, for initialisation vectors and nonces.
+    /// The random source itself, for initialisation vectors and nonces.
     pub fn dice(&mut self) -> &mut dyn RandomSource {
         &mut *self.dice
     }
 
-    /// The time part never goes back, even when the sandbox's clock is set back.
+    /// The time part never decreases, even if the sandbox's clock is set back.
     fn next(&mut self, now: Timestamp) -> (u64, u64) {
         let now = u64::try_from(now.millis()).unwrap_or(0);
         if now > self.last {
@@ -130,7 +130,7 @@ impl Keys {
         }
     }
 
-    /// Even-handed random numbers below `base`: bytes in the incomplete last run are thrown away.
+    /// Uniform random numbers below `base`: bytes in the incomplete last range are discarded.
     fn below(&mut self, length: usize, base: u8) -> impl Iterator<Item = u8> {
         let limit = u8::MAX - u8::MAX % base;
         let mut pool = [0_u8; 32];

@@ -1,10 +1,10 @@
 //! The whole card payment service, stateful, on your machine.
 //!
-//! Limits: bodies of at most 1 MiB and 2,000 parameters, 1,024 connections (when all are taken, the one that has been silent for longest
-//! is closed), one process a store file.
+//! Limits: bodies of at most 1 MiB and 2,000 parameters, 1,024 connections (when all are in use, the one that was silent for longest
+//! is closed), one process per store file.
 //! Not for production, and not for real cards: its credentials are published.
 //!
-//! The core is sans-IO: requests and the time in, responses out. A test can hold a sandbox in its own
+//! The core is sans-IO: requests and the time in, responses out. A test can run a sandbox in its own
 //! process, with its own clock and no socket, as [`InProcess`]:
 //!
 //! ```
@@ -27,10 +27,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! It is a tower service, which `pg_hyper::TowerTransport` makes the transport of a client. [`Sandbox`]
+//! It is a tower service, which `pg_hyper::TowerTransport` converts to a client's transport. [`Sandbox`]
 //! itself takes the time with each call.
 //!
-//! [`Server`] is a thin HTTP server around it; what it has answered is durable:
+//! [`Server`] is a thin HTTP server around it; acknowledged requests are durable:
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -44,13 +44,13 @@
 //! # }
 //! ```
 //!
-//! Inside, one thread owns the core and its store. It takes what is queued, answers each request, writes what those that
-//! succeeded have changed, and commits once; a second thread lets the answers go when that is on the disk. Forms,
-//! signatures and parameters are read before, where the request arrives.
+//! Inside, one thread owns the core and its store. It takes the queued requests, answers each, writes the changes of
+//! the successful ones, and commits once. A second thread sends the replies when the commit is on disk. Forms,
+//! signatures and parameters are checked before, where the request arrives.
 
 #![deny(missing_docs)]
 
-// What is hidden is for the tests and benchmarks of this workspace, and promises nothing.
+// Hidden items are for the tests and benchmarks of this workspace, and have no stability guarantee.
 
 mod addresses;
 mod assumption;

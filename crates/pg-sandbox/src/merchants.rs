@@ -1,4 +1,4 @@
-//! The merchant accounts of a sandbox: three that are always there, and those of a config file.
+//! The merchant accounts of a sandbox: three built-in ones, and those of a config file.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{config_file::ConfigFileError, secret::Secret};
 
-/// A merchant account: its credentials and what it may do.
+/// A merchant account: credentials and permissions.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Merchant {
@@ -19,7 +19,7 @@ pub struct Merchant {
     pub api_password: Secret,
     /// The secret of request signatures (spec 1 §5).
     pub sha_key: Secret,
-    /// `accountUpdaterKey` (spec 1 §4.8), if the account has a configuration for it.
+    /// `accountUpdaterKey` (spec 1 §4.8), if the account has one.
     pub account_updater_key: Option<Secret>,
     /// `api_key` and `api_password` of version 5, 32 characters each (spec 3 §4), if it is enabled.
     pub enterprise: Option<EnterpriseCredentials>,
@@ -31,7 +31,7 @@ pub struct Merchant {
     pub account_updater: bool,
     /// The most requests a minute (spec 1 §8), if there is a limit.
     pub requests_per_minute: Option<u32>,
-    /// Whether a preauth may be captured and cancelled in parts, any number of them; by default its first capture ends
+    /// Whether a preauth can be captured and cancelled in parts, any number of times; by default its first capture ends
     /// it, as does a cancellation through version 5 (assumption 96).
     pub divisible_preauths: bool,
     /// Whether the results of account updater batches may be fetched without a signature; otherwise error 123
@@ -39,11 +39,11 @@ pub struct Merchant {
     pub unsigned_retrieval: bool,
     /// Whether an account updater request with duplicated cards gives error 945; otherwise `result=ERROR` (assumption 70).
     pub duplicates_as_error: bool,
-    /// The terminals that `terminalKey` may choose; empty when the account has only one.
+    /// The terminals that `terminalKey` can select; empty if the account has only one.
     pub terminals: Vec<String>,
-    /// The applets that `applet` of version 5 may choose; the first is the default (spec 3 §4.1).
+    /// The applets that `applet` of version 5 can select; the first is the default (spec 3 §4.1).
     pub applets: Vec<String>,
-    /// What redeems a token that has a `redemption_redirect_url` (spec 3 §6; assumption 120).
+    /// When a token with a `redemption_redirect_url` is redeemed (spec 3 §6; assumption 120).
     pub redemption: Redemption,
 }
 
@@ -52,10 +52,10 @@ pub struct Merchant {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Redemption {
-    /// On each visit of the token's address, in place of the payment page.
+    /// On each visit of the token's URL, in place of the payment page.
     #[default]
     Visit,
-    /// After a payment that was approved, by the button of the sandbox's page.
+    /// After an approved payment, by the button of the sandbox's page.
     Approval,
 }
 
@@ -77,11 +77,11 @@ impl EnterpriseCredentials {
     }
 }
 
-/// The applet of an account that names none.
+/// The applet of an account without applets.
 pub(crate) const DEFAULT_APPLET: &str = "default";
 
 impl Merchant {
-    /// The account as `GET /_sandbox/merchants` shows it. The credentials of the built-in accounts are published, and with it;
+    /// The account as `GET /_sandbox/merchants` shows it. The credentials of built-in accounts are public, and included;
     /// those of configured accounts are private, and are not.
     #[must_use]
     pub fn view(&self) -> Value {
@@ -133,11 +133,11 @@ impl Merchant {
     }
 }
 
-/// All accounts of a sandbox, found by name or by key.
+/// All accounts of a sandbox, with lookup by name and by key.
 #[derive(Debug, Clone)]
 pub struct Merchants {
     all: Vec<Merchant>,
-    /// The `shaKey` of each account as signatures need it.
+    /// The `shaKey` of each account, prepared for signatures.
     signing_keys: Vec<ShaKey>,
     by_api_key: HashMap<String, usize>,
     by_enterprise_key: HashMap<String, usize>,
@@ -151,11 +151,11 @@ impl Default for Merchants {
 }
 
 impl Merchants {
-    /// The accounts that are always there and those of a config file; an account there that has the
-    /// name of a built-in one takes its place.
+    /// The built-in accounts and those of a config file; a configured account replaces the built-in one
+    /// of the same name.
     ///
     /// # Errors
-    /// [`ConfigFileError::Invalid`] when two accounts share a key.
+    /// [`ConfigFileError::Invalid`] if two accounts share a key.
     pub fn with(more: Vec<Merchant>) -> Result<Self, ConfigFileError> {
         let mut all = built_in();
         for merchant in more {
@@ -213,7 +213,7 @@ impl Merchants {
         self.by_api_key.get(key).and_then(|&at| self.all.get(at))
     }
 
-    /// What the account of this version 3 `apiKey` signs its requests with.
+    /// The signing key of the account of this version 3 `apiKey`.
     pub(crate) fn signing_key(&self, api_key: &str) -> Option<&ShaKey> {
         self.by_api_key.get(api_key).and_then(|&at| self.signing_keys.get(at))
     }
@@ -231,7 +231,7 @@ impl Merchants {
     }
 }
 
-/// The test credentials are fixed and published: they open nothing but a sandbox.
+/// The test credentials are fixed and public: they are valid only for sandboxes.
 fn built_in() -> Vec<Merchant> {
     let everything = &["GBP", "EUR", "USD", "JPY", "BHD"];
     vec![

@@ -1,8 +1,8 @@
-//! What the sandbox sends by itself: callbacks, and where they may go.
+//! Outgoing requests of the sandbox: callbacks, and their allowed targets.
 //!
-//! A callback goes to an address that a request named, from inside the network that the sandbox runs
-//! in. To protect that network, an address is checked twice: its text when the
-//! request names it, and the IP address that its name led to when it is connected to.
+//! A callback goes to a URL from a request, from inside the network in which the sandbox runs.
+//! To protect that network, the target is checked twice: the URL when the
+//! request names it, and the resolved IP address before the connection.
 
 use std::net::IpAddr;
 
@@ -19,29 +19,29 @@ pub use rules::Forbidden;
 use rules::Rules;
 pub(crate) use target::{BadTarget, Target, default_port};
 
-/// The header that carries the callback's number in the journal. The control interface refuses
-/// requests that have it, so that a callback never turns the sandbox's own switches.
+/// The header with the callback's number in the journal. The control interface refuses
+/// requests with it, so that a callback cannot control the sandbox.
 pub(crate) const CALLBACK_HEADER: HeaderName = HeaderName::from_static("pg-callback");
 
-/// A callback that is to be sent now.
+/// A callback to send now.
 ///
-/// Who sends it resolves the host once, asks [`Outgoing::admits`] about each address, connects only to
-/// one that is admitted, follows no redirect, waits no longer than ten seconds, reads no more than
-/// 64 KiB of the answer (assumption 76), and tells [`crate::Sandbox::delivered`] what came of it.
+/// The sender resolves the host once, asks [`Outgoing::admits`] about each address, connects only to
+/// an admitted one, follows no redirect, waits at most ten seconds, reads at most
+/// 64 KiB of the response (assumption 76), and reports the result to [`crate::Sandbox::delivered`].
 #[derive(Debug)]
 pub struct Outgoing {
     /// The callback's number in the journal.
     pub id: String,
-    /// What to send: a POST with an absolute address.
+    /// The request: a POST with an absolute URL.
     pub request: Request<Bytes>,
     rules: Rules,
 }
 
 impl Outgoing {
-    /// Whether this callback may be sent to an IP address that its host resolved to.
+    /// Whether this callback may be sent to an IP address to which its host resolved.
     ///
     /// # Errors
-    /// [`Forbidden`] says which rule the address breaks.
+    /// [`Forbidden`] has the broken rule.
     pub fn admits(&self, address: IpAddr) -> Result<(), Forbidden> {
         self.rules.admit(address)
     }

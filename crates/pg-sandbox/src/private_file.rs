@@ -1,4 +1,4 @@
-//! Files that their owner alone may read: the store, and the key beside it.
+//! Files that only their owner can read: the store, and the key beside it.
 
 use std::{
     fs::{File, OpenOptions},
@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-/// Makes such a file, which must not be there.
+/// Creates such a file, which must not exist.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -1,13 +1,13 @@
-//! What is to be done with a response: usually it is sent, unless a fault was asked for.
+//! How a response is delivered: normally it is sent, unless a fault was injected.
 
 use std::time::Duration;
 
 use http::Response;
 
-/// What a driver does with a response, as an extension of the response; without it, it is sent.
+/// Instruction to the driver, as an extension of the response; without it, the response is sent.
 ///
-/// The core neither waits nor closes anything. The server does as it is told here; a transport that
-/// holds the sandbox in its own process looks for it with [`ResponseDelivery::of`], and does the same to
+/// The core neither waits nor closes connections. The server follows this instruction; an in-process
+/// transport reads it with [`ResponseDelivery::of`], and does the same to
 /// its caller:
 ///
 /// ```
@@ -31,17 +31,17 @@ use http::Response;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResponseDelivery {
-    /// It is sent.
+    /// Send it.
     #[default]
     Send,
-    /// The connection is closed without a byte of it, after what was sent on it before.
+    /// Close the connection without sending any of it, after earlier responses on the connection.
     Close,
-    /// It is sent so much later, on the real clock.
+    /// Send it after this delay, on the real clock.
     SendAfter(Duration),
 }
 
 impl ResponseDelivery {
-    /// What is to be done with this response.
+    /// The instruction of this response.
     #[must_use]
     pub fn of<B>(response: &Response<B>) -> Self {
         response.extensions().get().copied().unwrap_or_default()

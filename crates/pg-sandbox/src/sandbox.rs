@@ -417,7 +417,7 @@ pub enum OpenError {
     #[error(transparent)]
     KeyFile(#[from] KeyFileError),
     /// The key file is missing, or belongs to another store.
-    #[error("the key file that the store's cards were sealed with is not beside it; put that one back")]
+    #[error("the key file that the store's cards were sealed with is not beside it; restore that file")]
     WrongKeyFile,
     /// There is a key file, and the store that it belongs to is empty or not there.
     #[error(

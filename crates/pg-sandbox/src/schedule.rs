@@ -1,14 +1,14 @@
-//! What the sandbox has to do by itself, and when: kept in memory, so that asking costs nothing.
+//! Tasks that the sandbox executes by itself, and their times: in memory, so that checking costs nothing.
 
 use std::collections::BTreeSet;
 
 use crate::timestamp::Timestamp;
 
-/// The most callbacks that are on their way at a time.
+/// The most callbacks in flight at a time.
 pub(crate) const IN_FLIGHT: usize = 32;
 
-/// When batches, callbacks and the ends of sessions are due next, on the sandbox's clock. Times may be too early, which
-/// costs a look at the store, and never too late.
+/// The next due times of batches, callbacks and session ends, on the sandbox's clock. A time may be too early, which
+/// costs a query of the store, but never too late.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     batches: Option<Timestamp>,
@@ -25,7 +25,7 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Forgets what the store says, because what was read there did not come to stay.
+    /// Forgets the times read from the store, because the transaction was rolled back.
     pub(crate) fn look_again(&mut self) {
         self.batches = Some(Timestamp::MIN);
         self.callbacks = Some(Timestamp::MIN);
@@ -47,22 +47,22 @@ impl Schedule {
         self.sessions = Some(self.sessions.map_or(end, |known| known.min(end)));
     }
 
-    /// The store was asked: this is when the next batch is due.
+    /// Result of a query: the next batch is due at this time.
     pub(crate) fn next_batch_is(&mut self, due: Option<Timestamp>) {
         self.batches = due;
     }
 
-    /// The store was asked: this is when the next callback is due that is not on its way.
+    /// Result of a query: the next callback that is not in flight is due at this time.
     pub(crate) fn next_callback_is(&mut self, due: Option<Timestamp>) {
         self.callbacks = due;
     }
 
-    /// The store was asked: this is when the next session ends that holds a card.
+    /// Result of a query: the next session with a card ends at this time.
     pub(crate) fn next_session_is(&mut self, end: Option<Timestamp>) {
         self.sessions = end;
     }
 
-    /// Whether a session that holds a card may have ended.
+    /// Whether a session with a card may have ended.
     pub(crate) fn has_session(&self, now: Timestamp) -> bool {
         self.sessions.is_some_and(|end| end <= now)
     }
@@ -72,23 +72,23 @@ impl Schedule {
         self.batches.is_some_and(|due| due <= now)
     }
 
-    /// Whether a callback may be due, and there is room for it on the way.
+    /// Whether a callback may be due, and there is room for it in flight.
     pub(crate) fn has_callback(&self, now: Timestamp) -> bool {
         self.room() > 0 && self.callbacks.is_some_and(|due| due <= now)
     }
 
-    /// When something may be due next.
+    /// The earliest time of any task.
     pub(crate) fn next(&self) -> Option<Timestamp> {
         let callbacks = self.callbacks.filter(|_| self.room() > 0);
         self.batches.into_iter().chain(callbacks).chain(self.sessions).min()
     }
 
-    /// How many more callbacks may be on their way.
+    /// How many more callbacks can be in flight.
     pub(crate) fn room(&self) -> usize {
         IN_FLIGHT.saturating_sub(self.in_flight.len())
     }
 
-    /// Whether a callback is on its way.
+    /// Whether a callback is in flight.
     pub(crate) fn is_in_flight(&self, id: &str) -> bool {
         self.in_flight.contains(id)
     }
@@ -98,7 +98,7 @@ impl Schedule {
         self.in_flight.insert(id.to_owned());
     }
 
-    /// A callback is no longer on its way.
+    /// A callback is no longer in flight.
     pub(crate) fn arrive(&mut self, id: &str) {
         self.in_flight.remove(id);
     }

@@ -1,4 +1,4 @@
-//! Text that never shows itself.
+//! Text that is never displayed.
 
 use std::fmt;
 
@@ -10,19 +10,19 @@ use zeroize::Zeroizing;
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Takes the text in.
+    /// Wraps a text.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// The text itself, for the one place that needs it.
+    /// The text itself, for its single use.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether the given text is this one, in time that depends on its length only.
+    /// Whether the given text is equal, in time that depends only on its length.
     #[must_use]
     pub fn matches(&self, other: &str) -> bool {
         self.0.as_bytes().ct_eq(other.as_bytes()).into()

@@ -28,34 +28,34 @@ mod writer;
 
 pub(crate) use system::random_seed;
 
-/// What a server is told when it starts.
+/// The configuration of a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
-    /// Where it listens; port 0 takes a free one.
+    /// The address to bind; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Where the records are.
+    /// Where the records are stored.
     pub store: StoreChoice,
-    /// Accounts, limits, and who may control the sandbox.
+    /// Accounts, limits, and access to the control interface.
     pub settings: Settings,
 }
 
 impl Config {
-    /// Where it listens; port 0 takes a free one.
+    /// Sets the address to bind; port 0 takes a free one.
     #[must_use]
     pub fn listen(mut self, listen: SocketAddr) -> Self {
         self.listen = listen;
         self
     }
 
-    /// Where the records are.
+    /// Sets where the records are stored.
     #[must_use]
     pub fn store(mut self, store: StoreChoice) -> Self {
         self.store = store;
         self
     }
 
-    /// Accounts, limits, and who may control the sandbox.
+    /// Sets accounts, limits, and access to the control interface.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
@@ -74,12 +74,12 @@ impl Default for Config {
     }
 }
 
-/// Where the records are.
+/// Where the records are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreChoice {
-    /// In memory: gone when the server ends.
+    /// In memory: lost when the server ends.
     Memory,
-    /// In a SQLite file, with a key file beside it; both are made when they are not there.
+    /// In a SQLite file, with a key file beside it; both are created if missing.
     File(PathBuf),
 }
 
@@ -94,10 +94,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the store, binds the address, and serves from then on, on the runtime of the caller.
+    /// Opens the store, binds the address, and starts serving, on the caller's runtime.
     ///
     /// # Errors
-    /// [`StartError`] says whether the store or the address is the reason.
+    /// [`StartError`] if the store cannot be opened or the address cannot be bound.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         let courier = courier(&config.settings)?;
         let seed = random_seed().map_err(StartError::Randomness)?;
@@ -110,10 +110,10 @@ impl Server {
         Self::run(sandbox, config.listen, courier).await
     }
 
-    /// Serves a sandbox of your own, for example one over a store of your own, as its settings say.
+    /// Serves a given sandbox, for example one with a custom store, according to its settings.
     ///
     /// # Errors
-    /// [`StartError`], when the address is not to be had or a certificate authority is none.
+    /// [`StartError`] if the address cannot be bound or a certificate authority is invalid.
     pub async fn serve(sandbox: Sandbox, listen: SocketAddr) -> Result<Self, StartError> {
         let courier = courier(sandbox.settings())?;
         Self::run(sandbox, listen, courier).await
@@ -132,28 +132,28 @@ impl Server {
         Ok(Self { address, stop, listening, delivering, writing })
     }
 
-    /// The address that it listens on.
+    /// The bound address.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The base address of the version 3 services, without a slash at the end.
+    /// The base URL of the version 3 services, without a slash at the end.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The base address of the version 5 service.
+    /// The base URL of the version 5 service.
     #[must_use]
     pub fn enterprise_base_url(&self) -> String {
         format!("{}/enterprise", self.base_url())
     }
 
-    /// Takes no more connections, lets the requests that are there be answered and the callbacks that
-    /// are on their way arrive (for at most five seconds), and closes the store.
+    /// Stops accepting connections, finishes requests and callbacks in progress
+    /// (for at most five seconds), and closes the store.
     pub async fn shutdown(self) {
-        // These fail only when the other side has ended already.
+        // These fail only if the other side has ended already.
         let _ = self.stop.send(true);
         let _ = self.listening.await;
         let _ = self.delivering.await;
@@ -167,27 +167,27 @@ fn courier(settings: &Settings) -> Result<Courier, StartError> {
     Courier::new(authorities).map_err(|error| StartError::CertificateAuthority(error.to_string()))
 }
 
-/// Why a server does not start.
+/// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The store file, or the key file beside it.
+    /// The store file, or the key file beside it, cannot be opened.
     #[error("cannot open the store {path}: {problem}", path = .0.display(), problem = .1)]
     Store(PathBuf, #[source] OpenError),
-    /// The store in memory.
+    /// The store in memory cannot be opened.
     #[error(transparent)]
     Memory(#[from] OpenError),
     /// The address cannot be bound.
     #[error("cannot listen on {0}: {1}")]
     Address(SocketAddr, #[source] io::Error),
-    /// One of the additional certificate authorities is no certificate.
-    #[error("a certificate authority for callbacks is not usable: {0}")]
+    /// One of the additional certificate authorities is invalid.
+    #[error("a certificate authority for callbacks is invalid: {0}")]
     CertificateAuthority(String),
-    /// The system gives no random bytes.
-    #[error("the system gives no random bytes: {0}")]
+    /// The operating system provides no random bytes.
+    #[error("the operating system provides no random bytes: {0}")]
     Randomness(#[source] io::Error),
-    /// The system gives no thread.
-    #[error("the system gives no thread: {0}")]
+    /// A thread cannot be started.
+    #[error("cannot start a thread: {0}")]
     Thread(#[source] io::Error),
 }
 

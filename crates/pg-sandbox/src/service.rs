@@ -116,7 +116,7 @@ fn without_a_service(reply: Reply) -> Reply {
 fn warned(context: &mut Context<'_>, info: &MethodInfo, request: &Request<Bytes>, call: Option<Call>) -> Call {
     let call = call.unwrap_or_else(|| Call::new(context.settings, info, request));
     if request.uri().query().is_some_and(|query| !query.is_empty()) {
-        context.warn("parameters in the address were ignored: send them in the body");
+        context.warn("parameters in the URL were ignored: send them in the body");
     }
     context.warnings.join(call.warnings());
     call

@@ -146,7 +146,7 @@ async fn no_other_page_presses_a_button() {
     });
     browser.visit(&site.page("/")).await;
     browser.click_on("Win a prize").await;
-    browser.see("The inspector is not open to you").await;
+    browser.see("Access to the inspector is denied").await;
     judge(&browser, "inspector-refused").await;
     visit(&browser, &shop, "pages/clock").await;
     assert!(browser.read("main").await.contains("as real time"));

@@ -171,10 +171,10 @@ fn suspicions(signed: &[(&str, &str)], key: &str) -> Vec<String> {
             suspect("begins or ends with white space");
         }
         if looks_percent_encoded(value) {
-            suspect("looks URL-encoded; values are signed as they are");
+            suspect("looks URL-encoded; sign values unencoded");
         }
         if previous.replace(name) == Some(name) {
-            suspect("is there more than once");
+            suspect("occurs more than once");
         }
     }
     found
@@ -225,8 +225,8 @@ returnUrl=https%3A%2F%2Fshop.example‹shaKey›returnUrl=again‹shaKey›
 Signature:
   {}
 Note: itemName0 begins or ends with white space
-Note: returnUrl looks URL-encoded; values are signed as they are
-Note: returnUrl is there more than once",
+Note: returnUrl looks URL-encoded; sign values unencoded
+Note: returnUrl occurs more than once",
             sign(PARAMETERS, &key)
         );
         assert_eq!(explanation.to_string(), expected);

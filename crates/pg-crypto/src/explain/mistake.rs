@@ -59,24 +59,24 @@ pub enum Mistake {
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::CaseSensitiveOrder => "names were ordered with regard to case; ignore it",
+            Self::CaseSensitiveOrder => "names were ordered case-sensitively; ignore case",
             Self::NaturalOrder => "numbers in names were ordered as numbers; order them as text, 10 before 2",
             Self::Unordered => "the parameters were not ordered; order them by name",
             Self::PercentEncodedValues => {
-                "values were URL-encoded (%20 for a blank) before signing; sign them as they are"
+                "values were URL-encoded (%20 for a blank) before signing; sign them unencoded"
             }
-            Self::FormEncodedValues => "values were URL-encoded (+ for a blank) before signing; sign them as they are",
-            Self::DecodedValues => "values were URL-decoded before signing; sign them as they are",
-            Self::TrimmedValues => "white space around values was removed for signing, but not for sending",
+            Self::FormEncodedValues => "values were URL-encoded (+ for a blank) before signing; sign them unencoded",
+            Self::DecodedValues => "values were URL-decoded before signing; sign them unencoded",
+            Self::TrimmedValues => "white space around values was removed before signing, but not before sending",
             Self::Latin1Values => "values were hashed in ISO 8859-1; use UTF-8",
             Self::EmptyValuesKept => "parameters without a value were signed; leave them out",
             Self::SignatureKept => "shaSignature was signed too; leave it out",
-            Self::KeyWhiteSpace => "the key has white space around it on one side only; compare where it was read from",
-            Self::KeyBeforeEach => "the key was put before each parameter; put it after each",
-            Self::KeyOnceAtEnd => "the key was added once, at the end; put it after each parameter",
-            Self::KeyOnceAtStart => "the key was added once, at the start; put it after each parameter",
-            Self::KeyMissing => "the key was not added; put it after each parameter",
-            Self::Ampersands => "parameters were joined with &; join them with nothing",
+            Self::KeyWhiteSpace => "the key has white space around it on one side only; check its source",
+            Self::KeyBeforeEach => "the key was added before each parameter; add it after each",
+            Self::KeyOnceAtEnd => "the key was added once, at the end; add it after each parameter",
+            Self::KeyOnceAtStart => "the key was added once, at the start; add it after each parameter",
+            Self::KeyMissing => "the key was not added; add it after each parameter",
+            Self::Ampersands => "parameters were joined with &; join them without a separator",
             Self::EqualsSignMissing => "the = between name and value is missing",
             Self::NamesMissing => "only values were signed; sign name=value",
             Self::ParameterMissing(name) => {

@@ -144,8 +144,8 @@ fn two_mistakes_at_once() {
     assert_eq!(found(&once), Diagnosis::Mistakes(mistakes.to_vec()));
     assert_eq!(
         found(&once).to_string(),
-        "the key was added once, at the end; put it after each parameter; and \
-         parameters were joined with &; join them with nothing"
+        "the key was added once, at the end; add it after each parameter; and \
+         parameters were joined with &; join them without a separator"
     );
     let upper = hashed(&once).to_uppercase();
     let diagnosis = diagnose(PARAMETERS, &ShaKey::new(KEY), &upper);

@@ -72,7 +72,7 @@ impl fmt::Display for EncryptError {
         f.write_str(match self {
             Self::Iv => "the iv has to be 16 characters or 32 hexadecimal digits",
             Self::TooLong => "the text is too long to encrypt",
-            Self::NotWholeBlocks => "without padding the text has to fill blocks of 16 bytes",
+            Self::NotWholeBlocks => "without padding the length of the text must be a multiple of 16 bytes",
         })
     }
 }

@@ -37,10 +37,15 @@ impl fmt::Display for DecryptProblem {
         match self {
             Self::Empty => f.write_str("the data is empty"),
             Self::TooLong => write!(f, "the data has more than {MAX_DATA_BYTES} characters"),
-            Self::Iv => f.write_str("the iv is not 16 characters or 32 hexadecimal digits, or not the form chosen"),
-            Self::TextForm => f.write_str("the data is not Base64 or hexadecimal, or not the form chosen"),
+            Self::Iv => {
+                f.write_str("the iv is not 16 characters or 32 hexadecimal digits, or not in the chosen encoding")
+            }
+            Self::TextForm => f.write_str("the data is not in Base64 or hexadecimal, or not in the chosen encoding"),
             Self::NotWholeBlocks { bytes } => {
-                write!(f, "the data has {bytes} bytes, not a multiple of 16: it was cut, or spelt in another form")
+                write!(
+                    f,
+                    "the data has {bytes} bytes, not a multiple of 16: it was truncated, or is in another encoding"
+                )
             }
             Self::Padding => {
                 f.write_str("wrong padding: another key, key derivation or padding, or a damaged last block")

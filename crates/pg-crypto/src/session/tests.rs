@@ -96,7 +96,7 @@ fn what_is_no_document_is_read_as_a_decoy_once() {
     let right = raw(b"{\"a\":\"bcdefgh\"}\x01");
     assert_eq!(cipher().decrypt_and_read(&right, IV, |text| Some(text.len())), Ok(15));
     assert_eq!(cipher().decrypt_and_read(&right, IV, |_| None::<()>), Err(DecryptError(())));
-    // What is wrong with the form is known to everybody, so nothing is read.
+    // Errors of the form is known to everybody, so nothing is read.
     assert_eq!(cipher().decrypt_and_read("AAAA", IV, |_| -> Option<()> { panic!() }), Err(DecryptError(())));
 }
 

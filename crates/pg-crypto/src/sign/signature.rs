@@ -154,16 +154,16 @@ impl fmt::Display for SignatureFormatError {
                 write!(f, "a signature has 128 hexadecimal digits, this text has {found} {characters}")?;
                 match found {
                     0 => f.write_str(" (it is missing)"),
-                    32 => f.write_str(" (as many as MD5 gives)"),
-                    40 => f.write_str(" (as many as SHA-1 gives)"),
-                    64 => f.write_str(" (as many as SHA-256 gives)"),
-                    86 | 88 => f.write_str(" (as many as SHA-512 gives in Base64)"),
-                    96 => f.write_str(" (as many as SHA-384 gives)"),
+                    32 => f.write_str(" (the length of MD5)"),
+                    40 => f.write_str(" (the length of SHA-1)"),
+                    64 => f.write_str(" (the length of SHA-256)"),
+                    86 | 88 => f.write_str(" (the length of SHA-512 in Base64)"),
+                    96 => f.write_str(" (the length of SHA-384)"),
                     _ => Ok(()),
                 }
             }
             Self::NotHex { at } => {
-                write!(f, "character {at} of the signature is no hexadecimal digit")
+                write!(f, "character {at} of the signature is not a hexadecimal digit")
             }
             Self::UpperCase => f.write_str("the signature has upper-case digits"),
         }
@@ -206,7 +206,7 @@ mod tests {
         let error = Signature::parse(&"a".repeat(64)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "a signature has 128 hexadecimal digits, this text has 64 characters (as many as SHA-256 gives)"
+            "a signature has 128 hexadecimal digits, this text has 64 characters (the length of SHA-256)"
         );
     }
 }

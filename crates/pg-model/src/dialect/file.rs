@@ -1,4 +1,4 @@
-//! Reads a dialect from its file, and says everything that is wrong with it.
+//! Reads a dialect from its file, and reports every mistake in it.
 
 use alloc::{borrow::ToOwned as _, format, string::String, vec, vec::Vec};
 use core::fmt;
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{ErrorCode, Remedy, StatusCode};
 
-/// What is wrong with a dialect file: every mistake, in the order of its lines.
+/// The mistakes of a dialect file, in the order of its lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DialectError {
@@ -28,7 +28,7 @@ pub struct DialectMistake {
     pub line: usize,
     /// Its column, from 1.
     pub column: usize,
-    /// What is wrong, and what would be right.
+    /// The error, and how to correct it.
     pub problem: String,
 }
 
@@ -137,7 +137,7 @@ struct ErrorRow {
 }
 
 impl Dialect {
-    /// Reads the text of a dialect file: see `docs/guide/dialects.md`.
+    /// Parses the text of a dialect file: see `docs/guide/dialects.md`.
     ///
     /// ```
     /// use pg_model::dialect::Dialect;
@@ -150,8 +150,8 @@ impl Dialect {
     /// ```
     ///
     /// # Errors
-    /// [`DialectError`] lists every mistake with its line: keys that are not known, values of a wrong type, words that are none of
-    /// those allowed, codes and situations that occur twice. A file that is no TOML is told by its first mistake.
+    /// [`DialectError`] lists every mistake with its line: unknown keys, values of a wrong type or outside the allowed words,
+    /// and duplicate codes and situations. If the file is not TOML, it has only the first mistake.
     pub fn from_toml(text: &str) -> Result<Self, DialectError> {
         let file: File = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -218,7 +218,7 @@ impl Checker<'_> {
         }
     }
 
-    /// How a lookup says that it found nothing. An error needs a code.
+    /// The reply of a lookup that finds nothing. An error needs a code.
     fn nothing(&mut self, word: Option<&Spanned<String>>, situation: &str, errors: &[ErrorRow]) -> Option<EmptyLookup> {
         let word = word?;
         let nothing = self.word::<EmptyLookup>(word);
@@ -267,7 +267,7 @@ impl Checker<'_> {
             );
         }
         if let Some(place) = row.http.as_ref().filter(|http| !(200..600).contains(http.get_ref())) {
-            self.wrong(place, format!("{} is no HTTP status of a reply; take one from 200 to 599", place.get_ref()));
+            self.wrong(place, format!("{} is not an HTTP status of a reply; use 200 to 599", place.get_ref()));
         }
         let assumption = self.assumption(&row.assumption);
         ErrorEntry {
@@ -284,7 +284,7 @@ impl Checker<'_> {
         let text = code.get_ref();
         let plain = (1..=16).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());
         if !plain {
-            self.wrong(code, format!("{text:?} is no code; write 1 to 16 letters and digits, such as \"901\""));
+            self.wrong(code, format!("{text:?} is not a code; write 1 to 16 letters and digits, such as \"901\""));
         }
     }
 
@@ -305,7 +305,7 @@ impl Checker<'_> {
                 let near = near.min_by_key(|one| distance(one.name, name.get_ref()));
                 let hint = near.map_or("", |one| one.name);
                 let kind = if errors { "an error" } else { "a decline" };
-                let what = format!("{:?} is no situation of {kind}; did you mean {hint:?}?", name.get_ref());
+                let what = format!("{:?} is not a situation of {kind}; did you mean {hint:?}?", name.get_ref());
                 self.wrong(name, what);
             }
         }
@@ -327,14 +327,14 @@ impl Checker<'_> {
         for row in rows {
             if let Some(first) = seen.iter().find(|other| other.get_ref() == row.get_ref()) {
                 let first = mistake(self.text, first.span().start, String::new()).line;
-                self.wrong(row, format!("{what} {:?} is in line {first} already; keep one", row.get_ref()));
+                self.wrong(row, format!("{what} {:?} is already in line {first}; keep one", row.get_ref()));
             }
             seen.push(row);
         }
     }
 }
 
-/// How many letters two words differ in.
+/// The edit distance of two words.
 fn distance(left: &str, right: &str) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (at, letter) in left.bytes().enumerate() {
@@ -353,7 +353,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said of a file.
+    /// The messages for a file.
     fn said(text: &str) -> String {
         Dialect::from_toml(text).expect_err("it is wrong").to_string()
     }
@@ -369,7 +369,7 @@ mod tests {
             ("[[declined]]\ncode = \"651\"", "line 1, column 1: missing field `assumption`"),
             (
                 "[[declined]]\ncode = \"6 1\"\nassumption = 11",
-                "line 2, column 8: \"6 1\" is no code; write 1 to 16 letters and digits, such as \"901\"",
+                "line 2, column 8: \"6 1\" is not a code; write 1 to 16 letters and digits, such as \"901\"",
             ),
             (
                 "[[error]]\ncode = \"7\"\nassumption = 92\n[[error]]\ncode = \"7\"\nassumption = 92",
@@ -383,7 +383,7 @@ mod tests {
             ("[[error]]\ncode = \"7\"\nassumption = 0", "line 3, column 14: write the number of the assumption"),
             (
                 "[[error]]\ncode = \"7\"\nassumption = 1\nhttp = 99",
-                "line 4, column 8: 99 is no HTTP status of a reply; take one from 200 to 599",
+                "line 4, column 8: 99 is not an HTTP status of a reply; use 200 to 599",
             ),
             ("[[error]]\ncode = \"119\"\nassumption = 1", "line 2, column 8: 119 leaves open whether"),
             (

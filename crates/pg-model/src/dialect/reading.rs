@@ -1,30 +1,30 @@
-//! What an error code says, under a dialect and an HTTP status.
+//! The meaning of an error code, under a dialect and an HTTP status.
 
 use super::{Dialect, ReferenceAfterRefusal, RefusalScope, UNKNOWN_TRANSACTION};
 use crate::{ErrorCode, Remedy};
 
-/// What an error code says: what the documents say of it, what the dialect adds, and where both are silent, what is safe.
+/// The meaning of an error code: from the documents, then from the dialect, and otherwise the safe choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorMeaning {
-    /// Whether the documents list the code or the dialect has it. A code that neither knows is never trusted: it may be the
-    /// service's word for a reference that was used.
+    /// Whether the documents or the dialect list the code. An unlisted code is never trusted: it may be the
+    /// service's code for a reused reference.
     pub known: bool,
     /// What to do about it.
     pub remedy: Remedy,
     /// What it says about other copies of the same request.
     pub scope: RefusalScope,
-    /// Whether what became of this very request is open.
+    /// Whether the outcome of this request is open.
     pub leaves_it_open: bool,
-    /// Whether an earlier request may have done what was asked for.
+    /// Whether an earlier request may have had the requested effect.
     pub says_it_was_done: bool,
-    /// Whether it says that there is no such transaction.
+    /// Whether it means that there is no such transaction.
     pub unknown_transaction: bool,
-    /// Whether a payment that was refused so has used its `uniqueMerchantReference` up.
+    /// Whether a payment refused with this code has used up its `uniqueMerchantReference`.
     pub spends_reference: bool,
 }
 
-/// The reason lies in the request, by the documents' own words (spec 1 §7, 2 §7): the path is the same for every copy, a
+/// The reason is in the request, according to the documents (spec 1 §7, 2 §7): the path is the same for every copy, a
 /// wrong card number stays wrong, and a missing currency stays missing.
 const ALWAYS: &[ErrorCode] = &[
     ErrorCode::INVALID_FUNCTION_CALL,
@@ -38,7 +38,7 @@ const ALWAYS: &[ErrorCode] = &[
 const FROM_NOW_ON: &[ErrorCode] = &[ErrorCode::INVALID_CARD_EXPIRY, ErrorCode::SESSION_EXPIRED];
 
 impl Dialect {
-    /// What an error code says that came with this HTTP status.
+    /// The meaning of an error code that came with this HTTP status.
     ///
     /// ```
     /// use pg_model::{Remedy, dialect::Dialect};
@@ -114,7 +114,7 @@ mod tests {
         dialect.errors.push(entry);
         let reading = dialect.error_meaning(&"777".into(), 401);
         assert!(reading.known && reading.says_it_was_done);
-        // By its status alone it would have been wrong credentials.
+        // Its status alone would mean wrong credentials.
         assert_eq!(Dialect::documented().error_meaning(&"777".into(), 401).remedy, Remedy::FixCredentials);
         assert!(!Dialect::documented().error_meaning(&"777".into(), 401).known);
     }

@@ -1,4 +1,4 @@
-//! The words of dialect files for values that are one of a few.
+//! The words of dialect files for enumerated values.
 
 use super::{
     AuthenticationState, EmptyLookup, IvForm, KeyForm, PaddingForm, ReferenceAfterRefusal, RefusalScope, TextForm,
@@ -7,7 +7,7 @@ use crate::Remedy;
 
 /// A value that a dialect file writes as a word.
 pub(super) trait Word: Copy + PartialEq + 'static {
-    /// Each word and what it stands for.
+    /// Each word and its value.
     const WORDS: &'static [(&'static str, Self)];
 
     /// Its word.

@@ -8,7 +8,7 @@ use alloc::{
 use super::{Dialect, words::Word};
 
 impl Dialect {
-    /// The text of a dialect file that says the same.
+    /// Writes a dialect file with the same content.
     ///
     /// ```
     /// use pg_model::dialect::{Dialect, StatusEntry};
@@ -96,7 +96,7 @@ impl Text {
         self.0 += &format!("{key} = {value}{basis}\n");
     }
 
-    /// A text that is not empty.
+    /// A non-empty text.
     fn given(&mut self, key: &str, value: &str) {
         if !value.is_empty() {
             self.raw(key, &quoted(value), None);

@@ -1,11 +1,11 @@
-//! JSON that is safe to look at.
+//! JSON that is safe to display.
 
 use alloc::{borrow::Cow, format, string::String};
 
 use crate::mask::is_invisible;
 
-/// The same JSON, with invisible characters and characters that change the text direction written as escapes, so that it can be shown on a
-/// terminal. They stand in strings only, and writers of JSON escape the control characters of ASCII already.
+/// The same JSON, with invisible characters and characters that change the text direction escaped, so that it can be shown on a
+/// terminal. They occur in strings only; JSON writers escape ASCII control characters already.
 ///
 /// ```
 /// use pg_model::json::escape_invisible;

@@ -10,17 +10,17 @@ use crate::{
     value::{Extra, Value},
 };
 
-/// Truth in fields that the tables know, as XML has it, and in all others, as it stands there.
+/// Booleans in known fields, as XML writes them; in unknown fields unchanged.
 const DIGITS: Truth = ["0", "1"];
 const WORDS: Truth = ["false", "true"];
 
-/// Something that did not fit its slot, to be kept among the unknown fields.
+/// A value that did not fit its slot, kept among the unknown fields.
 type Misfit = Option<Value>;
 
-/// Reads the object that `body` holds into `record`.
+/// Reads the object in `body` into `record`.
 ///
 /// # Errors
-/// When the body is not UTF-8, not JSON, or not an object. Says where.
+/// If the body is not UTF-8, not JSON, or not an object. Reports the position.
 pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     let body = without_byte_order_mark(body);
     let text = core::str::from_utf8(body).map_err(|error| DecodeError::not_utf8(body, error))?;
@@ -29,7 +29,7 @@ pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     is_object.then_some(()).ok_or_else(|| DecodeError::no_object(text))
 }
 
-/// The record that a body is; nothing but an object will do.
+/// The record in a body; the body must be an object.
 fn document(json: &mut Scanner<'_>, record: &mut dyn Record) -> Result<bool, Problem> {
     let is_object = match json.value(WORDS)? {
         Start::Object => children(json, record).map(|()| true),
@@ -94,7 +94,7 @@ fn items(json: &mut Scanner<'_>, list: &mut dyn RecordList, start: Start<'_>) ->
     }))
 }
 
-/// What stands under one index or item name: one record, or an array of them.
+/// The value of one index or item name: one record, or an array of them.
 fn item(json: &mut Scanner<'_>, list: &mut dyn RecordList, start: Start<'_>) -> Result<Misfit, Problem> {
     match start {
         Start::Object => {
@@ -122,7 +122,7 @@ fn by_name(json: &mut Scanner<'_>, records: &mut dyn RecordMap) -> Result<Misfit
     Ok(not_empty(Value::Record(misfits)))
 }
 
-/// Any value, as it is.
+/// Any value, unchanged.
 fn value(json: &mut Scanner<'_>, start: Start<'_>) -> Result<Value, Problem> {
     Ok(match start {
         Start::Scalar(text) => Value::text(text),
@@ -145,7 +145,7 @@ fn value(json: &mut Scanner<'_>, start: Start<'_>) -> Result<Value, Problem> {
     })
 }
 
-/// A value that says something: `""`, `[]` and `{}` where another shape was expected mean "empty".
+/// A non-empty value: `""`, `[]` and `{}` in place of another type mean "empty".
 fn not_empty(value: Value) -> Misfit {
     let empty = match &value {
         Value::Text(text) => text.is_empty(),

@@ -1,36 +1,35 @@
 //! Cuts JSON into scalars, names, and the beginnings of lists and objects.
 //!
-//! A number is a text like any other here and never goes through binary floating point, so that no amount is rounded on
-//! its way.
+//! A number is treated as a text and never converted to binary floating point, so that no amount is rounded.
 
 use alloc::{borrow::Cow, string::String};
 
 use crate::decode_error::Allowance;
 
-/// The deepest nesting that is read; the documents show five levels.
+/// The deepest supported nesting; the documents show five levels.
 const DEPTH_LIMIT: u8 = 127;
 
-/// A number of this many digits is written out; where an exponent makes it longer, it stays as it was spelt.
+/// Numbers up to this many digits are written without exponent; longer ones stay unchanged.
 const LONGEST_NUMBER: usize = 40;
 
-/// What is wrong with a text, without any of it.
+/// A syntax error, without any of the text.
 pub(super) type Problem = &'static str;
 
-/// A text may hold so many values, and one more for so many bytes: real ones take some thirty bytes each, and a text of
-/// nothing but `[],` would take thirty times its length of memory.
+/// The limit of values of a text: this many, and one more per this many bytes. Real values take some thirty bytes each, and a text
+/// of nothing but `[],` would take thirty times its length of memory.
 const VALUES: usize = 16_384;
 const BYTES_A_VALUE: usize = 8;
 
-const TOO_MANY: Problem = "holds more values than its length is good for";
+const TOO_MANY: Problem = "contains too many values for its length";
 const NOT_VALID: Problem = "is not valid JSON";
-const CUT_SHORT: Problem = "ends before its JSON does";
+const CUT_SHORT: Problem = "is truncated JSON";
 
 /// The words for `false` and `true`.
 pub(super) type Truth = [&'static str; 2];
 
-/// A value, or how it begins.
+/// A value, or its start.
 pub(super) enum Start<'j> {
-    /// A whole one: text, number, truth; `null` is an empty text.
+    /// A complete scalar: text, number or boolean; `null` is an empty text.
     Scalar(Cow<'j, str>),
     /// Its values come from [`Scanner::element`].
     List,
@@ -40,13 +39,13 @@ pub(super) enum Start<'j> {
 
 pub(super) struct Scanner<'j> {
     text: &'j str,
-    /// Where the next token begins, or where reading stopped.
+    /// The start of the next token, or the position of an error.
     at: usize,
     depth: u8,
-    /// Whether a list or an object has just begun, so that no comma is due.
+    /// Whether a list or an object has just started, so that no comma is expected.
     fresh: bool,
     values: Allowance,
-    /// Taken by the reader for each record of a list or a map.
+    /// Counted by the reader for each record of a list or a map.
     pub(super) records: Allowance,
 }
 
@@ -56,12 +55,12 @@ impl<'j> Scanner<'j> {
         Self { text, at: 0, depth: 0, fresh: false, values, records: Allowance::records(text.len()) }
     }
 
-    /// Where reading stopped.
+    /// The position of the error.
     pub(super) const fn at(&self) -> usize {
         self.at
     }
 
-    /// The next value, or its beginning.
+    /// The next value, or its start.
     pub(super) fn value(&mut self, truth: Truth) -> Result<Start<'j>, Problem> {
         let next = self.peek()?;
         self.values.take()?;
@@ -76,12 +75,12 @@ impl<'j> Scanner<'j> {
         }
     }
 
-    /// Whether the list goes on; then its next value is due.
+    /// Whether the list has another value, which is then next.
     pub(super) fn element(&mut self) -> Result<bool, Problem> {
         self.goes_on(b']')
     }
 
-    /// The name of the object's next value, which is then due; nothing at its end.
+    /// The name of the object's next value; `None` at its end.
     pub(super) fn member(&mut self) -> Result<Option<Cow<'j, str>>, Problem> {
         if !self.goes_on(b'}')? {
             return Ok(None);
@@ -97,7 +96,7 @@ impl<'j> Scanner<'j> {
         Ok(Some(name))
     }
 
-    /// Nothing but white space may follow the value.
+    /// Only white space may follow the value.
     pub(super) fn end(&mut self) -> Result<(), Problem> {
         if self.peek().is_ok() { Err(NOT_VALID) } else { Ok(()) }
     }
@@ -148,7 +147,7 @@ impl<'j> Scanner<'j> {
         }
     }
 
-    /// What is said when another byte should be here.
+    /// The error for an unexpected byte.
     fn wrong(&self) -> Problem {
         if self.byte().is_none() { CUT_SHORT } else { NOT_VALID }
     }
@@ -163,13 +162,13 @@ impl<'j> Scanner<'j> {
         Ok(Start::Scalar(Cow::Borrowed(meaning)))
     }
 
-    /// The text from a place to here.
+    /// The text from a position to the current one.
     fn since(&self, from: usize) -> &'j str {
-        // Both lie beside ASCII, so there is always a text.
+        // Both positions are beside ASCII, so this is always valid text.
         self.text.get(from..self.at).unwrap_or_default()
     }
 
-    /// A text, from its quote on.
+    /// A string, from its opening quote.
     #[inline]
     fn string(&mut self) -> Result<Cow<'j, str>, Problem> {
         self.at += 1;
@@ -187,7 +186,7 @@ impl<'j> Scanner<'j> {
         self.at += plain(self.text.as_bytes().get(self.at..).unwrap_or_default());
     }
 
-    /// The rest of a text that is not what stands there, from its first escape on.
+    /// The rest of a string that contains escapes, from its first escape.
     fn changed(&mut self, from: usize) -> Result<String, Problem> {
         let mut text = String::from(self.since(from));
         while self.byte() == Some(b'\\') {
@@ -204,7 +203,7 @@ impl<'j> Scanner<'j> {
         Ok(text)
     }
 
-    /// The character that an escape stands for, from behind its backslash on.
+    /// The character of an escape, after its backslash.
     fn escape(&mut self) -> Result<char, Problem> {
         let character = match self.byte() {
             Some(same @ (b'"' | b'\\' | b'/')) => char::from(same),
@@ -249,7 +248,7 @@ impl<'j> Scanner<'j> {
         Ok(unit)
     }
 
-    /// A number as text: what stands there when it is whole, else without exponent and without zeros at its end.
+    /// A number as text: integers unchanged, others without exponent and trailing zeros.
     fn number(&mut self) -> Result<Cow<'j, str>, Problem> {
         let start = self.at;
         self.skip(b'-');
@@ -268,7 +267,7 @@ impl<'j> Scanner<'j> {
             if !negative {
                 self.skip(b'+');
             }
-            // What is beyond a number here is beyond any length too.
+            // A larger exponent exceeds any length.
             let exponent = self.digits()?.parse().unwrap_or(i32::MAX);
             if negative { -exponent } else { exponent }
         } else {
@@ -276,7 +275,7 @@ impl<'j> Scanner<'j> {
         };
         let spelt = self.since(start);
         if fraction.is_empty() && exponent == 0 {
-            // A whole number, with an exponent that says nothing.
+            // An integer, or one with a redundant exponent.
             return Ok(Cow::Borrowed(spelt.get(..whole_from - start + whole.len()).unwrap_or(spelt)));
         }
         let written = written_out(whole_from > start, whole, fraction, exponent);
@@ -289,7 +288,7 @@ impl<'j> Scanner<'j> {
         there
     }
 
-    /// One digit and more.
+    /// One or more digits.
     fn digits(&mut self) -> Result<&'j str, Problem> {
         let from = self.at;
         while self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
@@ -299,15 +298,15 @@ impl<'j> Scanner<'j> {
     }
 }
 
-/// How many bytes of a text stand for themselves; eight at once, but for WebAssembly, where code is to be little.
+/// How many bytes of a text need no escape; eight at once, except on WebAssembly, where code size matters.
 fn plain(rest: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    // Sets the highest bit of each byte below a limit, and perhaps of some behind the first of these.
+    // Sets the highest bit of each byte below a limit, and possibly of some after the first of these.
     let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
     let (eights, tail) = if cfg!(target_arch = "wasm32") { (&[][..], rest) } else { rest.as_chunks::<8>() };
     for (at, eight) in eights.iter().enumerate() {
         let word = u64::from_le_bytes(*eight);
-        // This bit takes the quote, and no other sign, from above the blank to below what it makes of the blank.
+        // This bit moves the quote, and no other character, below the blank.
         let control_or_quote = below(word ^ (ONES * 2), b' ' + 1);
         let backslash = below(word ^ (ONES * u64::from(b'\\')), 1);
         let special = (control_or_quote | backslash) & (ONES << 7);
@@ -319,7 +318,7 @@ fn plain(rest: &[u8]) -> usize {
     rest.len() - tail.len() + in_tail
 }
 
-/// A number without its exponent; nothing where that would take too many zeros.
+/// A number without its exponent; `None` if that would take too many zeros.
 fn written_out(negative: bool, whole: &str, fraction: &str, exponent: i32) -> Option<String> {
     let point = i32::try_from(whole.len()).ok()?.checked_add(exponent)?;
     let digits = || whole.bytes().chain(fraction.bytes());

@@ -1,4 +1,4 @@
-//! Writes a record as JSON: one object, in the order of the tables. Every value is a text, but for the one that the
+//! Writes a record as JSON: one object, in the order of the tables. Every value is a string, except the one that the
 //! tables call a number (assumption 131).
 
 use alloc::string::String;
@@ -74,7 +74,7 @@ impl RecordWriter for Writer {
     }
 
     fn number(&mut self, name: &str, value: &str) {
-        // Beyond 64 bits readers would round it.
+        // Readers would round numbers above 64 bits.
         let plain = value.parse::<u64>().is_ok() && (value == "0" || !value.starts_with(['0', '+']));
         if plain {
             self.name(name);

@@ -1,11 +1,11 @@
-//! Card numbers that stand in a text as Base64.
+//! Card numbers encoded as Base64.
 
 use alloc::{borrow::Cow, string::String};
 
 /// The shortest and longest Base64 of a card number: 12 digits, and 19 with a blank or a hyphen between any two and a line break behind.
 const LENGTHS: core::ops::RangeInclusive<usize> = 16..=56;
 
-/// Whether a text may hold such a word. The Base64 of a digit begins with one of three letters.
+/// Whether a text may contain such a word. The Base64 of a digit starts with one of three letters.
 pub(super) fn may_hold(bytes: &[u8]) -> bool {
     let mut word = 0;
     let mut first = b' ';
@@ -25,7 +25,7 @@ pub(super) fn may_hold(bytes: &[u8]) -> bool {
     false
 }
 
-/// The text with each word that is the Base64 of a card number replaced by asterisks, one for one.
+/// The text with each word that is the Base64 of a card number replaced by as many asterisks.
 pub(super) fn hidden(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut out = String::new();
@@ -47,7 +47,7 @@ pub(super) fn hidden(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A letter of either alphabet. The padding stays where it is.
+/// A letter of either alphabet. Padding is not replaced.
 const fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }

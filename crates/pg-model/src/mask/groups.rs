@@ -1,5 +1,5 @@
-//! Numbers whose groups stand apart by something else than a blank or a hyphen. Dates, lists and versions look like that too, so the
-//! check digit decides.
+//! Numbers whose groups are separated by other characters than a blank or a hyphen. Dates, lists and versions have this form too, so
+//! the check digit decides.
 
 use core::ops::{Range, RangeInclusive};
 
@@ -12,12 +12,12 @@ use super::{
 
 /// The fewest digits of a group, but for the last one of a number.
 const GROUP_DIGITS: usize = 4;
-/// How cards group their digits: only such groups are one number when the signs between them differ.
+/// The group sizes of cards: if the separators differ, only such groups form one number.
 const PRINTED: [&[usize]; 4] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 4, 4, 4, 3], &[4, 6, 4]];
-/// What the numbers of cards begin with.
+/// The first digits of card numbers.
 pub(super) const FIRST_DIGITS: RangeInclusive<u8> = 2..=6;
 
-/// Hides the numbers in a row of digits.
+/// Masks the numbers in a row of digits.
 pub(super) fn hide(text: &str, row: &mut [Digit]) {
     in_groups(text, row, &groups(row, |_, digit| digit.before == Between::Nothing));
     // Invisible characters may join a number to other digits as well as its own.
@@ -30,7 +30,7 @@ fn in_groups(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
     if groups.len() < 2 {
         return;
     }
-    // Numbers may overlap in a row of groups, and what is hidden keeps its value.
+    // Numbers may overlap in a row of groups, and masked digits keep their value.
     for first in 0..groups.len() {
         with_one_sign(text, row, &groups[first..]);
         as_printed(row, &groups[first..]);
@@ -38,7 +38,7 @@ fn in_groups(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
     whole(text, row, groups);
 }
 
-/// The digits that stand side by side.
+/// The runs of adjacent digits.
 fn groups(row: &[Digit], joined: impl Fn(&Digit, &Digit) -> bool) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     for (at, digit) in row.iter().enumerate() {
@@ -50,7 +50,7 @@ fn groups(row: &[Digit], joined: impl Fn(&Digit, &Digit) -> bool) -> Vec<Range<u
     groups
 }
 
-/// Numbers of groups that always the same signs separate.
+/// Numbers of groups with the same separator.
 fn with_one_sign(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
     let start = groups[0].start;
     for (index, pair) in groups.windows(2).enumerate() {
@@ -62,8 +62,8 @@ fn with_one_sign(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
     }
 }
 
-/// Numbers in the groups that cards show. Other digits may stand right before the first group and right behind the last one, if the
-/// number begins as those of cards do.
+/// Numbers in the group sizes of cards. Other digits may precede the first group or follow the last one, if the
+/// number has a card's first digits.
 fn as_printed(row: &mut [Digit], groups: &[Range<usize>]) {
     if groups[0].len() < GROUP_DIGITS {
         return;
@@ -85,9 +85,9 @@ fn as_printed(row: &mut [Digit], groups: &[Range<usize>]) {
     }
 }
 
-/// A row that is one number in smaller groups of the same length, as in `41.11.11.…`.
+/// A row that is one number in smaller groups of equal length, as in `41.11.11.…`.
 fn whole(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
-    // Lists of small numbers are common: the length and the first digit have to be those of nearly all cards.
+    // Lists of small numbers are common, so the length and the first digit must be those of nearly all cards.
     if !matches!(row.len(), 15 | 16) || !(3..=6).contains(&row[0].value) {
         return;
     }
@@ -103,7 +103,7 @@ fn whole(text: &str, row: &mut [Digit], groups: &[Range<usize>]) {
     }
 }
 
-/// What stands before a group that is not the first.
+/// The separator before a group other than the first.
 fn sign<'a>(text: &'a str, row: &[Digit], group: &Range<usize>) -> &'a str {
     &text[row[group.start - 1].end()..row[group.start].at]
 }

@@ -1,4 +1,4 @@
-//! What single letters and escapes stand for: digits of every script, and characters that show nothing.
+//! The meaning of single characters and escapes: digits of every script, and invisible characters.
 
 /// The zeros of the decimal digits (Unicode 16, general category Nd) beyond ASCII, and of superscripts and subscripts. The nine
 /// digits after each are the others.
@@ -14,7 +14,7 @@ const ZEROS: [u32; 74] = [
 /// The ones of circled, bracketed and dotted digits: the eight digits after each are the others.
 const ONES: [u32; 7] = [0x2460, 0x2474, 0x2488, 0x24f5, 0x2776, 0x2780, 0x278a];
 
-/// Digits that stand alone.
+/// Single digits.
 const ODD: [(u32, u8); 6] = [(0xb9, 1), (0xb2, 2), (0xb3, 3), (0x24ea, 0), (0x24ff, 0), (0x1f100, 0)];
 
 /// The value of a decimal digit in any script, circled and raised ones included.
@@ -39,11 +39,11 @@ pub fn digit(letter: char) -> Option<u8> {
     ODD.iter().find(|(known, _)| *known == code).map(|(_, value)| *value)
 }
 
-/// Whether a character shows nothing of its own, or changes how others are shown: controls (line breaks and tabs included), zero-width
-/// and bidirectional ones, fillers, variation selectors, tags.
+/// Whether a character is invisible, or changes how others are displayed: controls (line breaks and tabs included), zero-width
+/// and bidirectional characters, fillers, variation selectors, tags.
 ///
-/// No text from outside may bring such a character to a terminal or a page: an escape sequence rewrites the screen, and U+202E turns the
-/// rest of a line around.
+/// Such a character from outside must not reach a terminal or a page: an escape sequence rewrites the screen, and U+202E reverses
+/// the rest of a line.
 ///
 /// ```
 /// use pg_model::mask::is_invisible;
@@ -95,11 +95,11 @@ pub(super) fn is_blank_or_hyphen(letter: char) -> bool {
         || matches!(letter, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}')
 }
 
-/// The escapes of a digit, with what comes before and after it: percent-encoding, also twice, of JSON and of HTML.
+/// The escapes of a digit with their prefix and suffix: percent-encoding (also double), JSON and HTML.
 const ESCAPES: [(&[u8], &[u8]); 6] =
     [(b"%3", b""), (b"%253", b""), (b"\\u003", b""), (b"\\x3", b""), (b"&#x3", b";"), (b"&#X3", b";")];
 
-/// The digit that an escape at the start of these bytes stands for, and how many bytes it takes.
+/// The digit of an escape at the start of these bytes, and the escape's length in bytes.
 pub(super) fn escaped(bytes: &[u8]) -> Option<(u8, usize)> {
     if !matches!(bytes.first(), Some(b'%' | b'\\' | b'&')) {
         return None;

@@ -1,4 +1,4 @@
-//! Where the digits of a text stand.
+//! The positions of digits in a text.
 
 use alloc::{string::String, vec::Vec};
 
@@ -11,22 +11,22 @@ use super::{
 pub(super) struct Digit {
     /// Where it begins, in bytes.
     pub(super) at: usize,
-    /// How many bytes it takes: more than one in other scripts, and as an escape.
+    /// Its length in bytes: more than one in other scripts, and for escapes.
     pub(super) length: u8,
     pub(super) value: u8,
-    /// What stands between it and the digit before it.
+    /// The separator between it and the previous digit.
     pub(super) before: Between,
     pub(super) hidden: bool,
-    /// Sums of all digits up to this one, each or twice each in turn as the check digit asks for: with this one once, and with this one
-    /// twice. They may run over; only differences count.
+    /// Running sums for the check digit up to this digit, with each digit counted once or twice in turn: one sum counts this digit
+    /// once, the other twice. They may overflow; only differences count.
     sums: [u16; 2],
 }
 
-/// The digits of a text that stand in rows, twelve and more in each.
+/// The digits of a text in rows of at least twelve.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) digits: Vec<Digit>,
-    /// Whether every digit of the text, also of shorter rows, is one byte.
+    /// Whether every digit of the text, also in shorter rows, is one byte.
     pub(super) plain: bool,
 }
 
@@ -37,9 +37,9 @@ pub(super) enum Between {
     Nothing,
     /// A single blank or hyphen.
     Single,
-    /// A few other signs.
+    /// A few other characters.
     Other,
-    /// Letters, asterisks, or many signs: the digits do not belong together.
+    /// Letters, asterisks, or many characters: the digits do not belong together.
     Strange,
 }
 
@@ -52,7 +52,7 @@ impl Digit {
     }
 }
 
-/// What has been read since the last digit.
+/// The characters since the last digit.
 struct Gap {
     seen: usize,
     bytes: usize,
@@ -89,16 +89,16 @@ impl Gap {
     }
 }
 
-/// What counts as a digit.
+/// Which characters count as digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kinds {
     /// Digits of every script, and escapes.
     All,
-    /// Those of ASCII; others are signs like any other.
+    /// ASCII digits only; others count as separators.
     Ascii,
 }
 
-/// What a byte of a text is.
+/// The class of a byte.
 #[derive(Clone, Copy)]
 enum Class {
     Digit,
@@ -110,7 +110,7 @@ enum Class {
     /// Invisible.
     Nothing,
     Other,
-    /// Belongs to a character beyond ASCII.
+    /// Part of a character beyond ASCII.
     Beyond,
 }
 
@@ -132,8 +132,8 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
-/// The digits of a text in rows, of which the first digit of each has something strange before it. Rows that are too short for a number
-/// are left out.
+/// The digits of a text in rows; the first digit of each has an unrelated character before it. Rows too short for a number
+/// are omitted.
 pub(super) fn of(text: &str, kinds: Kinds) -> Rows {
     let bytes = text.as_bytes();
     let mut rows = Rows { plain: true, digits: Vec::new() };
@@ -177,7 +177,7 @@ pub(super) fn of(text: &str, kinds: Kinds) -> Rows {
 }
 
 impl Rows {
-    /// A row begins, and the one that began at `row` is over.
+    /// Starts a row, and ends the one that started at `row`.
     #[inline]
     fn begin(&mut self, row: &mut usize) {
         if self.digits.len() - *row < *CARD_NUMBER_DIGITS.start() {
@@ -196,12 +196,12 @@ impl Rows {
     }
 }
 
-/// What a digit adds to the sum for the check digit (Luhn) where it counts twice: the digits of its double.
+/// A doubled digit's contribution to the check digit (Luhn): the sum of the digits of its double.
 const fn doubled(value: u8) -> u16 {
     (value * 2 % 10 + value / 5) as u16
 }
 
-/// Whether the last digit is the one that the others ask for (Luhn).
+/// Whether the last digit is the valid check digit (Luhn).
 pub(super) fn has_check_digit(digits: &[Digit]) -> bool {
     let [first, .., last] = digits else { return false };
     let (sum_before, value) = if digits.len() % 2 == 1 {
@@ -212,19 +212,19 @@ pub(super) fn has_check_digit(digits: &[Digit]) -> bool {
     last.sums[0].wrapping_sub(sum_before).wrapping_add(value).is_multiple_of(10)
 }
 
-/// Hides all but the first six and the last four digits of a number.
+/// Masks all but the first six and the last four digits of a number.
 pub(super) fn hide_middle(number: &mut [Digit]) {
     let end = number.len().saturating_sub(SHOWN_LAST);
     number.iter_mut().take(end).skip(SHOWN_FIRST).for_each(|digit| digit.hidden = true);
 }
 
-/// The text with an asterisk for every character of a hidden digit.
+/// The text with an asterisk for every character of a masked digit.
 pub(super) fn without_hidden(text: &str, rows: &Rows) -> String {
     let hidden = rows.digits.iter().filter(|digit| digit.hidden);
     if rows.plain {
         let mut bytes = text.as_bytes().to_vec();
         hidden.for_each(|digit| bytes[digit.at] = b'*');
-        // One sign of ASCII in place of another.
+        // Replaces one ASCII character.
         return String::from_utf8(bytes).unwrap_or_default();
     }
     let mut out = String::with_capacity(text.len());

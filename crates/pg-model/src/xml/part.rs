@@ -2,7 +2,7 @@
 
 use alloc::{borrow::Cow, string::String};
 
-/// What is wrong with a document, without any of its text.
+/// A syntax error, without any text of the document.
 pub(super) type Problem = &'static str;
 
 pub(super) const NOT_WELL_FORMED: Problem = "is not well-formed XML";
@@ -11,15 +11,15 @@ pub(super) const UNDEFINED: Problem = "uses an entity that XML does not define";
 /// A part that is not plain, before its surroundings are checked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'x> {
-    /// A start tag, or a whole element that is empty.
+    /// A start tag, or a complete empty element.
     Tag { name: &'x str, empty: bool },
-    /// A reference or CDATA, as the text that it stands for.
+    /// A reference or CDATA, as its text.
     Text(String),
     /// A comment, an instruction, a declaration, a document type.
     Aside,
 }
 
-/// Line ends as XML wants them.
+/// Line ends, normalised.
 pub(super) fn with_line_feeds(text: &str) -> Cow<'_, str> {
     let Some(first) = text.bytes().position(|byte| byte == b'\r') else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! The parts of XML that replies rarely hold, cut by quick-xml: attributes, references, comments, instructions, CDATA,
+//! The rare parts of XML, parsed by quick-xml: attributes, references, comments, instructions, CDATA,
 //! document types.
 
 use alloc::{borrow::ToOwned, string::String};
@@ -11,7 +11,7 @@ use quick_xml::{
 
 use super::part::{NOT_WELL_FORMED, Part, Problem, UNDEFINED};
 
-/// Cuts the part that `rest` begins with: how many bytes it has, and what it is.
+/// Parses the part at the start of `rest`: returns its length in bytes and its content.
 pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
     if let Some((length, character)) = short_number(rest) {
         return Ok((length, Part::Text(character.into())));
@@ -30,22 +30,22 @@ pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
     Ok((length, part))
 }
 
-/// The most digits of a number that is read here.
+/// The maximum number of digits parsed here.
 const FEW_DIGITS: usize = 7;
 
-/// A plain reference to a character by its decimal number, such as `&#9;`, and how long it is: a text may hold nothing but
-/// these, and a reader for each takes longer than all the rest. What is not plain, or no character, is left to the reader.
+/// A plain decimal character reference, such as `&#9;`, and its length: a text may consist of these only,
+/// and a quick-xml reader for each takes longer than all the rest. Other forms, and invalid characters, are left to quick-xml.
 fn short_number(rest: &str) -> Option<(usize, char)> {
     let behind = rest.strip_prefix("&#")?;
     let digits = behind.bytes().take(FEW_DIGITS + 1).take_while(u8::is_ascii_digit).count();
     let number = behind.get(..digits).filter(|_| (1..=FEW_DIGITS).contains(&digits))?;
     let character = char::from_u32(number.parse().ok()?)?;
-    // Control characters are none of XML's, so it is the reader that refuses them.
+    // XML has no control characters, so quick-xml refuses them.
     let plain = matches!(character, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     (plain && behind.as_bytes().get(digits) == Some(&b';')).then_some((digits + 3, character))
 }
 
-/// The name of a tag that begins `text`.
+/// The name of a tag at the start of `text`.
 fn name_in<'x>(text: &'x str, tag: &BytesStart<'_>) -> &'x str {
     &text[1..=tag.name().as_ref().len()]
 }

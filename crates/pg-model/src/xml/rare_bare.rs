@@ -1,14 +1,14 @@
-//! The parts of XML that replies rarely hold, where there is no quick-xml: on bare metal, and in a decoder that has to
-//! be small. References, comments, instructions and CDATA are cut as quick-xml cuts them; attributes and document types,
-//! which mean nothing in the shapes of the documents, are refused.
+//! The rare parts of XML, for builds without quick-xml: on bare metal, and in a small decoder.
+//! References, comments, instructions and CDATA are parsed as quick-xml does; attributes and document types,
+//! which have no meaning in the documents' replies, are refused.
 
 use alloc::string::String;
 
 use super::part::{NOT_WELL_FORMED, Part, Problem, UNDEFINED, with_line_feeds};
 
-const LEFT_OUT: Problem = "has an attribute or a document type, which this build leaves out";
+const LEFT_OUT: Problem = "has an attribute or a document type, which this build does not support";
 
-/// Cuts the part that `rest` begins with: how many bytes it has, and what it is.
+/// Parses the part at the start of `rest`: returns its length in bytes and its content.
 pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
     if let Some(behind) = rest.strip_prefix('&') {
         let name = up_to(behind, ";")?;
@@ -22,14 +22,14 @@ pub(super) fn cut(rest: &str) -> Result<(usize, Part<'_>), Problem> {
         return Ok((up_to(behind, "-->")?.len() + 7, Part::Aside));
     }
     if rest.starts_with("<?") {
-        // `<?>` is none.
+        // `<?>` is not an instruction.
         let inside = up_to(behind_first(rest), "?>")?;
         return if inside.is_empty() { Err(NOT_WELL_FORMED) } else { Ok((inside.len() + 3, Part::Aside)) };
     }
     if rest.starts_with("<!") { Err(LEFT_OUT) } else { tag(rest) }
 }
 
-/// A tag with blanks behind its name.
+/// A tag with blanks after its name.
 fn tag(rest: &str) -> Result<(usize, Part<'_>), Problem> {
     let inside = up_to(behind_first(rest), ">")?;
     let (tag, empty) = inside.strip_suffix('/').map_or((inside, false), |tag| (tag, true));
@@ -44,7 +44,7 @@ fn behind_first(rest: &str) -> &str {
     rest.get(1..).unwrap_or_default()
 }
 
-/// The text before `end`. Looking at every place is enough for texts as short as these, and little code.
+/// The text before `end`. A linear scan is enough for such short texts, and takes little code.
 fn up_to<'x>(text: &'x str, end: &str) -> Result<&'x str, Problem> {
     let at = text.as_bytes().windows(end.len()).position(|place| place == end.as_bytes());
     at.and_then(|at| text.get(..at)).ok_or(NOT_WELL_FORMED)
@@ -63,7 +63,7 @@ fn resolve(name: &str) -> Result<char, Problem> {
         };
     };
     let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |hex| (hex, 16));
-    // A sign is no digit, though the standard library reads it.
+    // A sign is not a digit, although the standard library accepts it.
     let code = if digits.starts_with('+') { None } else { u32::from_str_radix(digits, radix).ok() };
     code.filter(|code| *code != 0).and_then(char::from_u32).ok_or(NOT_WELL_FORMED)
 }
@@ -89,11 +89,11 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// What is cut is cut as quick-xml cuts it, and of what it cuts only two things are left out.
+        /// Parts are split as quick-xml does, and only two kinds are not supported.
         #[test]
         fn the_parts_are_those_of_quick_xml(text in beginning()) {
             match (cut(&text), rare::cut(&text)) {
-                // The scanner cuts end tags itself, and refuses tags without a name wherever they come from.
+                // The scanner parses end tags itself, and refuses tags without a name from any source.
                 _ if text.starts_with("</") => {}
                 (Ok((_, Part::Tag { name: "", .. })), _) => {}
                 (Err(LEFT_OUT), _) => prop_assert!(text.starts_with("<!") || text.contains([' ', '\t', '\r'])),

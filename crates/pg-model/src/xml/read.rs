@@ -14,13 +14,13 @@ use crate::{
     },
 };
 
-/// Reads the element `serviceResponse` that `body` holds into `record`.
+/// Reads the element `serviceResponse` in `body` into `record`.
 ///
-/// Document types are skipped and their entities never expanded, so a small body cannot grow. Attributes, and text that
-/// stands beside child elements, mean nothing in the shapes of the documents and are passed over.
+/// Document types are skipped and their entities never expanded, so a small body cannot grow. Attributes, and text
+/// beside child elements, have no meaning in the documents' replies and are ignored.
 ///
 /// # Errors
-/// When the body is not UTF-8, not well-formed, has another root element, or is nested too deeply. Says where.
+/// If the body is not UTF-8, not well-formed, has another root element, or is nested too deeply. Reports the position.
 pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     let body = without_byte_order_mark(body);
     let text = core::str::from_utf8(body).map_err(|error| DecodeError::not_utf8(body, error))?;
@@ -28,14 +28,14 @@ pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     reader.document(record).map_err(|problem| DecodeError::at(body, reader.scanner.at(), problem))
 }
 
-/// What an element turned out to hold.
+/// The content of an element.
 enum Content<'x> {
     Text(Cow<'x, str>),
-    /// The first child; the reader stands behind its start tag (or behind it whole, when it is empty).
+    /// The first child; the reader is after its start tag (or after the child, if that is empty).
     Child(Tag<'x>),
 }
 
-/// Something that did not fit its slot, to be kept among the unknown fields.
+/// A value that did not fit its slot, kept among the unknown fields.
 type Misfit = Option<Value>;
 
 struct XmlReader<'x> {
@@ -56,7 +56,7 @@ impl<'x> XmlReader<'x> {
                 }
                 Token::Text(text) if text.trim_ascii().is_empty() => {}
                 Token::Aside => {}
-                Token::End => return Err("holds no element serviceResponse"),
+                Token::End => return Err("has no element serviceResponse"),
                 Token::Text(_) | Token::Close => return Err(NOT_WELL_FORMED),
             }
         }
@@ -69,13 +69,13 @@ impl<'x> XmlReader<'x> {
                 Token::End => return Ok(()),
                 Token::Text(text) if text.trim_ascii().is_empty() => {}
                 Token::Aside => {}
-                Token::Text(_) | Token::Open(_) | Token::Close => return Err("goes on behind its root element"),
+                Token::Text(_) | Token::Open(_) | Token::Close => return Err("has content after its root element"),
             }
         }
     }
 
-    /// The next child of the element that the reader stands in; `None` at its end. Text between children is
-    /// white space in every document shown, and is passed over.
+    /// The next child of the current element; `None` at its end. Text between children is
+    /// white space in every documented reply, and is ignored.
     fn next_child(&mut self) -> Result<Option<Tag<'x>>, Problem> {
         loop {
             match self.scanner.token()? {
@@ -126,7 +126,7 @@ impl<'x> XmlReader<'x> {
         Ok(())
     }
 
-    /// A nested record; bare text in its place is handed back.
+    /// A nested record; plain text in its place is returned.
     fn nested(&mut self, record: &mut dyn Record) -> Result<Misfit, Problem> {
         match self.content()? {
             Content::Text(text) => Ok(bare_text(text)),
@@ -134,13 +134,13 @@ impl<'x> XmlReader<'x> {
         }
     }
 
-    /// A record whose first child was already met.
+    /// A record whose first child was already read.
     fn record_from(&mut self, record: &mut dyn Record, first: &Tag<'x>) -> Result<(), Problem> {
         self.child(record, first)?;
         self.record(record)
     }
 
-    /// A repeated record: one for each child that is not bare text.
+    /// A repeated record: one for each child that is not plain text.
     fn list(&mut self, list: &mut dyn RecordList) -> Result<Misfit, Problem> {
         let mut next = match self.content()? {
             Content::Text(text) => return Ok(bare_text(text)),
@@ -199,7 +199,7 @@ impl<'x> XmlReader<'x> {
         }
     }
 
-    /// An element that the tables do not know.
+    /// An unknown element.
     fn value(&mut self, tag: &Tag<'x>) -> Result<Value, Problem> {
         if tag.empty {
             return Ok(Value::text(Cow::Borrowed("")));
@@ -210,7 +210,7 @@ impl<'x> XmlReader<'x> {
         }
     }
 
-    /// The same, when its first child was already met.
+    /// The same, if its first child was already read.
     fn value_from(&mut self, first: Tag<'x>) -> Result<Value, Problem> {
         let mut record = Extra::default();
         let mut next = Some(first);

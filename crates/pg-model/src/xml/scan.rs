@@ -1,5 +1,5 @@
-//! Cuts a document into tags and text. What the service sends, plain tags and text, is cut here; everything else that
-//! XML knows (attributes, references, comments, instructions, CDATA, document types) elsewhere, one part at a time.
+//! Splits a document into tags and text. Plain tags and text, which is all that the service sends, are parsed here; other parts of
+//! XML (attributes, references, comments, instructions, CDATA, document types) elsewhere, one part at a time.
 
 use alloc::{borrow::Cow, vec::Vec};
 
@@ -9,18 +9,18 @@ use super::rare;
 #[cfg(not(feature = "xml"))]
 use super::rare_bare as rare;
 
-/// The deepest nesting that is read; the documents show five levels.
+/// The deepest supported nesting; the documents show five levels.
 const DEPTH_LIMIT: usize = 32;
 
-const CUT_SHORT: Problem = "ends before its root element does";
+const CUT_SHORT: Problem = "ends before the end of its root element";
 
 /// A part of a document.
 pub(super) enum Token<'x> {
-    /// A start tag, or a whole element that is empty.
+    /// A start tag, or a complete empty element.
     Open(Tag<'x>),
-    /// The end tag of the element that was opened last.
+    /// The end tag of the innermost open element.
     Close,
-    /// Text, with its line ends as XML wants them and its references resolved.
+    /// Text, with line ends normalised and references resolved.
     Text(Cow<'x, str>),
     /// A comment, an instruction, a declaration, a document type.
     Aside,
@@ -28,7 +28,7 @@ pub(super) enum Token<'x> {
     End,
 }
 
-/// A start tag; an `empty` element is already over.
+/// A start tag; an `empty` element has ended already.
 pub(super) struct Tag<'x> {
     /// The name without the prefix of a namespace.
     pub(super) name: &'x str,
@@ -37,13 +37,13 @@ pub(super) struct Tag<'x> {
 
 pub(super) struct Scanner<'x> {
     text: &'x str,
-    /// Where the next token begins.
+    /// The start of the next token.
     next: usize,
-    /// Where the token begins that was cut last.
+    /// The start of the last token.
     at: usize,
-    /// The names of the elements that are open.
+    /// The names of the open elements.
     open: Vec<&'x str>,
-    /// Whether any line ends have to be changed; most documents have none that do.
+    /// Whether line ends have to be normalised; not needed for most documents.
     has_carriage_returns: bool,
 }
 
@@ -52,7 +52,7 @@ impl<'x> Scanner<'x> {
         Self { text, next: 0, at: 0, open: Vec::new(), has_carriage_returns: text.as_bytes().contains(&b'\r') }
     }
 
-    /// Where the token begins that was cut last.
+    /// The start of the last token.
     pub(super) const fn at(&self) -> usize {
         self.at
     }
@@ -119,7 +119,7 @@ impl<'x> Scanner<'x> {
 
     /// A part that is not plain.
     fn special(&mut self, rest: &'x str) -> Result<Token<'x>, Problem> {
-        // A text may hold nothing but these.
+        // A text may consist of these only.
         if let Some((length, character)) = predefined(rest.as_bytes()) {
             self.next += length;
             return Ok(Token::Text(Cow::Borrowed(character)));
@@ -134,7 +134,7 @@ impl<'x> Scanner<'x> {
     }
 }
 
-/// The character of one of the five predefined entities, and how long its reference is.
+/// The character of one of the five predefined entities, and the length of its reference.
 const fn predefined(rest: &[u8]) -> Option<(usize, &'static str)> {
     match rest {
         [b'&', b'l', b't', b';', ..] => Some((4, "<")),
@@ -146,7 +146,7 @@ const fn predefined(rest: &[u8]) -> Option<(usize, &'static str)> {
     }
 }
 
-/// Whether a byte of a name needs no further thought.
+/// Whether a byte is plain in a name.
 const fn is_plain_in_names(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b':' | 0x80..)
 }
@@ -158,7 +158,7 @@ mod tests {
     use proptest::prelude::*;
     use quick_xml::{Reader, events::Event};
 
-    /// A document in one line a part; `None` when it is not well-formed.
+    /// A document, one part a line; `None` if it is not well-formed.
     fn scanned(text: &str) -> Option<Vec<String>> {
         let mut scanner = Scanner::new(text);
         let mut parts = Vec::new();

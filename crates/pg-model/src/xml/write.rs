@@ -1,4 +1,4 @@
-//! Writes a record as XML: one element a field, in the order of the tables.
+//! Writes a record as XML: one element per field, in the order of the tables.
 
 use alloc::{borrow::Cow, string::String};
 
@@ -78,8 +78,8 @@ impl RecordWriter for Writer {
     }
 }
 
-/// Text as it may stand in an element. XML 1.0 has no way to write most control characters, not even escaped; they
-/// become U+FFFD. A carriage return has to be escaped, or a reader takes it for a line feed.
+/// Text of an element. XML 1.0 cannot represent most control characters, not even escaped; they
+/// become U+FFFD. A carriage return must be escaped, or readers convert it to a line feed.
 fn escape(out: &mut String, text: &str) {
     let mut plain_from = 0;
     for (at, special) in text.match_indices(is_special) {
@@ -102,7 +102,7 @@ const fn is_special(c: char) -> bool {
     matches!(c, '&' | '<' | '>' | '"' | '\'' | '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// A name that may stand in a tag: names that come from a request (`collect…`) can hold anything.
+/// A valid tag name: names from a request (`collect…`) can contain anything.
 fn element_name(name: &str) -> Cow<'_, str> {
     let fits = |at: usize, c: char| begins_name(c) || (at > 0 && (c.is_ascii_digit() || matches!(c, '-' | '.' | '·')));
     if !name.is_empty() && name.char_indices().all(|(at, c)| fits(at, c)) {
@@ -115,7 +115,7 @@ fn element_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// The characters that may begin a name (XML 1.0 §2.3), without the colon, which namespaces have taken.
+/// The characters that may start a name (XML 1.0 §2.3), without the colon, which is for namespaces.
 const fn begins_name(c: char) -> bool {
     matches!(c,
         'A'..='Z' | 'a'..='z' | '_' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// Whatever a browser sends, the merchant can read what comes back.
+    /// The merchant can read the reply, whatever the browser sends.
     #[test]
     fn every_name_and_value_makes_a_document_that_can_be_read() {
         for character in ('\0'..='\u{2ff}').chain(['\u{fffd}', '\u{fffe}', '\u{ffff}', '😀']) {

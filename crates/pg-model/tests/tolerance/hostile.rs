@@ -80,7 +80,7 @@ fn more_records_than_the_length_is_good_for_are_refused() {
         try_read::<RedirectData>(&errors(50_000)).map(drop),
     ];
     for error in refused.map(|read| read.expect_err("too many").to_string()) {
-        assert!(error.contains("holds more records than its length is good for"), "{error}");
+        assert!(error.contains("contains too many records for its length"), "{error}");
     }
     // The shortest that say which card they are, as many as a batch may have and ten times as many.
     for count in [5_000, 50_000] {

@@ -1,22 +1,22 @@
-//! Where the digits of a text stand, and which of them are numbers of cards.
+//! The digits of a text, and which of them are card numbers.
 
 use std::borrow::Cow;
 
 use super::{GLUED, LENGTHS, SHOWN, digit};
 use crate::cards::{self, Scheme};
 
-/// The digits of a text in their order.
+/// The digits of a text in order.
 pub(super) struct Places {
     /// In ASCII.
     digits: String,
     places: Vec<Place>,
 }
 
-/// How a digit stands behind the one before.
+/// The separator between a digit and the one before.
 struct Place {
-    /// Whether no letter stands between them.
+    /// Whether there is no letter between them.
     joined: bool,
-    /// Whether something stands between them.
+    /// Whether there is any character between them.
     begins: bool,
 }
 
@@ -37,18 +37,18 @@ impl Places {
         Self { digits, places }
     }
 
-    /// How many there are.
+    /// The number of digits.
     pub(super) const fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Where a number begins that stands in the text again.
+    /// The start of a number that occurs in the text again.
     pub(super) fn repeats_of(&self, number: &str) -> impl Iterator<Item = usize> {
         let windows = self.digits.as_bytes().windows(number.len()).enumerate();
         windows.filter(|(_, window)| *window == number.as_bytes()).map(|(start, _)| start)
     }
 
-    /// Digits with no letter between them.
+    /// Digits without letters between them.
     pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         let mut start = 0;
         self.places.chunk_by(|_, next| next.joined).map(move |places| {
@@ -59,7 +59,7 @@ impl Places {
     }
 }
 
-/// Digits with no letter between them.
+/// Digits without letters between them.
 pub(super) struct Row<'a> {
     start: usize,
     digits: &'a str,
@@ -67,7 +67,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Its place among all digits.
+    /// Its index among all digits.
     pub(super) const fn start(&self) -> usize {
         self.start
     }
@@ -76,13 +76,13 @@ impl Row<'_> {
         self.places.len()
     }
 
-    /// Finds the numbers of card schemes with the right check digit: those that stand apart, and those of the usual lengths
-    /// although other digits touch them.
+    /// Finds card-scheme numbers with a valid check digit: isolated ones, and those of the usual lengths
+    /// even beside other digits.
     pub(super) fn likely(&self, check: &mut CheckDigits, mut found: impl FnMut(usize, usize)) {
         check.begin(self.digits);
         for (start, place) in self.places.iter().enumerate() {
             let digits = &self.digits[start..];
-            // Most rows begin with no scheme's digits.
+            // Most rows do not start with a scheme's digits.
             if digits.len() < *LENGTHS.start() || !matches!(digits.as_bytes()[0], b'2'..=b'6') {
                 continue;
             }
@@ -99,10 +99,10 @@ impl Row<'_> {
     }
 }
 
-/// The check digits (Luhn) of all numbers in a row: sums from its beginning, from which that of any part follows.
+/// The check digits (Luhn) of all numbers in a row: prefix sums, from which that of any part follows.
 #[derive(Default)]
 pub(super) struct CheckDigits {
-    /// Before each digit: those at even places counted as they are and the others twice, and the other way round.
+    /// Before each digit: the sum with digits at even indices counted once and the others doubled, and the reverse.
     sums: Vec<[u32; 2]>,
 }
 
@@ -119,7 +119,7 @@ impl CheckDigits {
         }
     }
 
-    /// Whether the last digit of a part is the one that the others ask for.
+    /// Whether the last digit of a part is its valid check digit.
     fn is_right(&self, start: usize, length: usize) -> bool {
         let end = start + length;
         let last = (end - 1) % 2;
@@ -127,7 +127,7 @@ impl CheckDigits {
     }
 }
 
-/// Which digits of a text are not shown.
+/// The masked digits of a text.
 pub(super) struct Hidden(Vec<bool>);
 
 impl Hidden {
@@ -135,12 +135,12 @@ impl Hidden {
         Self(vec![false; digits])
     }
 
-    /// Hides the middle digits of a number.
+    /// Masks the middle digits of a number.
     pub(super) fn hide(&mut self, start: usize, length: usize) {
         self.0[start + SHOWN.0..start + length - SHOWN.1].fill(true);
     }
 
-    /// The text without them.
+    /// The text with masks.
     pub(super) fn applied_to(self, text: &str) -> Cow<'_, str> {
         if !self.0.contains(&true) {
             return Cow::Borrowed(text);
@@ -154,7 +154,7 @@ impl Hidden {
     }
 }
 
-/// Whether digits are a number of a card scheme, of the scheme's length and with the right check digit.
+/// Whether digits are a number of a card scheme, with the scheme's length and a valid check digit.
 pub(super) fn is_card_number(digits: &str) -> bool {
     LENGTHS.contains(&digits.len())
         && Scheme::of(digits).is_some_and(|scheme| lengths(scheme).contains(&digits.len()))

@@ -1,4 +1,4 @@
-//! Parameters as the journal may hold them.
+//! Parameters in the journal's form.
 
 use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 
@@ -11,19 +11,19 @@ use crate::{
 
 /// The most characters of a value.
 const MOST_CHARACTERS: usize = 300;
-/// The most bytes of all names and values of a request together, and then one more value.
+/// The most bytes of all names and values of a request, after which one more value is kept.
 const MOST_BYTES: usize = 8 << 10;
 /// The fewest digits of a card number (spec 2 §8).
 const CARD_NUMBER_DIGITS: usize = 12;
 
 const HIDDEN: &str = "(hidden)";
 
-/// Names with masked values, in the order in which they were sent.
+/// Names with masked values, in their original order.
 #[derive(Debug, Default)]
 pub(crate) struct Parameters {
     /// All names and values in one text: there are thousands of these.
     text: String,
-    /// Where each name and each value ends.
+    /// The end of each name and each value.
     ends: Vec<(usize, usize)>,
     left_out: usize,
 }
@@ -31,13 +31,13 @@ pub(crate) struct Parameters {
 impl Parameters {
     /// Names and values, masked.
     ///
-    /// A card number shows its first six and last four digits, credentials and what is sensitive show
-    /// nothing. A name that no method has shows how long its value is: it could be a misspelt secret.
+    /// A card number shows its first six and last four digits; credentials and sensitive values are
+    /// hidden. For an unknown name only the value's length is shown: it could be a misspelt secret.
     pub(crate) fn of<N: AsRef<str>, V: AsRef<str>>(form: &[(N, V)]) -> Self {
         Self::of_pairs(form.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))
     }
 
-    /// The same of names and values that lie anywhere.
+    /// The same for names and values from any source.
     pub(crate) fn of_pairs<'a>(form: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Self {
         let number = form.clone().find(|(name, _)| *name == "cardNumber");
         let number = number.map(|(_, number)| card_numbers::digits(start_of(number)));
@@ -59,7 +59,7 @@ impl Parameters {
         parameters
     }
 
-    /// A text that stands by itself, such as a path, as the journal may hold it.
+    /// A single text, such as a path, in the journal's form.
     pub(crate) fn masked(other: &str) -> String {
         text(other, None).into_owned()
     }
@@ -70,12 +70,12 @@ impl Parameters {
         starts.zip(&self.ends).map(|(start, &(name, value))| (&self.text[start..name], &self.text[name..value]))
     }
 
-    /// How many parameters came after those that are held.
+    /// The number of parameters that were dropped.
     pub(crate) const fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// About how much memory they take.
+    /// Their approximate size in memory.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len() + self.ends.len() * size_of::<(usize, usize)>()
     }
@@ -88,7 +88,7 @@ impl Parameters {
     }
 }
 
-/// What may be shown of a parameter's value.
+/// The visible part of a parameter's value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Shown {
     Text,
@@ -96,7 +96,7 @@ enum Shown {
     Nothing,
 }
 
-/// Every name that a method has, and those that all of them and the pages have.
+/// Every parameter name of a method, and the common ones of methods and pages.
 static NAMES: LazyLock<HashMap<&str, Shown>> = LazyLock::new(|| {
     let mut names = HashMap::from(["version", "outcome", "cardExpiry"].map(|name| (name, Shown::Text)));
     for name in ["apiKey", "apiPassword", "shaSignature", "api_key", "api_password"] {
@@ -110,14 +110,14 @@ static NAMES: LazyLock<HashMap<&str, Shown>> = LazyLock::new(|| {
         };
         for name in std::iter::once(&field.wire).chain(field.aliases) {
             let held = names.entry(name).or_insert(shown);
-            // What one method takes for a secret is one everywhere.
+            // A name that is secret in one method is secret everywhere.
             *held = shown.max(*held);
         }
     }
     names
 });
 
-/// What names begin with that a merchant may end as it likes.
+/// Prefixes of names that a merchant may complete freely.
 const PREFIXES: [&str; 2] = ["collect", "bank"];
 
 fn rule(name: &str) -> Option<Shown> {
@@ -125,7 +125,7 @@ fn rule(name: &str) -> Option<Shown> {
         return Some(shown);
     }
     if PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
-        // A merchant names these, perhaps for a secret: `collectCV2`.
+        // A merchant chooses these names, perhaps for a secret: `collectCV2`.
         return (!mask::names_a_secret(name)).then_some(Shown::Text);
     }
     let start = name.find(|letter: char| letter.is_ascii_digit())?;
@@ -147,8 +147,8 @@ fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
     }
 }
 
-/// The start of a text, with the card numbers in it masked, and how long it is when there is more.
-/// Nothing of it is shown when there is a number in it that masking does not find.
+/// The start of a text, with its card numbers masked, and its length if there is more.
+/// The whole text is hidden if it contains a number that masking does not find.
 fn text<'a>(text: &'a str, number: Option<&str>) -> Cow<'a, str> {
     let start = start_of(text);
     let masked = mask::masked(start);
@@ -159,12 +159,12 @@ fn text<'a>(text: &'a str, number: Option<&str>) -> Cow<'a, str> {
     if found || has_spread_number(&masked) { HIDDEN.into() } else { cut(masked, text) }
 }
 
-/// As much of a text as is looked at: a little more than is shown, so that a number at the end is seen whole.
+/// The searched part of a text: a little more than is shown, so that a number at the end is complete.
 fn start_of(text: &str) -> &str {
     &text[..end_of(text, MOST_CHARACTERS + 40)]
 }
 
-/// Whether a text has the digits of a card number, with one sign between some of them.
+/// Whether a text has the digits of a card number, with single separators between some of them.
 fn has_spread_number(text: &str) -> bool {
     let mut run = String::new();
     let mut separated = true;
@@ -185,7 +185,7 @@ fn has_spread_number(text: &str) -> bool {
     could_be(&run)
 }
 
-/// The first characters of what may be shown of a text, and how many the whole text has.
+/// The first characters of the visible part of a text, and the length of the whole text.
 fn cut<'a>(shown: Cow<'a, str>, whole: &str) -> Cow<'a, str> {
     let end = end_of(&shown, MOST_CHARACTERS);
     if end == shown.len() {
@@ -194,7 +194,7 @@ fn cut<'a>(shown: Cow<'a, str>, whole: &str) -> Cow<'a, str> {
     format!("{}… ({} characters)", &shown[..end], whole.chars().count()).into()
 }
 
-/// Where so many characters of a text end.
+/// The end of this many characters of a text.
 fn end_of(text: &str, characters: usize) -> usize {
     // Most texts have fewer bytes than that.
     let end = (text.len() > characters).then(|| text.char_indices().nth(characters)).flatten();

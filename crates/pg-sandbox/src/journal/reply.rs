@@ -1,4 +1,4 @@
-//! Bodies of replies as the journal may show them.
+//! Bodies of replies in the journal's form.
 
 use std::{borrow::Cow, collections::BTreeSet, sync::LazyLock};
 
@@ -13,7 +13,7 @@ static SENSITIVE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
 
 const HIDDEN: &str = "(hidden)";
 
-/// A body in XML or JSON without the values of what was sensitive in the request.
+/// A body in XML or JSON without the values of sensitive request fields.
 pub(super) fn without_sensitive(body: &str) -> Cow<'_, str> {
     let mut shown = Cow::Borrowed(body);
     for name in &*SENSITIVE {
@@ -26,7 +26,7 @@ pub(super) fn without_sensitive(body: &str) -> Cow<'_, str> {
     shown
 }
 
-/// The text with everything hidden that stands between `before` and `end`; empty values stay empty.
+/// The text with everything between `before` and `end` masked; empty values stay empty.
 fn hidden(text: &str, before: &str, end: char) -> String {
     let mut parts = text.split(before);
     let mut shown = parts.next().unwrap_or_default().to_owned();
@@ -37,7 +37,7 @@ fn hidden(text: &str, before: &str, end: char) -> String {
             escaped = letter == '\\' && !escaped;
             ends
         });
-        // A body that was cut ends within a value.
+        // A truncated body ends within a value.
         let value = length.unwrap_or(part.len());
         shown.push_str(before);
         shown.push_str(if value == 0 { "" } else { HIDDEN });

@@ -1,9 +1,9 @@
-//! What kind of place an IP address is, by the registries of special addresses (RFC 6890 and its
+//! Classes of IP addresses, according to the registries of special addresses (RFC 6890 and its
 //! updates).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of place an IP address is.
+/// The class of an IP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     /// This machine.
@@ -12,13 +12,13 @@ pub(crate) enum Place {
     Private,
     /// The Internet.
     Public,
-    /// Nothing that a callback ever goes to: link-local, metadata services, multicast, unspecified,
+    /// Never a target of callbacks: link-local, metadata services, multicast, unspecified,
     /// documentation, reserved, and transitional forms that hide another address.
     Forbidden,
 }
 
-/// What kind of place an IP address is. An IPv4 address in the clothes of an IPv6 one is judged as
-/// what it is.
+/// The class of an IP address. An IPv4 address embedded in an IPv6 one is classified
+/// as IPv4.
 #[must_use]
 pub(crate) fn place(address: IpAddr) -> Place {
     match address.to_canonical() {
@@ -27,7 +27,7 @@ pub(crate) fn place(address: IpAddr) -> Place {
     }
 }
 
-/// Metadata and host services of clouds that lie outside the link-local range.
+/// Cloud metadata and host services outside the link-local range.
 const METADATA_V4: [Ipv4Addr; 2] = [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16)];
 const METADATA_V6: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)];
@@ -58,7 +58,7 @@ fn place_v6(address: Ipv6Addr) -> Place {
         return Place::Forbidden;
     }
     match address.segments() {
-        // NAT64 leads to the IPv4 address in its last 32 bits: fine if that one is on the Internet.
+        // NAT64 leads to the IPv4 address in its last 32 bits: allowed if that one is on the Internet.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             let [a, b] = high.to_be_bytes();
             let [c, d] = low.to_be_bytes();

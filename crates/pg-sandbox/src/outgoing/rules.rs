@@ -1,11 +1,11 @@
-//! Which places a callback may go to.
+//! The allowed targets of callbacks.
 
 use std::net::IpAddr;
 
 use super::address::{Place, place};
 use crate::{records::CallbackKind, settings::OutgoingAccess};
 
-/// What one callback may do, decided from its kind, its scheme and the settings.
+/// The permissions of one callback, from its kind, its scheme and the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rules {
     this_machine: bool,
@@ -14,8 +14,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Results of the account updater cross the Internet over TLS only (assumption 77); the hosted
-    /// checkout calls back on port 80 too (spec 3 §4.1).
+    /// Account updater results cross the Internet over TLS only (assumption 77); the hosted
+    /// checkout also uses port 80 (spec 3 §4.1).
     pub(super) fn new(kind: CallbackKind, tls: bool, access: &OutgoingAccess) -> Self {
         Self {
             this_machine: access.this_machine,
@@ -24,7 +24,7 @@ impl Rules {
         }
     }
 
-    /// Whether an address may be connected to.
+    /// Whether a connection to an address is allowed.
     pub(super) fn admit(self, address: IpAddr) -> Result<(), Forbidden> {
         match place(address) {
             Place::Loopback if self.this_machine => Ok(()),
@@ -37,7 +37,7 @@ impl Rules {
         }
     }
 
-    /// Whether a host name may be asked for at all, before its addresses are known.
+    /// Whether a host name may be resolved, before its addresses are known.
     pub(super) fn admit_name(self) -> Result<(), Forbidden> {
         if self.internet || self.private_networks { Ok(()) } else { Err(Forbidden::Plain) }
     }
@@ -48,15 +48,15 @@ impl Rules {
     }
 }
 
-/// Why an address is not connected to.
+/// Why a connection to an address is not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Forbidden {
-    /// The settings keep callbacks away from this machine.
-    #[error("callbacks to this machine are switched off")]
+    /// The settings forbid callbacks to this machine.
+    #[error("callbacks to this machine are disabled")]
     ThisMachine,
-    /// The settings do not allow private networks.
-    #[error("callbacks to private networks are not switched on")]
+    /// The settings forbid private networks.
+    #[error("callbacks to private networks are disabled")]
     PrivateNetwork,
     /// It needs TLS.
     #[error("http is for this machine only, use https")]

@@ -1,4 +1,4 @@
-//! The address that a request wants to be called back at.
+//! The callback URL of a request.
 
 use std::net::IpAddr;
 
@@ -9,10 +9,10 @@ use pg_model::format::Format;
 use super::rules::{Forbidden, Rules};
 use crate::{records::CallbackKind, settings::OutgoingAccess};
 
-/// The longest address that is taken, in bytes.
+/// The maximum length of a URL, in bytes.
 const LONGEST: usize = 8 << 10;
 
-/// An address whose text breaks no rule. What its name resolves to is checked when it is connected to.
+/// A valid callback URL. Its resolved addresses are checked before the connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(super) uri: Uri,
@@ -20,7 +20,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The address, if callbacks of this kind may go there (assumptions 18 and 77).
+    /// The URL, if callbacks of this kind may go there (assumptions 18 and 77).
     pub(crate) fn parse(text: &str, kind: CallbackKind, access: &OutgoingAccess) -> Result<Self, BadTarget> {
         let uri = uri(text)?;
         let authority = uri.authority().ok_or(BadTarget::NotAnAddress)?;
@@ -50,12 +50,12 @@ impl Target {
     }
 }
 
-/// The port that an address without one means.
+/// The default port of the scheme.
 pub(crate) const fn default_port(tls: bool) -> u16 {
     if tls { 443 } else { 80 }
 }
 
-/// The address in ASCII, with a path, which a request line needs, and without its fragment, which is never sent.
+/// The URL in ASCII, with a path, which a request line needs, and without its fragment, which is never sent.
 fn uri(text: &str) -> Result<Uri, BadTarget> {
     if text.len() > LONGEST || !Format::Url.admits(text) {
         return Err(BadTarget::NotAnAddress);
@@ -63,7 +63,7 @@ fn uri(text: &str) -> Result<Uri, BadTarget> {
     let address = text.split('#').next().unwrap_or_default();
     let ascii = utf8_percent_encode(address, CONTROLS).to_string();
     let uri: Uri = ascii.parse().map_err(|_| BadTarget::NotAnAddress)?;
-    // Written out, an address without a path has `/`.
+    // The written form of a URL without a path has `/`.
     uri.to_string().parse().map_err(|_| BadTarget::NotAnAddress)
 }
 
@@ -106,20 +106,20 @@ impl Host {
     }
 }
 
-/// Why an address is not called back (error 184). It never quotes the address.
+/// Why a URL is not allowed for callbacks (error 184). The message never quotes the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum BadTarget {
-    /// It is no absolute http or https address with a host.
-    #[error("it is no absolute http or https address")]
+    /// Not an absolute http or https URL with a host.
+    #[error("it is not an absolute http or https URL")]
     NotAnAddress,
-    /// It has a user name or a password.
+    /// Contains a user name or a password.
     #[error("it holds credentials")]
     Credentials,
-    /// The hosted checkout calls back on two ports only (spec 3 §8).
-    #[error("only ports 80 and 443 are called back")]
+    /// The hosted checkout allows two ports only (spec 3 §8).
+    #[error("only ports 80 and 443 are allowed for callbacks")]
     Port,
-    /// It leads where callbacks may not go.
+    /// The target is forbidden.
     #[error(transparent)]
     Forbidden(#[from] Forbidden),
 }
@@ -174,7 +174,7 @@ mod tests {
             ("https://user@localhost/", BadTarget::Credentials),
             ("http://shop.example/", Plain.into()),
             ("http://1.1.1.1/", Plain.into()),
-            // Names to this program; a resolver may see 127.0.0.1 in them, but they are not https.
+            // These are names for this program; a resolver may read them as 127.0.0.1, but they are not https.
             ("http://2130706433/", Plain.into()),
             ("http://0x7f.1/", Plain.into()),
             ("http://localhost.evil.example/", Plain.into()),

@@ -1,4 +1,4 @@
-//! What the sandbox does by itself: what is due now, and what came of it.
+//! Tasks that the sandbox executes by itself: due callbacks, and their results.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -11,14 +11,14 @@ use http::StatusCode;
 use super::Sandbox;
 use crate::{outgoing::Outgoing, service, store::StoreError, timestamp::Timestamp};
 
-/// Real time after which a store that has failed is asked again.
+/// Real time until a failed store is asked again.
 const RETRY: Duration = Duration::from_secs(1);
 
 impl Sandbox {
-    /// Does what is due by itself, and hands out the callbacks that are to be sent now. Each is handed out once; what came of it is to be told
-    /// to [`Sandbox::delivered`]. At most 32 are on their way at a time: ask again after each.
+    /// Executes due tasks, and returns the callbacks to send now. Each is returned once; report its result
+    /// to [`Sandbox::delivered`]. At most 32 are in flight at a time: ask again after each.
     ///
-    /// A callback that was handed out and never reported is handed out again after a restart.
+    /// A callback that was returned and never reported is returned again after a restart.
     pub fn due(&mut self, real_now: Timestamp) -> Vec<Outgoing> {
         let now = self.clock.at(real_now);
         let any = self.schedule.has_batch(now) || self.schedule.has_callback(now) || self.schedule.has_session(now);
@@ -42,28 +42,28 @@ impl Sandbox {
         }
     }
 
-    /// Tells what came of a callback that [`Sandbox::due`] has handed out: the HTTP status that came
-    /// back, or why none did. Any other callback is left as it is.
+    /// Reports the result of a callback from [`Sandbox::due`]: the HTTP status of the response,
+    /// or why there was none. Other callbacks are not changed.
     pub fn delivered(&mut self, real_now: Timestamp, id: &str, result: Result<StatusCode, String>) {
         if !self.schedule.is_in_flight(id) {
             return;
         }
-        // If that cannot be written, the callback counts as on its way until the next start: better
+        // If this cannot be written, the callback counts as in flight until the next start: better
         // than sending it again and again.
         if self.alone(real_now, |context| service::callback::mark(context, id, result)).is_ok() {
             self.schedule.arrive(id);
         }
     }
 
-    /// The real time at which [`Sandbox::due`] may have something, unless requests, reports or a turn
-    /// of the clock come before; nothing when only these can bring something.
+    /// The real time at which [`Sandbox::due`] may return something, unless requests, reports or a clock change
+    /// come first; `None` if only these can cause something.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         let due = self.clock.real_at(self.schedule.next()?)?;
         Some(due.max(self.not_before))
     }
 
-    /// Something that no request asks for, in a transaction of its own.
+    /// A task that no request asks for, in its own transaction.
     fn alone<T>(
         &mut self,
         real_now: Timestamp,
@@ -71,7 +71,7 @@ impl Sandbox {
     ) -> Result<T, StoreError> {
         self.begin()?;
         let mut context = self.context(real_now, IpAddr::V4(Ipv4Addr::LOCALHOST));
-        // A defect must not take the requests down that come after it.
+        // A defect must not affect later requests.
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut context)))
             .unwrap_or_else(|_| Err(StoreError::Engine("a defect of the sandbox".to_owned())));
         let done = done.and_then(|done| context.records.keep().map(|()| done));

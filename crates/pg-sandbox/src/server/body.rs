@@ -1,4 +1,4 @@
-//! Bodies, bounded in size and time, each and together.
+//! Request bodies, bounded in size and time, each and together.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use pg_connections::{BodyError, ConnectionSlot, HeldBody};
 
 use crate::form::FormError;
 
-/// How long a body may take.
+/// The time limit of a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
-/// How much of a body that is too long is read and dropped, so that its sender, who is still
-/// sending, gets to read the answer.
+/// How much of an oversized body is read and discarded, so that its sender, which is still
+/// sending, can read the response.
 const DRAINED: usize = 64 << 20;
 
 /// Reads a body of at most `limit` bytes.

@@ -1,4 +1,4 @@
-//! One connection: requests in, answers out, until either side has enough.
+//! One connection: requests in, responses out, until either side ends it.
 
 use std::{
     pin::pin,
@@ -17,17 +17,17 @@ use tokio::sync::watch;
 use super::{body, writer::Queue};
 use crate::{Peer, ResponseDelivery, form::FormLimits};
 
-/// How long the head of a request may take, and how long a connection may be kept between two requests.
+/// The time limit of a request head, and of an idle connection between two requests.
 const HEAD_TIME: Duration = Duration::from_secs(30);
-/// The most bytes of a head. The address of a card form's redirect is the longest part of one.
+/// The maximum size of a head. The URL of a card form's redirect is its longest part.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// Requests of methods and customers' pages that are answered at the same time: twice as many as share one write.
+/// The number of method calls and customers' page requests in progress: twice as many as share one write.
 const AT_ONCE: usize = 128;
-/// The same for people's pages and the control interface, whose answers may take long.
+/// The same for inspector pages and the control interface, which may take long.
 const LOOKING_ON: usize = 16;
 
-/// What all connections share.
+/// State shared by all connections.
 #[derive(Clone)]
 pub(super) struct Counter {
     queue: Queue,
@@ -45,11 +45,11 @@ impl Counter {
 pub(super) async fn serve(accepted: Accepted, counter: Counter, mut stopped: watch::Receiver<bool>) {
     let Accepted { stream, address, place, .. } = accepted;
     let peer = Peer(address);
-    // Refused in a row.
+    // Consecutive refusals.
     let refused = AtomicU64::new(0);
     let service = service_fn(|request| answer(request, peer, &place, &counter, &refused));
     let connection = http1::Builder::new()
-        // A caller that has said everything may close its side and still wants its answer.
+        // A caller may close its side after the request and still expect the response.
         .half_close(true)
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
@@ -57,9 +57,9 @@ pub(super) async fn serve(accepted: Accepted, counter: Counter, mut stopped: wat
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     tokio::select! {
-        // Errors are the caller's: it went away, or sent what is no HTTP and was told so.
+        // Errors are the caller's: it disconnected, or sent invalid HTTP and got an error.
         _ = connection.as_mut() => {}
-        // Others need the place, and no request of this connection is being answered.
+        // The slot is needed for another connection, and no request of this one is in progress.
         () = place.closed() => {}
         _ = stopped.changed() => {
             connection.as_mut().graceful_shutdown();
@@ -84,7 +84,7 @@ async fn answer(
             (Bytes::new(), None)
         }
     };
-    // Until its turn has come, nothing is done for it, and the connection can be closed in favour of another one.
+    // Before its turn the request is not processed, and the connection can be closed in favour of another one.
     let turns = if parts.uri.path().starts_with("/_sandbox") { &counter.looking_on } else { &counter.calls };
     let turn = turns.take(refused.load(Relaxed)).await;
     place.working();
@@ -98,7 +98,7 @@ async fn answer(
     sent
 }
 
-/// The response, or what a fault makes of it.
+/// The response, or the effect of a fault on it.
 async fn deliver(response: Response<Bytes>) -> Result<Response<Bytes>, NoAnswer> {
     match ResponseDelivery::of(&response) {
         ResponseDelivery::Send => {}
@@ -108,10 +108,10 @@ async fn deliver(response: Response<Bytes>) -> Result<Response<Bytes>, NoAnswer>
     Ok(response)
 }
 
-/// Smaller bodies fit into what the system holds for a connection.
+/// Smaller bodies fit into the system's socket buffer.
 const COUNTED: usize = 16 << 10;
 
-/// The body of a response, which counts among those that wait for their readers if it is large.
+/// The body of a response; a large one counts towards the budget of unread responses.
 fn counted(body: Bytes, place: &ConnectionSlot) -> Bytes {
     if body.len() < COUNTED { body } else { Bytes::from_owner(Unread { _counted: place.reply(body.len()), body }) }
 }
@@ -138,7 +138,7 @@ async fn hold(delay: Duration) {
     tokio::time::sleep(delay).await;
 }
 
-/// Only when the server is being stopped.
+/// Only while the server stops.
 fn stopping() -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_static(b"The sandbox is stopping\n"));
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

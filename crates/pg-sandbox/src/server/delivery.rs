@@ -1,4 +1,4 @@
-//! Sends callbacks and tells the sandbox what came of them.
+//! Sends callbacks and reports the results to the sandbox.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,13 +25,13 @@ use tokio_rustls::TlsConnector;
 use super::{listener::GRACE, writer::Queue};
 use crate::outgoing::{Outgoing, default_port};
 
-/// How long one callback may take, from its name to the end of the answer (assumption 76).
+/// The time limit of one callback, from name resolution to the end of the response (assumption 76).
 const TIME: Duration = Duration::from_secs(10);
-/// How much of the answer is read and dropped (assumption 76).
+/// How much of the response is read and discarded (assumption 76).
 const ANSWER: usize = 64 << 10;
 
-/// Sends callbacks as they come until the server is stopped; those that are on their way then get a
-/// little time, and what does not arrive in it is sent again after the next start.
+/// Sends callbacks until the server stops; those in flight then get a short time,
+/// and are sent again after the next start if they do not finish.
 pub(super) async fn send_all(
     mut due: UnboundedReceiver<Outgoing>,
     courier: Courier,
@@ -41,7 +41,7 @@ pub(super) async fn send_all(
     let mut under_way = JoinSet::new();
     loop {
         tokio::select! {
-            // The sender is gone when the server was dropped, which stops it too.
+            // The sender is gone if the server was dropped, which stops it too.
             _ = stopped.changed() => break,
             outgoing = due.recv() => {
                 let Some(outgoing) = outgoing else { break };
@@ -59,14 +59,14 @@ pub(super) async fn send_all(
     let _ = tokio::time::timeout(GRACE, ended).await;
 }
 
-/// Sends one callback after the other, each over a connection of its own.
+/// Sends callbacks, each over its own connection.
 #[derive(Clone)]
 pub(super) struct Courier {
     tls: TlsConnector,
 }
 
 impl Courier {
-    /// A courier that trusts Mozilla's certificate authorities and these, given as DER.
+    /// A courier that trusts Mozilla's certificate authorities and the given ones, in DER.
     pub(super) fn new(authorities: &[Vec<u8>]) -> Result<Self, rustls::Error> {
         let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         for authority in authorities {
@@ -79,16 +79,16 @@ impl Courier {
         Ok(Self { tls: TlsConnector::from(Arc::new(config)) })
     }
 
-    /// The status that came back in time, or why none did.
+    /// The status received in time, or the error.
     pub(super) async fn deliver(&self, outgoing: Outgoing) -> Result<StatusCode, String> {
         let mut status = None;
         let result = tokio::time::timeout(TIME, self.send(outgoing, &mut status)).await;
         match (status, result) {
-            // Once there is a status, the rest of the answer does not matter.
+            // Once there is a status, the rest of the response does not matter.
             (Some(status), _) => Ok(status),
             (None, Ok(Err(error))) => Err(error),
-            (None, Ok(Ok(()))) => Err("the connection ended without an answer".to_owned()),
-            (None, Err(_)) => Err(format!("no answer within {} seconds", TIME.as_secs())),
+            (None, Ok(Ok(()))) => Err("the connection closed without a response".to_owned()),
+            (None, Err(_)) => Err(format!("no response within {} seconds", TIME.as_secs())),
         }
     }
 
@@ -107,7 +107,7 @@ impl Courier {
     }
 }
 
-/// Resolves the host once, and connects to one of those addresses that the callback may go to.
+/// Resolves the host once, and connects to one of the allowed addresses.
 async fn connect(outgoing: &Outgoing, uri: &Uri, tls: bool) -> Result<TcpStream, String> {
     let host = bare(uri.host().unwrap_or_default());
     let port = uri.port_u16().unwrap_or(default_port(tls));
@@ -131,15 +131,15 @@ fn bare(host: &str) -> &str {
     host.trim_start_matches('[').trim_end_matches(']')
 }
 
-/// The request as a server wants it: path and query, and the host in its header (RFC 9112 §3.2.1).
+/// The request in origin form: path and query, and the host in its header (RFC 9112 §3.2.1).
 fn in_origin_form(request: Request<Bytes>, uri: &Uri) -> Result<Request<Full<Bytes>>, String> {
-    let impossible = |_| "the address cannot be written in a request".to_owned();
+    let impossible = |_| "the URL cannot be used in a request".to_owned();
     let (mut parts, body) = request.into_parts();
     let host = uri.authority().map_or("", |authority| authority.as_str());
     parts.headers.insert(header::HOST, host.parse().map_err(impossible)?);
     parts.headers.insert(header::CONNECTION, header::HeaderValue::from_static("close"));
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    parts.uri = path.parse().map_err(|_| "the address cannot be written in a request".to_owned())?;
+    parts.uri = path.parse().map_err(|_| "the URL cannot be used in a request".to_owned())?;
     Ok(Request::from_parts(parts, Full::new(body)))
 }
 
@@ -158,13 +158,13 @@ where
     let mut answered = std::pin::pin!(answered);
     tokio::select! {
         result = &mut answered => return result,
-        // The other side has closed; what it said before may still have to be read.
+        // The peer has closed; its data may still have to be read.
         _ = connection => {}
     }
     answered.await
 }
 
-/// Reads a bounded part of the answer, so that its sender is not cut off in the middle of a sentence.
+/// Reads a bounded part of the response, so that the sender is not interrupted.
 async fn drain(mut body: Incoming) {
     let mut length = 0;
     while let Some(Ok(frame)) = body.frame().await {
@@ -205,7 +205,7 @@ mod tests {
         Outgoing::of(&callback, "{}".to_owned(), access).unwrap()
     }
 
-    // Time stands still and jumps to the deadline as soon as everybody waits.
+    // Time stands still and jumps to the deadline as soon as all tasks wait.
     #[tokio::test(start_paused = true)]
     async fn a_receiver_that_says_nothing_is_left_after_ten_seconds() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -217,11 +217,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_that_leads_to_this_machine_is_judged_by_where_it_leads() {
-        // The text is no address to the first check; the resolver takes it for 127.0.0.1.
+        // The first check does not read the text as an address; the resolver takes it for 127.0.0.1.
         let strict = OutgoingAccess { this_machine: false, ..OutgoingAccess::default() };
         let courier = Courier::new(&[]).unwrap();
         let error = courier.deliver(outgoing("https://2130706433/", &strict)).await.unwrap_err();
-        let refused = error == "callbacks to this machine are switched off";
+        let refused = error == "callbacks to this machine are disabled";
         assert!(refused || error.starts_with("the host was not found"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! What waits for the thread that owns the sandbox, and when it stops waiting for more.
+//! The queue of the thread that owns the sandbox, and when the thread stops waiting for more.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, Sender},
@@ -11,39 +11,39 @@ use tokio::sync::oneshot;
 
 use crate::inbound::Inbound;
 
-/// The most requests that are handed over together. Fewer than twice as many share one write.
+/// The most requests handed over together. Fewer than twice as many share one write.
 pub(super) const GROUP: usize = 64;
 
 #[expect(clippy::large_enum_variant, reason = "nearly every job is a request, and a box for each would cost more")]
 pub(super) enum Job {
-    /// A request and where its answer goes.
+    /// A request and the channel for its response.
     Answer(Inbound, oneshot::Sender<Response<Bytes>>),
-    /// What came of a callback.
+    /// The result of a callback.
     Report(String, Result<StatusCode, String>),
 }
 
-/// What the thread is told.
+/// A message to the thread.
 pub(super) enum Message {
-    /// Jobs that came up in one round of the runtime.
+    /// Jobs that arrived in one round of the runtime.
     Jobs(Vec<Job>),
-    /// There will be no more jobs.
+    /// There are no more jobs.
     End,
 }
 
-/// Tells the thread when this is dropped that there will be no more jobs.
+/// On drop, tells the thread that there are no more jobs.
 pub(super) struct Last(pub(super) Sender<Message>);
 
 impl Drop for Last {
     fn drop(&mut self) {
-        // When the thread has ended, it need not be told.
+        // If the thread has ended, the message is not needed.
         let _ = self.0.send(Message::End);
     }
 }
 
-/// What has come and is not answered.
+/// Received requests without a response.
 pub(super) struct Inbox {
     messages: Receiver<Message>,
-    /// Where the answers of the requests go, in their order.
+    /// The channels for the responses, in order.
     pub(super) waiting: Vec<oneshot::Sender<Response<Bytes>>>,
     pub(super) reports: Vec<(String, Result<StatusCode, String>)>,
     pub(super) ended: bool,
@@ -54,7 +54,7 @@ impl Inbox {
         Self { messages, waiting: Vec::new(), reports: Vec::new(), ended: false }
     }
 
-    /// Waits for something, at most so long, and takes what has come with it.
+    /// Waits for a message, up to a limit, and takes all that have arrived.
     pub(super) fn wait(&mut self, requests: &mut Vec<Inbound>, most: Option<Duration>) {
         let first = match most {
             None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -68,7 +68,7 @@ impl Inbox {
         self.add(requests);
     }
 
-    /// Takes what has come meanwhile, unless a write is large enough without it.
+    /// Takes the messages that have arrived meanwhile, unless a write is large enough without them.
     pub(super) fn add(&mut self, requests: &mut Vec<Inbound>) {
         while requests.len() < GROUP
             && let Ok(message) = self.messages.try_recv()

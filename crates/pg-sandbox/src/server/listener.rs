@@ -1,4 +1,4 @@
-//! Accepts connections until it is told to stop.
+//! Accepts connections until it is stopped.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::form::FormLimits;
 
-/// How often the runtime is woken at least. A time limit that ends before all others has tokio wake itself with a system call, for
-/// every one that is set until it waits again; this one ends before those of requests, so that they cost nothing.
+/// The minimum wake-up rate of the runtime. A timer that ends before all others makes tokio wake itself with a system call, for
+/// every one that is set until it waits again; this timer ends before those of requests, so that they cost nothing.
 const TICK: Duration = Duration::from_secs(10);
-/// How long the requests that are there may take when the server stops.
+/// The time that requests in progress get when the server stops.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) async fn listen(
@@ -27,7 +27,7 @@ pub(super) async fn listen(
     let counter = Counter::new(queue, limits);
     loop {
         tokio::select! {
-            // The sender is gone when the server was dropped, which stops it too.
+            // The sender is gone if the server was dropped, which stops it too.
             _ = stopped.changed() => break,
             accepted = acceptor.next() => {
                 connections.spawn(connection::serve(accepted, counter.clone(), stopped.clone()));
@@ -38,6 +38,6 @@ pub(super) async fn listen(
     }
     drop((acceptor, counter));
     let ended = async { while connections.join_next().await.is_some() {} };
-    // What is left after that is cut off when the set is dropped.
+    // The remaining connections are closed when the set is dropped.
     let _ = tokio::time::timeout(GRACE, ended).await;
 }

@@ -1,4 +1,4 @@
-//! Answers wait here until what they acknowledge is on the disk.
+//! Holds responses until the changes that they acknowledge are on disk.
 
 use std::{
     io,
@@ -18,23 +18,23 @@ use tokio::sync::{
 
 use crate::store::{StoreError, Syncer};
 
-/// Where an answer goes, and the answer.
+/// A response and its channel.
 type Answer = (oneshot::Sender<Response<Bytes>>, Response<Bytes>);
 
-/// Where groups of answers go back to the runtime of the connections: to wake it once for a group costs a system call, to
-/// wake it for each answer would cost one each.
+/// The channel for groups of responses to the runtime of the connections: waking the runtime once per group costs one system call,
+/// waking it for each response would cost one each.
 type GroupSender = UnboundedSender<Vec<Answer>>;
 
-/// Lets answers go, in the order in which they were given.
+/// Sends responses, in their order.
 pub(super) enum Release {
-    /// The store has nothing to wait for.
+    /// The store needs no sync.
     AtOnce(GroupSender),
-    /// A thread syncs and lets go.
+    /// A thread syncs and sends.
     Synced { groups: Sender<Vec<Answer>>, failure: Arc<OnceLock<StoreError>>, thread: thread::JoinHandle<()> },
 }
 
 impl Release {
-    /// Belongs into the runtime of the connections.
+    /// Must be called on the runtime of the connections.
     pub(super) fn start(syncer: Option<Syncer>) -> io::Result<Self> {
         let (door, opened) = unbounded_channel();
         tokio::spawn(let_go(opened));
@@ -52,7 +52,7 @@ impl Release {
         Ok(Self::Synced { groups, failure, thread })
     }
 
-    /// Lets these go once everything that was committed by now is on the disk.
+    /// Sends these responses once everything committed so far is on disk.
     pub(super) fn after_sync(&self, answers: Vec<Answer>) {
         match self {
             Self::AtOnce(door) => {
@@ -60,13 +60,13 @@ impl Release {
                 let _ = door.send(answers);
             }
             Self::Synced { groups, .. } => {
-                // The thread has only ended if the disk has failed; then these must not go.
+                // The thread ends only if the disk has failed; then these responses must not be sent.
                 let _ = groups.send(answers);
             }
         }
     }
 
-    /// Why the disk keeps nothing any more.
+    /// Why the disk no longer stores anything.
     pub(super) fn failure(&self) -> Option<&StoreError> {
         match self {
             Self::AtOnce(_) => None,
@@ -74,21 +74,21 @@ impl Release {
         }
     }
 
-    /// Returns when the last answer is on its way.
+    /// Returns when the last response is on its way.
     pub(super) fn finish(self) {
         if let Self::Synced { groups, thread, .. } = self {
             drop(groups);
-            // It fails only when it has panicked, which has been reported.
+            // It fails only after a panic, which has been reported.
             let _ = thread.join();
         }
     }
 }
 
-/// Groups of answers that the writer has handed over, each after its commit.
+/// Groups of responses from the writer, each after its commit.
 trait Groups<A> {
-    /// The next one; waits for it. Nothing when the writer has ended.
+    /// Waits for the next one; `None` when the writer has ended.
     fn wait(&self) -> Option<Vec<A>>;
-    /// One that is there already.
+    /// The next one, if it has arrived.
     fn more(&self) -> Option<Vec<A>>;
 }
 
@@ -109,7 +109,7 @@ fn run<A>(
     failure: &OnceLock<StoreError>,
 ) {
     while let Some(mut answers) = groups.wait() {
-        // Whatever was handed over by now was committed by now: one sync serves all of it.
+        // Every group received by now was committed before: one sync serves all of them.
         while let Some(more) = groups.more() {
             answers.extend(more);
         }
@@ -127,7 +127,7 @@ fn run<A>(
 async fn let_go(mut opened: UnboundedReceiver<Vec<Answer>>) {
     while let Some(answers) = opened.recv().await {
         for (to, answer) in answers {
-            // A caller that has gone away misses its answer; what it asked for has happened.
+            // A disconnected caller misses its response; its request was executed.
             let _ = to.send(answer);
         }
     }

@@ -1,4 +1,4 @@
-//! The real clock and the system's randomness, which the core gets as arguments.
+//! The real clock and the system's randomness, which the core takes as arguments.
 
 use std::{
     io,
@@ -11,7 +11,7 @@ use crate::Timestamp;
 pub(super) fn now() -> Timestamp {
     #[expect(clippy::disallowed_methods, reason = "the one place where real time comes in")]
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-    // A clock that stands before 1970 counts as 1970.
+    // A clock before 1970 counts as 1970.
     let millis = since_epoch.map_or(0, |duration| duration.as_millis());
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
@@ -19,7 +19,7 @@ pub(super) fn now() -> Timestamp {
 /// An unpredictable seed for [`crate::Sandbox::open`].
 ///
 /// # Errors
-/// When the system gives no random bytes.
+/// If the operating system provides no random bytes.
 pub(crate) fn random_seed() -> io::Result<[u8; 32]> {
     let mut seed = [0; 32];
     #[expect(clippy::disallowed_methods, reason = "the one place where real randomness comes in")]

@@ -1,9 +1,9 @@
-//! One thread owns the sandbox: it takes what is queued and has it answered with one write. A second thread lets the
-//! answers go once that write is on the disk; meanwhile the first goes on with what has been queued since. Between
-//! requests it hands out the callbacks that are due.
+//! One thread owns the sandbox: it takes the queued requests and handles them with one write. A second thread sends the
+//! responses once that write is on disk; meanwhile the first continues with newly queued requests. Between
+//! requests it hands out due callbacks.
 //!
-//! Threads wake each other once for a group, not once for each request: whatever connections have read before the runtime
-//! gets to [`forward`] is handed over together, and so are the answers on their way back ([`Release`]).
+//! Threads wake each other once per group, not once per request: all requests that connections have read before the runtime
+//! runs [`forward`] are handed over together, and so are the responses on their way back ([`Release`]).
 
 use std::{
     io,
@@ -29,11 +29,11 @@ use super::{
 };
 use crate::{Outgoing, Sandbox, Settings, inbound::Inbound};
 
-/// The longest sleep while something is to come, so that a real clock that is turned is noticed.
+/// The longest sleep while a task is due later, so that a change of the real clock is noticed.
 const NAP: Duration = Duration::from_secs(60);
 
-/// Hands requests and reports to the thread that owns the sandbox. There is at most one of each
-/// connection and of each callback on its way in the queue, so their numbers bound it.
+/// Passes requests and reports to the thread that owns the sandbox. The queue has at most one entry per
+/// connection and per callback in flight, so their limits bound it.
 #[derive(Clone)]
 pub(super) struct Queue {
     jobs: UnboundedSender<Job>,
@@ -41,7 +41,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// The answer to a request, once it is durable; nothing when the thread has ended.
+    /// The response to a request, once it is durable; `None` if the thread has ended.
     pub(super) async fn answer(&self, request: Request<Bytes>) -> Option<Response<Bytes>> {
         let (answer, answered) = oneshot::channel();
         let inbound = Inbound::new(&self.settings, request);
@@ -49,14 +49,14 @@ impl Queue {
         answered.await.ok()
     }
 
-    /// Tells what came of a callback.
+    /// Reports the result of a callback.
     pub(super) fn report(&self, id: String, result: Result<StatusCode, String>) {
-        // When the thread has ended, the callback counts as not sent.
+        // If the thread has ended, the callback counts as not sent.
         let _ = self.jobs.send(Job::Report(id, result));
     }
 }
 
-/// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is gone. Belongs into the runtime of
+/// Starts the thread, which sends due callbacks to `due`; it ends when every [`Queue`] is dropped. Must be called on the runtime of
 /// the connections.
 pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Result<(Queue, thread::JoinHandle<()>)> {
     let (jobs, queued) = unbounded_channel();
@@ -70,11 +70,11 @@ pub(super) fn start(sandbox: Sandbox, due: UnboundedSender<Outgoing>) -> io::Res
     Ok((Queue { jobs, settings }, handle))
 }
 
-/// Hands the jobs that came up in one round of the runtime to the thread, together.
+/// Passes the jobs of one round of the runtime to the thread, together.
 async fn forward(mut queued: UnboundedReceiver<Job>, messages: Sender<Message>, end: Last) {
     loop {
         let mut group = Vec::new();
-        // Nothing is left to be done when every queue is gone, or when the thread has ended.
+        // Done when every queue is dropped, or when the thread has ended.
         if queued.recv_many(&mut group, GROUP).await == 0 || messages.send(Message::Jobs(group)).is_err() {
             return drop(end);
         }
@@ -85,7 +85,7 @@ fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, 
     let mut requests = Vec::with_capacity(GROUP);
     while !inbox.ended {
         for outgoing in sandbox.due(system::now()) {
-            // When the server is being stopped, it is sent after the next start.
+            // If the server is stopping, it is sent after the next start.
             let _ = due.send(outgoing);
         }
         inbox.wait(&mut requests, sandbox.next_due().map(|due| due.since(system::now()).min(NAP)));

@@ -1,10 +1,10 @@
-//! What a response rests on: the clause of the specification, and the assumptions.
+//! The basis of a response: the clause of the specification, and the assumptions.
 
 use std::fmt::Write as _;
 
 use http::{HeaderName, HeaderValue};
 
-/// The header that carries it, for example `pg-basis: 2 4.4, A12`: document and section, then assumptions.
+/// The header for it, for example `pg-basis: 2 4.4, A12`: document and section, then assumptions.
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("pg-basis");
 
 /// A clause such as `2 §4.4` and the numbers of assumptions, in ascending order.
@@ -37,13 +37,13 @@ impl Basis {
         other.assumptions.iter().for_each(|&number| self.assume(number));
     }
 
-    /// Whether the clause is one of this document.
+    /// Whether the clause is in this document.
     pub(crate) fn is_of(&self, document: char) -> bool {
         self.clause.starts_with(document)
     }
 
-    /// The value of the header, in ASCII, since strict clients refuse a header with a section sign; nothing where the
-    /// specification has nothing to say.
+    /// The value of the header, in ASCII, since strict clients refuse a header with a section sign; `None` if the
+    /// specification does not cover it.
     pub(crate) fn header(&self) -> Option<HeaderValue> {
         let mut text = self.clause.replace('§', "");
         for number in &self.assumptions {

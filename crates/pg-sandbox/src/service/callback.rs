@@ -1,5 +1,5 @@
-//! Outgoing callbacks: journaled with the request that causes them, handed out when they are due, and
-//! marked with what came of them. Only finished batches and hosted payments cause one (assumption 138).
+//! Outgoing callbacks: journaled with the request that causes them, returned when they are due, and
+//! updated with their results. Only finished batches and hosted payments cause one (assumption 138).
 
 use http::StatusCode;
 
@@ -11,23 +11,23 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// A callback in the making.
+/// A new callback.
 pub(crate) struct NewCallback<'a> {
     /// The merchant's name.
     pub(crate) merchant: &'a str,
-    /// What it tells.
+    /// Its kind.
     pub(crate) kind: CallbackKind,
-    /// The key of the batch or the transaction that it is about.
+    /// The key of its batch or transaction.
     pub(crate) about: &'a str,
-    /// Where it goes: an address that [`check`] has accepted.
+    /// Its URL, accepted by [`check`].
     pub(crate) url: &'a str,
     /// The content type of the body.
     pub(crate) content_type: &'static str,
-    /// What it says; no card number.
+    /// The body; it has no card number.
     pub(crate) body: String,
 }
 
-/// Refuses an address that callbacks of this kind may not go to: error 184 (assumptions 18 and 77).
+/// Refuses a URL that is not allowed for callbacks of this kind: error 184 (assumptions 18 and 77).
 pub(crate) fn check(context: &Context<'_>, kind: CallbackKind, url: &str) -> Result<(), Refusal> {
     let assumption = match kind {
         CallbackKind::AccountUpdater => 77,
@@ -42,8 +42,8 @@ pub(crate) fn check(context: &Context<'_>, kind: CallbackKind, url: &str) -> Res
     }
 }
 
-/// Puts a callback on its way, as of `now`: it is sent once, as soon as the request that causes it is
-/// durable, unless callbacks were told to misbehave.
+/// Schedules a callback at `now`: it is sent once, as soon as the request that causes it is
+/// durable, unless the behaviour of callbacks was changed.
 pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Timestamp) -> Result<(), StoreError> {
     let misbehaviour = next_misbehaviour(context)?;
     let key = context.keys.record(now);
@@ -63,7 +63,7 @@ pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Time
         key: key.clone(),
     };
     if callback.deliveries_left == 0 {
-        callback.give_up(now, "it was told to fail and never sent");
+        callback.give_up(now, "it was set to fail and not sent");
     } else {
         context.schedule.note_callback(callback.due);
     }
@@ -71,7 +71,7 @@ pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Time
     context.records.put(&callback)
 }
 
-/// The callbacks that are due, as long as there is room for them on the way. Who sends them has to
+/// The due callbacks, as far as there is room for them in flight. The caller must
 /// mark them as departed once this is durable.
 pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, StoreError> {
     let mut outgoing: Vec<Outgoing> = Vec::new();
@@ -95,7 +95,7 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
     Ok(outgoing)
 }
 
-/// Pending callbacks that are due by then and not on their way, the earliest first; at least one more
+/// Pending callbacks that are due by then and not in flight, earliest first; at least one more
 /// than there is room for, if there are so many.
 fn waiting(context: &mut Context<'_>, by: &str) -> Result<Vec<Callback>, StoreError> {
     let limit = u32::try_from(crate::schedule::IN_FLIGHT + 1).unwrap_or(u32::MAX);
@@ -104,16 +104,16 @@ fn waiting(context: &mut Context<'_>, by: &str) -> Result<Vec<Callback>, StoreEr
     Ok(found)
 }
 
-/// The request that delivers a callback, or why it cannot be sent any more.
+/// The request that delivers a callback, or why it cannot be sent.
 fn ready(context: &mut Context<'_>, callback: &Callback) -> Result<Result<Outgoing, String>, StoreError> {
     let Some(body) = context.records.get::<CallbackBody>(&callback.key)? else {
         return Ok(Err("its body is lost".to_owned()));
     };
     let outgoing = Outgoing::of(callback, body.text, &context.settings.outgoing);
-    Ok(outgoing.map_err(|reason| format!("the address is not called back: {reason}")))
+    Ok(outgoing.map_err(|reason| format!("the URL is not allowed for callbacks: {reason}")))
 }
 
-/// Notes what came of a callback that was handed out.
+/// Records the result of a callback.
 pub(crate) fn mark(context: &mut Context<'_>, id: &str, result: Result<StatusCode, String>) -> Result<(), StoreError> {
     if let Some(mut callback) = context.records.get::<Callback>(id)? {
         callback.attempted(context.now, result);
@@ -125,8 +125,8 @@ pub(crate) fn mark(context: &mut Context<'_>, id: &str, result: Result<StatusCod
     Ok(())
 }
 
-/// Sends a callback again: one that waits for its time goes now, one that is on its way or has been
-/// sent comes once more. Nothing when there is no such callback.
+/// Sends a callback again: a scheduled one is sent now; one in flight or already
+/// sent is sent once more. `None` if there is no such callback.
 pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Callback>, StoreError> {
     let Some(mut callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
     if callback.status != CallbackStatus::Pending || context.schedule.is_in_flight(id) {
@@ -139,13 +139,13 @@ pub(crate) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Option<Ca
     Ok(Some(callback))
 }
 
-/// What the next callbacks were told to do.
+/// The settings for the next callbacks.
 pub(crate) fn behaviour(context: &mut Context<'_>) -> Result<Vec<CallbackBehaviour>, StoreError> {
     let known = context.records.get::<Meta>(Meta::CALLBACK_BEHAVIOUR)?;
     Ok(known.and_then(|meta| serde_json::from_value(meta.value).ok()).unwrap_or_default())
 }
 
-/// Tells the next callbacks what to do; an empty list lets all of them arrive once and in time.
+/// Changes the settings for the next callbacks; an empty list restores the default.
 pub(crate) fn set_behaviour(context: &mut Context<'_>, list: &[CallbackBehaviour]) -> Result<(), StoreError> {
     context.records.put(&Meta::callback_behaviour(list))
 }

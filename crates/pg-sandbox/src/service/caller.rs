@@ -1,4 +1,4 @@
-//! Who calls: a program on this machine, one elsewhere, a proxy, or a web page through a user's browser.
+//! The caller: a program on this machine, one elsewhere, a proxy, or a web page through a user's browser.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -6,11 +6,11 @@ use http::{HeaderMap, Request, Version, header, uri::Authority};
 
 use crate::{Peer, settings::Settings};
 
-/// The host that a request names. Two `Host` headers, user information, a port that is none, another host in the request line, or no
+/// The host that a request names. Two `Host` headers, user information, an invalid port, another host in the request line, or no
 /// host over a connection are refused.
 pub(super) enum Host {
     Named(Authority),
-    /// The request did not come over a connection: a test holds the sandbox in its own process.
+    /// The request did not come over a connection: a test runs the sandbox in its own process.
     InProcess,
     Invalid,
 }
@@ -36,7 +36,7 @@ impl Host {
     }
 }
 
-/// Whether there is nothing but a name or an address, and a port that is one.
+/// Whether this is only a name or an address, with a valid port.
 fn is_host_and_port(host: &Authority) -> bool {
     let (name, port) = (host.host(), host.as_str().strip_prefix(host.host()));
     let is_port =
@@ -48,7 +48,7 @@ fn is_host_and_port(host: &Authority) -> bool {
         && address.map_or_else(is_name, |address| address.parse::<Ipv6Addr>().is_ok())
 }
 
-/// Whether a name cannot be pointed here by a stranger (DNS rebinding): an address, `localhost`, or one that the settings list.
+/// Whether an attacker cannot point a name here (DNS rebinding): an address, `localhost`, or a name in the settings.
 pub(super) fn is_ours(host: &Authority, settings: &Settings) -> bool {
     let name = host.host().trim_end_matches('.');
     let address = name.trim_start_matches('[').trim_end_matches(']');
@@ -59,7 +59,7 @@ pub(super) fn is_ours(host: &Authority, settings: &Settings) -> bool {
         || public.is_some_and(|(_, authority)| authority.trim_end_matches('/').eq_ignore_ascii_case(host.as_str()))
 }
 
-/// What proxies, tunnels and content delivery networks add to a request.
+/// Headers that proxies, tunnels and content delivery networks add to a request.
 const FORWARDING: [&str; 29] = [
     "forwarded",
     "via",
@@ -92,7 +92,7 @@ const FORWARDING: [&str; 29] = [
     "x-proxy-id",
 ];
 
-/// What the names of such headers begin with.
+/// The prefixes of such headers.
 const FORWARDING_PREFIXES: [&str; 14] = [
     "x-forwarded",
     "x-original-",
@@ -110,16 +110,16 @@ const FORWARDING_PREFIXES: [&str; 14] = [
     "x-vercel-",
 ];
 
-/// Whether the request passed through a proxy, so that the peer's address says nothing about the caller. A proxy may add nothing, but
-/// then it often speaks HTTP/1.0, which no program of today does.
+/// Whether the request passed through a proxy, so that the peer's address says nothing about the caller. A proxy may add no header, but
+/// then it often uses HTTP/1.0, which current programs do not.
 pub(super) fn is_forwarded<B>(request: &Request<B>) -> bool {
     let added =
         |name: &str| FORWARDING.contains(&name) || FORWARDING_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     request.version() < Version::HTTP_11 || request.headers().keys().any(|name| added(name.as_str()))
 }
 
-/// Whether a page of another site has made a browser send the request (Fetch Metadata). A link that a user follows to a page
-/// or a list is none: no other page sees what comes back.
+/// Whether a page of another site made a browser send the request (Fetch Metadata). A link that a user follows to a page
+/// or a list does not count: no other page sees the response.
 pub(super) fn is_cross_site<B>(request: &Request<B>) -> bool {
     let headers = request.headers();
     let is = |name: &str, wanted: &str| headers.get(name).is_some_and(|value| value == wanted);
@@ -129,7 +129,7 @@ pub(super) fn is_cross_site<B>(request: &Request<B>) -> bool {
     !followed && !headers.get_all("sec-fetch-site").iter().all(own)
 }
 
-/// Whether the page that a browser says it comes from is on another host: browsers that send no `Origin` say that.
+/// Whether the page that the browser names is on another host, for browsers that send no `Origin`.
 fn has_foreign_referer(headers: &HeaderMap, settings: &Settings) -> bool {
     let is_foreign = |referer: &http::HeaderValue| {
         let address = http::Uri::try_from(referer.as_bytes()).ok();
@@ -138,10 +138,10 @@ fn has_foreign_referer(headers: &HeaderMap, settings: &Settings) -> bool {
     headers.get_all(header::REFERER).iter().any(is_foreign)
 }
 
-/// Why a server-to-server method does not take this request (assumption 195); nothing when it does.
+/// Why a server-to-server method refuses this request (assumption 195); `None` if it does not.
 ///
-/// The documents forbid calls from a customer's browser (spec 2 §1.2). A page that a developer happens to visit could otherwise
-/// pay with the published credentials, or lock the developer out.
+/// The documents forbid calls from a customer's browser (spec 2 §1.2). Otherwise a page that a developer visits could
+/// pay with the public credentials, or lock the developer out.
 pub(super) fn refused_as_browser<B>(request: &Request<B>, settings: &Settings) -> Option<&'static str> {
     let headers = request.headers();
     let site = headers.get_all("sec-fetch-site").iter().any(|site| site != "none");
@@ -204,7 +204,7 @@ mod tests {
         let refused = |headers: &[(&'static str, &str)]| refused_as_browser(&request(headers), &Settings::default());
         let host = ("host", "127.0.0.1:8480");
         assert_eq!(refused(&[host]), None);
-        // Node's fetch sends this one, and it is no browser.
+        // Node's fetch sends this one, and it is not a browser.
         assert_eq!(refused(&[host, ("sec-fetch-mode", "cors")]), None);
         assert_eq!(refused(&[("host", "sandbox:8480")]), None);
         assert_eq!(refused(&[host, ("referer", "http://127.0.0.1:8480/")]), None);

@@ -60,7 +60,7 @@ pub(crate) struct Context<'a> {
     pub(crate) unheard: bool,
     /// The encoding that the request asked its reply in.
     pub(crate) encoding: Encoding,
-    /// What the answer rests on; a method adds the assumptions that it meets.
+    /// Basis of the reply; a method adds the assumptions that it meets.
     pub(crate) basis: Basis,
     /// What the caller should know although the request is answered, whether or not it is refused.
     pub(crate) warnings: Warnings,

@@ -1,5 +1,5 @@
-//! The control interface below `/_sandbox/`: JSON about, and switches of, the sandbox itself. The inspector shows the
-//! same to people, and its buttons make the same calls.
+//! The control interface below `/_sandbox/`: JSON to inspect and control the sandbox itself. The inspector shows the
+//! same data to people, and its buttons make the same calls.
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode};
@@ -22,8 +22,8 @@ pub(super) use access::{Denied, check};
 pub(super) use listing::Listing;
 pub(super) use lists::List;
 
-/// Answers a call of the control interface; `path` is what follows `/_sandbox/`. What a call that is
-/// refused has written is undone.
+/// Answers a call of the control interface; `path` is the part after `/_sandbox/`. The changes of a refused call
+/// are undone.
 pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let answer = match check(context, request) {
         Ok(()) => call(context, path, request)?,
@@ -37,24 +37,24 @@ fn refuse(denied: Denied) -> Reply {
     if denied.status == StatusCode::UNAUTHORIZED { reply.asking_for_a_password() } else { reply }
 }
 
-/// What a call comes to.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) struct Answer {
     /// The HTTP status.
     pub(super) status: StatusCode,
-    /// What is shown; of a call that is refused, an object with the reason as `error`.
+    /// The content; for a refused call, an object with the reason as `error`.
     pub(super) shown: Value,
     link: Option<HeaderValue>,
     allow: Option<&'static str>,
 }
 
 impl Answer {
-    /// Why the call is refused; nothing when it is not.
+    /// Why the call is refused; `None` if it is not.
     pub(super) fn refused(&self) -> Option<&str> {
         if self.status.is_success() { None } else { self.shown["error"].as_str() }
     }
 
-    /// The same with a `Link` to what comes next.
+    /// The same with a `Link` to the next page.
     fn linking(self, link: HeaderValue) -> Self {
         Self { link: Some(link), ..self }
     }
@@ -111,7 +111,7 @@ fn not_accepted(segments: &[&str]) -> Answer {
 const NO_SUCH_CALL: &str = "no such call; known are merchants, cards, clock, faults, addresses, requests, transactions, \
      tokens, sessions, authentications, checkouts, batches, callbacks and sms";
 
-/// Which HTTP methods a known path takes: in words, and for the header `Allow`.
+/// The HTTP methods of a known path: in words, and for the header `Allow`.
 fn accepted(segments: &[&str]) -> Option<(&'static str, &'static str)> {
     const READ: (&str, &str) = ("only GET is accepted here", "GET, HEAD");
     Some(match segments {

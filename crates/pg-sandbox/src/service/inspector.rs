@@ -110,12 +110,12 @@ fn problem(context: &Context<'_>, status: StatusCode, reason: &str) -> Reply {
 }
 
 fn missing(context: &Context<'_>) -> Reply {
-    let reason = "Nothing has this address. What a restart or the journal has forgotten is gone.";
+    let reason = "There is no page at this URL. Entries that a restart or the journal dropped are gone.";
     problem(context, StatusCode::NOT_FOUND, reason)
 }
 
 fn wrong_method(context: &Context<'_>, allowed: &'static str) -> Reply {
-    let reason = "Nothing at this address takes this HTTP method.";
+    let reason = "This URL does not accept this HTTP method.";
     problem(context, StatusCode::METHOD_NOT_ALLOWED, reason).allowing(allowed)
 }
 
@@ -127,6 +127,6 @@ fn see(path: &str) -> Result<Reply, Refusal> {
 
 /// Who may not use the inspector gets no page of it.
 fn refused(denied: Denied) -> Reply {
-    let page = Reply::inspector(denied.status, frame::bare("The inspector is not open to you", denied.reason));
+    let page = Reply::inspector(denied.status, frame::bare("Access to the inspector is denied", denied.reason));
     if denied.status == StatusCode::UNAUTHORIZED { page.asking_for_a_password() } else { page }
 }

@@ -160,7 +160,7 @@ pub(crate) fn call(
 ) -> Result<Reply, Refusal> {
     context.basis = Basis::new(info.source);
     let entry = find(info).ok_or_else(|| {
-        Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).about("this sandbox does not carry it out").assuming(49)
+        Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).about("this sandbox does not implement it").assuming(49)
     })?;
     if request.method() != http::Method::POST {
         return Err(SandboxErrorCode::METHOD_NOT_ALLOWED.into());

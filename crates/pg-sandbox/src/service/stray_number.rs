@@ -28,7 +28,7 @@ pub(super) fn warn(info: &MethodInfo, form: &Form, warnings: &mut Warnings) -> b
     for (name, value) in form.iter().filter(|(_, value)| has_digits(value)) {
         if takes_any_text(info, name) && is_likely(name, value) {
             found = true;
-            let told = "holds what looks like a card number, which belongs in cardNumber alone";
+            let told = "contains a value like a card number, which belongs in cardNumber only";
             if warnings.is_full() { warnings.leave_out(1) } else { warnings.add(&format!("{} {told}", shown(name))) }
         }
     }
@@ -46,7 +46,7 @@ pub(super) fn warn_of_head<B>(request: &Request<B>, warnings: &mut Warnings) -> 
         if has_digits(&value) && is_likely(name, &value) {
             found = true;
             let place = if name.is_empty() { "the address".to_owned() } else { format!("the header {}", shown(name)) };
-            warnings.add(&format!("{place} holds what looks like a card number, and addresses and headers are logged"));
+            warnings.add(&format!("{place} contains a value like a card number, and URLs and headers are logged"));
         }
     }
     found

@@ -10,10 +10,10 @@ pub enum StoreError {
     #[error("the store is in use by another process")]
     InUse,
     /// The file was not made by this program.
-    #[error("the file is not a sandbox store; it was left as it is")]
+    #[error("the file is not a sandbox store; it was not changed")]
     Foreign,
     /// The file was made by a later version of this program.
-    #[error("the store has format {found}, this program knows formats up to {known}; it was left as it is")]
+    #[error("the store has format {found}, this program supports formats up to {known}; it was not changed")]
     Newer {
         /// The format of the file.
         found: i64,
@@ -24,22 +24,22 @@ pub enum StoreError {
     #[error("the disk is full")]
     Full,
     /// The engine undid the whole transaction by itself, after an error such as a full disk.
-    #[error("the store gave the transaction up, for example because the disk is full")]
+    #[error("the store rolled the transaction back, for example because the disk is full")]
     Lost,
     /// The disk reported an error after it had taken what was written.
-    #[error("start again: the disk did not keep what was written ({0})")]
+    #[error("restart the sandbox: a write did not reach the disk ({0})")]
     Unsynced(String),
     /// The file is damaged, or another program has altered it.
-    #[error("the store is damaged or was altered: {0}; put a copy of all of its files back")]
+    #[error("the store is damaged or was altered: {0}; restore a copy of all of its files")]
     Damaged(String),
     /// The file was sealed with another key.
-    #[error("the store was sealed with another key; put that key file back beside it")]
+    #[error("the store was sealed with another key; restore that key file beside it")]
     WrongKey,
     /// The file, or one of those beside it, is a symbolic link.
-    #[error("{path} is a symbolic link; name the file that it leads to", path = .0.display())]
+    #[error("{path} is a symbolic link; name its target", path = .0.display())]
     Link(PathBuf),
     /// The path, or one of those beside it, is a folder or another thing that is no file.
-    #[error("{path} is no file; name a file for the store", path = .0.display())]
+    #[error("{path} is not a file; name a file for the store", path = .0.display())]
     NoFile(PathBuf),
     /// A record cannot be written or read as JSON.
     #[error("a record of {table} cannot be written or read: {problem}")]

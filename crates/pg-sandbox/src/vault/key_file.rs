@@ -146,13 +146,13 @@ fn parse_key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
 #[non_exhaustive]
 pub enum KeyFileError {
     /// It cannot be read or made.
-    #[error("the key file {path} cannot be read or made: {problem}", path = .0.display(), problem = .1)]
+    #[error("cannot read or create the key file {path}: {problem}", path = .0.display(), problem = .1)]
     Io(PathBuf, #[source] io::Error),
     /// Its content is not 64 hexadecimal digits.
     #[error("the key file {path} does not hold 64 hexadecimal digits", path = .0.display())]
     Unreadable(PathBuf),
     /// Others than its owner may read or write it.
-    #[error("others than its owner may use the key file; run: chmod 600 {path}", path = .0.display())]
+    #[error("the key file is accessible to other users; run: chmod 600 {path}", path = .0.display())]
     Shared(PathBuf),
 }
 

@@ -135,7 +135,7 @@ fn it_can_be_told_to_fail() {
     assert!(desk.due().is_empty());
     let newest = desk.newest();
     assert_eq!((&newest["status"], &newest["attempts"]), (&json!("failed"), &json!(0)));
-    assert_eq!(newest["lastResult"]["error"], "it was told to fail and never sent");
+    assert_eq!(newest["lastResult"]["error"], "it was set to fail and not sent");
     desk.tell(&format!("callbacks/{}/redeliver", newest["id"].as_str().unwrap()), "");
     desk.deliver(200);
     assert_eq!(desk.newest()["status"], "delivered");

@@ -61,7 +61,7 @@ fn a_misspelt_parameter_is_warned_of_in_the_header_and_the_journal() {
     let refused = shop.ask(Method::POST, "/v3/token/enable/json?cardKey=x", "cardkey=x&ApiKey=y");
     assert_eq!(
         refused.headers["pg-warning"],
-        "parameters in the address were ignored: send them in the body; \
+        "parameters in the URL were ignored: send them in the body; \
          cardkey is not a parameter of token/enable and is not read: did you mean cardKey?; \
          ApiKey is not a parameter of token/enable and is not read: did you mean apiKey?"
     );

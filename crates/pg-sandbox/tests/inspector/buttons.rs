@@ -147,7 +147,7 @@ fn the_schemes_are_told_what_to_answer() {
     let token = shop.token();
     let page = shop.done("pages/updater", &[("cardKey", &token), ("response", "705")]);
     assert!(page.says("411111******1111 705"), "{}", page.text());
-    assert!(shop.done("pages/updater/forget", &[]).says("The schemes answer as usual."));
+    assert!(shop.done("pages/updater/forget", &[]).says("The schemes give their default answers."));
     let page = shop.press("pages/updater", &[("cardKey", "nothing"), ("response", "705")]);
     assert!(page.status == 400 && page.says("no token with this cardKey"), "{}", page.text());
     // A number in the wrong place is not shown again: it is looked for in every answer.

@@ -50,9 +50,9 @@ fn a_request_is_explained() {
 fn faults_and_refusals_are_explained() {
     let mut shop = Shop::new();
     for (kind, answer, effect) in [
-        ("drop-request", "Answer nothing", "Nothing was carried out, and the connection was closed."),
+        ("drop-request", "Answer nothing", "The call was not executed, and the connection was closed."),
         ("drop-reply", "Answer 200", "It was carried out and is durable"),
-        ("garble", "Answer 200", "It was carried out; the answer below went out damaged."),
+        ("garble", "Answer 200", "The call was executed; the reply below was damaged."),
         ("status", "Answer 503, error 998", "the answer was made up"),
     ] {
         shop.done("pages/faults", &[("method", "*"), ("kind", kind), ("times", "1"), ("status", "503")]);
@@ -80,13 +80,7 @@ fn a_transaction_says_what_can_still_be_done_to_it() {
     let page = entry(&mut shop, "transactions", &key);
     assert_says(
         &page,
-        &[
-            "Nothing: the reservation",
-            "Captured 4.00 GBP",
-            "itemName0 Tea",
-            "Cancelled 1.00 GBP",
-            "What was done to it",
-        ],
+        &["Nothing: the reservation", "Captured 4.00 GBP", "itemName0 Tea", "Cancelled 1.00 GBP", "History"],
     );
     assert!(page.html.contains(&format!("/_sandbox/pages/transactions/{captured}\"")));
     let page = entry(&mut shop, "transactions", &captured);

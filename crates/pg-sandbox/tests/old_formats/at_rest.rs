@@ -36,7 +36,7 @@ fn a_card_number_in_free_text_is_taken_sealed_masked_and_told() {
         let header = |name: &str| response.headers().get(name).unwrap().to_str().unwrap();
         assert_eq!(
             header("pg-warning"),
-            format!("{name} holds what looks like a card number, which belongs in cardNumber alone")
+            format!("{name} contains a value like a card number, which belongs in cardNumber only")
         );
         assert!(header("pg-basis").contains("A200"), "{}", header("pg-basis"));
         assert!(!show(&mut sandbox, "requests").to_string().contains(PAN), "{name}");

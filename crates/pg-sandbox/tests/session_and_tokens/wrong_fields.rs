@@ -113,7 +113,7 @@ fn what_was_masked_is_warned_of() {
     let body =
         [&[("sessionKey", &*session)], &with(GOOD, &[("collectNote", PAN), ("collectOrder", "17")])[..]].concat();
     let response = shop.send("/v3/session/postform/json", serde_urlencoded::to_string(body).unwrap());
-    let wanted = "collectNote holds what looks like a card number or a CV2, which was masked";
+    let wanted = "collectNote contains a value like a card number or a CV2, which was masked";
     assert_eq!(response.headers()["pg-warning"], wanted);
 }
 

@@ -1,5 +1,5 @@
-//! Who may use the control interface. It shows credentials and turns the clock, so by default programs on this machine, and no web
-//! page through a browser on it.
+//! Access to the control interface. It shows credentials and changes the clock, so by default only programs on this machine may use
+//! it, and no web page through a browser on it.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -19,18 +19,18 @@ pub(in super::super) struct Denied {
     pub(in super::super) reason: &'static str,
 }
 
-const NOT_LOOPBACK: Denied = forbidden("the control interface answers this machine only");
+const NOT_LOOPBACK: Denied = forbidden("the control interface accepts requests from this machine only");
 const FORWARDED: Denied = forbidden(
-    "the control interface answers this machine only, and this request came through a proxy; give the sandbox a control token",
+    "the control interface accepts requests from this machine only, and this request came through a proxy; configure a control token",
 );
 const NO_TOKEN: Denied = Denied {
     status: StatusCode::UNAUTHORIZED,
-    reason: "give the control token, as \"Authorization: Bearer TOKEN\" or as the password of any user",
+    reason: "send the control token, as \"Authorization: Bearer TOKEN\" or as the password of any user",
 };
 const WRONG_HOST: Denied =
-    forbidden("the control interface is called by an address, as localhost, or by a host name it was told");
-const CALLBACK: Denied = forbidden("the control interface is not called by callbacks");
-const WRONG_ORIGIN: Denied = forbidden("the control interface takes no requests from other sites' pages");
+    forbidden("the Host must be an IP address, localhost, or a host name given with --control-host");
+const CALLBACK: Denied = forbidden("the control interface does not accept callbacks");
+const WRONG_ORIGIN: Denied = forbidden("the control interface does not accept requests from pages of other sites");
 
 const fn forbidden(reason: &'static str) -> Denied {
     Denied { status: StatusCode::FORBIDDEN, reason }
@@ -66,7 +66,7 @@ pub(in super::super) fn check(context: &Context<'_>, request: &Request<Bytes>) -
     }
 }
 
-/// The token as a bearer token (RFC 6750), or as a password, which browsers ask for (RFC 7617).
+/// The token as a bearer token (RFC 6750), or as a password, for browsers (RFC 7617).
 fn has_token(headers: &HeaderMap, token: &Secret) -> bool {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(given), None) = (all.next().and_then(|value| value.to_str().ok()), all.next()) else { return false };

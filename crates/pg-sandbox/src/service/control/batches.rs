@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Answer, Context, Refusal, error, shown};
 use crate::records::{Batch, BatchCards, BatchEntry};
 
-/// The batch with what became of each card; nothing when it is not there.
+/// The batch with the result of each card; `None` if it does not exist.
 pub(super) fn whole(context: &mut Context<'_>, key: &str) -> Result<Option<Value>, Refusal> {
     let Some(batch) = context.records.get::<Batch>(key)? else { return Ok(None) };
     let cards = context.records.get::<BatchCards>(key)?;
@@ -28,7 +28,7 @@ fn entry(entry: &BatchEntry) -> Value {
     view
 }
 
-/// From now on the batch's results cannot be read: error 181 (assumption 72).
+/// Makes the batch's results unreadable: error 181 (assumption 72).
 pub(super) fn spoil(context: &mut Context<'_>, key: &str) -> Result<Answer, Refusal> {
     let Some(mut batch) = context.records.get::<Batch>(key)? else {
         return Ok(error(StatusCode::NOT_FOUND, "there is no such batch"));

@@ -1,4 +1,4 @@
-//! The journal of callbacks, and what the next ones are told to do.
+//! The journal of callbacks, and the settings for the next ones.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -11,17 +11,17 @@ use crate::{
     records::{Callback, CallbackBehaviour, CallbackBody, Misbehaviour},
 };
 
-/// The most callbacks that one call makes misbehave.
+/// The most callbacks that one call affects.
 const MOST: u32 = 1_000;
-/// The most calls that are remembered at a time.
+/// The most settings at a time.
 const LONGEST_LIST: usize = 100;
 
-/// The callback with its body; nothing when it is not there.
+/// The callback with its body; `None` if it does not exist.
 pub(super) fn whole(context: &mut Context<'_>, id: &str) -> Result<Option<Value>, Refusal> {
     let Some(callback) = context.records.get::<Callback>(id)? else { return Ok(None) };
     let body = context.records.get::<CallbackBody>(id)?;
     let mut view = callback.view();
-    // It repeats references of the merchant, and is shown as these are elsewhere.
+    // It repeats references of the merchant, and is masked like these elsewhere.
     view["body"] = body.map(|body| pg_model::mask::text(&body.text)).into();
     Ok(Some(view))
 }
@@ -50,7 +50,7 @@ pub(super) fn misbehave(context: &mut Context<'_>, request: &Request<Bytes>) -> 
     };
     let mut list = callback::behaviour(context)?;
     if list.len() == LONGEST_LIST {
-        return Ok(error(StatusCode::BAD_REQUEST, "so many are told already; DELETE forgets all of them"));
+        return Ok(error(StatusCode::BAD_REQUEST, "the limit of settings is reached; DELETE removes all of them"));
     }
     list.push(asked);
     callback::set_behaviour(context, &list)?;

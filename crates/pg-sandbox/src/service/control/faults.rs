@@ -1,4 +1,4 @@
-//! `/_sandbox/faults`: what goes wrong with the next calls.
+//! `/_sandbox/faults`: faults of the next calls.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -11,14 +11,14 @@ use crate::{
     records::{Fault, FaultKind, asks_bank},
 };
 
-/// The most calls that one fault meets.
+/// The most calls of one fault.
 const MOST_TIMES: u32 = 1_000_000;
 /// The longest delay: an hour.
 const MOST_MILLISECONDS: u64 = 3_600_000;
-/// The HTTP status of [`FaultKind::Status`] when none is given.
+/// The default HTTP status of [`FaultKind::Status`].
 const USUAL_STATUS: u16 = 500;
 
-/// The faults in the order in which calls meet them, the oldest first.
+/// The faults, oldest first.
 pub(super) fn list(context: &Context<'_>) -> Answer {
     shown(context.faults.all().iter().map(Fault::view).collect())
 }
@@ -46,7 +46,7 @@ pub(super) fn remove(context: &mut Context<'_>, id: &str) -> Result<Answer, Refu
     })
 }
 
-/// Adds what was asked for; nothing when there are too many already.
+/// Adds a fault; `None` if there are too many already.
 pub(super) fn put(context: &mut Context<'_>, asked: Asked) -> Result<Option<Fault>, Refusal> {
     let fault = Fault {
         key: context.keys.record(context.now),
@@ -60,12 +60,12 @@ pub(super) fn put(context: &mut Context<'_>, asked: Asked) -> Result<Option<Faul
     Ok(added.then_some(fault))
 }
 
-/// Why no fault can be added.
+/// Why a fault cannot be added.
 pub(super) fn full() -> String {
-    format!("there are {MOST} faults that calls have still to meet; DELETE removes them")
+    format!("there are {MOST} faults left; DELETE removes them")
 }
 
-/// A fault as it is asked for.
+/// A requested fault.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Asked {
     method: String,
@@ -78,7 +78,7 @@ const EXAMPLE: &str =
 const KNOWN: [&str; 6] = ["method", "kind", "times", "delaySeconds", "milliseconds", "status"];
 
 impl Asked {
-    /// Reads the body of `POST /_sandbox/faults`, or says which member is wrong and what it may be.
+    /// Reads the body of `POST /_sandbox/faults`, or reports the invalid member and its valid values.
     pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
         match serde_json::from_slice(body) {
             Ok(Value::Object(members)) => Self::read(&members),
@@ -148,7 +148,7 @@ fn kind(members: &Map<String, Value>) -> Result<FaultKind, String> {
     Ok(kind)
 }
 
-/// Whether calls of a method can meet a kind: a silent bank needs one that asks it, and the hosted page needs a silent bank.
+/// Whether a kind applies to a method: a failing bank needs a method that asks it, and the hosted page needs a failing bank.
 fn fits(method: &str, kind: FaultKind) -> Result<(), String> {
     let silent = kind.silence().is_some();
     let asks = pg_model::method::method(method).is_none_or(asks_bank);

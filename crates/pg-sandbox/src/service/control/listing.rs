@@ -1,5 +1,5 @@
-//! Lists of what happened: newest first, a page at a time by `?limit=&before=`, of one merchant by
-//! `?merchant=`, requests of one method by `?method=`, and those that `?find=` looks for.
+//! Lists of records: newest first, paged by `?limit=&before=`, of one merchant by
+//! `?merchant=`, requests of one method by `?method=`, and filtered by `?find=`.
 
 use bytes::Bytes;
 use http::Request;
@@ -10,15 +10,15 @@ use crate::{
     store::{Query, StoreError, StoredRecord, Transaction},
 };
 
-/// How many entries a page has when its request does not say, and how many it may have.
+/// The default and the maximum number of entries on a page.
 const USUAL: u32 = 50;
 const MOST: u32 = 1_000;
-/// The most records that one request looks through for those of a merchant, and how many at a time:
-/// there is no index for it, and everybody else waits.
+/// The most records that one request searches for those of a merchant, and how many at a time:
+/// there is no index for it, and other requests wait.
 const LOOKED_THROUGH: u32 = 10_000;
 const AT_A_TIME: u32 = 500;
 
-/// Which page of a list is asked for.
+/// The requested page of a list.
 #[derive(Debug, PartialEq, Eq)]
 pub(in super::super) struct Listing {
     limit: u32,
@@ -32,17 +32,17 @@ pub(in super::super) struct Listing {
 #[derive(Debug, PartialEq, Eq)]
 pub(in super::super) struct Page<T> {
     pub(in super::super) entries: Vec<T>,
-    /// What `before` has to be for the next page; nothing when this is the last one.
+    /// The value of `before` for the next page; `None` on the last one.
     pub(in super::super) next: Option<String>,
 }
 
 impl Listing {
-    /// The page that a request asks for, or what is wrong with its query.
+    /// The requested page, or the error in the query.
     pub(in super::super) fn of(request: &Request<Bytes>) -> Result<Self, String> {
         Self::parse(request.uri().query().unwrap_or_default())
     }
 
-    /// The newest entries, at most so many.
+    /// The newest entries, up to a limit.
     pub(in super::super) const fn newest(limit: u32) -> Self {
         Self { limit, before: None, merchant: None, method: None, find: None }
     }
@@ -58,7 +58,7 @@ impl Listing {
                 .parse()
                 .ok()
                 .filter(|limit| (1..=MOST).contains(limit))
-                .ok_or_else(|| format!("limit has to be from 1 to {MOST}"))?,
+                .ok_or_else(|| format!("limit must be from 1 to {MOST}"))?,
         };
         let given = |name: &str| query.given(name).map(str::to_owned);
         let method = query.given("method").map(known_method).transpose()?;
@@ -66,32 +66,32 @@ impl Listing {
         Ok(Self { limit, before: given("before"), merchant: given("merchant"), method, find })
     }
 
-    /// How many entries the page may have.
+    /// The maximum number of entries on the page.
     pub(in super::super) fn limit(&self) -> usize {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
-    /// The id of the entry that the page comes after.
+    /// The id of the entry before the page.
     pub(in super::super) fn before(&self) -> Option<&str> {
         self.before.as_deref()
     }
 
-    /// The account whose entries are wanted; all of them without one.
+    /// The account of the entries; all accounts if unset.
     pub(in super::super) fn merchant(&self) -> Option<&str> {
         self.merchant.as_deref()
     }
 
-    /// The method whose calls are wanted, as `service/method`; everything without one. Requests alone have methods.
+    /// The method of the calls, as `service/method`; all if unset. Only requests have methods.
     pub(in super::super) fn method(&self) -> Option<&str> {
         self.method.as_deref()
     }
 
-    /// What entries are looked for by: the beginning of a key or reference, or the last four digits of a card.
+    /// The search text: the beginning of a key or reference, or the last four digits of a card.
     pub(in super::super) fn find_text(&self) -> Option<&str> {
         self.find.as_deref()
     }
 
-    /// Whether an entry is one that is looked for; every entry is when nothing is looked for.
+    /// Whether an entry matches; every entry does if there is no search text.
     pub(in super::super) fn wants(&self, entry: impl FnOnce() -> Value) -> bool {
         self.find.as_deref().is_none_or(|text| found_in(&entry(), text))
     }
@@ -112,8 +112,8 @@ impl Listing {
         query.finish()
     }
 
-    /// The records of the page, as `view` shows them. Those of one merchant, and those that are looked
-    /// for, are searched among so many records only; the next page then goes on where this one has
+    /// The records of the page, as `view` shows them. To find those of one merchant, or those that match,
+    /// only a limited number of records is searched; the next page continues where this one
     /// stopped.
     pub(in super::super) fn find<T: StoredRecord>(
         &self,
@@ -146,7 +146,7 @@ impl Listing {
     }
 
     fn of_all<T: StoredRecord>(&self, records: &mut Transaction<'_>) -> Result<Page<T>, StoreError> {
-        // One more than is shown tells whether there is a next page.
+        // One more than shown tells whether there is a next page.
         let mut entries: Vec<T> = records.find(&query(self.limit + 1, self.before()))?;
         let more = entries.len() > self.limit();
         entries.truncate(self.limit());
@@ -155,8 +155,8 @@ impl Listing {
     }
 }
 
-/// Whether an entry has a key, a reference or a parameter that begins with a text, or a card whose last
-/// four digits it is.
+/// Whether an entry has a key, a reference or a parameter that begins with the text, or a card with these last
+/// four digits.
 fn found_in(entry: &Value, text: &str) -> bool {
     let last_four = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     let numbers = ["/card/cardNumber", "/parameters/cardNumber"];
@@ -174,7 +174,7 @@ fn found_in(entry: &Value, text: &str) -> bool {
 
 /// In the spelling of the tables.
 fn known_method(asked: &str) -> Result<String, String> {
-    let info = pg_model::method::method(asked).ok_or("method has to be one such as transaction/auth")?;
+    let info = pg_model::method::method(asked).ok_or("method must be one such as transaction/auth")?;
     Ok(format!("{info:?}"))
 }
 

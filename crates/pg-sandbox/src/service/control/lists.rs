@@ -1,5 +1,5 @@
-//! What happened, newest first, as the control interface shows it: `GET /_sandbox/transactions` and
-//! the others. Nothing that is secret is in it, and no card number.
+//! Records, newest first, as the control interface shows them: `GET /_sandbox/transactions` and
+//! the others. They contain no secret and no card number.
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, StatusCode};
@@ -24,7 +24,7 @@ mod sessions;
 mod tokens;
 mod transactions;
 
-/// The most operations that are shown of one transaction.
+/// The most operations shown of one transaction.
 const OPERATIONS: u32 = 100;
 
 /// A list of the control interface.
@@ -90,7 +90,7 @@ impl List {
         }
     }
 
-    /// One entry of the list, with what lists leave out; nothing when it is not there.
+    /// One entry of the list, with details; `None` if it does not exist.
     pub(in super::super) fn entry(self, context: &mut Context<'_>, key: &str) -> Result<Option<Value>, Refusal> {
         match self {
             Self::Requests => Ok(requests::entry(context.journal, key)),
@@ -105,7 +105,7 @@ impl List {
         }
     }
 
-    /// What was done to a transaction, as entries of the transactions; the newest first, and so many at most.
+    /// The operations on a transaction, as entries of the transactions; newest first, up to a limit.
     pub(in super::super) fn operations_on(context: &mut Context<'_>, key: &str) -> Result<Vec<Value>, Refusal> {
         let query = Query::newest(OPERATIONS).equal(Payment::PARENT, key);
         let found = context.records.find::<Payment>(&query)?;
@@ -119,7 +119,7 @@ impl List {
             Err(problem) => return Ok(error(StatusCode::BAD_REQUEST, &problem)),
         };
         if listing.method().is_some() && self != Self::Requests {
-            return Ok(error(StatusCode::BAD_REQUEST, "only requests can be asked for by method"));
+            return Ok(error(StatusCode::BAD_REQUEST, "only requests can be filtered by method"));
         }
         let page = self.page(context, &listing)?;
         let next = page.next.map(|key| format!("</_sandbox/{}?{}>; rel=\"next\"", self.name(), listing.next(&key)));
@@ -134,7 +134,7 @@ impl List {
     pub(in super::super) fn show_entry(self, context: &mut Context<'_>, key: &str) -> Result<Answer, Refusal> {
         Ok(match self.entry(context, key)? {
             Some(entry) => shown(entry),
-            None => error(StatusCode::NOT_FOUND, &format!("there is nothing of this key among the {}", self.name())),
+            None => error(StatusCode::NOT_FOUND, &format!("there is no entry with this key in {}", self.name())),
         })
     }
 }
@@ -157,7 +157,7 @@ fn entry<T: StoredRecord>(
     Ok(context.records.get::<T>(key)?.map(|record| view(&record, context.now)))
 }
 
-/// A text of unknown content.
+/// A masked text of unknown content.
 fn text(text: &str) -> Value {
     pg_model::mask::text(text).into()
 }
@@ -166,7 +166,7 @@ fn optional(held: Option<&String>) -> Value {
     held.map(|held| text(held)).into()
 }
 
-/// Names and texts of unknown content.
+/// Names and masked texts of unknown content.
 fn texts<'a>(pairs: impl IntoIterator<Item = (&'a String, &'a String)>) -> Value {
     let members: Map<String, Value> =
         pairs.into_iter().map(|(name, value)| (pg_model::mask::text(name), text(value))).collect();

@@ -100,7 +100,7 @@ fn said(data: &RedirectData) -> Html {
     let errors = data.errors.iter().map(|(name, error)| {
         [view::code(&masked(name)), view::code(error.error_code.as_str()), view::quoted(&masked(&error.error_message))]
     });
-    let errors = Table::new("What is wrong with the form", &["Field", "Code", "Message"]).rows(errors);
+    let errors = Table::new("Errors of the form", &["Field", "Code", "Message"]).rows(errors);
     let warning = "<p class=\"warning\">This data is not authenticated. \
                    Everyone who has seen the URL may have altered it. Use it to show a form again, never as proof \
                    of a card or of a payment.</p>\n";

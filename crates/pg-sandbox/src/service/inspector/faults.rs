@@ -13,23 +13,23 @@ use crate::records::{Fault, FaultKind};
 
 /// What each kind does, in the order of [`FaultKind::NAMES`].
 const MEANINGS: [&str; 8] = [
-    "drop-request: nothing is done, the connection is closed",
-    "drop-reply: it is done and durable, the connection is closed",
-    "delay: it is done, the reply comes late",
-    "status: nothing is done, the reply is an error",
-    "garble: it is done, the reply is damaged",
-    "duplicate: it is done twice",
+    "drop-request: not executed, the connection is closed",
+    "drop-reply: executed and durable, the connection is closed",
+    "delay: executed, the reply is late",
+    "status: not executed, the reply is an error",
+    "garble: executed, the reply is damaged",
+    "duplicate: executed twice",
     "no-response: error 119, nothing is charged",
-    "no-response-charged: error 119, and it is charged",
+    "no-response-charged: error 119, and the card is charged",
 ];
 
 /// The faults, and a form to add one; with what was wrong with it, if it was.
 pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
     let faults = calls::get(context, "faults")?;
     let entered = problem.map(|(_, form)| form);
-    let content = view::lead("Each call meets at most one fault: the oldest that means its method and is not spent.")
+    let content = view::lead("Each call gets at most one fault: the oldest one for its method that has calls left.")
         .put(problem.map(|(problem, _)| view::alert(problem)).unwrap_or_default())
-        .put(view::section("What the next calls meet", list(Shown(&faults))))
+        .put(view::section("Faults of the next calls", list(Shown(&faults))))
         .put(view::section("Add a fault", adding(entered)));
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     Ok(Reply::inspector(status, frame::page(context, Some(Place::Faults), Place::Faults.title(), content)))

@@ -48,7 +48,7 @@ const fn look(list: List) -> &'static Look {
 pub(super) fn show(context: &mut Context<'_>, list: List, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let listing = match Listing::of(request) {
         Ok(listing) if listing.method().is_none() || list == List::Requests => listing,
-        Ok(_) => return Ok(wrong(context, "Only requests can be asked for by method.")),
+        Ok(_) => return Ok(wrong(context, "Only requests can be filtered by method.")),
         Err(problem) => return Ok(wrong(context, &problem)),
     };
     let (look, place) = (look(list), Place::List(list));

@@ -23,9 +23,9 @@ const SCENARIOS: [(&str, &str); 12] = [
     ("challenge-failed", "3-D Secure asks the customer, who fails in any case"),
     ("challenge-required", "3-D Secure asks the customer; after a challenge that was not passed payments are declined"),
     ("not-enrolled", "The card does not take part in 3-D Secure"),
-    ("updater-700-a", "The account updater has a new number: that of updater-700-b"),
-    ("updater-700-b", "The account updater has a new number: that of updater-700-a"),
-    ("updater-702", "The account updater has an expiry one month later"),
+    ("updater-700-a", "The account updater returns a new number: that of updater-700-b"),
+    ("updater-700-b", "The account updater returns a new number: that of updater-700-a"),
+    ("updater-702", "The account updater returns an expiry one month later"),
 ];
 
 /// The overview.
@@ -48,7 +48,7 @@ pub(super) fn show(context: &mut Context<'_>) -> Result<Reply, Refusal> {
         .put(view::section("Latest requests", newest))
         .put(view::section("Accounts", accounts(&merchants)))
         .put(view::section("Test cards", self::cards(&cards)))
-        .put(view::section("Addresses that the lookup knows", self::addresses(&addresses)));
+        .put(view::section("Addresses that the lookup finds", self::addresses(&addresses)));
     Ok(shown(context, Place::Overview, Place::Overview.title(), content))
 }
 
@@ -102,8 +102,7 @@ fn accounts(merchants: &Value) -> Html {
         let summary = Html::new().raw("<details>\n<summary>").text(&merchant.text("name")).raw("</summary>\n");
         summary.put(facts.into_html()).raw("</details>\n")
     });
-    let note =
-        view::note("Published test credentials: they open nothing but a sandbox. One click takes a whole value.");
+    let note = view::note("Published test credentials, valid only for sandboxes. One click selects a whole value.");
     note.all(accounts)
 }
 
@@ -123,8 +122,7 @@ fn cards(cards: &Value) -> Html {
         let words = SCENARIOS.iter().find(|(known, _)| *known == scenario).map_or("", |(_, words)| words);
         [view::code(&scenario), Html::new().raw(words), numbers]
     });
-    let note =
-        view::note("Any other number that could be a card’s is approved. Any expiry that lies ahead and any CV2 do.");
+    let note = view::note("Any other valid card number is approved, with any future expiry and any CV2.");
     note.put(
         Table::new("The first of each is the one to use", &["Scenario", "What happens", "Numbers"])
             .rows(rows)

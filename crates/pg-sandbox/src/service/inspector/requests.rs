@@ -8,7 +8,7 @@ use super::{
 };
 
 pub(super) const LOOK: Look = Look {
-    about: "What merchants’ servers and customers’ browsers asked, and what they were answered. A restart forgets it.",
+    about: "Requests of merchants’ servers and customers’ browsers, with the replies. A restart clears the list.",
     empty: "No requests yet.",
     one: "Request",
     key: "id",
@@ -102,12 +102,12 @@ fn answered(request: Shown<'_>) -> Html {
 /// What a fault did to the answer.
 fn effect(fault: &str) -> &'static str {
     match fault {
-        "drop-request" => "Nothing was carried out, and the connection was closed.",
-        "drop-reply" => "It was carried out and is durable; the connection was closed without the answer below.",
-        "delay" => "It was carried out; the answer went out late.",
-        "status" => "Nothing was carried out; the answer was made up.",
-        "garble" => "It was carried out; the answer below went out damaged.",
-        "duplicate" => "It was carried out twice; the second answer went out.",
+        "drop-request" => "The call was not executed, and the connection was closed.",
+        "drop-reply" => "The call was executed and is durable; the connection was closed without the reply below.",
+        "delay" => "The call was executed; the reply was late.",
+        "status" => "The call was not executed; the reply was injected.",
+        "garble" => "The call was executed; the reply below was damaged.",
+        "duplicate" => "The call was executed twice; the second reply was sent.",
         _ => "",
     }
 }
@@ -133,5 +133,5 @@ fn warned(request: Shown<'_>) -> Html {
 
 fn rests_on(basis: &str) -> Html {
     let explained = basis::explained(basis);
-    if explained.is_empty() { explained } else { view::section("What the answer rests on", explained) }
+    if explained.is_empty() { explained } else { view::section("Basis of the reply", explained) }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 
 pub(super) const LOOK: Look = Look {
-    about: "Text messages that merchants wanted to be sent. The sandbox sends none.",
+    about: "Text messages that merchants requested. The sandbox does not send them.",
     empty: "No message has been sent yet.",
     one: "Text message",
     key: "id",

@@ -8,7 +8,7 @@ use super::{
 };
 
 pub(super) const LOOK: Look = Look {
-    about: "Card keys, by which merchants charge a card that they do not hold.",
+    about: "Card keys, with which merchants charge stored cards.",
     empty: "No card has been tokenised yet.",
     one: "Card token",
     key: "cardKey",

@@ -11,7 +11,7 @@ use super::{
 use crate::records::PaymentKind;
 
 pub(super) const LOOK: Look = Look {
-    about: "Payments, reservations and what was done to them, of both services.",
+    about: "Payments and reservations of both services, with their captures, cancellations and refunds.",
     empty: "No payments yet.",
     one: "Transaction",
     key: "transactionKey",
@@ -42,7 +42,7 @@ fn state(payment: Shown<'_>) -> Html {
     badge(tone, &payment.text("transactionStatus"))
 }
 
-/// What can still be done, and up to how much.
+/// Possible operations, and up to how much.
 fn possible(payment: Shown<'_>) -> Vec<(&'static str, String)> {
     let operations = [("capture", "capturable"), ("cancel", "cancellable"), ("refund", "refundable")];
     let left = operations.into_iter().filter(|(_, member)| payment.count(member) > 0);
@@ -56,15 +56,15 @@ fn entry(context: &mut Context<'_>, payment: Shown<'_>) -> Result<Html, Refusal>
     let came_of_it = if operations.is_empty() {
         Html::new()
     } else {
-        view::section("What was done to it", lists::table(List::Transactions, &operations).or(""))
+        view::section("History", lists::table(List::Transactions, &operations).or(""))
     };
     let wire = |name| Facts::new().wire(&payment.pairs(name)).into_html();
     Ok(view::section("What it is", facts(payment))
-        .put(view::section("What can still be done", still_possible(payment)))
+        .put(view::section("Possible operations", still_possible(payment)))
         .put(came_of_it)
         .put(story)
         .put(part("Card", paid_with(payment)))
-        .put(part("What the bank said", wire("bank")))
+        .put(part("Reply of the bank", wire("bank")))
         .put(part("Order and customer", wire("details"))))
 }
 

@@ -14,7 +14,7 @@ use super::{
 pub(super) fn show(context: &mut Context<'_>, problem: Option<(&str, &Form)>) -> Result<Reply, Refusal> {
     let told = calls::get(context, "cards/updater")?;
     let entered = problem.map(|(_, form)| form);
-    let content = view::lead("What the card schemes answer for a card, at every account, from the next batch on.")
+    let content = view::lead("Answers of the card schemes for a card, for every account, from the next batch on.")
         .put(problem.map(|(problem, _)| view::alert(problem)).unwrap_or_default())
         .put(view::section("What was told", list(Shown(&told))))
         .put(view::section("Tell an answer", telling(entered)));
@@ -33,10 +33,10 @@ fn list(told: Shown<'_>) -> Html {
     let forget = if rows.is_empty() {
         Html::new()
     } else {
-        let form = view::Form::post(&Place::Updater.below("forget")).quiet_button("Answer as usual again");
+        let form = view::Form::post(&Place::Updater.below("forget")).quiet_button("Restore the default answer");
         Html::new().raw("<div class=\"after\">\n").put(form).raw("</div>\n")
     };
-    Table::new("By card", &["Card", "Answer"]).rows(rows).or("The schemes answer as usual.").put(forget)
+    Table::new("By card", &["Card", "Answer"]).rows(rows).or("The schemes give their default answers.").put(forget)
 }
 
 /// A code with its message.

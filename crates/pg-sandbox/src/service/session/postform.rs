@@ -160,7 +160,7 @@ fn masked(context: &mut Context<'_>, form: &Form) -> Parameters {
     for ((name, value), (_, shown)) in sent.iter().zip(&shown) {
         if value != shown {
             context
-                .warn(&format!("{} holds what looks like a card number or a CV2, which was masked", form::shown(name)));
+                .warn(&format!("{} contains a value like a card number or a CV2, which was masked", form::shown(name)));
         }
     }
     shown.into_iter().collect()

@@ -20,7 +20,7 @@ pub(super) enum Verdict {
     Unheard,
 }
 
-/// What the bank said, as a transaction has it.
+/// Reply of the bank, as a transaction has it.
 pub(super) struct Answer {
     /// `transactionStatusCode`.
     pub(super) code: String,

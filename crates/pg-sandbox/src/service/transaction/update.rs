@@ -42,7 +42,7 @@ impl Serve for UpdateTransaction {
             (CUSTOMER, self.merchant_customer_reference.is_some(), customer.is_some()),
         ] {
             if given && !kept {
-                context.warn(&format!("{name} was left out: it is blank or not valid"));
+                context.warn(&format!("{name} was ignored: it is blank or invalid"));
             }
         }
         payment.reference_added |= reference.is_some();

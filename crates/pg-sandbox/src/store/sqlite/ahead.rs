@@ -83,7 +83,7 @@ impl Sqlite {
 
     /// Does again what a generation of the redo log holds.
     fn redo(&mut self, left: &Left) -> Result<(), StoreError> {
-        let damaged = || StoreError::Damaged("the redo log does not lead where it should".to_owned());
+        let damaged = || StoreError::Damaged("the redo log does not match the store".to_owned());
         if left.base != self.committed {
             return Err(damaged());
         }

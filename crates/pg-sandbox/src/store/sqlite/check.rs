@@ -39,7 +39,7 @@ pub(super) fn check(
     }
     match sealed {
         Ok(Some((whole, generation))) if whole == found => Ok((whole, generation)),
-        _ => Err(StoreError::Damaged("records are missing, or are not their latest versions".to_owned())),
+        _ => Err(StoreError::Damaged("records are missing, or are older versions".to_owned())),
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     match private_file::create(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(StoreError::Engine(format!("the file cannot be made: {error}"))),
+        Err(error) => Err(StoreError::Engine(format!("cannot create the file: {error}"))),
     }
 }
 

@@ -184,7 +184,7 @@ impl Redo {
             let end = left.entries.last().map_or(0, |(range, _)| range.end + TAG);
             u64::try_from(end).ok() == Some(used)
         });
-        whole.map(Some).ok_or_else(|| StoreError::Damaged("the redo log is not as it was written".to_owned()))
+        whole.map(Some).ok_or_else(|| StoreError::Damaged("the redo log is damaged".to_owned()))
     }
 
     fn left(&mut self) -> Result<Vec<Left>, StoreError> {

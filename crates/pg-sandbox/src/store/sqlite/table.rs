@@ -102,7 +102,7 @@ impl Table {
 
     /// The body of a row with all columns in the order of the statements here, and its share of the whole.
     pub(super) fn open(&self, sealer: &mut Sealer, row: &Found<'_>) -> Result<(String, u64), StoreError> {
-        let altered = |what: &str| StoreError::Damaged(format!("{what} of {} is not as it was written", self.name));
+        let altered = |what: &str| StoreError::Damaged(format!("{what} of {} is damaged", self.name));
         let text = |at: usize| row.get_ref(at)?.as_str().map_err(|_| altered("a column"));
         let place = Place {
             table: &self.name,

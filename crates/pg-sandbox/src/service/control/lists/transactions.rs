@@ -1,4 +1,4 @@
-//! Transactions of both services, with what can still be done to them.
+//! Transactions of both services, with their possible operations.
 
 use pg_model::{Amount, Currency};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ pub(super) fn view(payment: &Payment, now: Timestamp) -> Value {
     })
 }
 
-/// What the sandbox's own bank has said, in full: its numbers are as long as those of cards, and are none.
+/// The reply of the sandbox's own bank, in full: its numbers are as long as card numbers, but are not.
 fn bank(payment: &Payment) -> Value {
     payment.bank.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
 }

@@ -1,0 +1,99 @@
+//! English: a sentence names its subject. The words of `REFUSED` hide it, so they are refused.
+
+use super::{Source, Violation};
+
+/// The refused words, as they stand in files: split here, so that this file may list them.
+const REFUSED: &[&str] = &[
+    concat!("no", "body"),
+    concat!("some", "body"),
+    concat!("who", "ever"),
+    concat!("whom", "ever"),
+    concat!("no ", "one"),
+];
+
+/// Files and folders that still have such sentences. Remove an entry when its sentences are rewritten.
+const NOT_YET: &[&str] = &[
+    "CHANGELOG.md",
+    "crates/pg-cli/",
+    "crates/pg-hyper/",
+    "crates/pg-proto/",
+    "crates/pg-rehearse/",
+    "crates/pg-survey/",
+    "docs/internals/coverage.md",
+    "docs/internals/rehearsal-proof.md",
+    "docs/internals/reliability.md",
+    "docs/reference/drills.md",
+    "tests/",
+];
+
+/// Checks every sentence of code, tables and pages.
+pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
+    let checked = sources.iter().filter(|source| {
+        let kind = [".rs", ".md", ".toml"].iter().any(|end| source.path.ends_with(end));
+        kind && !NOT_YET.iter().any(|place| source.path.starts_with(place))
+    });
+    checked.flat_map(of_file).collect()
+}
+
+fn of_file(source: &Source) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (index, line) in source.text.lines().enumerate() {
+        let lower = line.to_ascii_lowercase();
+        for word in REFUSED.iter().filter(|word| has(&lower, word)) {
+            violations.push(Violation::new(
+                format!("{}:{}", source.path, index + 1),
+                format!("says `{word}`"),
+                "name the subject: the client, the customer, the caller, or use the passive voice",
+            ));
+        }
+    }
+    violations
+}
+
+/// Whether a line has the word in a sentence. Right behind a quote or `=` it is a value of a test.
+fn has(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + word.len()..].chars().next();
+        let value = matches!(before, Some('"' | '\'' | '=')) && !matches!(after, Some(' '));
+        let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        !value && !inside(before) && !inside(after)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source;
+    use super::*;
+
+    fn complaints(path: &str, text: &str) -> Vec<String> {
+        check(&[source(path, text)]).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn sentences_without_a_subject_are_refused() {
+        let word = REFUSED[0];
+        assert_eq!(
+            complaints("xtask/src/a.rs", &format!("\n/// When {word} waits.\n")),
+            [format!(
+                "xtask/src/a.rs:2: says `{word}`; name the subject: the client, the customer, the caller, or use the passive voice"
+            )]
+        );
+        assert_eq!(complaints("docs/a.md", &format!("{} knows.", REFUSED[4])).len(), 1);
+        assert_eq!(complaints("a.toml", &format!("why = \"{} asks\"", REFUSED[2])).len(), 1);
+    }
+
+    #[test]
+    fn values_of_tests_names_and_other_words_are_fine() {
+        let word = REFUSED[0];
+        for text in [
+            format!("find(\"{word}\")"),
+            format!("apiKey={word}&x=1"),
+            format!("let {word}_else = 1;"),
+            "no ones".into(),
+        ] {
+            assert!(complaints("crates/a/src/a.rs", &text).is_empty(), "{text}");
+        }
+        assert!(complaints("crates/a/a.py", word).is_empty());
+    }
+}
