@@ -16,6 +16,7 @@ const NOT_YET: &[&str] = &[
     "CHANGELOG.md",
     "crates/pg-cli/",
     "crates/pg-hyper/",
+    "crates/pg-intents/",
     "crates/pg-proto/",
     "crates/pg-rehearse/",
     "crates/pg-survey/",
