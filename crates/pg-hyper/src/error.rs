@@ -15,8 +15,26 @@ const ONE_MINUTE: Duration = Duration::from_secs(61);
 
 /// Why a call has no result.
 ///
-/// Everything but [`Unknown`](Self::Unknown) leaves no doubt about a payment: it was not made. A method that only reads,
-/// or may be sent twice without harm, never ends as `Unknown`.
+/// Every variant except [`Unknown`](Self::Unknown) means that a payment was not made. A method that only reads, or that can be repeated
+/// without harm, never ends as `Unknown`. [`remedy`](Self::remedy) says what to do; the message of `Display` says it in one line.
+///
+/// A payment is safer as [`Client::charge`](crate::Client::charge), which makes the lookups itself. With a single call, handle
+/// `Unknown` like this:
+///
+/// ```no_run
+/// use pg_hyper::{Client, Error, proto::model::{Auth, Outcome}};
+///
+/// async fn pay(client: &Client, payment: &Auth) {
+///     match client.call(payment).await {
+///         Ok(Outcome::Approved(paid)) => println!("paid, transaction {}", paid.transaction_key),
+///         Ok(other) => println!("not paid: {other:?}"),
+///         // The payment may exist: keep the order open, and make this lookup later.
+///         Err(Error::Unknown { reconcile, .. }) => println!("outcome unknown: {reconcile:?}"),
+///         // Nothing was charged. The error says what to do before the next attempt.
+///         Err(error) => println!("not paid: {error}"),
+///     }
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -37,10 +55,10 @@ pub enum Error {
     /// The service answered with an error code.
     #[error(transparent)]
     Refused(Refused),
-    /// A reply came and can't be read.
+    /// The reply cannot be read.
     #[error(transparent)]
     Unreadable(Box<Unreadable>),
-    /// No reply came.
+    /// There is no reply.
     #[error(transparent)]
     Transport(TransportError),
     /// It is not known whether it was executed, and sending it again could execute it twice.

@@ -1,4 +1,5 @@
-//! Protocols of more than one request, as machines that somebody else drives.
+//! Protocols of more than one request, as state machines that a driver executes: [`charge`], [`account_update`],
+//! [`three_d_secure`], [`checkout`] and [`retry`]. `pg-hyper` has a driver; [`Machine`] shows one in 20 lines.
 //!
 //! What goes in: an [`Event`], the time and a random number. What comes out: an [`Action`]. A machine opens no connection,
 //! sleeps never, reads no clock and rolls no dice, so any runtime can drive it, and a test can drive it through a year in
@@ -15,7 +16,7 @@
 //!   meanwhile wait until then;
 //! - after [`Action::WaitUntil`] it comes back with [`Event::Woken`] at that time or later, or with an input before;
 //! - after [`Action::Ask`] it comes back with an input;
-//! - after [`Action::Done`] it is finished. Its outcome is noted durably before anybody acts on it, and no machine of which
+//! - after [`Action::Done`] it is finished. Its outcome is recorded durably before any code acts on it, and no machine of which
 //!   an outcome was noted is resumed, since one that is resumed goes on, and may pay.
 //!
 //! What is saved belongs to the account that the machine was made for: base address and identity. It resumes with that
@@ -89,30 +90,30 @@ pub use settlement::{Reconcile, UnknownReason};
 /// }
 /// ```
 pub trait Machine {
-    /// What its owner may tell it, such as a callback that came in. Machines that need nothing have [`Never`].
+    /// Input from its owner, such as a received callback. Machines without input have [`Never`].
     type Input;
-    /// What it may ask of its owner, such as to lead the customer to an address.
+    /// A demand to its owner, such as sending the customer to a URL.
     type Demand;
-    /// How it ends.
+    /// Its result.
     type Outcome;
 
-    /// Takes what happened and says what to do next. `random` spreads the pauses of machines that fail together; any
-    /// number keeps every promise.
+    /// Takes an event and returns the next action. `random` spreads the pauses of machines that fail together; every number is
+    /// safe.
     fn step(&mut self, event: Event<Self::Input>, now: Moment, random: u64) -> Action<Self::Demand, Self::Outcome>;
 
-    /// Everything that has to survive a crash, without card data, keys and passwords.
+    /// The state that must survive a crash, without card data, keys and passwords.
     fn save(&self) -> SavedState;
 
-    /// The service that the request belongs to which [`step`](Self::step) gave last. It decides which of the account's credentials the
-    /// request carries, and so which throttle counts it.
+    /// The service of the last request that [`step`](Self::step) returned. It determines which credentials of the account the
+    /// request has, and which throttle counts it.
     fn service(&self) -> &'static ServiceInfo;
 
-    /// What it is, for logs: `charge`, for example.
+    /// The name of the machine, for logs: `charge`, for example.
     fn name(&self) -> &'static str {
         "machine"
     }
 
-    /// What it works on, for logs: the reference of a payment, for example.
+    /// Its subject, for logs: the reference of a payment, for example.
     fn subject(&self) -> Option<&str> {
         None
     }
@@ -123,18 +124,18 @@ pub trait Machine {
     }
 }
 
-/// What happened. `Debug` shows nothing of what a reply says.
+/// An event. `Debug` hides the content of replies.
 #[derive(Clone)]
 pub enum Event<I = Never> {
-    /// It begins, or goes on after it was resumed.
+    /// The start, also after a resume.
     Begin,
-    /// The reply to the request that was sent last.
+    /// The reply to the last request.
     Reply(http::Response<Bytes>),
-    /// The request that was sent last has no reply.
+    /// The last request has no reply.
     Failed(Failure),
-    /// The time has come.
+    /// The time to wait is over.
     Woken,
-    /// Something that the machine's owner knows.
+    /// Input from the machine's owner.
     Input(I),
 }
 
