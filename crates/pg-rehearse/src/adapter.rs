@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 pub(crate) use self::guard::Guard;
 pub(crate) use self::process::{Environment, Group, output_of, start};
 use crate::{
+    nearest::did_you_mean,
     plan::Means,
     shop::{self, Call},
 };
@@ -90,6 +91,11 @@ impl Ran {
             (err, _) => format!("; it said: {}", last(err)),
         };
         match &self.end {
+            End::Done(_) if self.answer.get("claim").is_some() => {
+                let claim = self.text("claim").unwrap_or("no text").chars().take(40).collect::<String>();
+                let meant = did_you_mean(&claim, ["paid", "declined", "not-charged", "unknown"]);
+                format!("its claim {claim} is none of paid, declined, not-charged and unknown{meant}")
+            }
             End::Done(code) => {
                 let code = code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));
                 format!("the adapter ended with {code} and without a claim{said}")

@@ -242,10 +242,14 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
         timeout: troupe.plan.timeout,
         guard: Arc::clone(&troupe.guard),
     };
-    let shop = adapter::start(command, &environment).map_err(RunError::NotRunnable)?;
+    let mut shop = adapter::start(command, &environment).map_err(RunError::NotRunnable)?;
     let Some(ready) = ready else { return Ok(Some(shop)) };
     let clock = Clock::start();
     while shop::send(Call::raw_page(ready, ""), troupe.plan.timeout).await.is_err() {
+        if let Some(status) = shop.ended() {
+            let why = format!("the shop ended before it answered at {ready}: {status}; start it by hand to see why");
+            return Err(RunError::NotRunnable(why));
+        }
         if clock.elapsed() > troupe.plan.timeout {
             return Err(RunError::NotRunnable(format!("the shop did not answer at {ready} in time")));
         }

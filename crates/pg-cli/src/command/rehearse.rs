@@ -1,4 +1,4 @@
-//! `pg rehearse`: tests an integration in any language with lost replies and other faults.
+//! `pg rehearse`: tests an integration in any language against lost replies, double deliveries and other faults.
 
 use std::{
     ffi::OsString,
@@ -166,6 +166,7 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     options.repeat = arguments.repeat;
     options.threshold = arguments.threshold;
     options.baseline = arguments.baseline.as_deref().map_or(Ok(Vec::new()), baseline)?;
+    writable(arguments)?;
     crate::open_files::allow_many();
     let colours = std::io::stderr().is_terminal();
     let report = super::runtime()?.block_on(async {
@@ -201,6 +202,23 @@ fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
     })?;
     let words = text.lines().filter_map(|line| line.split('#').next()?.split_whitespace().next());
     Ok(words.map(ToOwned::to_owned).collect())
+}
+
+/// Fails before any drill runs if a report cannot be written.
+fn writable(arguments: &Arguments) -> Result<(), Failure> {
+    let files = [&arguments.json_file, &arguments.html, &arguments.junit, &arguments.write_baseline];
+    for path in files.into_iter().flatten() {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let why = if !folder.is_dir() {
+            format!("{} is no folder", folder.display())
+        } else if path.is_dir() {
+            "it is a folder".to_owned()
+        } else {
+            continue;
+        };
+        return Err(Failure::misuse(format!("{} cannot be written: {why}", path.display())));
+    }
+    Ok(())
 }
 
 fn write(arguments: &Arguments, report: &Report) -> Result<(), Failure> {

@@ -66,6 +66,29 @@ fn a_wrong_plan_is_told_with_its_places_before_anything_runs() {
     assert!(missing.err.contains("pg rehearse init"), "{}", missing.err);
 }
 
+#[test]
+fn what_cannot_be_run_is_told_with_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let charge = "[jobs.charge]\ncommand = [\"echo\", \"{\\\"claim\\\": \\\"payed\\\"}\"]\nwith = [\"sessionKey\"]\n";
+    let typed = rehearse(&plan(folder.path(), charge), &["--only", "M01"]).run();
+    assert_eq!(typed.code, 3);
+    assert!(
+        typed.out.contains("its claim payed is none of paid") && typed.out.contains("did you mean paid?"),
+        "{}",
+        typed.out
+    );
+
+    let nowhere = rehearse(&plan(folder.path(), charge), &["--html", "/no-such-folder/report.html"]).run();
+    assert_eq!(nowhere.code, 2);
+    assert!(nowhere.err.contains("/no-such-folder is no folder"), "{}", nowhere.err);
+    assert!(!nowhere.err.contains("M01"), "nothing ran");
+
+    let shop = "[shop]\ncommand = [\"false\"]\nready = \"http://127.0.0.1:9/\"\n[jobs.callback]\nurl = \"http://127.0.0.1:9/\"\n";
+    let ended = rehearse(&plan(folder.path(), shop), &["--only", "B03"]).run();
+    assert_eq!(ended.code, 3);
+    assert!(ended.err.contains("the shop ended before it answered"), "{}", ended.err);
+}
+
 /// An adapter that answers in M01 and then goes on until it is killed, with a connection that tells when it is.
 fn hanging(folder: &Path, port: u16) -> String {
     let code = format!(

@@ -103,6 +103,11 @@ impl Group {
         })
     }
 
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<std::process::ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
     fn kill(&mut self) {
         #[cfg(unix)]
         if let Some(group) = self.group {

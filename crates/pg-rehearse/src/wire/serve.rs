@@ -61,7 +61,7 @@ impl Wire {
         let name = if exchange.method.is_empty() { exchange.path.clone() } else { exchange.method.clone() };
         let reference = ["uniqueMerchantReference", "transactionKey", "trans_key", "batchKey", "authenticationKey"]
             .iter()
-            .find_map(|name| exchange.parameter(name).map(|value| format!(" ({name} {value})")))
+            .find_map(|name| exchange.parameter(name).map(|value| format!(" ({value})")))
             .unwrap_or_default();
         self.note(Lane::Integration, Lane::Wire, format!("{name}{reference}"));
         if let Some(act) = act {

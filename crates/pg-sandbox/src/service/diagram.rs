@@ -62,6 +62,8 @@ fn arrow(y: usize, step: &Step<'_>, lanes: usize) -> Html {
         return note(y, step, lanes);
     }
     let tip = if to > from { to - 7 } else { to + 7 };
+    let (above, below) = parted(step.text);
+    let below = below.map(|text| words(step, text, "middle", from.midpoint(to), y + 13)).unwrap_or_default();
     Html::new()
         .raw("<line class=\"arrow\"")
         .put(number("x1", from))
@@ -71,14 +73,24 @@ fn arrow(y: usize, step: &Step<'_>, lanes: usize) -> Html {
         .raw("/><path class=\"tip\"")
         .attribute("d", &format!("M{to} {y}L{tip} {}L{tip} {}Z", y - 4, y + 4))
         .raw("/>")
-        .put(words(step, "middle", from.midpoint(to), y - 5))
+        .put(words(step, above, "middle", from.midpoint(to), y - 5))
+        .put(below)
+}
+
+/// A text that is too long for one line, parted before what it has in parentheses.
+fn parted(text: &str) -> (&str, Option<&str>) {
+    match text.split_once(" (") {
+        Some((above, rest)) if text.chars().count() > FIT => (above, Some(rest.strip_suffix(')').unwrap_or(rest))),
+        _ => (text, None),
+    }
 }
 
 fn note(y: usize, step: &Step<'_>, lanes: usize) -> Html {
     let x = place(step.from);
     // A note of the last lane stands to its left.
     let last = step.from + 1 == lanes;
-    let words = if last { words(step, "end", x - 10, y + 4) } else { words(step, "start", x + 10, y + 4) };
+    let (anchor, beside) = if last { ("end", x - 10) } else { ("start", x + 10) };
+    let words = words(step, step.text, anchor, beside, y + 4);
     Html::new()
         .raw("<circle r=\"5\"")
         .attribute("class", if step.fault { "dot fault" } else { "dot" })
@@ -88,7 +100,7 @@ fn note(y: usize, step: &Step<'_>, lanes: usize) -> Html {
         .put(words)
 }
 
-fn words(step: &Step<'_>, anchor: &str, x: usize, y: usize) -> Html {
+fn words(step: &Step<'_>, text: &str, anchor: &str, x: usize, y: usize) -> Html {
     Html::new()
         .raw("<text")
         .attribute("class", if step.fault { "say fault" } else { "say" })
@@ -96,7 +108,7 @@ fn words(step: &Step<'_>, anchor: &str, x: usize, y: usize) -> Html {
         .put(number("x", x))
         .put(number("y", y))
         .raw(">")
-        .text(&cut(step.text))
+        .text(&cut(text))
         .raw("</text>")
 }
 
@@ -122,5 +134,15 @@ mod tests {
         assert_eq!(drawn.matches("class=\"arrow\"").count(), MOST);
         assert_eq!(drawn.matches("&lt;").count(), MOST * (FIT - 1));
         assert!(drawn.contains('…'));
+    }
+
+    #[test]
+    fn what_stands_in_parentheses_goes_below_the_arrow_when_there_is_no_room() {
+        let step = Step::new(0, 1, "transaction/authSessionKey (order-4711-retry)");
+        let drawn = draw("", &["one", "two"], &[step]).into_string();
+        assert!(
+            drawn.contains(">transaction/authSessionKey</text>") && drawn.contains(">order-4711-retry</text>"),
+            "{drawn}"
+        );
     }
 }
