@@ -61,12 +61,31 @@ impl<T: Transport + Clone + 'static> Client<T> {
         ThreeDSecure::new(self.account().clone(), initiation, plan).map(|machine| self.drive(machine).eager())
     }
 
-    /// Goes on with a 3-D Secure payment from what was stored last. One that waits for its customer asks for the challenge
-    /// again; when the customer is back already, [tell](Drive::handle_input) it so before.
+    /// Resumes a 3-D Secure payment from the state that was stored last. A payment that waits for its customer asks for the challenge
+    /// again; if the customer has returned already, [say so](Drive::handle_input) before.
+    ///
+    /// A state that an earlier version saved has no amount. An event of the target `pg.drive` says so, and
+    /// [`compare_amount`](ThreeDSecureDrive::compare_amount) states it.
     ///
     /// # Errors
-    /// When that is no 3-D Secure payment's state, or was saved for another account.
+    /// If it is not the state of a 3-D Secure payment, or was saved for another account.
     pub fn resume_three_d_secure(&self, saved: &SavedState) -> Result<ThreeDSecureDrive<T>, ResumeError> {
-        ThreeDSecure::resume(saved, self.account().clone()).map(|machine| self.drive(machine).eager())
+        let drive = ThreeDSecure::resume(saved, self.account().clone()).map(|machine| self.drive(machine).eager())?;
+        if drive.machine().amount().is_none() {
+            tracing::warn!(
+                target: "pg.drive",
+                "the saved 3-D Secure payment has no amount, so the amount of its transaction is not compared; state it with compare_amount"
+            );
+        }
+        Ok(drive)
+    }
+}
+
+impl<T: Transport + Clone + 'static> ThreeDSecureDrive<T> {
+    /// States the amount, in minor units, of a payment that an earlier version saved without it: a transaction of another amount then
+    /// ends as unknown. An amount that the state has stays.
+    #[must_use]
+    pub fn compare_amount(self, minor_units: u64) -> Self {
+        self.change(|machine| machine.compare_amount(minor_units))
     }
 }

@@ -152,7 +152,7 @@ impl ThreeDSecure {
         Ok(Self::with(account, state, Some(initiation)))
     }
 
-    /// Goes on from what was stored last.
+    /// Resumes from the state that was stored last. A state of an earlier version has no [`amount`](Self::amount).
     ///
     /// # Errors
     /// When `saved` is not of a 3-D Secure payment, or was saved for another account.
@@ -170,6 +170,20 @@ impl ThreeDSecure {
     #[must_use]
     pub fn reference(&self) -> &str {
         &self.state.reference
+    }
+
+    /// The amount of the payment in minor units, which a transaction must have to settle it. `None` if the initiation has no items, or
+    /// if an earlier version saved the state without it: then a transaction is recognised by its reference, type and currency.
+    #[must_use]
+    pub const fn amount(&self) -> Option<u64> {
+        self.state.total
+    }
+
+    /// States the amount of a payment whose state has none. An [`amount`](Self::amount) that is there stays.
+    #[must_use]
+    pub fn compare_amount(mut self, minor_units: u64) -> Self {
+        self.state.total.get_or_insert(minor_units);
+        self
     }
 
     fn with(account: Account, state: State, initiation: Option<Initiation>) -> Self {

@@ -1,4 +1,4 @@
-//! The token is withdrawn, late news are waited for, and a payment of which nobody told is searched for.
+//! Withdraws the token, waits for late hints, and searches for a payment that no hint has named.
 
 use bytes::Bytes;
 use pg_model::{
@@ -14,10 +14,10 @@ use crate::machine::{
 };
 
 impl Checkout {
-    /// From now on it is not to be paid.
+    /// Begins to close the checkout: it shall not be paid any more.
     pub(super) fn withdraw(&mut self) {
         match self.state.phase {
-            // The request that may be on its way makes a token that nobody is sent to.
+            // A request that may be on its way makes a token that no customer is led to.
             Phase::Opening if self.flight.is_none() => self.end(CheckoutOutcome::NotOpened(NotOpenedReason::Withdrawn)),
             Phase::Waiting => self.enter(Phase::Cancelling),
             _ => {}
@@ -77,6 +77,7 @@ impl Checkout {
         let again = match Listed::of(&self.account, event) {
             Listed::Transactions(mut found) => {
                 found.retain(|transaction| self.may_be_it(transaction));
+                found.sort_by_key(|transaction| self.has_other_amount(transaction));
                 // What does not fit can't be checked, so that finding nothing would say nothing; nor would it where the
                 // service is not known to list all there is.
                 let proves = self.account.dialect().proves_nothing_there(EmptyLookup::EmptyList);
@@ -125,10 +126,20 @@ impl Checkout {
         CheckoutOutcome::Unknown { reconcile, why }
     }
 
-    /// References need not be unique, so that other payments may be found as well.
+    /// Whether the list names an amount that is not the checkout's. Such a transaction is looked up after the others. It is looked up all
+    /// the same: if it has this token, the checkout was paid with another amount, and has not lapsed.
+    fn has_other_amount(&self, found: &Transaction) -> bool {
+        self.differs(found) == Some("amount")
+    }
+
+    fn differs(&self, found: &Transaction) -> Option<&'static str> {
+        self.state.money().differs_from(found.currency.as_str(), found.transaction_value.parse().ok())
+    }
+
+    /// References need not be unique, so the list may name other payments as well.
     fn may_be_it(&self, found: &Transaction) -> bool {
         let kind = [TransactionType::AUTH, TransactionType::PRE_AUTH].contains(&found.transaction_type);
-        let differs = self.state.money().differs_from(found.currency.as_str(), None).is_some();
+        let differs = self.differs(found) == Some("currency");
         kind && !differs && !matches!(Outcome::read(found.clone(), self.account.dialect()), Outcome::Declined(_))
     }
 }

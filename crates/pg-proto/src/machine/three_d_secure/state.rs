@@ -18,7 +18,7 @@ pub(super) struct State {
     pub(super) plan: ThreeDSecurePlan,
     pub(super) reference: String,
     pub(super) currency: String,
-    /// Whole minor units. Earlier versions did not store it: then amounts are not compared.
+    /// Whole minor units. Earlier versions did not store it: then the owner of the machine may state it, or amounts are not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) total: Option<u64>,
     pub(super) phase: Phase,

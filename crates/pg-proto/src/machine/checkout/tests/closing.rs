@@ -24,6 +24,40 @@ fn a_payment_of_which_nobody_told_is_searched_for() {
 }
 
 #[test]
+fn a_search_looks_at_payments_of_the_same_amount_first_and_settles_none_of_another() {
+    let of = |key: &str, value: &str| {
+        found(&[key])
+            .replace("<merchantReference>", &format!("<transactionValue>{value}</transactionValue><merchantReference>"))
+    };
+    let both = of("key-1", "99999").replace("</transactions></serviceResponse>", "")
+        + of("key-2", "100000").trim_start_matches("<serviceResponse><transactions>");
+    let searched = || {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait().say(&both);
+        run
+    };
+    let mut run = searched();
+    assert_eq!(
+        *run.say(&paid()).ended(),
+        CheckoutOutcome::Paid { trans_key: "key-2".to_owned() },
+        "the first looked up"
+    );
+    // The other one has the token: paid with another amount, which is neither paid nor lapsed.
+    let mut run = searched();
+    run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+    run.say(&looked_up("Success", "token-1", "999.99", "GBP")).wait();
+    let CheckoutOutcome::Unknown { reconcile, why: UnknownReason::Unclear } = run.ended() else {
+        panic!("{:?}", run.ended())
+    };
+    assert!(matches!(reconcile, Reconcile::Enterprise(lookup) if lookup.trans_key == "key-1"));
+    // It is of another checkout.
+    let mut run = searched();
+    run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+    run.say(&looked_up("Success", "token-2", "999.99", "GBP")).wait();
+    assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });
+}
+
+#[test]
 fn it_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).wait().say(&found(&[]));

@@ -108,12 +108,23 @@ fn a_payment_of_another_amount_is_not_taken_for_ours() {
 }
 
 #[test]
-fn a_state_of_an_earlier_version_has_no_amount_and_resumes_without_comparing_it() {
+fn a_state_of_an_earlier_version_compares_the_amount_that_its_owner_states() {
     let run = Run::at(Phase::LookingUp, plan());
     let saved = run.machine.save().text().to_owned();
     let earlier = saved.replace("\"total\":499,", "");
     assert_ne!(earlier, saved);
-    let mut run = Run::of(ThreeDSecure::resume(&SavedState::from_text(earlier), account()).unwrap());
-    run.step(Event::Begin).say(&found(&[of_value("600", "498")]));
-    assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)));
+    let resumed = || ThreeDSecure::resume(&SavedState::from_text(earlier.as_str()), account()).unwrap();
+    let ended = |machine: ThreeDSecure| {
+        let mut run = Run::of(machine);
+        run.step(Event::Begin).say(&found(&[of_value("600", "498")]));
+        run.ended().clone()
+    };
+    // Without it, reference, type and currency tell, and the machine says that it knows no amount.
+    assert_eq!(resumed().amount(), None);
+    assert!(matches!(ended(resumed()), ThreeDSecureOutcome::Approved(_)));
+    assert!(matches!(ended(resumed().compare_amount(498)), ThreeDSecureOutcome::Approved(_)));
+    let stated = resumed().compare_amount(499);
+    assert_eq!(stated.save().text(), saved, "it is saved with the amount from now on");
+    let ThreeDSecureOutcome::Unknown { why, .. } = ended(stated.compare_amount(498)) else { panic!("another amount") };
+    assert!(matches!(why, UnknownReason::OtherPayment(_, "amount")), "{why:?}");
 }
