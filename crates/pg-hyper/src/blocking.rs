@@ -1,4 +1,4 @@
-//! The client for programs without async: the same calls and machines, and whoever calls waits.
+//! The client for programs without async: the same calls and machines, and the calling thread waits.
 //!
 //! What it is: a [`Client`](crate::Client) together with one thread, on which tokio watches sockets and timers. The work
 //! itself is done on the thread that waits for it, so nothing has to be `'static`, and a store may block.

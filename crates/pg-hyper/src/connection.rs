@@ -1,4 +1,4 @@
-//! One connection: opened, used by one request after the other, and driven by whoever waits for the reply.
+//! One connection: opened, used by one request after the other, and driven by the task that waits for the reply.
 //!
 //! hyper leaves it to its user who drives a connection. To do it in the task that makes the call saves the two switches
 //! between tasks that a request costs otherwise, and lets a call that is dropped take its connection along.

@@ -3,7 +3,7 @@
 //! hyper writes the head of a request, and then asks the body for its bytes, before it writes either to the socket. A
 //! body that was never asked therefore proves that nothing left but, at most, a head whose body does not follow, which
 //! no server executes. A deadline that fires in that very moment is decided by one atomic exchange: either the
-//! connection has the body, or nobody will ever get it.
+//! connection has the body, or it is lost.
 
 use std::{
     pin::Pin,

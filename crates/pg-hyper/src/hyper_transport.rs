@@ -29,7 +29,7 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 /// because nothing of it was written, does it go over another connection; a body that was given out once can't be given
 /// out again. Redirects are not followed.
 ///
-/// Requests to addresses that are neither https nor on this machine are refused, whoever builds them; without the feature
+/// Requests to addresses that are neither https nor on this machine are always refused; without the feature
 /// `tls`, those to https addresses too.
 #[derive(Clone)]
 pub struct HyperTransport {

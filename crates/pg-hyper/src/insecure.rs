@@ -18,6 +18,6 @@ pub(crate) fn check(uri: &Uri) -> Result<(), InsecureAddress> {
     if is_private(uri) {
         return Ok(());
     }
-    // Neither the path nor credentials before the host are anybody's business.
+    // The path and credentials before the host are not shown.
     Err(InsecureAddress(format!("{}://{}", uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default())))
 }

@@ -11,7 +11,7 @@ use crate::{Error, TransportError};
 /// A call that is being made.
 pub(crate) struct Observation {
     span: Span,
-    /// Only where somebody listens.
+    /// Only where a subscriber is enabled.
     start: Option<Instant>,
 }
 

@@ -30,7 +30,7 @@ pub use service::ReceiverService;
 /// with anything that it was sent. Dropped, it stops.
 ///
 /// A browser is answered at once. A callback is answered with 200 when its [`ReceiptHandle`] is dropped, since the service calls
-/// back once (spec 1 §6) and has to learn when that was in vain: when nobody takes it in time it is told to come again,
+/// back once (spec 1 §6) and has to learn if that failed: if it is not taken in time, it is told to come again,
 /// with 503, and when the process is killed it hears nothing.
 ///
 /// ```no_run
@@ -175,7 +175,7 @@ impl Receiver {
         Self { notifications, service, listening: None }
     }
 
-    /// The service that takes its requests, to be nested in another server, and that opens its addresses while somebody else
+    /// The service that takes its requests, to be nested in another server, and that opens its addresses while another task
     /// holds the receiver. After the receiver is dropped it answers callbacks with 503.
     #[must_use]
     pub fn service(&self) -> ReceiverService {

@@ -15,7 +15,7 @@ type Source = Box<dyn Error + Send + Sync>;
 pub enum TransportError {
     /// Nothing of the request's body reached the service, so that it can't have been executed: it may be sent again.
     NotSent(TransportErrorKind),
-    /// The request, or a part of it, left. Nobody here knows whether it was executed.
+    /// The request, or a part of it, left. It is unknown whether it was executed.
     MaybeSent(TransportErrorKind),
 }
 
@@ -25,7 +25,7 @@ pub enum TransportError {
 pub enum TransportErrorKind {
     /// The address is neither https nor on this machine.
     Insecure(InsecureAddress),
-    /// No connection: the name is not known, nobody listens there, or TLS could not be agreed on.
+    /// No connection: the name is unknown, no server listens there, or TLS could not be agreed on.
     Connect {
         /// Host, and port where it is given.
         authority: String,

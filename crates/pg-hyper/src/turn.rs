@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_woken_for_what_is_done() {
+    fn no_task_is_woken_for_what_is_done() {
         let (woken, waker) = task();
         let turns = Turns::new();
         assert!(turns.poll(&Context::from_waker(&waker), |_| Poll::Ready(())).is_ready());

@@ -54,7 +54,7 @@ pub struct Account {
     dialect: Arc<Dialect>,
 }
 
-/// 48 bits of the API key's hash tell accounts apart, and leave a million million times as many keys as anybody can try.
+/// 48 bits of the API key's hash tell accounts apart, and leave a million million times as many keys as can be tried.
 const FINGERPRINT_BYTES: usize = 6;
 
 impl Credentials {

@@ -7,7 +7,7 @@ mod checkout;
 
 pub use checkout::CheckoutHint;
 
-/// What a callback claims. It is not signed, so anybody can have sent it: it is a hint to go and fetch the batch
+/// What a callback claims. It is not signed, so any stranger can have sent it: it is a hint to go and fetch the batch
 /// (assumption 133).
 ///
 /// ```

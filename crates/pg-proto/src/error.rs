@@ -132,7 +132,7 @@ impl Refused {
 
     /// Whether the operation may have been executed: by this request, to which the bank did not answer (119) or over which the
     /// service broke down; or by an earlier one, as a code says that is to be looked up: a reference, an authentication or
-    /// a reservation that was used. False for a code that nobody knows: it says nothing.
+    /// a reservation that was used. False for an unlisted code: it says nothing.
     #[must_use]
     pub const fn may_be_executed(&self) -> bool {
         self.leaves_it_open() || self.says_it_was_done()
@@ -160,7 +160,7 @@ impl Refused {
     }
 
     /// Whether a payment that was refused so has used its `uniqueMerchantReference` up. The documents let the first request
-    /// use it up, whatever becomes of it; a request that was refused before anybody looked at it does not (assumption
+    /// use it up, whatever becomes of it; a request that was refused before it was examined does not (assumption
     /// A92). Where this is true, a payment that is corrected and sent again needs a new reference.
     #[must_use]
     pub const fn spends_reference(&self) -> bool {

@@ -142,7 +142,7 @@ pub enum Event<I = Never> {
 /// Why there is no reply.
 ///
 /// In doubt it is [`MaybeSent`](Self::MaybeSent), which costs a lookup. A `NotSent` that is not true can cost a payment that
-/// nobody looks for.
+/// no lookup looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Failure {
     /// The request certainly never left, or never became whole on the other side.
@@ -151,7 +151,7 @@ pub enum Failure {
     /// It may have arrived, or may still arrive.
     #[error("the request may have been sent, and has no reply")]
     MaybeSent,
-    /// It was held back: the machine could not be stored, or nothing may be sent until somebody has put the credentials
+    /// It was held back: the machine could not be stored, or nothing may be sent until an operator has put the credentials
     /// right. Of a question, too: it was not asked, since the machine could not be stored.
     #[error("the request was held back")]
     HeldBack,
@@ -177,7 +177,7 @@ pub enum Never {}
 
 /// A moment: milliseconds since the beginning of 1970, UTC.
 ///
-/// From a clock of the standard library, which whoever drives the machine reads:
+/// From a clock of the standard library, which the driver of the machine reads:
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};

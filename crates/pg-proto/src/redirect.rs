@@ -32,7 +32,7 @@ pub struct Redirect {
     iv: String,
 }
 
-/// Data that nobody vouches for: it is encrypted, but carries no authentication code, and whoever can open the address
+/// Unauthenticated data: it is encrypted, but carries no authentication code, and anyone who can open the address
 /// can alter it. Good for showing a form again; never proof of a card or of a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unauthenticated<T>(T);
@@ -53,13 +53,13 @@ pub enum CardFormResult {
 #[non_exhaustive]
 pub enum RedirectError {
     /// A parameter that every redirect has is missing.
-    #[error("the address has no parameter {0}: it is none that the card form leads back to")]
+    #[error("the address has no parameter {0}: not a card-form redirect URL")]
     Missing(&'static str),
     /// The API key makes no key.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// Wrong key or `iv`, altered data, or a text that is neither XML nor JSON as documented. Which of them is not said:
-    /// whoever could tell them apart could decrypt the data. [`Redirect::explain_locally`] is for developers.
+    /// an attacker who could tell them apart could decrypt the data. [`Redirect::explain_locally`] is for developers.
     #[error(transparent)]
     Unreadable(#[from] DecryptError),
 }
@@ -113,7 +113,7 @@ impl Redirect {
         })
     }
 
-    /// Decrypts the data and leaves it as the text that it is. Whoever reads that text and refuses it tells an attacker,
+    /// Decrypts the data and leaves it as the text that it is. A program that refuses that text tells an attacker,
     /// if only by the time that it took, that the padding was right; [`open`](Self::open) does not.
     ///
     /// # Errors

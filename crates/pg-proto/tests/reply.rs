@@ -28,8 +28,8 @@ fn transaction(code: &str) -> http::Response<Bytes> {
     response(200, "application/xml", &body)
 }
 
-// spec: 2 §2.3, A11: A status that nobody knows is neither approved nor declined.
-// spec: 2 §7, A11: A status that nobody knows is neither approved nor declined.
+// spec: 2 §2.3, A11: An unlisted status is neither approved nor declined.
+// spec: 2 §7, A11: An unlisted status is neither approved nor declined.
 #[test]
 fn a_decline_is_an_outcome_and_an_unknown_status_is_neither() {
     let outcome = |code| account().reply::<AuthSessionKey>(transaction(code)).unwrap();
@@ -55,7 +55,7 @@ fn an_error_code_is_a_refusal_whatever_the_status() {
     }
 }
 
-/// What a payment is to do that is refused with each code of the tables. Whoever follows it neither pays twice nor loses a
+/// What a payment is to do that is refused with each code of the tables. A client that follows it neither pays twice nor loses a
 /// payment: `LookUp` where one may have been made, by this request or an earlier one.
 const REMEDIES: &[(&[&str], Remedy)] = &[
     // Nothing was changed, and the same request would be refused again.
@@ -85,7 +85,7 @@ fn refused(status: u16, code: &str) -> Refused {
     }
 }
 
-// spec: 1 §7, A132: Each code has one remedy; for a code that nobody knows the HTTP status decides. Whoever follows it
+// spec: 1 §7, A132: Each code has one remedy; for an unlisted code the HTTP status decides. A client that follows it
 //   neither pays twice nor loses a payment.
 #[test]
 fn every_code_has_the_remedy_that_loses_no_payment_and_doubles_none() {

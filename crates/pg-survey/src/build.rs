@@ -15,7 +15,7 @@ use crate::{
     survey::Options,
 };
 
-/// A card number of the right length whose check digit is wrong: it is nobody's.
+/// A card number of the right length whose check digit is wrong: no bank issues it.
 const NO_CARD: (&str, &str, &str) = ("4000000000001001", "12", "49");
 const MANY: usize = 2_100;
 const LONG: usize = 1_100_000;

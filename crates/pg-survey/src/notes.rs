@@ -35,7 +35,7 @@ impl Notes {
         Self { seed, ..Self::default() }
     }
 
-    /// A text that nobody has used before, of 32 letters and digits, noted under a name.
+    /// An unused text of 32 letters and digits, noted under a name.
     pub(crate) fn fresh(&mut self, name: &str) -> String {
         let text = format!("{:016x}{:016x}", self.number(), self.number());
         self.note(name, text.clone());

@@ -104,7 +104,7 @@ pub(crate) enum Spoil {
     PercentEncoding,
     /// Declared to be plain text.
     ContentType,
-    /// More parameters than anybody needs.
+    /// More parameters than the method has.
     ManyParameters,
     /// A megabyte and more.
     LongBody,

@@ -40,6 +40,8 @@ pub enum Ending {
     Unavailable(String),
     /// The service could not be reached.
     NotReachable,
+    /// The survey was interrupted before its end.
+    Interrupted,
 }
 
 /// What was found of one open point.
@@ -216,6 +218,7 @@ impl fmt::Display for Ending {
             }
             Self::Unavailable(what) => write!(f, "session/initiate does not work: {what}"),
             Self::NotReachable => f.write_str("the service could not be reached"),
+            Self::Interrupted => f.write_str("interrupted; what was found until then is reported"),
         }
     }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use pg_proto::{
     Account,
     machine::{
-        Action, Event, Failure, Moment, Never,
+        Action, Event, Failure, Moment, Never, ResumeError, SavedState,
         throttle::{AccountThrottle, Permit, Throttle, ThrottleLimits, Ticket},
     },
     model::{Dialect, Encoding},
@@ -104,16 +104,14 @@ struct Flight {
 }
 
 impl Survey {
-    /// A survey that has sent nothing yet. `seed` makes references and keys that nobody has used; take a random one.
+    /// A survey that has sent nothing yet. `seed` makes unused references and keys; take a random one.
     #[must_use]
     pub fn new(account: &Account, options: Options, seed: u64) -> Self {
         // It assumes nothing, so that it finds the same whatever dialect the account speaks.
         let account = account.clone().with_dialect(Dialect::documented()).encoding(Encoding::Json);
-        // A refusal waits for its control request: that is one in flight at the service.
-        let limits = ThrottleLimits::default().per_minute(options.per_minute).in_flight(1);
         let probes = probes::chosen(&options, account.base_urls().count() > 1);
         Self {
-            throttle: AccountThrottle::new(&account, limits, seed),
+            throttle: AccountThrottle::new(&account, limits(&options), seed),
             account,
             options,
             probes,
@@ -130,6 +128,31 @@ impl Survey {
             requests: 0,
             ended: None,
         }
+    }
+
+    /// Resumes the throttle of an earlier survey from what [`saved_throttle`](Self::saved_throttle) returned: its requests of the last
+    /// minute and its failed logins of the last day count.
+    ///
+    /// # Errors
+    /// If it is not the state of a throttle.
+    pub fn resume_throttle(mut self, saved: &SavedState) -> Result<Self, ResumeError> {
+        self.throttle = AccountThrottle::resume(saved, &self.account, limits(&self.options))?;
+        Ok(self)
+    }
+
+    /// The throttle, to be stored before each request is sent and at the end. It holds no credentials.
+    #[must_use]
+    pub fn saved_throttle(&self) -> SavedState {
+        self.throttle.save()
+    }
+
+    /// Ends the survey before its time. [`report`](Self::report) and [`dialect`](Self::dialect) hold what was found until now; a request
+    /// without a reply decides nothing.
+    pub fn interrupt(&mut self, now: Moment) {
+        if let Some(flight) = self.flight.take() {
+            self.lane(flight.version_5).lost(flight.ticket, now);
+        }
+        self.ended.get_or_insert(Ending::Interrupted);
     }
 
     /// What it is going to send.
@@ -177,7 +200,7 @@ impl Survey {
                 return Action::WaitUntil(Moment::from_millis(u64::MAX));
             }
             if let Some(until) = self.rest.filter(|until| *until > now) {
-                // A clock that was set back makes nobody wait longer.
+                // A clock that was set back makes the wait no longer.
                 let until = until.min(now.after(REST));
                 self.rest = Some(until);
                 return Action::WaitUntil(until);
@@ -348,6 +371,11 @@ impl Survey {
             self.at += 1;
         }
     }
+}
+
+/// A refusal waits for its control request, so one request is in flight at a time.
+fn limits(options: &Options) -> ThrottleLimits {
+    ThrottleLimits::default().per_minute(options.per_minute).in_flight(1)
 }
 
 /// An answer that says nothing about the account.

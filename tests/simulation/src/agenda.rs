@@ -80,11 +80,15 @@ pub(crate) enum SimulatedEvent {
     CredentialsMend {
         client: usize,
     },
-    /// Somebody else behind the client's address tries credentials that are wrong.
+    /// A stranger behind the client's address tries credentials that are wrong.
     Stranger {
         client: usize,
     },
-    /// Somebody disables, enables or deletes the stored card of a task.
+    /// Another program of the merchant pays another amount under the reference of a task.
+    ForeignPayment {
+        task: usize,
+    },
+    /// Another program of the merchant disables, enables or deletes the stored card of a task.
     CardKey {
         task: usize,
         what: CardKeyChange,
@@ -112,7 +116,7 @@ pub(crate) enum SimulatedEvent {
     Callback {
         callback: usize,
     },
-    /// Somebody makes a callback up.
+    /// A stranger makes a callback up.
     Forge {
         client: usize,
     },

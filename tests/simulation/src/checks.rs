@@ -26,7 +26,7 @@ const AFTER_EACH: [Check; 10] = [
     ("claims are true", claims::after_each),
     ("a token is paid as often as it may be", checkouts::paid_once),
     ("checkouts are what they claim", checkouts::after_each),
-    ("nobody is locked out", lockout::after_each),
+    ("no client is locked out", lockout::after_each),
     ("the throttle holds", throttle::after_each),
     ("machines keep their bounds", ends::after_each),
     ("secrets stay secret", secrets::after_each),

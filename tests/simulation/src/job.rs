@@ -18,6 +18,8 @@ use pg_proto::{
     },
 };
 
+use pg_sandbox::records::Payment;
+
 use crate::{
     hosted,
     run::{Once, Run, Updating},
@@ -93,6 +95,16 @@ impl Job {
     /// Whether an amount is reserved, to be captured later.
     pub(crate) fn reserves(&self) -> bool {
         self.kind == Kind::Preauth || (self.kind == Kind::Checkout && self.pence.is_multiple_of(4))
+    }
+
+    /// A payment of another amount under the same reference.
+    pub(crate) fn foreign(&self) -> Self {
+        Self { pence: self.pence + 7, ..self.clone() }
+    }
+
+    /// Whether a payment under its reference is its own.
+    pub(crate) fn is_paid_by(&self, payment: &Payment) -> bool {
+        payment.amount == self.pence
     }
 
     fn order(&self) -> Order {

@@ -24,7 +24,7 @@ pub(crate) struct Ledger {
     by_parent: BTreeMap<String, BTreeSet<String>>,
     /// Keys of payments by the checkout token that was paid.
     by_token: BTreeMap<String, BTreeSet<String>>,
-    /// What was committed since somebody looked last.
+    /// What was committed since the last look.
     pub(crate) fresh: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ impl Ledger {
     }
 }
 
-/// A reference names the intent to pay; whoever makes up another one for the same intent puts it behind a tilde.
+/// A reference names the intent to pay; a client that makes up another one for the same intent puts it behind a tilde.
 fn intent(reference: &str) -> &str {
     reference.split('~').next().unwrap_or(reference)
 }

@@ -12,12 +12,12 @@ use crate::{
     weather::NetworkConditions,
 };
 
-/// A request on its way, and whoever waits for the reply.
+/// A request on its way, and the caller that waits for the reply.
 pub(crate) struct Call {
     pub(crate) caller: Caller,
     pub(crate) request: Request<Bytes>,
     pub(crate) from: IpAddr,
-    /// Somebody waits for the reply.
+    /// The caller waits for the reply.
     pub(crate) open: bool,
     pub(crate) ticket: Option<Ticket>,
     pub(crate) sent: Millis,

@@ -118,7 +118,13 @@ pub(crate) fn hide(orders: &[Order], secrets: &mut Secrets) {
 
 /// Plans the orders, and stores the cards that are to be paid with by card key.
 pub(crate) fn place(world: &mut World<'_>, orders: Vec<Order>) {
+    let mut dice = Dice::new(world.scenario.seed, "foreign payments");
     for Order { number, client, at, mut job } in orders {
+        // Sooner or later than the order, so that either may be first.
+        let foreign = (dice.per_mille(80), (at + dice.below(20_000)).saturating_sub(5_000).max(BEGIN));
+        if foreign.0 && job.kind.pays() && world.scenario.has(Disturbance::SharedReferences) {
+            world.agenda.plan(foreign.1, SimulatedEvent::ForeignPayment { task: world.tasks.len() });
+        }
         if matches!(job.kind, Kind::CardKey | Kind::ThreeDSecure) {
             job.key = stored_card(world, client, &job);
         }

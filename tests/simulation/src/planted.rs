@@ -36,6 +36,8 @@ pub const ALL: &[&Planted] = &[
     &twist::UNREADABLE_IS_A_DECLINE,
     &naive::UNKNOWN_STATUS_IS_A_DECLINE,
     &twist::UNKNOWN_REFUSAL_IS_TRUSTED,
+    &twist::PENDING_IS_FINAL,
+    &twist::TAKES_ANOTHER_AMOUNT,
     &client::ASSUMES_NOTHING_WAS_SENT,
     &client::RESUMES_UNDER_ANOTHER_ACCOUNT,
     &twist::NEVER_GIVES_UP,

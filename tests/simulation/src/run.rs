@@ -36,7 +36,7 @@ pub(crate) enum OwnerEvent {
     Hint(UpdaterHint),
     /// The result with this number was stored.
     Taken(u64),
-    /// The customer is back from the bank, or somebody opened the address.
+    /// The customer is back from the bank, or a stranger opened the address.
     Returned,
     /// The customer has left.
     Closed,
@@ -76,11 +76,11 @@ pub(crate) enum Claim {
     Refused { for_good: bool },
     /// Nothing left.
     NotSent,
-    /// Nobody was given an address to pay at.
+    /// No customer was given an address to pay at.
     NotOpened { why: String },
     /// It was not paid, and cannot be any more.
     Lapsed,
-    /// Nobody knows; the lookup that will tell.
+    /// The outcome is unknown; the lookup that will tell.
     Unknown { reconcile: Option<TransactionLookup>, why: String },
     /// A step before or after a payment is done, or a batch job; what it brought.
     Done { brought: String },

@@ -28,20 +28,22 @@ pub(crate) enum Disturbance {
     ClockJumps,
     /// Merchants roll out wrong credentials, and notice later.
     WrongCredentials,
-    /// Somebody behind a merchant's address locks it out.
+    /// A stranger behind a merchant's address locks it out.
     Strangers,
-    /// Somebody posts callbacks that the service never sent.
+    /// A stranger posts callbacks that the service never sent.
     Forgeries,
     /// Customers think too long, post twice, or in two tabs.
     Customers,
     /// Stored cards are disabled, enabled and deleted while they are paid with or refreshed.
     CardKeys,
-    /// A server that starts again is given the configuration of another merchant, until somebody notices.
+    /// A restarted server is given the configuration of another merchant for a while.
     OtherAccounts,
+    /// Another program of the merchant pays another amount under the same reference.
+    SharedReferences,
 }
 
 impl Disturbance {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::LostRequests,
         Self::LostReplies,
         Self::LongDelays,
@@ -58,6 +60,7 @@ impl Disturbance {
         Self::Customers,
         Self::CardKeys,
         Self::OtherAccounts,
+        Self::SharedReferences,
     ];
 }
 

@@ -15,8 +15,8 @@ use pg_sandbox::{
 };
 
 use crate::{
-    agenda::Millis, conduct::ClientBehaviour, dice, job::UPDATER_KEY, secrets::Secrets, spoken::DialectPair,
-    store::CrashingStore,
+    agenda::Millis, conduct::ClientBehaviour, dice, job::UPDATER_KEY, ledger::Ledger, secrets::Secrets,
+    spoken::DialectPair, store::CrashingStore,
 };
 
 /// Requests a minute of the first merchant.
@@ -70,7 +70,11 @@ impl Service {
             self.crash();
             return None;
         }
-        Some(responses.into_iter().map(|response| self.spoken.said(response)).collect())
+        let said = |ledger: &mut Ledger| {
+            let (spoken, now) = (&self.spoken, timestamp(now));
+            responses.into_iter().map(|response| spoken.said(response, ledger, now)).collect()
+        };
+        Some(self.store.ledger(said))
     }
 
     /// The callbacks that are to be sent now; nothing when it is down, or crashed over them.
@@ -85,7 +89,7 @@ impl Service {
 
     /// A callback arrived, or did not.
     pub(crate) fn delivered(&mut self, now: Millis, id: &str, arrived: bool) {
-        let result = if arrived { Ok(StatusCode::OK) } else { Err("nobody answered".to_owned()) };
+        let result = if arrived { Ok(StatusCode::OK) } else { Err("no answer".to_owned()) };
         if let Some(sandbox) = &mut self.sandbox {
             sandbox.delivered(timestamp(now), id, result);
         }

@@ -1,16 +1,17 @@
 //! What the service of a world decides where the documents leave something open, and what its clients know of that.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use pg_model::{
     Dialect, ErrorCode, Remedy, ServiceError, decode_into,
-    dialect::{EmptyLookup, IvForm, KeyForm, PaddingForm, ReferenceAfterRefusal, TextForm},
+    dialect::{EmptyLookup, IvForm, KeyForm, PaddingForm, ReferenceAfterRefusal, StatusEntry, TextForm},
 };
 use pg_proto::ReplyError;
+use pg_sandbox::{Timestamp, records::PaymentKind};
 
-use crate::{dice::Dice, scenario::Scenario};
+use crate::{dice::Dice, ledger::Ledger, scenario::Scenario, world::values};
 
 /// The dialects of a world.
 #[derive(Clone, Debug)]
@@ -21,9 +22,14 @@ pub(crate) struct DialectPair {
     pub(crate) client: Arc<Dialect>,
     /// The status that it gives what it has approved, in place of 600: one that no client knows.
     odd: Option<String>,
+    /// For how long it shows a payment as pending, with the status [`PENDING`].
+    pending: Option<Duration>,
 }
 
-/// HTTP statuses of errors: those of the documents more often, others because nobody knows.
+/// The status of a payment that a service of a world is still processing.
+pub(crate) const PENDING: &str = "649";
+
+/// HTTP statuses of errors: those of the documents more often than others.
 const STATUSES: [u16; 10] = [400, 400, 400, 400, 401, 403, 403, 404, 409, 422];
 
 impl DialectPair {
@@ -33,24 +39,42 @@ impl DialectPair {
         let mut dice = Dice::new(scenario.seed, "dialect");
         let which = dice.below(4);
         if which < 2 || !scenario.may_differ() {
-            return Self { service: pg_sandbox::dialect(), client: pg_sandbox::dialect(), odd: None };
+            return Self { service: pg_sandbox::dialect(), client: pg_sandbox::dialect(), odd: None, pending: None };
         }
-        let service = Arc::new(random(&mut dice));
+        let mut service = random(&mut dice);
+        let mut slow = Dice::new(scenario.seed, "pending payments");
+        let pending = slow.per_mille(400).then(|| Duration::from_secs(slow.pick(&[5, 60, 300, 1_800])));
+        if pending.is_some() {
+            service.pending.push(StatusEntry::new(PENDING, 11));
+        }
+        let service = Arc::new(service);
         let client = if which == 2 { Arc::clone(&service) } else { Arc::new(Dialect::documented()) };
         // Of three digits like 600, so that no length changes.
         let odd = dice.per_mille(150).then(|| "650".to_owned());
-        Self { service, client, odd }
+        Self { service, client, odd, pending }
     }
 
     /// The reply as the service gives it.
-    pub(crate) fn said(&self, reply: Response<Bytes>) -> Response<Bytes> {
-        let Some(odd) = &self.odd else { return reply };
-        reply.map(|body| {
-            let text = String::from_utf8_lossy(&body);
-            let json =
-                text.replace("\"transactionStatusCode\":\"600\"", &format!("\"transactionStatusCode\":\"{odd}\""));
-            let xml = format!("<transactionStatusCode>{odd}<");
-            Bytes::from(json.replace("<transactionStatusCode>600<", &xml))
+    pub(crate) fn said(&self, reply: Response<Bytes>, ledger: &Ledger, now: Timestamp) -> Response<Bytes> {
+        if self.names_pending(&reply, ledger, now) {
+            let decided = self.service.declined.iter().map(|entry| entry.code.as_str()).chain(["600"]);
+            return decided.fold(reply, |reply, code| with_status(reply, code, PENDING));
+        }
+        match &self.odd {
+            Some(odd) => with_status(reply, "600", odd),
+            None => reply,
+        }
+    }
+
+    /// Whether a reply names a payment that the service still shows as pending: half of all payments, for a while.
+    fn names_pending(&self, reply: &Response<Bytes>, ledger: &Ledger, now: Timestamp) -> bool {
+        let Some(pending) = self.pending else { return false };
+        let text = String::from_utf8_lossy(reply.body());
+        values(&text, "transactionKey").filter_map(|key| ledger.payments.get(key)).any(|payment| {
+            matches!(payment.kind, PaymentKind::Auth | PaymentKind::PreAuth)
+                && payment.parent.is_none()
+                && payment.key.bytes().last().is_some_and(|last| last % 2 == 0)
+                && payment.created.plus(pending) > now
         })
     }
 
@@ -76,6 +100,16 @@ impl DialectPair {
     }
 }
 
+/// A reply with another status in place of one; both have three digits.
+fn with_status(reply: Response<Bytes>, code: &str, instead: &str) -> Response<Bytes> {
+    reply.map(|body| {
+        let text = String::from_utf8_lossy(&body);
+        let json = |code: &str| format!("\"transactionStatusCode\":\"{code}\"");
+        let xml = |code: &str| format!("<transactionStatusCode>{code}<");
+        Bytes::from(text.replace(&json(code), &json(instead)).replace(&xml(code), &xml(instead)))
+    })
+}
+
 /// The dialect that the service of a world speaks where it decides at random.
 pub(crate) fn random_dialect(seed: u64) -> Dialect {
     random(&mut Dice::new(seed, "dialect"))
@@ -95,7 +129,7 @@ fn random(dice: &mut Dice) -> Dialect {
     data.text = Some(dice.pick(&[TextForm::Base64, TextForm::Base64Url, TextForm::Hex]));
     "No".clone_into(&mut dialect.checkout.failed[0]);
     // Statuses are 6xx, as the documents' are.
-    let mut statuses = vec![600, 607, 608, 650];
+    let mut statuses = vec![600, 607, 608, 649, 650];
     let mut status = |dice: &mut Dice| fresh(dice, &mut statuses, 601, 699).to_string();
     for entry in &mut dialect.declined {
         entry.code = status(dice).into();

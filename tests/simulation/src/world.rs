@@ -34,6 +34,7 @@ mod serving;
 pub(crate) use browsing::OTHER_CARDS;
 use browsing::Tab;
 use callbacks::Sent;
+pub(crate) use serving::values;
 
 /// 2026-05-04T10:00:00Z.
 pub(crate) const BEGIN: Millis = 1_777_888_800_000;
@@ -251,6 +252,7 @@ impl<'a> World<'a> {
             SimulatedEvent::CredentialsMend { client } => self.mend_credentials(client),
             SimulatedEvent::Stranger { client } => self.stranger(client),
             SimulatedEvent::GoOn { task, turn } => self.go_on(task, turn),
+            SimulatedEvent::ForeignPayment { task } => self.pay_another(task),
             SimulatedEvent::CardKey { task, what } => self.change_card_key(task, what),
             SimulatedEvent::Visit { task } => self.visit(task),
             SimulatedEvent::Decide { task, turn } => self.decide(task, turn),

@@ -1,4 +1,4 @@
-//! Surveys of sandboxes: what differs is found, what is written down makes a second survey agree, and nobody is locked out.
+//! Surveys of sandboxes: what differs is found, what is written down makes a second survey agree, and no account is locked out.
 
 #![expect(clippy::panic, reason = "a test fails by panicking, in its helpers too")]
 
@@ -14,6 +14,8 @@ use pg_proto::{
 use pg_sandbox::{InProcess, READY, Sandbox, Settings, Timestamp, cards::CARDS, cards::Scenario, merchants::Merchant};
 use pg_simulation::random_dialect;
 use pg_survey::{Card, Cards, Conclusion, Confidence, Ending, Options, Point, Report, Role, Seen, Survey, points};
+
+mod stored;
 
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -5,8 +5,13 @@ mod drive;
 mod shown;
 mod staging;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
+use pg_hyper::DurableFile;
 use pg_model::{Dialect, Encoding, method::AuthScheme};
 use pg_proto::Account;
 use pg_survey::{Conclusion, Cost, Ending, Options, Survey};
@@ -67,6 +72,10 @@ pub(crate) struct Arguments {
     /// Writes the dialect that was found to this file, replacing it
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
+    /// File that remembers requests and failed logins between surveys, so that a second one keeps to the limit too [default: beside the
+    /// file of --write, with .throttle at its end]
+    #[arg(long, value_name = "FILE")]
+    throttle: Option<PathBuf>,
     /// Name of the dialect that is written
     #[arg(long, value_name = "NAME", default_value = "surveyed")]
     name: String,
@@ -105,8 +114,35 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     drop(details);
     announce(&survey, &account);
     let deadline = Duration::from_secs(arguments.timeout);
-    let survey = drive::drive(survey, deadline, arguments.with_payments)?;
-    finish(&survey, &account, &ours, json, arguments.against.is_some(), (arguments.write, &arguments.name))
+    let throttle = throttle_file(arguments.throttle, arguments.write.as_deref());
+    let survey = match throttle.as_ref().map(|(file, path)| (file.saved(), path)) {
+        None => survey,
+        Some((Ok(None), _)) => survey,
+        Some((Ok(Some(saved)), path)) => survey.resume_throttle(&saved).map_err(|error| {
+            Failure::misuse(format!("{}: {error}; delete it or choose another --throttle", path.display()))
+        })?,
+        Some((Err(error), path)) => {
+            return Err(Failure::misuse(format!("cannot read {}: {error}", path.display())));
+        }
+    };
+    let survey = drive::drive(survey, deadline, throttle.as_ref().map(|(file, _)| file))?;
+    let ended =
+        finish(&survey, &account, &ours, json, arguments.against.is_some(), (arguments.write, &arguments.name))?;
+    match ended {
+        None => Err(drive::interruption(arguments.with_payments)),
+        Some(exit) => Ok(exit),
+    }
+}
+
+/// Where requests and failed logins are remembered: the file of `--throttle`, or one beside the file of `--write`.
+fn throttle_file(chosen: Option<PathBuf>, write: Option<&Path>) -> Option<(DurableFile, PathBuf)> {
+    let beside = |path: &Path| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".throttle");
+        PathBuf::from(name)
+    };
+    let path = chosen.or_else(|| write.map(beside))?;
+    Some((DurableFile::new(path.clone()), path))
 }
 
 /// Version 3, and version 5 where its details are known.
@@ -135,6 +171,7 @@ fn announce(survey: &Survey, account: &Account) {
     ));
 }
 
+/// Shows the report and writes the dialect. Returns nothing if the survey was interrupted.
 fn finish(
     survey: &Survey,
     account: &Account,
@@ -142,7 +179,7 @@ fn finish(
     json: bool,
     against: bool,
     (file, name): (Option<PathBuf>, &str),
-) -> Result<Exit, Failure> {
+) -> Result<Option<Exit>, Failure> {
     let (report, found) = (survey.report(ours), survey.dialect(name));
     let written = shown::file(&found, &report, account);
     if let Some(file) = &file {
@@ -154,8 +191,9 @@ fn finish(
         output::say(&format!("pg: the dialect is in {}", file.display()));
     }
     match &report.ending {
-        Ending::Complete if against && report.with(Conclusion::Differs).next().is_some() => Ok(Exit::Refused),
-        Ending::Complete => Ok(Exit::Done),
+        Ending::Interrupted => Ok(None),
+        Ending::Complete if against && report.with(Conclusion::Differs).next().is_some() => Ok(Some(Exit::Refused)),
+        Ending::Complete => Ok(Some(Exit::Done)),
         Ending::NotReachable => Err(Failure::new(Exit::NotReachable, report.ending.to_string())),
         ending => Err(Failure::new(Exit::Refused, ending.to_string())),
     }

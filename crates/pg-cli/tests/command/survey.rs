@@ -26,10 +26,11 @@ fn json(ended: &Ended) -> Value {
 #[test]
 fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
     let folder = tempfile::tempdir().unwrap();
-    let (cards, own) = (folder.path().join("cards.txt"), folder.path().join("own.toml"));
+    let cards = folder.path().join("cards.txt");
     write_private(&cards, CARDS);
-    let (cards, own) = (cards.display().to_string(), own.display().to_string());
+    let cards = cards.display().to_string();
     for (dialect, code) in [("six-hundreds", "207"), ("not-found", "125"), ("terse", "197")] {
+        let own = folder.path().join(format!("{dialect}.toml")).display().to_string();
         let sandbox = Running::start(&["--dialect", dialect]);
         let first = survey(&sandbox, "main", &format!("--with-payments --cards {cards} --write {own} --json")).ends(0);
         let first = first.hides(&["4000000000001000", "4000000000002008"]);
@@ -45,6 +46,9 @@ fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
         let question = &of("lookup.immediate")["question"];
         let number = question["number"].as_u64().unwrap();
         assert_eq!(question["at"], format!("docs/reference/questions.md#{number}-what-a-lookup-sees"));
+
+        let throttle = std::fs::read_to_string(format!("{own}.throttle")).unwrap();
+        assert!(throttle.contains("account throttle"), "{throttle}");
 
         // What was written is what the service does, to a client, to a second survey and to another sandbox.
         let second =

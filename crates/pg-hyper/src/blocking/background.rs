@@ -15,7 +15,7 @@ use tokio::{
 
 /// A runtime on a thread of its own, which ends when this is dropped.
 ///
-/// Without that thread idle connections would only be watched while somebody waits, and one that the other side has
+/// Without that thread idle connections would only be watched while a caller waits, and one that the other side has
 /// closed would be found out when a request has gone over it.
 pub(super) struct Background {
     runtime: Handle,

@@ -11,7 +11,7 @@ use pg_proto::machine::{
 use super::Background;
 use crate::{DriveError, DriveStep, DurableFile, HyperTransport, StoreError, Transport};
 
-/// A machine in the hands of a client; whoever calls waits. See [`crate::Drive`].
+/// A machine driven by a client; the calling thread waits. See [`crate::Drive`].
 pub struct Drive<M: Machine, T = HyperTransport> {
     inner: crate::Drive<M, T>,
     background: Arc<Background>,

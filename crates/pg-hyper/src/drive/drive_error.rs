@@ -16,7 +16,7 @@ pub enum DriveError {
     Transport(TransportError),
     /// The machine could not be stored, so nothing was sent.
     Store(StoreError),
-    /// Nothing is sent until somebody has looked at the credentials, see [`Client::resume_sending`].
+    /// Nothing is sent until the credentials were checked, see [`Client::resume_sending`].
     ///
     /// [`Client::resume_sending`]: crate::Client::resume_sending
     Stopped(StopReason),

@@ -26,7 +26,7 @@ impl Keeper {
     /// is held back: a lockout is a smaller harm than a shop that takes no money.
     pub(super) async fn keep(&self, throttle: impl Fn() -> SavedState) {
         let mut kept = self.kept.lock().await;
-        // Whoever waited here and was dropped left this behind. Two at once could end in either order.
+        // A wait that was dropped left this behind. Two at once could end in either order.
         kept.finish().await;
         let saved = throttle();
         if kept.last.as_ref() != Some(&saved) {

@@ -35,7 +35,7 @@ impl ReceiptHandles {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(held);
     }
 
-    /// What it has heard is stored: whoever waits is answered.
+    /// The machine is stored with its inputs: answers the callbacks.
     pub(super) fn give(&self) {
         let heard = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         heard.into_iter().for_each(Held::give);

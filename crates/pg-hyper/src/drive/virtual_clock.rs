@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_waits_finds_it_later_and_nothing_goes_back() {
+    async fn after_a_wait_it_is_later_and_nothing_goes_back() {
         let start = Moment::from_millis(1_777_888_800_000);
         let clock = VirtualClock::at(start);
         let clone = clock.clone();

@@ -14,7 +14,7 @@ pub(super) enum Answer {
     WrongMethod(&'static str),
     Unreadable,
     TooLarge,
-    /// Nobody takes the news at present, or not in time.
+    /// The notification is not taken at present, or not in time.
     Busy,
 }
 

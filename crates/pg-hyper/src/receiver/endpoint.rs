@@ -1,4 +1,4 @@
-//! Addresses: what each is for, and the token that nobody can guess.
+//! Endpoints: the purpose of each, and its unguessable token.
 
 use std::{
     collections::HashMap,

@@ -12,8 +12,8 @@ use super::ReceiverService;
 /// Bytes of a request's head. The data of a card form stands in its address.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// Accepts connections until nobody is there to take the news. When there are as many as allowed, the one that has been silent for
-/// longest is closed in favour of a new one: whoever finds the address on the Internet may connect.
+/// Accepts connections until the receiver is dropped. When there are as many as allowed, the one that has been silent for
+/// longest is closed in favour of a new one: any stranger on the Internet may connect.
 pub(super) async fn listen(listener: TcpListener, service: ReceiverService) {
     let mut acceptor = Acceptor::new(listener, service.limits().of_connections());
     // Connections are cut off with the task.

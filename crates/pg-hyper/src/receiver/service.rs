@@ -81,7 +81,7 @@ impl ReceiverService {
         &self.limits
     }
 
-    /// Whether nobody will take news any more.
+    /// Whether the receiver was dropped.
     pub(super) fn is_over(&self) -> bool {
         self.notifications.is_closed()
     }
@@ -149,7 +149,7 @@ where
         let service = self.clone();
         Box::pin(async move {
             let answered = timeout(service.limits.time, async {
-                // Whoever it comes from, its server knows; all of them may have all places.
+                // The surrounding server knows the peers; together they may take all places.
                 let Some(place) = service.places.enter(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).await else {
                     return Answer::Busy.response();
                 };

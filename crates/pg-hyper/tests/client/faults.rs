@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::client::server::{Answer, Server, account, nobody};
+use crate::client::server::{Answer, Server, account, unanswered_port};
 use pg_hyper::{
     Client, ClientBuilder, Error, HyperTransport, TransportError, TransportErrorKind,
     proto::{
@@ -38,7 +38,7 @@ fn builder(server: &Server) -> ClientBuilder {
     Client::builder(server.account()).expect("loopback")
 }
 
-/// The error of a payment about which nobody knows anything, which has to name the lookup to make next.
+/// The error of a payment whose outcome is unknown. It names the lookup to make next.
 async fn unknown(client: &Client) -> Error {
     let error = client.call(&payment()).await.expect_err("no payment was made");
     let lookup = TransactionLookup::new().unique_merchant_reference("order-7");
@@ -53,8 +53,8 @@ async fn unknown(client: &Client) -> Error {
 }
 
 #[tokio::test]
-async fn nobody_listens() {
-    let (_socket, address) = nobody();
+async fn no_server_listens() {
+    let (_socket, address) = unanswered_port();
     let client = Client::new(account(&format!("http://{address}"))).expect("loopback");
 
     let error = client.call(&payment()).await.unwrap_err();
@@ -285,10 +285,10 @@ async fn no_response_from_the_bank_leaves_a_payment_unknown() {
     assert_eq!(error.remedy(), Remedy::LookUp);
 }
 
-/// Whoever took these for refusals would pay again under another reference.
+/// A client that took these for refusals would pay again under another reference.
 // spec: 1 §7, A132
 #[tokio::test]
-async fn a_reference_that_was_used_and_a_code_that_nobody_knows_leave_a_payment_unknown() {
+async fn a_used_reference_and_an_unlisted_code_leave_a_payment_unknown() {
     let body = |code: &str| format!(r#"{{"errorCode":"{code}","traceCode":"12345678","errorMessage":"No"}}"#);
     for code in ["950", "125", "777"] {
         let server = Server::always(Answer::reply("400 Bad Request", &body(code))).await;

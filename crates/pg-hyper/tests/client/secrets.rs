@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::client::recorder::Recorder;
-use crate::client::server::{Answer, Server, nobody};
+use crate::client::server::{Answer, Server, unanswered_port};
 use pg_hyper::{
     Client, ClientBuilder, Clock, Error,
     proto::{
@@ -107,7 +107,7 @@ async fn nothing_secret_is_told() {
         }
         outcomes += 1;
     }
-    let (_socket, address) = nobody();
+    let (_socket, address) = unanswered_port();
     let unreachable = client(&format!("https://{address}"));
     told += &words(&unreachable.call(&payment("123")).await.unwrap_err());
     told += &words(&unreachable.call(&payment(CV2)).await.unwrap_err());
@@ -136,7 +136,7 @@ async fn nothing_secret_is_told() {
     }
 }
 
-/// Whoever waits, it is later at once.
+/// Every wait ends at once, and it is later.
 #[derive(Default)]
 struct Leaping(AtomicU64);
 

@@ -89,8 +89,8 @@ impl Server {
     }
 }
 
-/// A port that is taken, so that nobody else gets it, and on which nobody listens.
-pub(crate) fn nobody() -> (TcpSocket, SocketAddr) {
+/// A bound port without a listener: no other program gets it.
+pub(crate) fn unanswered_port() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a free port");
     let address = socket.local_addr().expect("an address");

@@ -1,4 +1,4 @@
-//! TLS: a certificate that nobody vouches for ends the call before anything is sent.
+//! TLS: an untrusted certificate ends the call before anything is sent.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ async fn start(version: &'static SupportedProtocolVersion) -> (String, Certifica
 }
 
 #[tokio::test]
-async fn a_certificate_that_nobody_vouches_for_is_rejected_before_anything_is_sent() {
+async fn an_untrusted_certificate_is_rejected_before_anything_is_sent() {
     let (base, _) = start(&TLS13).await;
     let client = Client::new(account(&base)).expect("https");
     let error = client.call(&Initiate::new("https://shop.example/error")).await.unwrap_err();

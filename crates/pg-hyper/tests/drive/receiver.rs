@@ -102,7 +102,7 @@ async fn callers_that_say_nothing_make_room_for_others() {
 }
 
 #[tokio::test]
-async fn more_news_than_anybody_takes_are_told_to_come_again() {
+async fn more_callbacks_than_are_taken_are_told_to_come_again() {
     let mut receiver = receiver(ReceiverLimits::default().waiting(2)).await;
     let endpoint = receiver.open(EndpointPurpose::Challenge).unwrap();
     for expected in [200, 200, 503, 503] {
@@ -132,7 +132,7 @@ async fn a_callback_is_answered_when_its_owner_has_it() {
         drop(also);
         assert_eq!(callback.await.unwrap(), expected);
     }
-    // Whoever is killed meanwhile has not answered.
+    // A process that is killed meanwhile has not answered.
     let url = endpoint.url().to_owned();
     let callback = tokio::spawn(async move {
         let request = Request::post(url).body("trans_key=abc".into()).unwrap();
@@ -145,7 +145,7 @@ async fn a_callback_is_answered_when_its_owner_has_it() {
 }
 
 #[tokio::test]
-async fn a_callback_that_nobody_takes_in_time_is_told_to_come_again() {
+async fn a_callback_that_is_not_taken_in_time_is_told_to_come_again() {
     let mut receiver = receiver(ReceiverLimits::default().receipt(Duration::from_millis(1))).await;
     let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
     assert_eq!(send("POST", endpoint.url(), "trans_key=abc").await.status().as_u16(), 503);
@@ -225,7 +225,7 @@ async fn as_a_service_it_gives_up_bodies_that_do_not_end() {
     }
 }
 
-/// Without a port: as a service in somebody's server.
+/// Without a port: as a service in another server.
 #[tokio::test]
 async fn as_a_service_it_takes_the_same_and_bodies_of_any_kind() {
     use tower_service::Service;

@@ -140,7 +140,7 @@ async fn a_call_that_is_refused_is_stored() {
     let (disk, service) = (Disk::default(), Service::default());
     let _ = disk.start(&service, "wrong").call(&TokenLookup::new().card_key("a")).await.unwrap_err();
     let client = disk.start(&service, "wrong");
-    assert!(client.stopped().is_some(), "whoever looks here first sends nothing");
+    assert!(client.stopped().is_some(), "the stop is visible before anything is sent");
     assert!(!matches!(lookup(&client).await, RetryOutcome::Answered(_)));
     assert_eq!(service.seen.load(Ordering::SeqCst), 1);
 }
@@ -181,7 +181,7 @@ async fn what_cannot_be_stored_is_sent_all_the_same() {
 
 /// Two writes of one file at a time could leave either, or a mixture.
 #[tokio::test(start_paused = true)]
-async fn one_state_is_stored_at_a_time_whoever_is_dropped() {
+async fn one_state_is_stored_at_a_time_even_if_waits_are_dropped() {
     let at_once = Arc::new(AtomicUsize::new(0));
     let (noted, service) = (Arc::clone(&at_once), Service::default());
     let client = Disk::default().resumed(&service, RIGHT).store_throttle(move |_| {

@@ -17,21 +17,21 @@
 //! - Each key is submitted in one batch only, however often the source names it, in batches that the service takes: at
 //!   most 5,000 keys, each once.
 //! - A batch is submitted again only when its submission certainly was not carried out: it never left, or the service
-//!   refused it. When nobody knows (a lost or unreadable reply, a crash after the machine was stored for sending), the
+//!   refused it. When that is unknown (a lost or unreadable reply, a crash after the machine was stored for sending), the
 //!   batch is doubtful. Then a callback's batch key settles it when, retrieved, it answers for exactly that batch's keys and
 //!   was made after the submission. Otherwise the [policy](DoubtfulPolicy) decides, and the result says so.
 //! - Nothing in a callback is believed. A hint is a reason to retrieve a batch now; forged, repeated, early or late ones
 //!   cost a request at most, and no more than one in five seconds for a batch.
 //! - The result of every batch goes out until it was taken, with every key of the batch named either in an answer or as
 //!   unanswered. After a crash between the two it may go out once more, with the same number.
-//! - A crash cuts no pause short that the service asked for. What has finished, or a callback told of, while nobody was there
+//! - A crash cuts no pause short that the service asked for. What has finished, or a callback told of, while no process ran
 //!   is found, however late: no batch ends as overdue or doubtful before it was looked for after its time.
 //! - It stops when the service refuses everything; then it can be stored, and resumed when that was mended.
 //! - It ends when the source does and every batch has finished, or its patience is over: no pause and no number of
 //!   attempts is without a bound.
 //!
 //! **It does not promise** that the service has each batch once: the network may deliver a request twice, and the service
-//! knows no key for repeats. A second batch costs the merchant new card keys that nobody asks for, nothing else.
+//! knows no key for repeats. A second batch costs the merchant unused new card keys, nothing else.
 //!
 //! **Memory:** 19 to 39 bytes for each key of the source and each batch, plus the keys of the batches that are not over.
 //! **Stored:** a line for each open batch and each batch that did not finish; no card keys. So after a crash the source is
@@ -235,7 +235,7 @@ impl AccountUpdate {
             UpdateInput::Hint(hint) => self.hinted(&hint, now),
             UpdateInput::Taken(number) => self.taken(number),
             UpdateInput::Keys { from, keys } => {
-                // Only as many batches are open at once as the plan says, so keys that nobody asked for have to wait.
+                // Only as many batches are open at once as the plan says, so other keys have to wait.
                 if self.intake.replay(&self.state).is_some() || self.wants_keys() {
                     let taken = self.intake.take(&mut self.state, from, keys, self.plan.batch_size);
                     if taken == Err(SourceChanged) {

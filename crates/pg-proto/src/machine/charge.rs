@@ -39,7 +39,7 @@
 //!    was to be sent counts as sent.
 //! 4. **Refused is never said while a copy can be executed**, as far as [`Refused::scope`](crate::Refused::scope) reaches:
 //!    - [`RefusalScope::Always`]: no copy is ever executed. If all requests before were answered it is said at once, else after
-//!      a lookup, because a belief about somebody else's rules is cheaply checked.
+//!      a lookup, because a belief about the service's rules is cheaply checked.
 //!    - [`RefusalScope::FromNowOn`]: always after a lookup that was sent once the refusal had come. Let the refused copy have
 //!      been executed at time *r* and the lookup at *l > r*. Copies executed before *l* would have been found, and none
 //!      was; copies executed after *l* are executed after *r* and refused.
@@ -57,7 +57,7 @@
 //! 5. **Nothing found proves nothing** otherwise: everything else ends as Unknown, with the lookup to make later.
 //! 6. **It ends**: attempts, lookups and time are bounded, and resuming grants new lookups, no new attempts.
 //!
-//! What was stored holds no request. Resumed with the request it may send it again; nobody can check that it is the
+//! What was stored holds no request. Resumed with the request it may send it again; nothing can check that it is the
 //! same to the last digit of its card, so a refusal of it proves nothing about copies from before the crash, and ends as
 //! Unknown unless the transaction is found. Resumed without, it looks up only.
 //!

@@ -15,8 +15,8 @@
 //! **It promises:**
 //! 1. *Paid is what the service says*, never what a callback or a customer's browser says: both are unsigned. The
 //!    transaction was looked up, and token, amount and currency are those of this checkout, and its status is `Success`.
-//! 2. *NotOpened is for ever.* No address was given to anybody. The token is asked for again after a lost reply: one that
-//!    nobody was sent to charges nobody, and expires.
+//! 2. *NotOpened is for ever.* No address was given to a customer. The token is asked for again after a lost reply: one that
+//!    no customer was led to charges nothing, and expires.
 //! 3. *A token is good for one payment*, unless the request says otherwise, and is withdrawn at the end. So the end is one:
 //!    nothing can be paid later.
 //! 4. *Lapsed is said only with evidence*: the token can't be paid any more, since the service has cancelled it, or says
@@ -25,13 +25,13 @@
 //!    is left that could be one. No document says that version 5 payments are found so: it is assumption A100, and without
 //!    a `trans_reference` of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown*: there is no lookup by token, the service calls back once, and a customer need not
-//!    come back. A payment of which nobody told cannot be excluded then, and is not.
+//!    come back. A payment that no hint named cannot be excluded then, and is not.
 //! 6. It ends: attempts, and all times, are bounded; a crash grants no new attempts, and cuts no pause short that the service
 //!    asked for. Forged news cost a lookup a second at most.
 //!
 //! **Stored:** token and address, amount and reference, news that were not looked up yet; no customer's details. So a crash
 //! before the reply with the token was stored ends it as NotOpened. A driver stores the machine before each send, and
-//! **also before it hands out the address**: a customer who was led to a token that nobody remembers could pay unseen. When
+//! **also before it hands out the address**: a customer who was led to a forgotten token could pay unseen. When
 //! that fails, it says so with [`Failure::HeldBack`], and the machine ends as NotOpened.
 
 use std::{fmt, time::Duration};
@@ -67,7 +67,7 @@ pub struct Checkout {
     state: State,
     request: Option<GetToken>,
     flight: Option<Flight>,
-    /// The token is new: nobody was led to it until it is stored.
+    /// The token is new: no customer is led to it until it is stored.
     untold: bool,
     ended: Option<Box<CheckoutOutcome>>,
 }
@@ -148,7 +148,7 @@ struct State {
     /// Whole minor units.
     amount: u64,
     currency: String,
-    /// By which a payment may be found that nobody told of.
+    /// By which a payment may be found that no hint named.
     reference: Option<String>,
     /// Until when the customer may take.
     until: Moment,
@@ -157,7 +157,7 @@ struct State {
     linger: Moment,
     cancelled: bool,
     searched: bool,
-    /// Transactions that somebody named and nobody looked up.
+    /// Transactions that a hint named and that were not looked up yet.
     news: Vec<String>,
     /// It was to expire, and after that the service would not cancel it.
     #[serde(default)]
@@ -266,7 +266,7 @@ impl Checkout {
         }
     }
 
-    /// A clock that was set back gives nobody more time than they had.
+    /// A clock that was set back extends no time limit.
     fn no_longer(&mut self, now: Moment) {
         let (state, plan) = (&mut self.state, &self.plan);
         let open = if state.cancelled { Duration::ZERO } else { plan.wait };

@@ -12,7 +12,7 @@ use crate::{Account, Refused, ReplyError};
 pub(super) enum ExchangeResult<T> {
     /// It was answered, and the answer names no error.
     Answer(T),
-    /// The service refused it and would refuse it again, or nobody knows its code.
+    /// The service refused it and would refuse it again, or its code is not listed.
     Refused(Refused),
     /// The service refused it because an earlier request may have done it: with its reference, for example.
     Done(Refused),
@@ -24,7 +24,7 @@ pub(super) enum ExchangeResult<T> {
     NotSent,
     /// It was held back, and so would be every other.
     HeldBack,
-    /// It may have been executed, or may still be: no reply, none that can be read, or one of a service that broke down.
+    /// It may have been executed, or may still be: no reply, an unreadable reply, or one of a service that broke down.
     InDoubt,
 }
 

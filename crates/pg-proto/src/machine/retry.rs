@@ -295,7 +295,7 @@ impl Last {
             ReplyError::Refused(refused) if refused.leaves_it_open() => {
                 Self::Unanswered(UnknownReason::MayBeExecuted(refused))
             }
-            // A copy of it may have done it before, which matters where it may not be done twice; so may a code that nobody knows say.
+            // A copy of it may have done it before, which matters where it may not be done twice; so may an unlisted code say.
             ReplyError::Refused(refused) if (refused.may_be_executed() || !refused.is_known()) && !is_safe => {
                 Self::Unanswered(UnknownReason::MayBeExecuted(refused))
             }

@@ -29,7 +29,7 @@
 //!    An initiation that is refused because its reference was used (125, 950) leads to lookups as well: a payment may have been
 //!    made under it before. Then only a payment that is found, or Unknown, is an end.
 //! 4. *Abandoned, Failed, TimedOut, NotShifted, NotInitiated and NotSent are for ever*: no request for the payment left.
-//!    Initiations and status requests charge nobody, however often and late their copies arrive. Nor does a machine that is
+//!    Initiations and status requests charge nothing, however often and late their copies arrive. Nor does a machine that is
 //!    resumed although it had ended so, if its end was stored.
 //! 5. *Refused, of the payment*, is said at once for a reason that lies in the request or the credentials; for any other
 //!    after a lookup that found nothing, and when every request was answered. For a reason that may pass it rests on the

@@ -3,7 +3,7 @@
 //! **Goes in:** before each request of an account, a question; after it, its reply, or that there is none. Time as an
 //! argument.
 //!
-//! **Comes out:** a [`Permit`]: go, wait until then, or stop until somebody has looked at the credentials.
+//! **Comes out:** a [`Permit`]: go, wait until then, or stop until the credentials were checked.
 //!
 //! ```text
 //!              ask                    102, 105, 123, or any 401
@@ -29,7 +29,7 @@
 //!   flight then may fail as well, so there are never more of them than failures left: failures of the last 24 hours and
 //!   requests in flight together are at most [`ThrottleLimits::failures`], 5 by default, because more than 5 lock the address out
 //!   (spec 1 §5). Until the service has accepted the credentials once, lost requests, and those whose
-//!   reply is not the service's, count as failures that nobody saw.
+//!   reply is not the service's, count as unseen failures.
 //! - 121 and 429 close it for a minute, 122 for five (spec 2 §7).
 //! - Everything that it holds is bounded by these limits.
 //!
@@ -38,7 +38,7 @@
 //! - It sees its own requests only. Other programs with the same account, or behind the same address, take slots and
 //!   make failures that it does not know, and so does a network that delivers a request twice.
 //! - A lost request that is executed later than the longest way. A clock that jumps forward frees slots early: then the
-//!   service refuses, and no money is at stake. One that jumps back makes nobody wait longer than a request could hold
+//!   service refuses, and no money is at stake. One that jumps back makes no wait longer than a request could hold
 //!   a slot. Only differences count, so a clock that never jumps serves as well, as long as the state is not stored.
 //! - Credentials that the service accepted and that stop being valid while, one after the other, all replies are lost.
 //! - Version 5 has credentials of its own and states no limit (spec 3 §5, §8). Where it is throttled, it takes another
@@ -158,7 +158,7 @@ pub enum Permit {
     Go(Ticket),
     /// Ask again at this time. When an earlier request is answered before, it may be worth asking then.
     WaitUntil(Moment),
-    /// Send nothing until somebody has looked at it and called [`Throttle::resume_sending`]. One that is
+    /// Send nothing until the reason was looked at, then call [`Throttle::resume_sending`]. One that is
     /// [unanswered](StopReason::Unanswered) passes when all of that is a day old.
     Stopped(StopReason),
 }
@@ -168,7 +168,7 @@ pub enum Permit {
 #[must_use = "say what became of the request"]
 pub struct Ticket(u64);
 
-/// Why nothing is permitted until somebody has looked at it.
+/// Why nothing is permitted at present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -257,7 +257,7 @@ impl Throttle {
         self.state.land(&ticket);
     }
 
-    /// Somebody has put the credentials right, or knows that they are. Failures of the last day still count.
+    /// Permits requests again: the credentials were corrected, or are known to be right. Failures of the last day still count.
     pub fn resume_sending(&mut self, now: Moment) {
         self.state.tidy(now);
         self.state.renew();

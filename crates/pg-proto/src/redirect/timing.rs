@@ -156,7 +156,7 @@ fn t(one: &[u8], other: &[u8], open: impl Fn(&Redirect) -> bool) -> f64 {
     leak(SAMPLES, &mut state, Turns::take, |state| assert!(!open(black_box(&state.redirect)), "it is refused"))
 }
 
-/// The same for two that nobody should tell apart. What seems to be told apart is measured once more, with other ciphertexts: chance
+/// The same for two that must not be distinguishable. What seems to be told apart is measured once more, with other ciphertexts: chance
 /// does not do that twice.
 fn t_of_alike(name: &str, measure: impl Fn() -> f64) -> f64 {
     let mut least = f64::INFINITY;

@@ -1,4 +1,4 @@
-//! 3-D Secure: an authentication that nobody finishes, and one of a card that has none.
+//! 3-D Secure: an unfinished authentication, and one of a card that is not enrolled.
 
 use super::{NEXT_PAGE, call, card, open, probe, refusal};
 use crate::{

@@ -26,7 +26,7 @@ pub(crate) fn paid_once(world: &mut World<'_>) -> Result<(), String> {
         let tokens = fresh.iter().filter_map(|key| ledger.payments.get(key)?.details.get(Payment::TOKEN_ID).cloned());
         for token in tokens {
             let task = tasks.iter().find(|task| task.pages.iter().any(|page| page.ends_with(&token)));
-            let Some(task) = task else { return Err(format!("{token} was paid, and nobody was led there")) };
+            let Some(task) = task else { return Err(format!("{token} was paid, and no customer was led there")) };
             let (times, most) = (ledger.paid_by_token(&token).count(), hosted::payments(&task.job));
             if times > most {
                 return Err(format!("the token of {} was paid {times} times", task.job.name));

@@ -38,7 +38,8 @@ fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
         (Some(Claim::Approved { key }), Some(paid)) => Err(format!("{name} claims {key}, the ledger holds {paid}")),
         (Some(Claim::Approved { key }), None) => Err(format!("{name} claims {key}, the ledger holds nothing")),
         (Some(Claim::Declined), None) => {
-            let declined = world.service.store.ledger(|ledger| ledger.charges(name).next().is_some());
+            let declined =
+                world.service.store.ledger(|ledger| ledger.charges(name).any(|payment| task.job.is_paid_by(payment)));
             if declined { Ok(()) } else { Err(format!("{name} claims a decline, the ledger holds nothing")) }
         }
         (Some(Claim::Unknown { reconcile, .. }), _) if task.job.kind.pays() => {
@@ -62,5 +63,8 @@ fn paid(world: &World<'_>, task: &Task) -> Option<String> {
     if !task.job.kind.pays() {
         return None;
     }
-    world.service.store.ledger(|ledger| ledger.paid(&task.job.name).map(|payment| payment.key.clone()))
+    world.service.store.ledger(|ledger| {
+        let paid = ledger.paid(&task.job.name).filter(|payment| task.job.is_paid_by(payment));
+        paid.map(|payment| payment.key.clone())
+    })
 }

@@ -1,4 +1,4 @@
-//! Nobody is locked out by our clients: more than five wrong credentials of an address within a day lock it out.
+//! No client is locked out: more than five wrong credentials of an address within a day lock it out.
 
 use crate::world::World;
 

@@ -30,7 +30,7 @@ fn check(task: &Task, batches: &[BatchCards]) -> Result<(), String> {
     let wanted: BTreeSet<&str> = task.job.source.iter().map(|key| key.as_str()).collect();
     match wanted.symmetric_difference(&seen).next() {
         Some(key) if wanted.contains(key) => Err(format!("{key} has no result")),
-        Some(key) => Err(format!("{key} has a result that nobody asked for")),
+        Some(key) => Err(format!("{key} has a result that was not asked for")),
         None => Ok(()),
     }
 }

@@ -134,7 +134,7 @@ impl ClientBehaviour for LeadsUnstored {
     }
 }
 
-/// Nobody asks the throttle.
+/// The throttle is not asked.
 pub(super) const IGNORES_THE_THROTTLE: Planted =
     Planted::new("the throttle is not asked", "the throttle holds", 1_000, &IgnoresTheThrottle);
 
@@ -148,7 +148,7 @@ impl ClientBehaviour for IgnoresTheThrottle {
 
 /// After a credential error everybody goes on as before.
 pub(super) const IGNORES_STOPS: Planted =
-    Planted::new("a credential error does not stop the others", "nobody is locked out", 1000, &IgnoresStops);
+    Planted::new("a credential error does not stop the others", "no client is locked out", 1000, &IgnoresStops);
 
 struct IgnoresStops;
 

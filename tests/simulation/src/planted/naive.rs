@@ -17,7 +17,7 @@ use crate::{
     run::{Claim, Run, Step},
 };
 
-/// What to do when no reply came, or none that can be read.
+/// What to do without a reply, or with an unreadable one.
 pub(super) type Lost = fn(&mut Naive) -> Step;
 
 /// Every charge is done so, and from the beginning after a crash.
@@ -163,7 +163,7 @@ pub(super) const BELIEVES_AN_EMPTY_LOOKUP: Planted =
 
 /// A status that neither the documents nor the dialect list is taken for a decline.
 pub(super) const UNKNOWN_STATUS_IS_A_DECLINE: Planted =
-    Planted::new("a status that nobody knows is taken for a decline", "claims are true", 600, &Naively(give_up))
+    Planted::new("an unlisted status is taken for a decline", "claims are true", 600, &Naively(give_up))
         .in_other_dialects();
 
 /// What it makes of a status stands in [`Naive`]; of a lost reply it makes nothing.

@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
-use pg_model::ErrorCode;
+use pg_model::{ApiRequest, ErrorCode, TransactionLookup, decode};
 use pg_proto::machine::{
     Event, Failure, Moment,
     account_update::{BatchEnd, BatchResult},
@@ -14,6 +14,7 @@ use crate::{
     job::{Job, Kind},
     run::{Claim, OwnerEvent, Run, Step},
     scenario::Disturbance,
+    spoken::PENDING,
 };
 
 /// What is wrong; what is not said is right.
@@ -150,7 +151,7 @@ fn believes_a_page(event: Event) -> ControlFlow<Step, Event> {
 
 /// An error code that neither the documents nor the dialect list is believed: the payment is taken for refused.
 pub(super) const UNKNOWN_REFUSAL_IS_TRUSTED: Planted = Planted::new(
-    "an error code that nobody knows is believed",
+    "an unlisted error code is believed",
     "claims are true",
     600,
     &Twist { of: Kind::charges, hears: believes_any_code, ..Twist::NONE },
@@ -168,6 +169,45 @@ fn believes_any_code(event: Event) -> ControlFlow<Step, Event> {
         ControlFlow::Break(Step::Ended(Claim::Refused { for_good: true }))
     } else {
         ControlFlow::Continue(event)
+    }
+}
+
+/// A status that the dialect lists as pending is taken for the end of the payment.
+pub(super) const PENDING_IS_FINAL: Planted = Planted::new(
+    "a pending status is taken for the final one",
+    "claims are true",
+    400,
+    &Twist { of: Kind::charges, hears: no_more_lookups, ..Twist::NONE },
+)
+.in_other_dialects();
+
+fn no_more_lookups(event: Event) -> ControlFlow<Step, Event> {
+    let pending = matches!(&event, Event::Reply(reply) if {
+        let body = String::from_utf8_lossy(reply.body());
+        body.contains(&format!("\"transactionStatusCode\":\"{PENDING}\""))
+            || body.contains(&format!("<transactionStatusCode>{PENDING}<"))
+    });
+    if pending { ControlFlow::Break(Step::Ended(Claim::Declined)) } else { ControlFlow::Continue(event) }
+}
+
+/// A charge takes any approved payment under its reference for its own, whatever the amount.
+pub(super) const TAKES_ANOTHER_AMOUNT: Planted = Planted::new(
+    "an approved payment of another amount under the reference is taken for the charge",
+    "claims are true",
+    400,
+    &Twist { of: Kind::charges, hears: any_approved_payment, ..Twist::NONE },
+)
+.needs(Disturbance::SharedReferences);
+
+fn any_approved_payment(event: Event) -> ControlFlow<Step, Event> {
+    let Event::Reply(reply) = &event else { return ControlFlow::Continue(event) };
+    let found = decode::<<TransactionLookup as ApiRequest>::Reply>(reply.body()).ok();
+    let found = found.and_then(|found| found.record.transactions.into_iter().next());
+    match found.filter(|found| found.transaction_status_code == "600") {
+        Some(found) => {
+            ControlFlow::Break(Step::Ended(Claim::Approved { key: found.transaction_key.as_str().to_owned() }))
+        }
+        None => ControlFlow::Continue(event),
     }
 }
 
@@ -242,7 +282,7 @@ pub(super) const LEAVES_A_TOKEN_OPEN: Planted = Planted::new(
     &Twist { of: |kind| kind == Kind::Checkout, does: |_, step, _| leaves_out("/canceltoken", step), ..Twist::NONE },
 );
 
-/// A checkout lapses when its token is cancelled; a payment of which nobody told is not searched for.
+/// A checkout lapses when its token is cancelled; a payment that no hint named is not searched for.
 pub(super) const SEARCHES_FOR_NOTHING: Planted = Planted::new(
     "a checkout lapses without a search for its payment",
     "checkouts are what they claim",

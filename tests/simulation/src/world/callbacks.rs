@@ -1,4 +1,4 @@
-//! Callbacks of the account updater: the network treats them as badly as requests, and anybody may make one up.
+//! Callbacks of the account updater: the network treats them as badly as requests, and any stranger may make one up.
 
 use bytes::Bytes;
 use http::Request;
@@ -93,7 +93,7 @@ impl World<'_> {
     pub(super) fn callback(&mut self, callback: usize) {
         let Sent { id, client, .. } = &self.callbacks[callback];
         let (id, client, up) = (id.clone(), *client, self.clients[*client].up);
-        let what = id.clone().unwrap_or_else(|| "that somebody made up".to_owned());
+        let what = id.clone().unwrap_or_else(|| "that a stranger made up".to_owned());
         self.note(format_args!("callback {what} reaches client {client}{}", if up { "" } else { ", which is down" }));
         if let Some(id) = id {
             self.delivered(&id, up);
@@ -114,7 +114,7 @@ impl World<'_> {
         }
     }
 
-    /// A callback names a payment; whoever reads it takes the key and nothing else.
+    /// A callback names a payment; the client takes the key and nothing else.
     fn tell_of_payment(&mut self, task: usize, callback: usize) {
         let body = self.callbacks[callback].request.body();
         let key = form_urlencoded::parse(body).find(|(name, _)| name == "trans_key");

@@ -26,7 +26,7 @@ impl World<'_> {
         }
     }
 
-    /// The service is down: connections break, and somebody starts it again.
+    /// The service is down: connections break, and it is started again.
     pub(super) fn after_crash(&mut self) {
         self.tally.crashes += 1;
         self.mute = false;
@@ -116,14 +116,14 @@ impl World<'_> {
         }
     }
 
-    /// Somebody looks after the credentials, whether or not it was ever noticed.
+    /// An operator corrects the credentials, whether or not the fault was noticed.
     pub(super) fn mend_credentials(&mut self, client: usize) {
         if self.clients[client].misconfigured || self.clients[client].throttle().stopped().is_some() {
             self.configure(client, false);
         }
     }
 
-    /// Other credentials the throttle notices by itself. Whoever looks and finds the right ones says so.
+    /// Other credentials the throttle notices by itself. An operator who finds the right ones says so.
     fn configure(&mut self, client: usize, wrong: bool) {
         self.note(format_args!(
             "client {client} is configured with {} password",
@@ -161,6 +161,16 @@ impl World<'_> {
         let call = Call { open: false, ..Call::new(Caller::Stranger, request, client.address, self.now) };
         let name = job.name.clone();
         self.note(format_args!("the stored card of {name} is changed: {what:?}"));
+        self.send(call);
+    }
+
+    /// Another program of the merchant pays another amount under the same reference. One of the two payments is refused.
+    pub(super) fn pay_another(&mut self, task: usize) {
+        let Task { client, job, .. } = &self.tasks[task];
+        let (client, foreign) = (&self.clients[*client], job.foreign());
+        let request = client.right_account().request(&foreign.auth()).expect("a valid request");
+        let call = Call { open: false, ..Call::new(Caller::Stranger, request, client.address, self.now) };
+        self.note(format_args!("another program pays {} under {}", foreign.pence, foreign.name));
         self.send(call);
     }
 

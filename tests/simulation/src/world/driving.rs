@@ -55,7 +55,7 @@ impl World<'_> {
             return;
         }
         if self.healed && self.clients[client].throttle().stopped().is_some() {
-            // Whoever looks after it starts the server again, and everything on it goes on.
+            // An operator starts the server again, and everything on it goes on.
             return self.mend_credentials(client);
         }
         self.resume(task);
@@ -103,7 +103,7 @@ impl World<'_> {
 
     /// Tells a machine what its owner knows, as soon as it may be told.
     pub(super) fn tell(&mut self, task: usize, what: OwnerEvent) {
-        // Nobody is there to be told while the server is down, or before and after the machine.
+        // No machine can be told while the server is down, or before and after the machine.
         if self.tasks[task].run.is_some() {
             self.tasks[task].inbox.push_back(what);
             self.empty_inbox(task);
@@ -221,7 +221,7 @@ impl World<'_> {
         one.parked = Some(request);
         let (turn, name) = (one.turn, one.job.name.clone());
         self.note(format_args!("the throttle lets {name} wait {pause} ms"));
-        // Whoever waits for a reply of somebody else may be let through earlier; nobody has to be.
+        // A machine may be let through earlier by another one's reply; none has to be.
         self.agenda.plan(self.now + pause, SimulatedEvent::AskAgain { task, turn });
     }
 

@@ -119,7 +119,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether it is the first copy that is executed: only these count for the limits of whoever sent them.
+    /// Whether it is the first copy that is executed: only these count for the limits of their sender.
     fn is_first(&mut self, call: usize) -> bool {
         let first = !std::mem::replace(&mut self.calls[call].executed, true);
         if first
@@ -138,7 +138,7 @@ impl World<'_> {
         }
     }
 
-    /// A reply reaches whoever waits for it.
+    /// A reply reaches its caller.
     pub(super) fn reply(&mut self, call: usize, reply: usize) {
         if !self.calls[call].open {
             self.note(format_args!("a reply to call {call} comes too late"));
@@ -162,7 +162,7 @@ impl World<'_> {
         }
     }
 
-    /// Somebody learns that no reply comes.
+    /// The caller learns that no reply comes.
     pub(super) fn no_reply(&mut self, call: usize, sent: bool) {
         if !std::mem::take(&mut self.calls[call].open) {
             return;
@@ -217,7 +217,7 @@ fn summary(response: &Response<Bytes>) -> String {
 }
 
 /// All values of this name in XML or JSON.
-fn values<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+pub(crate) fn values<'a>(text: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (found, after) = value(rest, name)?;

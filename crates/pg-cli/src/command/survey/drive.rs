@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pg_hyper::{Clock as _, HyperTransport, SystemClock, Transport as _, TransportError};
+use pg_hyper::{Clock as _, DurableFile, HyperTransport, SystemClock, Transport as _, TransportError};
 use pg_proto::machine::{Action, Event, Failure as NoReply, Moment};
 use pg_survey::Survey;
 
@@ -27,45 +27,70 @@ pub(super) fn seed() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Goes on to the end, or until it is interrupted. `pays`: what the last request did may matter then.
+/// Drives the survey to its end, or until it is interrupted; then what was found until then is its result. The throttle is stored before
+/// each request and at the end.
 ///
 /// # Errors
-/// When it is interrupted.
-pub(super) fn drive(mut survey: Survey, deadline: Duration, pays: bool) -> Result<Survey, Failure> {
+/// If the throttle cannot be stored, or an address is insecure.
+pub(super) fn drive(mut survey: Survey, deadline: Duration, throttle: Option<&DurableFile>) -> Result<Survey, Failure> {
     let runtime = command::runtime()?;
-    let bar = Bar::new(survey.progress().total);
+    let (bar, clock) = (Bar::new(survey.progress().total), SystemClock::default());
     let done = runtime.block_on(async {
         let interrupted = Interrupted::listen()?;
         tokio::select! {
-            done = to_the_end(&mut survey, &bar, deadline) => done,
-            () = interrupted.wait() => Err(interruption(pays)),
+            done = to_the_end(&mut survey, &bar, deadline, &clock, throttle) => done.map(|()| false),
+            () = interrupted.wait() => Ok(true),
         }
     });
     bar.end();
-    done.map(|()| survey)
+    if done? {
+        survey.interrupt(clock.now());
+    }
+    store(&survey, throttle)?;
+    Ok(survey)
 }
 
-fn interruption(pays: bool) -> Failure {
+/// What a person should know of an interrupted survey.
+pub(super) fn interruption(pays: bool) -> Failure {
     if pays {
         return Failure::new(
             Exit::Unknown,
-            "interrupted: the last test payment may have been made; nothing was reported",
+            "interrupted: the report is partial, and the last test payment may have been made",
         );
     }
-    Failure::new(Exit::NotReachable, "interrupted: nothing was charged and nothing was reported; run the survey again")
+    Failure::new(
+        Exit::NotReachable,
+        "interrupted: nothing was charged, and the report is partial; run the survey again",
+    )
 }
 
-async fn to_the_end(survey: &mut Survey, bar: &Bar, deadline: Duration) -> Result<(), Failure> {
-    let (transport, clock) = (HyperTransport::new().deadline(deadline), SystemClock::default());
+fn store(survey: &Survey, throttle: Option<&DurableFile>) -> Result<(), Failure> {
+    let Some(file) = throttle else { return Ok(()) };
+    file.write(survey.saved_throttle().text()).map_err(|error| {
+        Failure::misuse(format!("cannot store the rate limit: {error}; choose another --throttle FILE"))
+    })
+}
+
+async fn to_the_end(
+    survey: &mut Survey,
+    bar: &Bar,
+    deadline: Duration,
+    clock: &SystemClock,
+    throttle: Option<&DurableFile>,
+) -> Result<(), Failure> {
+    let transport = HyperTransport::new().deadline(deadline);
     let mut event = Event::Begin;
     loop {
         let action = survey.step(event, clock.now());
         let progress = survey.progress();
         bar.at(progress.done, progress.doing);
         event = match action {
-            Action::Send(request) => sent(transport.send(request).await, bar)?,
+            Action::Send(request) => {
+                store(survey, throttle)?;
+                sent(transport.send(request).await, bar)?
+            }
             Action::WaitUntil(moment) => {
-                wait(&clock, moment, bar).await;
+                wait(clock, moment, bar).await;
                 Event::Woken
             }
             Action::Ask(never) => match never {},

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use pg_model::Dialect;
 use pg_proto::Account;
 use pg_sandbox::{ASSUMPTIONS, Assumption};
-use pg_survey::{Conclusion, Confidence, Finding, Plan, Planned, Report, points};
+use pg_survey::{Conclusion, Confidence, Ending, Finding, Plan, Planned, Report, points};
 use serde::Serialize;
 
 use crate::{
@@ -201,8 +201,12 @@ pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> Str
     let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
     let open = |conclusion| report.with(conclusion).map(|finding| finding.point.name).collect::<Vec<_>>().join(", ");
     let line = |text: &str| output::harmless(text).into_owned();
+    let partial = match &report.ending {
+        Ending::Complete => String::new(),
+        ending => format!("# PARTIAL: {}\n", line(&ending.to_string())),
+    };
     format!(
-        "# What `pg survey` saw at {}: {} requests. docs/guide/dialects.md says what each key means.\n\
+        "{partial}# What `pg survey` saw at {}: {} requests. docs/guide/dialects.md says what each key means.\n\
          # An error without `remedy = \"fix-request\"` is looked up: it may be what a used reference gets.\n\
          # Not decided: {}\n\
          # Not decidable from outside (docs/reference/questions.md): {}\n\n{}",

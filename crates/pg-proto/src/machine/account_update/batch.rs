@@ -44,7 +44,7 @@ pub(super) enum Phase {
     Ready,
     /// On its way to the service.
     Sending { since: Moment },
-    /// Nobody knows whether the service has it.
+    /// It is unknown whether the service has it.
     Doubtful { since: Moment },
     /// The service has it.
     Submitted { key: String, since: Moment },
@@ -102,7 +102,7 @@ impl Batch {
         self.polls.next = self.polls.next.min(now.after(longest_pause));
     }
 
-    /// When it is to be looked for: once more when its time is over, since nobody may have looked for long.
+    /// When it is to be looked for: once more when its time is over, since no process may have looked for long.
     pub(super) fn next_look(&self, over: Moment) -> Moment {
         if self.polls.last < over { self.polls.next.min(over) } else { self.polls.next }
     }

@@ -25,7 +25,7 @@ pub struct UpdatePlan {
     pub(super) attempts: u32,
 }
 
-/// What becomes of a batch of which nobody knows whether the service took it.
+/// What becomes of a batch that the service may or may not have taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DoubtfulPolicy {
     /// It ends as doubtful and names its card keys.

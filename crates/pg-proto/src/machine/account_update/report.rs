@@ -28,13 +28,13 @@ pub struct Progress {
     pub unanswered: u64,
     /// Keys of batches that the service refused.
     pub refused: u64,
-    /// Keys of batches of which nobody knows whether the service took them.
+    /// Keys of batches that the service may or may not have taken.
     pub doubtful: u64,
     /// Keys of batches that the service took, and whose result could not be had.
     pub failed: u64,
     /// Batches that are not over.
     pub open_batches: usize,
-    /// Of these, batches of which nobody knows whether the service took them, and which only a callback can settle.
+    /// Of these, batches that the service may or may not have taken, and which only a callback can settle.
     #[serde(default)]
     pub doubtful_batches: usize,
     /// Whether the source was read to its end.
@@ -100,7 +100,7 @@ pub enum BatchEnd {
         /// What the service said.
         message: String,
     },
-    /// Nobody knows whether the service took it.
+    /// It is unknown whether the service took it.
     Doubtful,
     /// The service took it and refuses the result: 183, or 181 again and again.
     Failed {

@@ -203,7 +203,7 @@ impl AccountUpdate {
     }
 }
 
-/// Whether a copy of a batch may be at the service that nobody knows the key of.
+/// Whether the service may hold a copy of a batch whose key is unknown.
 fn in_doubt(batch: &Batch) -> bool {
     batch.doubted && batch.result.is_none() && !matches!(batch.phase, Phase::Ended { .. })
 }

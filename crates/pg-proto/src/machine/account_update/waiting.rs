@@ -42,7 +42,7 @@ impl AccountUpdate {
         }
     }
 
-    /// Whether what a callback has told of may settle a doubt. It is looked at once, even where nobody waits for callbacks.
+    /// Whether what a callback has told of may settle a doubt. It is looked at once, even where no callback address was given.
     fn has_hope(&self) -> bool {
         let waits = !self.plan.doubt().is_zero();
         self.state.candidates.iter().any(|candidate| waits || !candidate.was_looked_at())

@@ -174,7 +174,7 @@ fn a_replaced_api_key_needs_the_identity_that_was_saved() {
 }
 
 #[test]
-fn what_was_saved_without_its_account_is_refused_until_somebody_says_whose_it_is() {
+fn what_was_saved_without_its_account_is_refused_until_it_is_rebound() {
     for one in &KINDS {
         let saved = (one.saved)(account());
         let mut members: serde_json::Value = serde_json::from_str(saved.text()).unwrap();

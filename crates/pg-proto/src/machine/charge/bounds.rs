@@ -18,7 +18,7 @@ pub struct ChargeBounds {
     /// After this time, counted from its begin, it neither pays nor waits any more; one last lookup may follow. Default:
     /// 10 minutes, which leaves room for the longest wait that the service asks for (5 minutes, spec 1 §5). Without
     /// such a wait the default pauses come to two or three minutes. A request that its driver holds back for the throttle
-    /// may leave later: whoever gives the drive up before that, sends nothing.
+    /// may leave later: a drive that is dropped before that sends nothing.
     pub within: Duration,
     /// The pauses before lookups and further attempts. Default: one second, doubling up to 30.
     pub pauses: Backoff,

@@ -35,7 +35,7 @@ impl Rest {
     }
 }
 
-/// What follows when somebody comes back during a rest: nothing before its time.
+/// What follows an early return during a rest: nothing before its time.
 pub(super) fn woken(now: Moment, until: Moment, length: Duration, then: Then) -> Transition {
     if now < until {
         // A clock that was set back would make it rest for as long again and more.

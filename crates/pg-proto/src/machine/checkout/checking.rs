@@ -1,4 +1,4 @@
-//! Somebody named a transaction: the service says whether it is the payment.
+//! Looks up a transaction that a hint named: the service says whether it is the payment.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Between two lookups: anybody can post news.
+/// Between two lookups: any stranger can post hints.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// What a transaction is to this checkout.
@@ -84,8 +84,8 @@ impl Checkout {
         if fits && paid { Finding::Payment } else { Finding::Unclear }
     }
 
-    /// Whether a refusal says that there is no such transaction. The documents show no code for that, and anybody can make
-    /// up news; but what a search has found is there, and may be the payment.
+    /// Whether a refusal says that there is no such transaction. The documents show no code for that, and any stranger can make
+    /// up hints; but what a search has found is there, and may be the payment.
     fn is_made_up(&self, refused: &Refused) -> bool {
         self.state.phase != Phase::Concluding || refused.unknown_transaction()
     }

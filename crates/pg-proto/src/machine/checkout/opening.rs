@@ -1,4 +1,4 @@
-//! The token is asked for, as often as need be: one that nobody was sent to charges nobody.
+//! Requests the token, again if need be: a token that no customer was led to charges nothing.
 
 use bytes::Bytes;
 use pg_model::{CheckoutToken, GetToken};

@@ -55,7 +55,7 @@ pub enum CheckoutError {
     /// The request breaks a rule.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// The request does not say what is to be paid, so that nobody could tell whether it was.
+    /// The request does not say what is to be paid, so a payment could not be recognised.
     #[error("a checkout needs a currency, and items with prices that are amounts of it")]
     NoAmount,
 }

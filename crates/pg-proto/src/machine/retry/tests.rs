@@ -71,7 +71,7 @@ fn a_safe_method_is_sent_again_until_it_is_answered() {
         begin(&mut retry, NOW);
         let pause = Duration::from_millis(pause);
         assert_eq!(wait(retry.step(failure, NOW, 0)), pause);
-        // Too early, and a reply that nobody waits for: nothing is sent.
+        // Too early, and an unexpected reply: nothing is sent.
         assert_eq!(wait(retry.step(Event::Woken, NOW, 0)), pause);
         assert_eq!(wait(retry.step(error(400, "102"), NOW, 0)), pause);
         assert!(matches!(retry.step(Event::Woken, NOW.after(pause), 0), Action::Send(_)));

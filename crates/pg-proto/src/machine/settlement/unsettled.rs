@@ -4,7 +4,7 @@ use pg_model::{Dialect, Transaction};
 
 use super::UnknownReason;
 
-/// So many lookups in a row with the same status that nobody listed settle that it stays.
+/// After so many lookups in a row with the same unlisted status, the status is taken for final.
 const ENOUGH: u32 = 3;
 
 /// The payment as it was seen last, with a status that is pending or not listed.
@@ -21,8 +21,8 @@ impl Unsettled {
         (self.seen, self.lookups) = (Some(Box::new(transaction)), 0);
     }
 
-    /// A lookup found the payment with this status. Returns the reason to stop: a status that is not listed does not change any
-    /// more, as far as anybody can tell. One that the dialect lists as pending is expected to change.
+    /// A lookup found the payment with this status. Returns the reason to stop: a status that is not listed is not expected to change any
+    /// more. One that the dialect lists as pending is expected to change.
     pub(in crate::machine) fn looked_up(
         &mut self,
         transaction: Transaction,

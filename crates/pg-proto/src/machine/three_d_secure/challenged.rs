@@ -5,12 +5,12 @@ use std::time::Duration;
 use super::{Phase, ThreeDSecure, ThreeDSecureAction, ThreeDSecureDemand, ThreeDSecureInput};
 use crate::machine::{Action, Moment};
 
-/// Between two questions for the status: whoever can open the merchant's return address can make it ask.
+/// Between two questions for the status: any stranger who opens the merchant's return address can make it ask.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 impl ThreeDSecure {
     pub(super) fn challenge(&mut self, now: Moment) -> ThreeDSecureAction {
-        // A clock that was set back gives nobody more time.
+        // A clock that was set back extends no time limit.
         self.state.until = self.state.until.min(now.after(self.state.plan.challenge));
         let url = self.state.authentication_url.as_str().into();
         Action::Ask(ThreeDSecureDemand::Challenge { url, until: self.state.until })

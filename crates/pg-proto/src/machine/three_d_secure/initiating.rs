@@ -1,4 +1,4 @@
-//! The first step. It charges nobody, and uses up the reference for everybody but the payment that follows.
+//! The first step. It charges nothing, and uses up the reference for all but the payment that follows.
 
 use pg_model::{InitiateThreeDSecureCardKey, StatusCode, ThreeDSecureInitiation};
 
@@ -70,7 +70,7 @@ impl ThreeDSecure {
         None
     }
 
-    /// The reference was used before: by a payment, maybe, that a machine made which nobody remembers. Whoever began anew
+    /// The reference was used before: perhaps by a payment that a forgotten machine made. A caller that began anew
     /// with another reference could pay twice, so that only lookups follow.
     fn paid_before(&mut self, refused: Refused) {
         (self.initiation, self.refusal) = (None, Some(refused));

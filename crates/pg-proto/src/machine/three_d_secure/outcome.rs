@@ -55,7 +55,7 @@ pub enum NotSentReason {
     Unreachable,
     /// Nothing may be sent at the moment.
     HeldBack,
-    /// Nobody knows whether the initiation arrived, and its authentication key can't be had again. Begin anew; if it
+    /// It is unknown whether the initiation arrived, and its authentication key can't be had again. Begin anew; if it
     /// arrived, its reference is used up.
     InitiationUnclear,
     /// It had ended without a payment before it was resumed.

@@ -13,8 +13,8 @@ use crate::{
 
 const NAME: &str = "account throttle";
 const VERSION: u32 = 1;
-/// 16 bits: other credentials are taken for the same once in 65,536 times, and whoever guesses at a password can rule out
-/// wrong ones but is left with one in 65,536, of which he can try five a day.
+/// 16 bits: other credentials are taken for the same once in 65,536 times, and an attacker who guesses a password can rule out
+/// wrong ones but is left with one in 65,536, of which five can be tried a day.
 const MARK_DIGITS: usize = 4;
 
 /// The throttles of an account, one for each of its sets of credentials: what a process stores, so that the next one does not
@@ -68,7 +68,7 @@ struct Lane {
 }
 
 impl AccountThrottle {
-    /// Throttles that have seen nothing yet. `salt` is any number, better one that nobody foresees.
+    /// Throttles that have seen nothing yet. `salt` is any number, better an unpredictable one.
     #[must_use]
     pub fn new(account: &Account, limits: ThrottleLimits, salt: u64) -> Self {
         let throttle = Throttle::new(limits).with_dialect(Arc::clone(account.dialect()));
@@ -263,7 +263,7 @@ mod tests {
 
     /// Stored by a clock that was years ahead, and asked by processes that live for a minute each.
     #[test]
-    fn a_clock_that_was_put_right_ends_a_closure_though_nobody_waits_it_out() {
+    fn a_clock_that_was_put_right_ends_a_closure_though_no_process_waits_it_out() {
         let mut throttle = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7);
         refused(throttle.gateway(), "122", at(100_000_000));
         let mut saved = throttle.save();

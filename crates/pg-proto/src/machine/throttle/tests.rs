@@ -68,7 +68,7 @@ fn one_credential_error_stops_everything_until_told() {
 }
 
 #[test]
-fn five_failures_are_enough_for_a_day_whoever_says_go_on() {
+fn five_failures_are_enough_for_a_day_even_after_resume_sending() {
     let mut throttle = Throttle::new(ThrottleLimits::default());
     for second in 0..5 {
         let ticket = go(&mut throttle, at(second));
@@ -110,7 +110,7 @@ fn lost_requests_count_until_the_credentials_are_accepted() {
     }
     // The same in another world, where the reply to the fifth is lost as well.
     assert_eq!(unlucky.ask(at(122)), Permit::Stopped(StopReason::Unanswered));
-    // Nobody looks at it: once no lost request can have been a failure of the last day, the next one is no danger.
+    // Without resume_sending: once no lost request can have been a failure of the last day, the next one is no danger.
     let mut unattended = Throttle::resume(&unlucky.save()).unwrap();
     assert_eq!(unattended.ask(at(86_522)), Permit::Stopped(StopReason::Unanswered));
     let _sixth = go(&mut unattended, at(86_523));
@@ -141,7 +141,7 @@ fn what_the_service_wants_is_waited_for() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_keeps_nobody_waiting_for_long() {
+fn a_clock_that_was_set_back_makes_no_long_wait() {
     let mut throttle = Throttle::new(ThrottleLimits { per_minute: 1, ..ThrottleLimits::default() });
     let ticket = go(&mut throttle, at(1_000_000));
     throttle.answered(ticket, &reply("122"), at(1_000_000));
@@ -186,7 +186,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 /// A client that sends whenever it may: what the service sees, in its order.
 ///
 /// `wrong` says whether the credentials of a request that is executed at that time are wrong. It crashes after every
-/// `crash` requests, and somebody says go on whenever it has stopped, unless nobody can know whether that is right.
+/// `crash` requests, and sending is resumed whenever it has stopped, unless it stopped for lost requests.
 fn executed(limits: ThrottleLimits, fates: &[Fate], crash: usize, wrong: impl Fn(u64) -> bool) -> Vec<u64> {
     enum Due {
         Answer(Ticket, bool),

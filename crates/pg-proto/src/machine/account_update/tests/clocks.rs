@@ -44,7 +44,7 @@ fn a_crash_does_not_cut_short_what_the_service_wants_to_be_waited_for() {
 }
 
 #[test]
-fn a_batch_that_finished_while_nobody_was_there_is_not_overdue() {
+fn a_batch_that_finished_while_no_process_ran_is_not_overdue() {
     for crash in [false, true] {
         let (mut world, _) = waiting(World::new(plan(), &["a", "b"]));
         world.now = NOON.after(30 * DAY);

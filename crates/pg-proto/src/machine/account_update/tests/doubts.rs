@@ -37,7 +37,7 @@ fn nothing_doubtful_is_submitted_again_and_the_keys_are_named() {
 }
 
 #[test]
-fn without_a_callback_address_nobody_waits_for_a_callback() {
+fn without_a_callback_address_no_callback_is_waited_for() {
     let plan = UpdatePlan::new(UPDATER_KEY).batch_size(2);
     let mut world = World::new(plan, &["a", "b", "c"]).with([(0, Fault::LoseReply)]);
     let summary = world.run();

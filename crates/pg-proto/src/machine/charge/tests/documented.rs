@@ -1,4 +1,4 @@
-//! A client that knows the documents alone, at a service whose other decisions nobody told it: it says what it saw and what
+//! A client that knows the documents alone, at a service whose other decisions it does not know: it says what it saw and what
 //! would settle it, and never that nothing was charged where something may have been.
 
 use pg_model::{Dialect, dialect::StatusEntry};
@@ -92,7 +92,7 @@ fn after_a_lost_reply_the_payment_is_sent_again_under_its_reference() {
         drive.then(ok(EMPTY)).sends("auth").then(ok(&transaction("600"))).ends(),
         ChargeOutcome::Approved(_)
     ));
-    // A lookup that is refused with a code that nobody knows may mean anything.
+    // A lookup that is refused with an unlisted code may mean anything.
     let drive = begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
     assert!(matches!(drive.then(unknown_code(400)).doubts(), UnknownReason::LookupRefused(_)));
 }

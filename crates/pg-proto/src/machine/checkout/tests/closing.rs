@@ -12,7 +12,7 @@ fn at_its_end_the_token_is_withdrawn_and_late_news_still_count() {
 }
 
 #[test]
-fn a_payment_of_which_nobody_told_is_searched_for() {
+fn a_payment_that_no_hint_named_is_searched_for() {
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).wait();
     assert_eq!(run.method(), "lookup");
@@ -104,7 +104,7 @@ fn a_clock_that_jumps_makes_no_token_lapse() {
 }
 
 #[test]
-fn without_a_search_that_saw_everything_nobody_knows() {
+fn without_a_search_that_saw_everything_it_is_unknown() {
     let unknown = |reconcile| CheckoutOutcome::Unknown { reconcile, why: UnknownReason::NotReported };
     for reference in [None, Some("a-reference-of-more-than-32-characters")] {
         let mut run = Run::waiting(reference);
@@ -161,7 +161,7 @@ fn a_crash_at_each_place_goes_on_from_there() {
 
 /// The service itself named it, under the reference of this checkout.
 #[test]
-fn what_the_search_found_and_nobody_can_look_up_may_be_the_payment() {
+fn what_the_search_found_and_no_lookup_shows_may_be_the_payment() {
     for (code, unclear) in [("943", false), ("777", true), ("950", true)] {
         let mut run = Run::waiting(Some("order-7"));
         run.withdraw().say(&cancelled("1")).wait().say(&found(&["key-1"]));

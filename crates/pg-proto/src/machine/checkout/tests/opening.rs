@@ -28,7 +28,7 @@ fn a_token_is_asked_for_again_and_not_for_ever() {
 }
 
 #[test]
-fn a_refusal_and_a_crash_end_it_before_anybody_has_an_address() {
+fn a_refusal_and_a_crash_end_it_before_a_customer_has_an_address() {
     let mut run = Run::new(Some("order-7"));
     assert!(matches!(
         run.step(Event::Begin).refuse("3").ended(),
@@ -71,11 +71,11 @@ fn a_token_that_does_not_say_when_it_expires_is_waited_for_as_long_as_the_plan_s
 }
 
 #[test]
-fn an_address_that_could_not_be_stored_is_given_to_nobody() {
+fn an_address_that_could_not_be_stored_is_not_given_out() {
     let mut run = Run::waiting(Some("order-7"));
     let end = CheckoutOutcome::NotOpened(NotOpenedReason::HeldBack);
     assert_eq!(*run.step(Event::Failed(Failure::HeldBack)).ended(), end);
-    // Somebody may have been led there.
+    // A customer may have been led there.
     let mut run = Run::waiting(Some("order-7"));
     run.step(Event::Woken).step(Event::Failed(Failure::HeldBack));
     assert!(!run.redirect().0.is_empty());

@@ -41,7 +41,7 @@ fn a_crash_leads_the_customer_there_again_with_the_same_time() {
 }
 
 #[test]
-fn a_decision_that_nobody_asked_for_changes_nothing() {
+fn a_decision_that_was_not_asked_for_changes_nothing() {
     let mut run = Run::at(Phase::Challenged, plan());
     let before = run.asked().clone();
     for input in [ThreeDSecureInput::Proceed, ThreeDSecureInput::Stop] {

@@ -34,7 +34,7 @@ fn a_clock_that_is_set_back_makes_no_pause_longer() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_gives_nobody_more_time() {
+fn a_clock_that_is_set_back_extends_no_time_limit() {
     let mut run = Run::at(Phase::Challenged, plan());
     let ThreeDSecureDemand::Challenge { until, .. } = *run.earlier(DAY).step(Event::Woken).asked() else { panic!() };
     assert_eq!(until.since(run.now), plan().challenge);

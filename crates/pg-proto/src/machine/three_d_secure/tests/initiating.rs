@@ -49,7 +49,7 @@ fn a_refusal_ends_it() {
 
 /// It may be this service's word for a reference that was used.
 #[test]
-fn a_code_that_nobody_knows_is_looked_up_and_never_taken_for_a_refusal() {
+fn an_unlisted_code_is_looked_up_and_never_taken_for_a_refusal() {
     let mut run = Run::at(Phase::Initiating, plan());
     assert_eq!(run.refuse("777").wait().method(), "lookup");
     while run.method() == "lookup" {
@@ -62,7 +62,7 @@ fn a_code_that_nobody_knows_is_looked_up_and_never_taken_for_a_refusal() {
     );
 }
 
-/// A machine that nobody remembers may have paid under this reference.
+/// A forgotten machine may have paid under this reference.
 #[test]
 fn a_reference_that_was_used_is_looked_up_and_never_paid() {
     for code in ["950", "125"] {
