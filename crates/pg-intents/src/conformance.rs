@@ -275,8 +275,13 @@ impl<S: IntentStore> Suite<'_, S> {
 
     async fn lists_are_filtered(&self) {
         let list = async |statuses: &[IntentStatus], claims, most| {
-            let filter =
-                IntentFilter { account: Some(self.account.clone()), statuses: statuses.to_vec(), claims, most };
+            let filter = IntentFilter {
+                account: Some(self.account.clone()),
+                reference: None,
+                statuses: statuses.to_vec(),
+                claims,
+                most,
+            };
             let listed = self.store.list(filter).await.expect("list answers");
             listed.into_iter().map(|intent| intent.key.reference).collect::<Vec<_>>()
         };
@@ -286,6 +291,12 @@ impl<S: IntentStore> Suite<'_, S> {
         assert!(ended.contains(&"ends".to_owned()) && !ended.contains(&"held".to_owned()), "{ended:?}");
         assert_eq!(list(&IntentStatus::ALL, 0, 2).await.len(), 2, "a list is bounded");
         assert_eq!(list(&[IntentStatus::Open], 3, 100).await, ["single"], "claims are counted");
+        let one = IntentFilter {
+            reference: Some("ends".to_owned()),
+            account: Some(self.account.clone()),
+            ..Default::default()
+        };
+        assert_eq!(self.store.list(one).await.map(|rows| rows.len()), Ok(1), "a list of one reference");
     }
 
     async fn shares_are_disjoint(&self) {

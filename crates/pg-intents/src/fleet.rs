@@ -30,12 +30,14 @@ mod error;
 mod joining;
 mod keeper;
 mod plan;
+mod stopping;
 mod working;
 
 pub use error::FleetError;
 pub use plan::FleetPlan;
 
 use keeper::{Keeper, Trouble};
+use stopping::LastStop;
 
 /// A worker of a fleet: a client of one account, and the store that all workers share. Clones are the same worker.
 ///
@@ -57,6 +59,8 @@ struct Inner<S, T> {
     ended: Notify,
     stopping: AtomicBool,
     stop: Notify,
+    /// What the store said last of a stop.
+    stopped: Mutex<LastStop>,
 }
 
 /// How a machine left its drive.
@@ -77,8 +81,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     ///
     /// # Errors
     /// If the store does not answer.
-    pub async fn new(client: Client<T>, store: impl Into<Arc<S>>, plan: FleetPlan) -> Result<Self, StoreError> {
-        let store = store.into();
+    pub async fn new(client: Client<T>, store: Arc<S>, plan: FleetPlan) -> Result<Self, StoreError> {
         let owner = store.enlist(&plan.name).await?;
         let account = account_of(client.account());
         Ok(Self(Arc::new(Inner {
@@ -91,6 +94,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             ended: Notify::new(),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
+            stopped: Mutex::default(),
         })))
     }
 
@@ -106,7 +110,13 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// [`FleetError::Pending`] if there is no outcome within the plan's patience. Charge again under the same reference.
     pub async fn charge<P: Payment>(&self, payment: P) -> Result<PaymentOutcome, FleetError> {
         let terms = self.terms(&payment)?;
+        if self.is_stopping() {
+            return Err(FleetError::ShuttingDown { reference: terms.key.reference });
+        }
         let Some(busy) = self.occupy(&terms.key.reference) else { return self.join(&terms, Some(payment)).await };
+        if let Some(reason) = self.why_stopped().await? {
+            return self.told_while_stopped(&terms, reason).await;
+        }
         let settled = self.begin(&terms, payment.clone()).await;
         drop(busy);
         match settled {
@@ -277,7 +287,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Drives a charge to its end, and stores that before it is told.
     async fn work_on<P: Payment>(&self, machine: Charge<P>, keeper: Keeper<S>, reference: &str, claims: i32) -> Worked {
         let keeper = Arc::new(keeper);
-        let (outcome, saved) = match self.drive(machine, &keeper).await {
+        let ran = self.drive(machine, &keeper).await;
+        self.share_stop().await;
+        let (outcome, saved) = match ran {
             Ran::Done(outcome, saved) => (outcome, saved),
             Ran::Trouble(trouble) => return trouble.into(),
             Ran::Stopping => {

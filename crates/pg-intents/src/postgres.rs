@@ -289,7 +289,13 @@ impl IntentStore for PostgresStore {
         let statuses: Vec<i16> = filter.statuses.iter().map(|status| status.code()).collect();
         let statement = ["SELECT ", sql::COLUMNS, sql::LIST].concat();
         let most = i64::from(filter.most);
-        let values = [(&statuses as _, Type::INT2_ARRAY), int(&filter.claims), text(&filter.account), big(&most)];
+        let values = [
+            (&statuses as _, Type::INT2_ARRAY),
+            int(&filter.claims),
+            text(&filter.account),
+            big(&most),
+            text(&filter.reference),
+        ];
         self.intents(&statement, &values).await
     }
 

@@ -138,6 +138,8 @@ pub enum Claimed {
 pub struct IntentFilter {
     /// Of this account only.
     pub account: Option<String>,
+    /// Under this reference only.
+    pub reference: Option<String>,
     /// With one of these statuses.
     pub statuses: Vec<IntentStatus>,
     /// Claimed at least so often.
@@ -180,7 +182,7 @@ pub enum StoreError {
     },
     /// It was made by an earlier version, or not at all, and the migrations were not run.
     #[error(
-        "the store of intents has schema version {found} and needs {known}: run the migrations (`pg intents --store URL migrate`)"
+        "the store of intents has schema version {found} and needs {known}: run the migrations (PostgresStore::migrate)"
     )]
     Older {
         /// Its version; 0 if there is none.
@@ -195,83 +197,7 @@ pub enum StoreError {
 
 impl Default for IntentFilter {
     fn default() -> Self {
-        Self { account: None, statuses: IntentStatus::ALL.to_vec(), claims: 0, most: 100 }
-    }
-}
-
-impl<S: IntentStore> IntentStore for std::sync::Arc<S> {
-    async fn enlist(&self, name: &str) -> Result<String, StoreError> {
-        (**self).enlist(name).await
-    }
-
-    async fn begin(&self, new: NewIntent) -> Result<Begun, StoreError> {
-        (**self).begin(new).await
-    }
-
-    async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
-        (**self).save(hold, state, lease).await
-    }
-
-    async fn renew(&self, hold: &IntentLease, lease: Duration) -> Result<(), StoreError> {
-        (**self).renew(hold, lease).await
-    }
-
-    async fn release(&self, hold: &IntentLease, wake: Duration) -> Result<(), StoreError> {
-        (**self).release(hold, wake).await
-    }
-
-    async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
-        (**self).end(hold, end).await
-    }
-
-    async fn claim(
-        &self,
-        account: &str,
-        owner: &str,
-        most: u32,
-        lease: Duration,
-    ) -> Result<Vec<IntentRow>, StoreError> {
-        (**self).claim(account, owner, most, lease).await
-    }
-
-    async fn claim_one(&self, key: &IntentKey, owner: &str, lease: Duration) -> Result<Option<Claimed>, StoreError> {
-        (**self).claim_one(key, owner, lease).await
-    }
-
-    async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {
-        (**self).find(key).await
-    }
-
-    async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
-        (**self).list(filter).await
-    }
-
-    async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
-        (**self).direct(key, directive).await
-    }
-
-    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
-        (**self).untold(account, most, visibility).await
-    }
-
-    async fn told(&self, key: &IntentKey, event: i32) -> Result<(), StoreError> {
-        (**self).told(key, event).await
-    }
-
-    async fn changed(&self) {
-        (**self).changed().await;
-    }
-
-    async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
-        (**self).shares(wish).await
-    }
-
-    async fn stop(&self, account: &str, reason: Option<&str>) -> Result<(), StoreError> {
-        (**self).stop(account, reason).await
-    }
-
-    async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
-        (**self).stopped(account).await
+        Self { account: None, reference: None, statuses: IntentStatus::ALL.to_vec(), claims: 0, most: 100 }
     }
 }
 

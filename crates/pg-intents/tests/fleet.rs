@@ -164,7 +164,7 @@ async fn a_worker_that_slept_past_its_lease_saves_nothing_and_sends_nothing() {
     let sleeper = Sleepy { store: Arc::clone(&world.store), sandbox: world.sandbox.clone() };
     let client = pg_hyper::Client::with_transport(world.account(), wire.clone());
     let plan = FleetPlan::new("sleeper").lease(LEASE).poll(Duration::from_millis(5));
-    let sleepy = Fleet::new(client, sleeper, plan).await.unwrap();
+    let sleepy = Fleet::new(client, Arc::new(sleeper), plan).await.unwrap();
     other.submit(by_key(&key, "order-10")).await.unwrap();
     let paid = wire.paid.load(Ordering::SeqCst);
     sleepy.work_once().await.unwrap();
@@ -185,6 +185,35 @@ async fn another_account_has_intents_of_its_own() {
     let stranger = world.worker_for("stranger", &wire, stranger).await;
     assert_eq!(stranger.work_once().await.unwrap(), 0, "it claims nothing of another account");
     assert_eq!(main.work_once().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn after_wrong_credentials_no_worker_sends_until_told() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let merchant = world.sandbox.merchant("main").unwrap();
+    let with = |password: &str| {
+        let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
+        let credentials = Credentials::new(merchant.api_key.expose(), password, merchant.sha_key.expose());
+        Account::new(base, credentials).with_dialect(pg_sandbox::dialect())
+    };
+    let one = world.worker_for("one", &wire, with("wrong")).await;
+    assert_eq!(one.charge(by_key(&key, "stopped-1")).await.unwrap().name(), "refused");
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 1);
+    // Another process, started later with the same credentials.
+    let other = world.worker_for("other", &wire, with("wrong")).await;
+    for number in 2..8 {
+        let error = other.charge(by_key(&key, &format!("stopped-{number}"))).await.unwrap_err();
+        assert!(matches!(&error, FleetError::Stopped(why) if why.contains("credentials")), "{error}");
+    }
+    assert_eq!(other.charge(by_key(&key, "stopped-1")).await.unwrap().name(), "refused", "what has ended is told");
+    other.submit(by_key(&key, "stopped-8")).await.unwrap();
+    assert_eq!(other.work_once().await.unwrap(), 0, "nothing is claimed");
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "one request with wrong credentials, by all processes together");
+    let mended = world.worker_for("mended", &wire, with(merchant.api_password.expose())).await;
+    mended.resume_sending().await.unwrap();
+    assert_eq!(mended.work_once().await.unwrap(), 1);
+    assert_eq!(mended.outcome("stopped-8").await.unwrap().unwrap().name(), "approved");
 }
 
 #[tokio::test]
@@ -244,7 +273,7 @@ async fn workers_that_run_pick_up_what_is_submitted_and_stop_when_told() {
     fleet.shut_down();
     running.await.unwrap();
     let error = fleet.charge(by_key(&key, "too-late")).await;
-    assert!(error.is_ok() || matches!(error, Err(FleetError::ShuttingDown { .. })), "{error:?}");
+    assert!(matches!(error, Err(FleetError::ShuttingDown { .. })), "{error:?}");
 }
 
 impl IntentStore for Sleepy {

@@ -2,12 +2,11 @@
 
 #![cfg(test)]
 
+mod figures;
 mod fleet;
-#[cfg(feature = "postgres")]
+mod model;
 mod postgres;
-#[cfg(feature = "postgres")]
 mod proof;
-#[cfg(feature = "postgres")]
 mod server;
 mod sqlite;
 mod world;

@@ -39,7 +39,7 @@ fn account(base_url: &str) -> Account {
         .with_dialect(pg_sandbox::dialect())
 }
 
-fn client(base_url: &str) -> Client {
+pub(crate) fn client(base_url: &str) -> Client {
     Client::builder(account(base_url)).unwrap().limits(ThrottleLimits::unlimited()).build()
 }
 
@@ -136,7 +136,7 @@ async fn a_worker_process() {
     let fleet = loop {
         // The database may be away just now.
         match PostgresStore::connect(&database).await {
-            Ok(store) => match Fleet::new(client(&service), store, plan.clone()).await {
+            Ok(store) => match Fleet::new(client(&service), Arc::new(store), plan.clone()).await {
                 Ok(fleet) => break fleet,
                 Err(error) => eprintln!("worker {number}: {error}"),
             },

@@ -95,6 +95,17 @@ impl Server {
         succeed(dump.args(["-h", "127.0.0.1", "-U", "pg", "-p", &self.port.to_string(), "postgres"]))
     }
 
+    /// Commits a second of the server's own benchmark: a simple update by eight clients.
+    pub(crate) fn pgbench(&self) -> f64 {
+        let port = self.port.to_string();
+        let to = ["-h", "127.0.0.1", "-U", "pg", "-p", &port];
+        let _ = succeed(program(&self.programs, "pgbench").args(["-q", "-i", "-s", "10"]).args(to).arg("postgres"));
+        let mut bench = program(&self.programs, "pgbench");
+        let said = succeed(bench.args(["-N", "-c", "8", "-j", "2", "-T", "10"]).args(to).arg("postgres"));
+        let line = said.lines().find_map(|line| line.strip_prefix("tps = ")).unwrap();
+        line.split(' ').next().unwrap().parse().unwrap()
+    }
+
     /// What a statement returns, unaligned.
     pub(crate) fn psql(&self, statement: &str) -> String {
         let mut psql = program(&self.programs, "psql");

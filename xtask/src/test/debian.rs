@@ -15,6 +15,9 @@ pub(super) const BROWSER: Tools = &[("chromium", "chromium"), ("chromedriver", "
 /// The host of the decoder for JavaScript, and the client of its registry.
 pub(super) const NODE: Tools = &[("node", "nodejs"), ("npm", "npm")];
 
+/// The database of fleets; its client is in the path, its server is not.
+pub(super) const POSTGRES: Tools = &[("psql", "postgresql")];
+
 /// Installs what is missing where that is allowed; elsewhere tests without it leave themselves out, which is told here
 /// with what follows from it.
 pub(crate) fn install(otherwise: &str, tools: Tools) -> Result<Outcome> {

@@ -68,7 +68,8 @@ pub(super) fn members(metadata: &Metadata) -> Vec<Member> {
                 .iter()
                 .filter(|edge| edge.name != BENCHMARKS || edge.kind != DependencyKind::Development)
                 .map(|edge| edge.name.clone())
-                .filter(|name| ours.contains(name))
+                // A crate names itself to have its tests with a feature that is off by default.
+                .filter(|name| ours.contains(name) && **name != *package.name)
                 .collect(),
         })
         .collect()

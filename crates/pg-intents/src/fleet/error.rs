@@ -35,9 +35,7 @@ pub enum FleetError {
         reference: String,
     },
     /// An operator has parked the payment, or workers failed on it too often, before it had an outcome.
-    #[error(
-        "{reference}: the payment is parked: `pg intents` shows its history, and `pg intents reconcile` goes on with it"
-    )]
+    #[error("{reference}: the payment is parked: its row has the history, and Directive::Reconcile goes on with it")]
     Parked {
         /// The reference.
         reference: String,
@@ -50,6 +48,10 @@ pub enum FleetError {
         /// Why.
         why: ResumeError,
     },
+    /// The service has refused the credentials, to this process or to another one of the fleet. Nothing is sent, so that the address
+    /// is not locked out, until [`Fleet::resume_sending`](crate::Fleet::resume_sending).
+    #[error("nothing is sent for this account by any worker: {0}; correct the credentials, then resume sending")]
+    Stopped(String),
     /// The fleet shuts down. The payment was not begun, or its lease was handed over.
     #[error("{reference}: this worker shuts down; ask again under the same reference")]
     ShuttingDown {

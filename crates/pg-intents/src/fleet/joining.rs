@@ -55,6 +55,13 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
+    /// The outcome of a payment that was begun before nothing more could be sent.
+    pub(super) async fn told_while_stopped(&self, terms: &Terms, reason: String) -> Result<PaymentOutcome, FleetError> {
+        let Some(found) = self.0.store.find(&terms.key).await? else { return Err(FleetError::Stopped(reason)) };
+        same_payment(terms, &found)?;
+        self.told(&found)?.ok_or(FleetError::Stopped(reason))
+    }
+
     /// What a row says, if it says anything.
     fn told(&self, found: &IntentRow) -> Result<Option<PaymentOutcome>, FleetError> {
         let reference = &found.key.reference;

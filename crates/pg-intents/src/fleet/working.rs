@@ -70,6 +70,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
     async fn claim(&self, most: u32) -> Result<Vec<(IntentRow, Busy<S, T>)>, StoreError> {
         let plan = &self.0.plan;
+        // What it would send is held back.
+        if self.why_stopped().await?.is_some() {
+            return Ok(Vec::new());
+        }
         let claimed = self.0.store.claim(&self.0.account, &self.0.owner, most, plan.lease).await?;
         let mut taken = Vec::with_capacity(claimed.len());
         for intent in claimed {

@@ -118,7 +118,7 @@ pub(super) const CLAIM_ONE: &str = concat!(
 pub(super) const FIND: &str = " FROM payment_intents AS i WHERE i.account = $1 AND i.reference = $2";
 
 pub(super) const LIST: &str = " FROM payment_intents AS i WHERE i.status = ANY($1) AND i.claims >= $2 \
-     AND ($3::text IS NULL OR i.account = $3) ORDER BY i.changed DESC LIMIT $4";
+     AND ($3::text IS NULL OR i.account = $3) AND ($5::text IS NULL OR i.reference = $5) ORDER BY i.changed DESC LIMIT $4";
 
 pub(super) const PARK: &str = concat!(
     "UPDATE payment_intents SET status = 2, owner = NULL, fence = fence + 1, claims = 0, due = 9223372036854775807, changed = ",

@@ -172,11 +172,12 @@ pub(super) fn list(connection: &Connection, now: i64, filter: &IntentFilter) -> 
     let statuses: Vec<String> = filter.statuses.iter().map(|status| status.code().to_string()).collect();
     let sql = format!(
         "SELECT {COLUMNS} FROM payment_intents WHERE status IN ({}) AND claims >= ?1 AND (?2 IS NULL OR account = ?2) \
-         ORDER BY changed DESC LIMIT ?3",
+         AND (?4 IS NULL OR reference = ?4) ORDER BY changed DESC LIMIT ?3",
         statuses.join(", ")
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![filter.claims, filter.account, filter.most], |row| intent(row, now))?;
+    let rows = statement
+        .query_map(params![filter.claims, filter.account, filter.most, filter.reference], |row| intent(row, now))?;
     rows.collect()
 }
 
