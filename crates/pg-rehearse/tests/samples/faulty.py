@@ -4,6 +4,7 @@ import json
 import os
 import ssl
 import sys
+import types
 import urllib.parse
 import uuid
 
@@ -213,6 +214,8 @@ if FAULT == "falls-back-to-plain-http":
                 super().connect()
             except OSError:
                 http.client.HTTPConnection.connect(self)
-    pay.http.client.HTTPSConnection = Falling
+    # The library looks its own class up by this name, so it stays what it is there.
+    pay.http = types.SimpleNamespace(client=types.SimpleNamespace(
+        HTTPSConnection=Falling, HTTPConnection=http.client.HTTPConnection, HTTPException=http.client.HTTPException))
 pay.charge, pay.call, pay.outcome, pay.payment = charge, call, outcome, payment
 pay.main()
