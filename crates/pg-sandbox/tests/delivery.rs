@@ -144,7 +144,7 @@ async fn an_unusable_certificate_authority_is_told_at_once() {
     let outgoing = OutgoingAccess::default().certificate_authorities(vec![b"no certificate".to_vec()]);
     let config = Config::default().settings(Settings::default().outgoing(outgoing));
     let error = pg_sandbox::Server::start(config).await.err().unwrap();
-    assert!(error.to_string().starts_with("a certificate authority for callbacks is not usable"), "{error}");
+    assert!(error.to_string().starts_with("a certificate authority for callbacks is invalid"), "{error}");
 }
 
 #[tokio::test]

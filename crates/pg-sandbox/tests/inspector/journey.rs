@@ -51,9 +51,9 @@ fn faults_and_refusals_are_explained() {
     let mut shop = Shop::new();
     for (kind, answer, effect) in [
         ("drop-request", "Answer nothing", "The call was not executed, and the connection was closed."),
-        ("drop-reply", "Answer 200", "It was carried out and is durable"),
+        ("drop-reply", "Answer 200", "The call was executed and is durable"),
         ("garble", "Answer 200", "The call was executed; the reply below was damaged."),
-        ("status", "Answer 503, error 998", "the answer was made up"),
+        ("status", "Answer 503, error 998", "the reply was injected"),
     ] {
         shop.done("pages/faults", &[("method", "*"), ("kind", kind), ("times", "1"), ("status", "503")]);
         shop.send_as("main", "transaction/auth", &order("100", kind));

@@ -86,7 +86,7 @@ fn a_record_that_is_missing_or_put_back_is_refused() {
     drop(open(&place.store));
     let put_back = "UPDATE transactions SET body = ?2 WHERE key = ?1";
     assert_eq!(place.sql().execute(put_back, (PREAUTH, early)).unwrap(), 1);
-    place.is_damaged("not their latest versions");
+    place.is_damaged("older versions");
 }
 
 #[test]
