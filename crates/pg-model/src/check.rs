@@ -104,7 +104,7 @@ pub(crate) fn list<T: Text>(field: &'static Field, values: &[T], violations: &mu
         return;
     }
     if values.len() > crate::format::MAX_CARD_KEYS {
-        note(Rule::Together("must contain at most 5,000 card keys"), itoa::Buffer::new().format(values.len()));
+        note(Rule::TOO_MANY_CARD_KEYS, itoa::Buffer::new().format(values.len()));
     }
     // Without an early exit, the loop compares many bytes at once.
     let has_comma = |text: &str| text.bytes().fold(false, |found, byte| found | (byte == b','));
@@ -112,7 +112,7 @@ pub(crate) fn list<T: Text>(field: &'static Field, values: &[T], violations: &mu
         note(Rule::Together("must contain non-empty card keys without commas"), bad.text());
     }
     if let Some(twice) = crate::twice::find(values) {
-        note(Rule::Together("must not contain a card key twice"), twice);
+        note(Rule::DUPLICATE_CARD_KEY, twice);
     }
 }
 

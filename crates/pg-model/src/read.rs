@@ -88,18 +88,15 @@ impl<'a> Reader<'a> {
     fn gap(&self, items: &[&'static Field], numbers: &[usize], first: usize) -> Option<Violation> {
         if let Some((_, &number)) = numbers.iter().enumerate().find(|(place, number)| place + first != **number) {
             let (field, value) = items.iter().find_map(|field| Some((*field, self.value(field, Some(number))?)))?;
-            let rule = Rule::Together("belongs to an item whose number follows a gap; items are numbered from 0");
-            return Some(Violation::new(field, &item_name(field, number), rule, value));
+            return Some(Violation::new(field, &item_name(field, number), Rule::ITEM_AFTER_A_GAP, value));
         }
-        let rule = "has no number, or one with leading zeros or more than six digits, or another spelling; items are \
-                    numbered from 0";
-        self.stray(items, Field::is_misnumbered, rule)
+        self.stray(items, Field::is_misnumbered, Rule::MISNUMBERED_ITEM)
     }
 
     /// Skipping an amount, or its currency, would change the charge (assumption A170).
     fn misspelt_amount(&self, fields: &[&'static Field]) -> Option<Violation> {
         let amounts: Vec<&'static Field> = fields.iter().copied().filter(|field| field.is_amount()).collect();
-        self.stray(&amounts, Field::is_misspelt, "is not spelt as in the documents")
+        self.stray(&amounts, Field::is_misspelt, Rule::MISSPELT_AMOUNT)
     }
 
     /// The first parameter that `is_meant` recognises as a misspelling of one of `fields`.
@@ -107,12 +104,12 @@ impl<'a> Reader<'a> {
         &self,
         fields: &[&'static Field],
         is_meant: impl Fn(&Field, &str) -> bool,
-        rule: &'static str,
+        rule: Rule,
     ) -> Option<Violation> {
         let initials = fields.iter().fold(0, |initials, field| initials | field.initial());
         self.values.iter().filter(|(name, _)| initials & initial(name) != 0).find_map(|(name, value)| {
             let field = fields.iter().find(|field| is_meant(field, name))?;
-            Some(Violation::new(field, name, Rule::Together(rule), value))
+            Some(Violation::new(field, name, rule, value))
         })
     }
 

@@ -62,6 +62,22 @@ pub enum Rule {
     Together(&'static str),
 }
 
+impl Rule {
+    /// An item whose number follows a gap (assumption A14).
+    pub const ITEM_AFTER_A_GAP: Self =
+        Self::Together("belongs to an item whose number follows a gap; items are numbered from 0");
+    /// A parameter of an item without a usable number (assumption A14).
+    pub const MISNUMBERED_ITEM: Self = Self::Together(
+        "has no number, or one with leading zeros or more than six digits, or another spelling; items are numbered from 0",
+    );
+    /// An amount, or its currency, under a misspelt name (assumption A170).
+    pub const MISSPELT_AMOUNT: Self = Self::Together("is not spelt as in the documents");
+    /// A list of more card keys than a request may have (assumption A70).
+    pub const TOO_MANY_CARD_KEYS: Self = Self::Together("must contain at most 5,000 card keys");
+    /// A list with the same card key twice.
+    pub const DUPLICATE_CARD_KEY: Self = Self::Together("must not contain a card key twice");
+}
+
 /// The longest excerpt of a value in a violation, in characters.
 const FOUND_LIMIT: usize = 40;
 /// Number of characters after the excerpt that are searched too, so that a card number that starts within the limit is found, even

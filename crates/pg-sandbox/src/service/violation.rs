@@ -22,7 +22,7 @@ pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refu
 
 /// The one rule about items together is how they are numbered (assumption 14).
 fn is_gap(violation: &Violation) -> bool {
-    matches!(violation.rule, Rule::Together(rule) if rule.ends_with("items are numbered from 0"))
+    matches!(violation.rule, Rule::ITEM_AFTER_A_GAP | Rule::MISNUMBERED_ITEM)
 }
 
 fn of(violation: &Violation) -> Refusal {
@@ -48,14 +48,14 @@ fn of(violation: &Violation) -> Refusal {
         "accountUpdaterKey" => ErrorCode::INVALID_ACCOUNT_UPDATER_KEY,
         "batchKey" => return Refusal::from(ErrorCode::INVALID_BATCH_KEY).assuming(45).assuming(72),
         // The list of an account updater request (assumption 70).
-        "cardKey" if matches!(violation.rule, Rule::Together(rule) if rule.contains("at most")) => {
+        "cardKey" if violation.rule == Rule::TOO_MANY_CARD_KEYS => {
             return SandboxErrorCode::TOO_MANY_CARD_KEYS.into();
         }
-        "cardKey" if matches!(violation.rule, Rule::Together(rule) if rule.contains("twice")) => {
+        "cardKey" if violation.rule == Rule::DUPLICATE_CARD_KEY => {
             return SandboxErrorCode::DUPLICATE_CARD_KEYS.into();
         }
         "callbackUrl" | "callback_url" => ErrorCode::INVALID_CALLBACK_URL,
-        name if matches!(violation.rule, Rule::Together(rule) if rule.starts_with("is spelt")) => {
+        name if violation.rule == Rule::MISSPELT_AMOUNT => {
             return Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT).about(name).assuming(151).assuming(170);
         }
         name if is_amount(name) => ErrorCode::INVALID_TRANSACTION_VALUE,
