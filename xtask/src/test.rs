@@ -85,8 +85,8 @@ fn tools<'a>() -> Vec<Step<'a>> {
         Step::new("a browser for the tests of pages", || {
             debian::install("no page is tested in a browser", debian::BROWSER)
         }),
-        Step::new("PostgreSQL for the tests of fleets", || {
-            debian::install("no fleet is tested over PostgreSQL", debian::POSTGRES)
+        Step::new("PostgreSQL for the tests of fleets and shared stores", || {
+            debian::install("no fleet and no store is tested over PostgreSQL", debian::POSTGRES)
         }),
         Step::new("Node for the tests of the decoder for JavaScript", || {
             debian::install("nothing is tested in Node", debian::NODE)

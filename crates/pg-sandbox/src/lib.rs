@@ -58,6 +58,7 @@ mod card_numbers;
 pub mod cards;
 mod clock;
 pub mod config_file;
+pub mod conformance;
 mod decoder_package;
 mod dialect;
 mod expiry;
@@ -83,7 +84,6 @@ pub mod sequence_diagram;
 mod server;
 mod service;
 mod settings;
-#[doc(hidden)]
 pub mod store;
 mod timestamp;
 #[doc(hidden)]
@@ -97,9 +97,12 @@ pub use generated::codes;
 pub use in_process::{InProcess, NoReply};
 pub use outgoing::{Forbidden, Outgoing};
 pub use pg_connections::ConnectionLimits;
+pub use records::KINDS;
 pub use response_delivery::ResponseDelivery;
 pub use sandbox::{OpenError, Peer, Sandbox};
 pub use server::{Config, Server, StartError, StoreChoice};
+#[cfg(feature = "postgres")]
+pub use server::{SharedStore, StoreKey};
 pub use settings::{ControlAccess, OutgoingAccess, Settings};
 pub use store::StoreError;
 pub use timestamp::{NotATimestamp, Timestamp};

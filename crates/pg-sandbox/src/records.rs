@@ -17,6 +17,28 @@ mod sms;
 mod unique_reference;
 mod updater_answer;
 
+use crate::store::{Kind, StoredRecord as _};
+
+/// Every kind of record: an engine needs one table for each.
+pub const KINDS: &[&Kind] = &[
+    Authentication::KIND,
+    Batch::KIND,
+    BatchCards::KIND,
+    Callback::KIND,
+    CallbackBody::KIND,
+    CardToken::KIND,
+    CheckoutToken::KIND,
+    CheckoutVisit::KIND,
+    FailedAttempts::KIND,
+    Fault::KIND,
+    Meta::KIND,
+    Payment::KIND,
+    Session::KIND,
+    TextMessage::KIND,
+    UniqueReference::KIND,
+    UpdaterAnswer::KIND,
+];
+
 pub use authentication::{Authentication, AuthenticationEnd, CHALLENGE_TIME};
 pub use batch::{BATCH_TIME, Batch, BatchCards, BatchEntry, NewToken};
 pub use callback::{Callback, CallbackBody, CallbackKind, CallbackStatus, Delivery};

@@ -24,14 +24,17 @@ use crate::{
     schedule::Schedule,
     service::{self, Basis, Context, Refusal, Route, Throttle, WARNING_HEADER, Warnings},
     settings::Settings,
-    store::{Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
+    store::{Change, Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFile, KeyFileError, Sealed, Stage, Vault},
 };
 
 mod callbacks;
+#[cfg(feature = "postgres")]
+mod database;
 mod faulty;
 mod journaling;
+mod shared;
 
 /// The address that a request came from, as an extension of the request; without it, this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +65,8 @@ pub struct Sandbox {
     /// The real time before which a store that has failed is not asked what is due.
     not_before: Timestamp,
     last_sweep: Timestamp,
+    /// The real time at which a shared store was last asked what other processes have left to be done.
+    last_look: Timestamp,
     /// What the disk reported when it failed; nothing is answered since.
     broken: Option<String>,
 }
@@ -126,12 +131,11 @@ impl Sandbox {
         Self::assemble(Box::new(store), settings, &key, dice)
     }
 
-    /// A sandbox over a store of your own, which may hold what an earlier one has left. The key is the one that its cards
-    /// are sealed with. The seed has to be another one each time, because it decides the keys of what is made.
+    /// A sandbox over a [`Store`] of your own, which may hold records of an earlier run. The key seals card numbers: give the
+    /// same one each time. The seed decides the keys of new records: give another one each time.
     ///
     /// # Errors
     /// When the store fails, or was begun with another key.
-    #[doc(hidden)]
     pub fn over(store: Box<dyn Store>, settings: Settings, key: &[u8; 32], seed: [u8; 32]) -> Result<Self, OpenError> {
         Self::assemble(store, settings, key, SeededRandom::new(seed))
     }
@@ -156,6 +160,7 @@ impl Sandbox {
             schedule: Schedule::default(),
             not_before: Timestamp::MIN,
             last_sweep: Timestamp::MIN,
+            last_look: Timestamp::MIN,
             broken: None,
         };
         sandbox.check_key()?;
@@ -210,21 +215,34 @@ impl Sandbox {
         self.sweep(real_now);
         let journaled = self.journal.last();
         match self.try_group(real_now, requests, more) {
-            Ok(responses) => responses,
+            Ok(responses) => {
+                self.cv2.settle();
+                responses
+            }
             Err(error) => {
-                self.store.rollback();
-                self.schedule.look_again();
-                // A clock that was turned in this group was turned in vain, and faults were not met.
-                if let Ok(clock) = self.stored_clock() {
-                    self.clock = clock;
+                let again = self.store.may_try_again();
+                self.forget_group(journaled);
+                if again {
+                    return self.one_by_one(real_now, requests);
                 }
-                if let Ok(faults) = self.stored_faults() {
-                    self.faults = faults;
-                }
-                self.journal.forget_after(journaled);
                 requests.iter().map(|request| self.failure(real_now, request, &error)).collect()
             }
         }
+    }
+
+    /// Undoes what a group has changed, in the store and in memory.
+    fn forget_group(&mut self, journaled: u64) {
+        self.store.rollback();
+        self.cv2.restore();
+        self.schedule.look_again();
+        // A clock that was turned in this group was turned in vain, and faults were not met.
+        if let Ok(clock) = self.stored_clock() {
+            self.clock = clock;
+        }
+        if let Ok(faults) = self.stored_faults() {
+            self.faults = faults;
+        }
+        self.journal.forget_after(journaled);
     }
 
     fn try_group(
@@ -248,7 +266,10 @@ impl Sandbox {
     fn begin(&mut self) -> Result<(), StoreError> {
         match &self.broken {
             Some(why) => Err(StoreError::Unsynced(why.clone())),
-            None => self.store.begin(),
+            None => {
+                self.store.begin()?;
+                if self.store.change() == Change::ByOthers { self.learn_from_others() } else { Ok(()) }
+            }
         }
     }
 
@@ -332,6 +353,7 @@ impl Sandbox {
             real_now,
             peer,
             host: None,
+            is_shared: self.store.is_shared(),
             records: Transaction::new(&mut *self.store),
             settings: &self.settings,
             vault: &self.vault,
@@ -353,6 +375,10 @@ impl Sandbox {
     }
 
     fn failure(&mut self, real_now: Timestamp, inbound: &Inbound, error: &StoreError) -> Response<Bytes> {
+        if matches!(error, StoreError::Unknown) {
+            // An error would say that nothing has happened.
+            return faulty::closed();
+        }
         let route = Route::of(inbound.request.uri().path());
         let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
         let (trace_code, dialect) = (self.keys.digits(9), self.settings.spoken());

@@ -15,6 +15,9 @@ use tokio::{
 };
 
 use self::delivery::Courier;
+#[cfg(feature = "postgres")]
+use zeroize::Zeroizing;
+
 use crate::{OpenError, Sandbox, Settings};
 
 mod body;
@@ -76,11 +79,70 @@ impl Default for Config {
 
 /// Where the records are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StoreChoice {
     /// In memory: lost when the server ends.
     Memory,
     /// In a SQLite file, with a key file beside it; both are created if missing.
     File(PathBuf),
+    /// In a PostgreSQL database, which other processes may use at the same time.
+    #[cfg(feature = "postgres")]
+    Postgres(SharedStore),
+}
+
+/// A database, and where the key is that the records in it are sealed with.
+#[cfg(feature = "postgres")]
+#[derive(Clone, PartialEq, Eq)]
+pub struct SharedStore {
+    url: String,
+    key: StoreKey,
+}
+
+/// Where the key of a shared store is.
+#[cfg(feature = "postgres")]
+#[derive(Clone, PartialEq, Eq)]
+pub enum StoreKey {
+    /// In a file as beside a store file; it is made if the store is not there either.
+    File(PathBuf),
+    /// Here: 32 bytes.
+    Bytes(Zeroizing<[u8; 32]>),
+}
+
+#[cfg(feature = "postgres")]
+impl StoreKey {
+    /// A key that the caller has.
+    #[must_use]
+    pub fn from_bytes(key: [u8; 32]) -> Self {
+        Self::Bytes(Zeroizing::new(key))
+    }
+
+    /// A key of 64 hexadecimal digits; nothing if it is another text.
+    #[must_use]
+    pub fn from_hex(digits: &str) -> Option<Self> {
+        crate::vault::parse_key(digits.trim()).map(Self::Bytes)
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl SharedStore {
+    /// A database by its URL, such as `postgres://user@host:5432/database`.
+    #[must_use]
+    pub fn new(url: impl Into<String>, key: StoreKey) -> Self {
+        Self { url: url.into(), key }
+    }
+
+    /// The URL without its password.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        crate::store::without_password(&self.url)
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl std::fmt::Debug for SharedStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("SharedStore").field(&self.shown()).finish()
+    }
 }
 
 /// A running sandbox server. Dropping it stops it without waiting.
@@ -103,6 +165,16 @@ impl Server {
         let seed = random_seed().map_err(StartError::Randomness)?;
         let sandbox = match &config.store {
             StoreChoice::Memory => Sandbox::in_memory_with(config.settings, seed)?,
+            #[cfg(feature = "postgres")]
+            StoreChoice::Postgres(shared) => {
+                let (opening, settings) = (shared.clone(), config.settings);
+                // It waits for the database.
+                let opened = tokio::task::spawn_blocking(move || {
+                    Sandbox::open_postgres(&opening.url, &opening.key, settings, seed)
+                });
+                let opened = opened.await.map_err(|error| StartError::Thread(io::Error::other(error)))?;
+                opened.map_err(|error| StartError::Database(shared.shown(), error))?
+            }
             StoreChoice::File(path) => {
                 Sandbox::open(path, config.settings, seed).map_err(|error| StartError::Store(path.clone(), error))?
             }
@@ -174,6 +246,10 @@ pub enum StartError {
     /// The store file, or the key file beside it, cannot be opened.
     #[error("cannot open the store {path}: {problem}", path = .0.display(), problem = .1)]
     Store(PathBuf, #[source] OpenError),
+    /// The database of a shared store.
+    #[cfg(feature = "postgres")]
+    #[error("cannot open the store {0}: {1}")]
+    Database(String, #[source] OpenError),
     /// The store in memory cannot be opened.
     #[error(transparent)]
     Memory(#[from] OpenError),

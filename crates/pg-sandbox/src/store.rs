@@ -1,17 +1,20 @@
-//! Durable records behind one small trait, so that another engine can carry them.
+//! The records behind one small trait, [`Store`]. SQLite is the engine of one machine; an engine of your own implements the
+//! trait, passes [`crate::conformance`], and runs under [`crate::Sandbox::over`].
 //!
-//! The core makes time-ordered keys itself, so an engine needs no sequences, no time and no
-//! randomness: it holds rows of text by primary key with a few index columns, inside transactions. A request
-//! that fails has nothing to undo there: its changes wait in a [`Transaction`] until it has succeeded. Text must
-//! order by its bytes (SQLite's default; collation "C" in PostgreSQL).
+//! The core makes time-ordered keys itself, so an engine needs no sequences, no time and no randomness. It holds rows of
+//! text by primary key with a few index columns, inside transactions. A request that fails has nothing to undo there: its
+//! changes wait in a transaction of the core until it has succeeded. Text orders by its bytes (SQLite's default; collation
+//! "C" in PostgreSQL). [`crate::KINDS`] lists every kind of record: an engine needs one table for each.
 //!
-//! Adding a kind of record is one type with [`StoredRecord`] and one table in `store/schema/`. A column of type `BLOB` holds a keyed digest
-//! of what a caller wrote: it is found by its whole value and has no order.
+//! To add a kind of record, write one type with `StoredRecord`, add it to `KINDS`, and add its tables in `store/schema/`. A
+//! column of type `BLOB` holds a keyed digest of what a caller wrote: a query finds it by its whole value, and it has no order.
 
 use std::borrow::Cow;
 
 mod error;
 mod pending;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod record;
 mod schema;
 mod seal;
@@ -20,9 +23,16 @@ mod syncer;
 mod transaction;
 
 pub use error::StoreError;
-pub use record::{Kind, Query, StoredRecord};
+#[cfg(feature = "postgres")]
+#[doc(hidden)]
+pub use postgres::{Postgres, without_password};
+#[doc(hidden)]
+pub use record::StoredRecord;
+pub use record::{Condition, Kind, Query};
+#[doc(hidden)]
 pub use sqlite::{Sqlite, Unopened};
 pub use syncer::Syncer;
+#[doc(hidden)]
 pub use transaction::Transaction;
 
 /// How many index columns a kind of record may have.
@@ -30,6 +40,15 @@ pub const INDEX_COLUMNS: usize = 3;
 
 /// The values of the index columns, in the order of [`Kind::columns`].
 pub type Index<'a> = [Option<Cow<'a, str>>; INDEX_COLUMNS];
+
+/// What happened to the records since this process's last transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing: what this process remembers of them is right.
+    None,
+    /// Another process may have written: what this process remembers of them may be wrong.
+    ByOthers,
+}
 
 /// A record as an engine holds it.
 #[derive(Debug)]
@@ -72,6 +91,22 @@ pub trait Store: Send {
     /// Whether a transaction is open. An engine may close one by itself after a serious error,
     /// such as a full disk.
     fn in_transaction(&self) -> bool;
+
+    /// Whether several processes may have the store open at once.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// What happened to the records between this process's last commit and the transaction that has begun.
+    fn change(&self) -> Change {
+        Change::None
+    }
+
+    /// Whether the last transaction was undone by a conflict or a lost connection, so that it may succeed when it is done
+    /// again from the start.
+    fn may_try_again(&self) -> bool {
+        false
+    }
 
     /// The body of a record.
     ///

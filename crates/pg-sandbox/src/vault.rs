@@ -21,6 +21,8 @@ use crate::{key::RandomSource, secret::Secret, timestamp::Timestamp};
 
 mod key_file;
 
+#[cfg(feature = "postgres")]
+pub(crate) use key_file::parse_key;
 pub use key_file::{KeyFile, KeyFileError, Stage, key_path, load_key};
 pub(crate) use key_file::{create_key, mark_sealed};
 
@@ -111,6 +113,8 @@ pub struct NotOurs;
 #[derive(Default)]
 pub(crate) struct Cv2Memory {
     held: HashMap<String, (Secret, Timestamp)>,
+    /// What the requests of the group that is under way have taken.
+    taken: Vec<(String, Secret, Timestamp)>,
 }
 
 impl Cv2Memory {
@@ -121,7 +125,21 @@ impl Cv2Memory {
 
     /// Hands the CV2 out once; a second authorisation finds none.
     pub(crate) fn take(&mut self, session_key: &str) -> Option<Secret> {
-        self.held.remove(session_key).map(|(cv2, _)| cv2)
+        let (cv2, until) = self.held.remove(session_key)?;
+        self.taken.push((session_key.to_owned(), cv2.clone(), until));
+        Some(cv2)
+    }
+
+    /// What was taken is gone for good.
+    pub(crate) fn settle(&mut self) {
+        self.taken.clear();
+    }
+
+    /// The group was undone: what it has taken is there again.
+    pub(crate) fn restore(&mut self) {
+        for (session_key, cv2, until) in self.taken.drain(..).rev() {
+            self.held.entry(session_key).or_insert((cv2, until));
+        }
     }
 
     /// Forgets the CV2 of sessions that have ended.
@@ -193,7 +211,11 @@ mod tests {
         memory.keep("s2", Secret::new("456"), Timestamp::from_millis(1000));
         memory.forget_ended(now);
         assert!(memory.take("s2").is_none());
+        assert!(memory.take("s1").is_some());
+        memory.restore();
         assert_eq!(memory.take("s1").unwrap().expose(), "123");
+        memory.settle();
+        memory.restore();
         assert!(memory.take("s1").is_none());
     }
 }

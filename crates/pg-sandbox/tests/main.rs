@@ -8,6 +8,8 @@ mod inspector;
 mod models;
 mod old_formats;
 mod on_disk;
+mod postgres;
 mod request_rate;
 mod rules;
 mod session_and_tokens;
+mod stores;

@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use http::Request;
 use pg_crypto::{ShaKey, sign};
-use pg_sandbox::{Sandbox, Settings, Timestamp, config_file::merchants_from_toml, merchants::Merchants};
+use pg_sandbox::{Settings, Timestamp, config_file::merchants_from_toml, merchants::Merchants};
 
 /// How often an account with these lines in its configuration is let in within a minute.
 fn admitted(more: &str) -> usize {
@@ -15,7 +15,7 @@ fn admitted(more: &str) -> usize {
     );
     let merchants = Merchants::with(merchants_from_toml(&account).unwrap()).unwrap();
     let settings = Settings::default().merchants(merchants);
-    let mut sandbox = Sandbox::in_memory_with(settings, [0; 32]).unwrap();
+    let mut sandbox = pg_stores::sandbox_with(settings, [0; 32]);
     let pairs = [
         ("apiKey", "0123456789abcdef0123456789ABCDEF"),
         ("apiPassword", "password"),

@@ -156,7 +156,7 @@ fn parameters(method: &MethodInfo, changed: &Field, value: &str) -> Vec<(String,
 // spec: codes SandboxErrorCode 937 938
 #[test]
 fn every_rule_of_every_parameter_is_kept() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = pg_stores::sandbox();
     let mut rules = 0;
     for &method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         for &field in method.fields {
@@ -183,7 +183,7 @@ fn every_rule_of_every_parameter_is_kept() {
 
 #[test]
 fn a_right_value_of_every_parameter_is_not_refused_for_its_form() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = pg_stores::sandbox();
     for &method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         for &field in method.fields {
             let all = parameters(method, field, &good(field));
@@ -199,7 +199,7 @@ fn a_right_value_of_every_parameter_is_not_refused_for_its_form() {
 // spec: 1 §8
 #[test]
 fn a_text_may_have_as_many_characters_as_its_table_says() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = pg_stores::sandbox();
     let mut lengths = 0;
     for &method in METHODS.iter().filter(|method| method.credentials != AuthScheme::Session) {
         for &field in method.fields.iter().filter(|field| matches!(field.format, Format::Text | Format::Lines)) {
@@ -216,7 +216,7 @@ fn a_text_may_have_as_many_characters_as_its_table_says() {
 // spec: codes TransactionCategory donation debt booking; codes PaymentSource ecomm moto
 #[test]
 fn every_listed_value_is_taken() {
-    let mut sandbox = Sandbox::in_memory();
+    let mut sandbox = pg_stores::sandbox();
     let mut values = 0;
     for &method in METHODS {
         for &field in method.fields.iter().filter(|field| !field.values.is_empty()) {

@@ -32,6 +32,7 @@ const EDGES: &[(&str, &[&str])] = &[
     // It generates and checks the others, so it must build when they do not.
     ("xtask", &[]),
     (BENCHMARKS, &[]),
+    (STORES, &["pg-sandbox"]),
     // The examples of runtimes and HTTP libraries that are not ours, run against the sandbox.
     ("pg-runtimes", &["pg-hyper", "pg-sandbox"]),
     // A charge compiled for bare wasm32.
@@ -44,6 +45,9 @@ const EDGES: &[(&str, &[&str])] = &[
 
 /// The member that measures the others; any of them may have it as a dev-dependency.
 const BENCHMARKS: &str = "pg-measure";
+
+/// The member with stores for tests; any other may have it as a dev-dependency.
+const STORES: &str = "pg-stores";
 
 /// The member that may depend on every other, and on which none may depend.
 const JOURNEYS: &str = "pg-tests";
@@ -66,7 +70,7 @@ pub(super) fn members(metadata: &Metadata) -> Vec<Member> {
             names: package
                 .dependencies
                 .iter()
-                .filter(|edge| edge.name != BENCHMARKS || edge.kind != DependencyKind::Development)
+                .filter(|edge| ![BENCHMARKS, STORES].contains(&&*edge.name) || edge.kind != DependencyKind::Development)
                 .map(|edge| edge.name.clone())
                 // A crate names itself to have its tests with a feature that is off by default.
                 .filter(|name| ours.contains(name) && **name != *package.name)

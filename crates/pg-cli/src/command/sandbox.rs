@@ -2,6 +2,7 @@
 
 mod certificates;
 pub(crate) mod remote;
+mod store;
 
 use std::{
     net::SocketAddr,
@@ -10,7 +11,7 @@ use std::{
 
 use pg_proto::BaseUrl;
 use pg_sandbox::{
-    Config, ConnectionLimits, ControlAccess, DecoderPackage, OutgoingAccess, Server, Settings, StartError, StoreChoice,
+    Config, ConnectionLimits, ControlAccess, DecoderPackage, OutgoingAccess, Server, Settings, StartError,
     config_file::{self, ConfigFileError},
     merchants::Merchants,
     secret::Secret,
@@ -66,9 +67,13 @@ pub(crate) struct Arguments {
     /// Where it listens; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8480", value_parser = listen_address::parse)]
     listen: SocketAddr,
-    /// A SQLite file, with a key file beside it, or memory
-    #[arg(long, value_name = "FILE|memory", default_value = "memory")]
+    /// A SQLite file, with a key file beside it; memory; or a PostgreSQL database, which several sandboxes may share
+    #[arg(long, value_name = "FILE|memory|URL", default_value = "memory")]
     store: PathBuf,
+    /// The key file of a PostgreSQL store, the same for every sandbox; without it, the key is in PG_STORE_KEY, 64 hexadecimal
+    /// digits
+    #[arg(long, value_name = "FILE")]
+    store_key: Option<PathBuf>,
     /// Merchants besides the built-in ones, or in their place
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -199,18 +204,15 @@ fn serve(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     }
     let settings = arguments.settings(merchants.clone())?;
     let public_url = settings.public_url.clone();
-    let store = match arguments.store.to_str() {
-        Some("memory") => StoreChoice::Memory,
-        _ => StoreChoice::File(arguments.store),
-    };
-    let config = Config::default().listen(arguments.listen).store(store.clone()).settings(settings);
+    let (store, records) = store::chosen(&arguments.store, arguments.store_key.as_deref())?;
+    let config = Config::default().listen(arguments.listen).store(store).settings(settings);
     open_files::allow_many();
     super::runtime()?.block_on(async {
         let interrupted = Interrupted::listen()?;
         let server = Server::start(config).await.map_err(|error| failure(&error))?;
         let config = arguments.config.as_deref();
         let up =
-            Up { server: &server, merchants: &merchants, config, store: &store, public_url: public_url.as_deref() };
+            Up { server: &server, merchants: &merchants, config, records: &records, public_url: public_url.as_deref() };
         if json {
             output::json(&up.facts())?;
         } else {
@@ -228,6 +230,8 @@ pub(super) fn failure(error: &StartError) -> Failure {
     let advice = match error {
         StartError::Address(..) => "; choose another with --listen, port 0 takes a free one",
         StartError::Store(..) => "; choose another with --store",
+        #[cfg(feature = "postgres")]
+        StartError::Database(..) => "",
         StartError::CertificateAuthority(..) => "; give an authority's certificate with --certificate-authority",
         _ => "",
     };
@@ -239,7 +243,8 @@ struct Up<'a> {
     merchants: &'a Merchants,
     /// The file that has accounts of its own.
     config: Option<&'a Path>,
-    store: &'a StoreChoice,
+    /// Where the records are, in words.
+    records: &'a str,
     public_url: Option<&'a str>,
 }
 
@@ -278,13 +283,9 @@ impl Up<'_> {
     /// account.
     fn page(&self, paint: Paint) -> String {
         let base = self.base_url();
-        let store = match self.store {
-            StoreChoice::Memory => "in memory: gone when the sandbox ends".to_owned(),
-            StoreChoice::File(path) => format!("in {}", output::harmless(&path.display().to_string())),
-        };
         let mut lines = vec![
             paint.bold("# The sandbox is up. Ctrl-C ends it."),
-            format!("# Records are {store}."),
+            format!("# Records are {}.", self.records),
             format!("# Look at {base}/_sandbox/ in a browser; /_sandbox/cards has card numbers to try."),
             format!("export {}={base}", Setting::BaseUrl.variable()),
             format!("export {}={}", Setting::EnterpriseBaseUrl.variable(), self.enterprise_base_url()),

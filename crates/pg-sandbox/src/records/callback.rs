@@ -72,6 +72,9 @@ pub struct Callback {
     /// What came of the last attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Delivery>,
+    /// Until when, on the real clock, a process of those that share the store has it to send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed_until: Option<Timestamp>,
     /// When it was made.
     pub created: Timestamp,
 }
@@ -80,8 +83,15 @@ impl Callback {
     /// The index column for [`crate::store::Query::at_most`]: when a pending callback is due.
     pub const DUE: &'static str = "due";
 
+    /// Whether a process is sending it at this real time.
+    #[must_use]
+    pub fn is_claimed(&self, real_now: Timestamp) -> bool {
+        self.claimed_until.is_some_and(|until| real_now < until)
+    }
+
     /// Notes what came of an attempt. A callback that is to come again does so at once.
     pub fn attempted(&mut self, now: Timestamp, result: Result<StatusCode, String>) {
+        self.claimed_until = None;
         self.attempts = self.attempts.saturating_add(1);
         self.deliveries_left = self.deliveries_left.saturating_sub(1);
         let delivered = matches!(&result, Ok(status) if status.is_success());

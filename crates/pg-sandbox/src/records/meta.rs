@@ -7,6 +7,7 @@ use crate::{
     clock::Clock,
     records::CallbackBehaviour,
     store::{Kind, StoredRecord},
+    timestamp::Timestamp,
     vault::Sealed,
 };
 
@@ -38,6 +39,19 @@ impl Meta {
     pub fn callback_behaviour(list: &[CallbackBehaviour]) -> Self {
         let value = serde_json::to_value(list).expect("names and numbers are JSON");
         Self { key: Self::CALLBACK_BEHAVIOUR.to_owned(), value }
+    }
+
+    /// The name of the times of an account's requests in the last minute.
+    #[must_use]
+    pub fn throttle_key(merchant: &str) -> String {
+        format!("throttle:{merchant}")
+    }
+
+    /// The times of an account's requests in the last minute, for processes that share a store.
+    #[must_use]
+    pub fn throttle(merchant: &str, times: &[Timestamp]) -> Self {
+        let value = serde_json::to_value(times).expect("times are JSON");
+        Self { key: Self::throttle_key(merchant), value }
     }
 
     /// The text that only the right key file opens.

@@ -13,6 +13,8 @@ use crate::{outgoing::Outgoing, service, store::StoreError, timestamp::Timestamp
 
 /// Real time until a failed store is asked again.
 const RETRY: Duration = Duration::from_secs(1);
+/// Real time between two looks for what other processes have left in a shared store.
+const LOOK: Duration = Duration::from_secs(5);
 
 impl Sandbox {
     /// Executes due tasks, and returns the callbacks to send now. Each is returned once; report its result
@@ -20,6 +22,7 @@ impl Sandbox {
     ///
     /// A callback that was returned and never reported is returned again after a restart.
     pub fn due(&mut self, real_now: Timestamp) -> Vec<Outgoing> {
+        self.look_for_others(real_now);
         let now = self.clock.at(real_now);
         let any = self.schedule.has_batch(now) || self.schedule.has_callback(now) || self.schedule.has_session(now);
         if real_now < self.not_before || !any {
@@ -59,8 +62,21 @@ impl Sandbox {
     /// come first; `None` if only these can cause something.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
-        let due = self.clock.real_at(self.schedule.next()?)?;
-        Some(due.max(self.not_before))
+        let next = self.schedule.next().and_then(|next| self.clock.real_at(next));
+        let due = next.map(|due| due.max(self.not_before));
+        if !self.store.is_shared() {
+            return due;
+        }
+        let look = self.last_look.plus(LOOK).max(self.not_before);
+        Some(due.map_or(look, |due| due.min(look)))
+    }
+
+    /// Asks a shared store now and then what other processes have left to be done, because they may have ended.
+    fn look_for_others(&mut self, real_now: Timestamp) {
+        if self.store.is_shared() && real_now.since(self.last_look) >= LOOK {
+            self.last_look = real_now;
+            self.schedule.look_again();
+        }
     }
 
     /// A task that no request asks for, in its own transaction.
@@ -76,8 +92,11 @@ impl Sandbox {
             .unwrap_or_else(|_| Err(StoreError::Engine("a defect of the sandbox".to_owned())));
         let done = done.and_then(|done| context.records.keep().map(|()| done));
         let committed = done.and_then(|done| self.store.commit().map(|()| done));
-        if committed.is_err() {
+        if committed.is_ok() {
+            self.cv2.settle();
+        } else {
             self.store.rollback();
+            self.cv2.restore();
         }
         let done = committed?;
         self.sync()?;

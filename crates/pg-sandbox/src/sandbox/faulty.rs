@@ -70,7 +70,7 @@ fn late(mut response: Response<Bytes>, milliseconds: u64) -> Response<Bytes> {
 }
 
 /// What stands for no response; nothing of it is to be sent.
-fn closed() -> Response<Bytes> {
+pub(super) fn closed() -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     response.extensions_mut().insert(ResponseDelivery::Close);

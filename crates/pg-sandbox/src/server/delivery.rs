@@ -200,6 +200,7 @@ mod tests {
             deliveries_left: 1,
             attempts: 0,
             last: None,
+            claimed_until: None,
             created: Timestamp::MIN,
         };
         Outgoing::of(&callback, "{}".to_owned(), access).unwrap()

@@ -1,6 +1,8 @@
 //! Outgoing callbacks: journaled with the request that causes them, returned when they are due, and
 //! updated with their results. Only finished batches and hosted payments cause one (assumption 138).
 
+use std::time::Duration;
+
 use http::StatusCode;
 
 use super::{Context, Refusal};
@@ -10,6 +12,10 @@ use crate::{
     store::{Query, StoreError},
     timestamp::Timestamp,
 };
+
+/// How long a process that shares the store has for sending a callback; afterwards another one sends it. Longer than an
+/// attempt may take.
+const CLAIM: Duration = Duration::from_secs(60);
 
 /// A new callback.
 pub(crate) struct NewCallback<'a> {
@@ -59,6 +65,7 @@ pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Time
         deliveries_left: misbehaviour.map_or(1, Misbehaviour::deliveries),
         attempts: 0,
         last: None,
+        claimed_until: None,
         created: now,
         key: key.clone(),
     };
@@ -81,7 +88,13 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
             break;
         }
         match ready(context, &callback)? {
-            Ok(one) => outgoing.push(one),
+            Ok(one) => {
+                if context.is_shared {
+                    let claimed_until = Some(context.real_now.plus(CLAIM));
+                    context.records.put(&Callback { claimed_until, ..callback })?;
+                }
+                outgoing.push(one);
+            }
             Err(reason) => {
                 let mut callback = callback;
                 callback.give_up(context.now, &reason);
@@ -100,7 +113,8 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
 fn waiting(context: &mut Context<'_>, by: &str) -> Result<Vec<Callback>, StoreError> {
     let limit = u32::try_from(crate::schedule::IN_FLIGHT + 1).unwrap_or(u32::MAX);
     let mut found = context.records.find::<Callback>(&Query::oldest(limit).at_most(Callback::DUE, by))?;
-    found.retain(|callback| !context.schedule.is_in_flight(&callback.key));
+    let real_now = context.real_now;
+    found.retain(|callback| !context.schedule.is_in_flight(&callback.key) && !callback.is_claimed(real_now));
     Ok(found)
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct Context<'a> {
     pub(crate) records: Transaction<'a>,
     /// What the sandbox was told when it was made.
     pub(crate) settings: &'a Settings,
+    /// Whether other processes may have the store open too, so that nothing may be remembered here alone.
+    pub(crate) is_shared: bool,
     /// Seals and opens card numbers.
     pub(crate) vault: &'a Vault,
     /// Makes keys and random digits.

@@ -2,7 +2,7 @@
 
 use pg_model::{ErrorCode, method::AuthScheme};
 
-use super::{context::Context, refusal::Refusal};
+use super::{context::Context, refusal::Refusal, throttle};
 use crate::codes::SandboxErrorCode;
 use crate::{
     form::Form,
@@ -58,7 +58,7 @@ pub(crate) fn signed<'a>(
         context.basis.assume(28);
     }
     if let Some(limit) = merchant.requests_per_minute
-        && !context.throttle.admits(&merchant.name, limit, context.now)
+        && !throttle::admits(context, &merchant.name, limit)?
     {
         return Err(SandboxErrorCode::RATE_LIMIT_EXCEEDED.into());
     }

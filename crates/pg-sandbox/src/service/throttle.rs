@@ -5,14 +5,35 @@ use std::{
     time::Duration,
 };
 
-use crate::timestamp::Timestamp;
+use super::context::Context;
+use crate::{records::Meta, store::StoreError, timestamp::Timestamp};
 
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// When each limited account's requests of the last minute came. In memory: a restart forgets them.
+/// When each limited account's requests of the last minute came. In memory, so a restart forgets them; if several processes
+/// share the store, there instead ([`admits`]).
 #[derive(Debug, Default)]
 pub(crate) struct Throttle {
     times: HashMap<String, VecDeque<Timestamp>>,
+}
+
+/// Counts a request of an account, in the store if several processes share it, and says whether it is within the limit.
+pub(super) fn admits(context: &mut Context<'_>, merchant: &str, per_minute: u32) -> Result<bool, StoreError> {
+    if !context.is_shared {
+        return Ok(context.throttle.admits(merchant, per_minute, context.now));
+    }
+    let key = Meta::throttle_key(merchant);
+    let known = context.records.get::<Meta>(&key)?;
+    let times = known.and_then(|meta| serde_json::from_value(meta.value).ok()).unwrap_or_default();
+    let mut throttle = Throttle { times: HashMap::from([(merchant.to_owned(), times)]) };
+    let admitted = throttle.admits(merchant, per_minute, context.now);
+    if admitted {
+        let times: Vec<Timestamp> = throttle.times.remove(merchant).unwrap_or_default().into();
+        context.records.put(&Meta::throttle(merchant, &times))?;
+        // It counts even if the request is refused.
+        context.records.keep()?;
+    }
+    Ok(admitted)
 }
 
 impl Throttle {

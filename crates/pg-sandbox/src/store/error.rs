@@ -10,7 +10,7 @@ pub enum StoreError {
     #[error("the store is in use by another process")]
     InUse,
     /// The file was not made by this program.
-    #[error("the file is not a sandbox store; it was not changed")]
+    #[error("this is not a sandbox store; it was not changed")]
     Foreign,
     /// The file was made by a later version of this program.
     #[error("the store has format {found}, this program supports formats up to {known}; it was not changed")]
@@ -33,11 +33,23 @@ pub enum StoreError {
     #[error("the store is damaged or was altered: {0}; restore a copy of all of its files")]
     Damaged(String),
     /// The file was sealed with another key.
-    #[error("the store was sealed with another key; restore that key file beside it")]
+    #[error("the store was sealed with another key; give it the key that it was made with")]
     WrongKey,
     /// The file, or one of those beside it, is a symbolic link.
     #[error("{path} is a symbolic link; name its target", path = .0.display())]
     Link(PathBuf),
+    /// Another process changed the same records at the same time; nothing of the transaction was done.
+    #[error("other processes changed the same records again and again; send the request again")]
+    Conflict,
+    /// The connection broke during a commit, and the database could not be asked afterwards.
+    #[error("the connection to the database broke during a commit; whether it was done is unknown")]
+    Unknown,
+    /// There is no connection to the database.
+    #[error("cannot reach the database: {0}")]
+    Unreachable(String),
+    /// The database accepts no writes.
+    #[error("the database is read-only: connect to the primary server, as a role that may write")]
+    ReadOnly,
     /// The path, or one of those beside it, is a folder or another thing that is no file.
     #[error("{path} is not a file; name a file for the store", path = .0.display())]
     NoFile(PathBuf),

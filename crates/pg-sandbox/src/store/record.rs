@@ -46,6 +46,25 @@ pub struct Query<'a> {
     pub(super) limit: u32,
 }
 
+/// What a [`Query`] asks of an index column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition<'a> {
+    /// The column has exactly this value.
+    Equal {
+        /// The name of the column, one of [`Kind::columns`].
+        column: &'static str,
+        /// The value.
+        value: &'a str,
+    },
+    /// The column has a value that is not greater than this one, by bytes. The rows are ordered by this column first.
+    AtMost {
+        /// The name of the column, one of [`Kind::columns`].
+        column: &'static str,
+        /// The greatest value.
+        value: &'a str,
+    },
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Match<'a> {
     Equal(&'a str),
@@ -82,6 +101,40 @@ impl<'a> Query<'a> {
     #[must_use]
     pub const fn at_most(self, column: &'static str, value: &'a str) -> Self {
         Self { column: Some((column, Match::AtMost(value))), ..self }
+    }
+
+    /// The merchant that owns the rows; `None` for the rows of all merchants.
+    #[must_use]
+    pub const fn merchant(&self) -> Option<&'a str> {
+        self.merchant
+    }
+
+    /// What an index column must hold. A row without a value there never matches.
+    #[must_use]
+    pub const fn condition(&self) -> Option<Condition<'a>> {
+        match self.column {
+            None => None,
+            Some((column, Match::Equal(value))) => Some(Condition::Equal { column, value }),
+            Some((column, Match::AtMost(value))) => Some(Condition::AtMost { column, value }),
+        }
+    }
+
+    /// Only rows whose key is less than this one match.
+    #[must_use]
+    pub const fn below(&self) -> Option<&'a str> {
+        self.before
+    }
+
+    /// The direction: ascending if true, descending if false. It applies to the column of [`Condition::AtMost`] and to the key.
+    #[must_use]
+    pub const fn is_ascending(&self) -> bool {
+        self.oldest_first
+    }
+
+    /// The most rows to return.
+    #[must_use]
+    pub const fn limit(&self) -> u32 {
+        self.limit
     }
 
     /// Whether a record is one of these.

@@ -152,6 +152,12 @@ impl Sealer {
         }
     }
 
+    /// What tells this key from others and says nothing about it.
+    #[cfg(feature = "postgres")]
+    pub(super) const fn fingerprint(&self) -> &[u8] {
+        &self.fingerprint
+    }
+
     /// What a column holds in the place of this text.
     pub(super) fn digest(&self, table: &str, column: &str, text: &str) -> [u8; DIGEST] {
         let mut mac = self.digests.clone();

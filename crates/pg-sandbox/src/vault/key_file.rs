@@ -127,7 +127,8 @@ fn parse(text: &str) -> Option<KeyFile> {
     Some(KeyFile { key: parse_key(digits)?, stage })
 }
 
-fn parse_key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
+/// A key of 64 hexadecimal digits.
+pub(crate) fn parse_key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
     let digits = text.as_bytes();
     if digits.len() != 64 {
         return None;

@@ -28,7 +28,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new() -> Self {
-        Self::over(Sandbox::in_memory())
+        Self::over(pg_stores::sandbox())
     }
 
     pub(crate) fn in_file(path: &Path, seed: u8) -> Self {
@@ -40,7 +40,7 @@ impl Desk {
         let mut main = Settings::default().merchants.by_name("main").unwrap().clone();
         change(&mut main);
         let settings = Settings::default().merchants(Merchants::with(vec![main]).unwrap());
-        Self::over(Sandbox::in_memory_with(settings, [0; 32]).unwrap())
+        Self::over(pg_stores::sandbox_with(settings, [0; 32]))
     }
 
     fn over(sandbox: Sandbox) -> Self {

@@ -63,11 +63,11 @@ pub(crate) struct Page {
 
 impl Shop {
     pub(crate) fn new() -> Self {
-        Self::over(Sandbox::in_memory())
+        Self::over(pg_stores::sandbox())
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        Self::over(Sandbox::in_memory_with(settings, [0; 32]).unwrap())
+        Self::over(pg_stores::sandbox_with(settings, [0; 32]))
     }
 
     pub(crate) fn in_file(path: &Path) -> Self {

@@ -68,7 +68,7 @@ impl Shop {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        let sandbox = Sandbox::in_memory_with(settings, [0; 32]).unwrap();
+        let sandbox = pg_stores::sandbox_with(settings, [0; 32]);
         Self { sandbox, now: Timestamp::parse("2026-05-04T10:00:00Z").unwrap() }
     }
 

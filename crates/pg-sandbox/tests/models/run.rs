@@ -1,5 +1,9 @@
 //! Runs a model and the sandbox side by side, and shrinks what tells them apart.
 
+use std::cell::Cell;
+
+use pg_sandbox::Sandbox;
+use pg_stores::Choice;
 use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
@@ -16,11 +20,24 @@ const SEED: u64 = 20;
 
 type Step<T> = <<T as StateMachineTest>::Reference as ReferenceStateMachine>::Transition;
 
-/// Fails with the shortest sequence that tells model and sandbox apart.
+thread_local! {
+    /// The store of the sandboxes that a test opens.
+    static STORE: Cell<Choice> = const { Cell::new(Choice::Sqlite) };
+}
+
+/// An empty sandbox over the store whose turn it is.
+pub(crate) fn sandbox() -> Sandbox {
+    STORE.get().sandbox(pg_sandbox::Settings::default(), [0; 32])
+}
+
+/// Fails with the shortest sequence that tells model and sandbox apart, over each of the stores.
 pub(crate) fn agree<T: StateMachineTest>() {
     let cases = std::env::var("PROPTEST_CASES").ok().map_or(CASES, |cases| cases.parse().unwrap());
-    if let Some((steps, why)) = difference::<T>(cases) {
-        panic!("{}\n{why}", shown::<T>(&steps));
+    for store in Choice::several() {
+        STORE.set(store);
+        if let Some((steps, why)) = difference::<T>(cases) {
+            panic!("over {store:?}:\n{}\n{why}", shown::<T>(&steps));
+        }
     }
 }
 

@@ -8,6 +8,8 @@ use pg_crypto::ShaKey;
 use pg_sandbox::{Sandbox, Timestamp, merchants::Merchant};
 use serde_json::Value;
 
+use super::run;
+
 /// A card that is approved until the end of 2049.
 pub(crate) const APPROVED: &str = "4000000000001000";
 /// Another one, of another scheme.
@@ -58,7 +60,7 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn open() -> Self {
         let now = Timestamp::parse("2026-05-04T10:00:00Z").unwrap();
-        Self { sandbox: Sandbox::in_memory(), now, basis: String::new() }
+        Self { sandbox: run::sandbox(), now, basis: String::new() }
     }
 
     /// Whether the last answer rests on this assumption.

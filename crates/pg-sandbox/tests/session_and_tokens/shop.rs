@@ -32,7 +32,7 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) fn new() -> Self {
-        Self::over(Sandbox::in_memory())
+        Self::over(pg_stores::sandbox())
     }
 
     pub(crate) fn in_file(path: &Path) -> Self {

@@ -1,0 +1,319 @@
+//! The store in PostgreSQL, or in a database that speaks its protocol: one for any number of processes.
+//!
+//! A group of requests is one SERIALIZABLE transaction. It locks the table `turn` first, so that the groups of several
+//! processes queue instead of undoing each other; where a database has no such lock, SERIALIZABLE alone keeps the promises.
+//! Writes wait in memory and go out together with the commit, one statement for each table. A transaction that the database
+//! undid because of a conflict, or whose connection broke before the commit, can be tried again
+//! ([`Store::may_try_again`]). If the connection breaks during the commit, the row of this process in `processes` tells
+//! whether it was done.
+//!
+//! Bodies are sealed as in SQLite ([`super::seal`]). There is no sum of all rows: a row that was taken away, or put back
+//! as it was earlier, is not noticed.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use tokio_postgres::{SimpleQueryMessage, types::Type};
+
+use self::{
+    link::{Link, Trouble},
+    table::Table,
+};
+use super::{Change, INDEX_COLUMNS, Kind, Query, Row, Store, StoreError, seal::Sealer};
+
+mod link;
+mod schema;
+mod table;
+
+/// A store that several processes may have open.
+pub struct Postgres {
+    link: Link,
+    sealer: Sealer,
+    tables: Vec<Table>,
+    /// This process in the table of processes, and how many groups it has committed.
+    process: String,
+    number: i64,
+    /// The generation that this process has seen last.
+    generation: i64,
+    change: Change,
+    open: bool,
+    /// Why the database has undone the open transaction.
+    trouble: Option<Trouble>,
+    /// What the open transaction has written, by table and key.
+    written: BTreeMap<&'static str, BTreeMap<String, Option<Held>>>,
+    /// Whether the open transaction has sent a part of it.
+    sent: bool,
+}
+
+/// A row to write.
+struct Held {
+    merchant: String,
+    index: [Option<String>; INDEX_COLUMNS],
+    body: String,
+}
+
+impl Held {
+    fn row<'a>(&'a self, key: &'a str) -> Row<'a> {
+        let index = self.index.each_ref().map(|value| value.as_deref().map(Cow::Borrowed));
+        Row { key, merchant: &self.merchant, index, body: &self.body }
+    }
+}
+
+impl Postgres {
+    /// Opens the store in a database, or makes it, with the key that its rows are sealed with. The name tells this process
+    /// from all others that are or were.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreachable`], [`StoreError::ReadOnly`], [`StoreError::Foreign`], [`StoreError::Newer`],
+    /// [`StoreError::WrongKey`], and others when the database fails. What is there stays as it is then.
+    pub fn open(url: &str, key: &[u8; 32], process: &str) -> Result<Self, StoreError> {
+        let mut link = Link::new(url)?;
+        let sealer = Sealer::new(key);
+        let (tables, generation) = schema::open(&mut link, &sealer)?;
+        Ok(Self {
+            link,
+            sealer,
+            tables,
+            process: process.to_owned(),
+            number: 0,
+            generation,
+            change: Change::ByOthers,
+            open: false,
+            trouble: None,
+            written: BTreeMap::new(),
+            sent: false,
+        })
+    }
+
+    /// Whether a database has a store.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreachable`], and others when the database fails.
+    pub fn is_there(url: &str) -> Result<bool, StoreError> {
+        schema::is_there(&mut Link::new(url)?).map_err(|trouble| trouble.error())
+    }
+
+    /// Runs a statement of the open transaction.
+    fn query(&mut self, text: &str, values: &[link::Value<'_>]) -> Result<Vec<tokio_postgres::Row>, StoreError> {
+        if self.open && self.trouble.is_some() {
+            return Err(self.undone());
+        }
+        let result = self.link.query(text, values);
+        result.map_err(|trouble| self.met(trouble))
+    }
+
+    /// Notes why the transaction is undone. An error of a statement undoes it too.
+    fn met(&mut self, trouble: Trouble) -> StoreError {
+        let error = trouble.error();
+        self.trouble = Some(trouble);
+        error
+    }
+
+    fn undone(&self) -> StoreError {
+        self.trouble.as_ref().map_or(StoreError::Lost, Trouble::error)
+    }
+
+    /// What the open transaction has written to a row, unless it was sent already.
+    fn held(&self, kind: &Kind, key: &str) -> Option<&Option<Held>> {
+        self.written.get(kind.table)?.get(key)
+    }
+
+    /// Sends what waits for one table, so that a query finds it.
+    fn flush(&mut self, kind: &'static Kind) -> Result<(), StoreError> {
+        let Some(rows) = self.written.remove(kind.table) else { return Ok(()) };
+        let table = table(&self.tables, kind.table)?;
+        let batches = batches(table, &mut self.sealer, &rows);
+        self.sent = true;
+        for batch in &batches {
+            self.query(&batch.text, &batch.values())?;
+        }
+        Ok(())
+    }
+
+    /// Sends everything that waits, the note of this process, and COMMIT, in one round trip.
+    fn finish(&mut self) -> Result<(), StoreError> {
+        if self.written.is_empty() && !self.sent {
+            return self.link.simple("COMMIT").map(drop).map_err(|trouble| self.met(trouble));
+        }
+        let mut all = Vec::new();
+        for (name, rows) in &self.written {
+            all.extend(batches(table(&self.tables, name)?, &mut self.sealer, rows));
+        }
+        let number = self.number + 1;
+        let noted: Vec<link::Value<'_>> = vec![(&self.process, Type::TEXT), (&number, Type::INT8)];
+        let mut statements: Vec<(&str, Vec<link::Value<'_>>)> =
+            all.iter().map(|batch| (&*batch.text, batch.values())).collect();
+        statements.push((schema::NOTE, noted));
+        let done = match self.link.finish(&statements) {
+            Ok(()) => Ok(()),
+            Err(Trouble::Broken(_)) => self.was_committed(number),
+            Err(trouble) => Err(self.met(trouble)),
+        };
+        if done.is_ok() {
+            self.number = number;
+            self.generation += 1;
+        }
+        done
+    }
+
+    /// Whether a commit was done whose answer was lost. The lock waits for a commit that is still under way.
+    fn was_committed(&mut self, number: i64) -> Result<(), StoreError> {
+        let look = format!(
+            "{} SELECT number FROM payment_sandbox.processes WHERE id = '{}'; COMMIT",
+            schema::BEGIN,
+            self.process.replace('\'', "''")
+        );
+        let Ok(messages) = self.link.insist(&look) else {
+            self.trouble = Some(Trouble::Unknown);
+            return Err(StoreError::Unknown);
+        };
+        let found = messages.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) if row.columns().first().is_some_and(|column| column.name() == "number") => {
+                row.get(0)?.parse::<i64>().ok()
+            }
+            _ => None,
+        });
+        if found == Some(number) { Ok(()) } else { Err(self.met(Trouble::Conflict)) }
+    }
+}
+
+/// The table of this name.
+fn table<'a>(tables: &'a [Table], name: &str) -> Result<&'a Table, StoreError> {
+    let found = tables.iter().find(|table| table.name == name);
+    found.ok_or_else(|| StoreError::Engine(format!("there is no table {name}")))
+}
+
+fn batches(table: &Table, sealer: &mut Sealer, rows: &BTreeMap<String, Option<Held>>) -> Vec<table::Batch> {
+    let written = rows.iter().filter_map(|(key, held)| Some(held.as_ref()?.row(key)));
+    let put = table.put(sealer, written);
+    let gone = rows.iter().filter(|(_, held)| held.is_none()).map(|(key, _)| &**key);
+    let removed = table.remove(sealer, gone);
+    put.into_iter().chain(removed).collect()
+}
+
+impl Store for Postgres {
+    fn begin(&mut self) -> Result<(), StoreError> {
+        self.rollback();
+        self.trouble = None;
+        let state = schema::begin(&mut self.link).map_err(|trouble| self.met(trouble))?;
+        self.open = true;
+        if state.format != schema::NEWEST {
+            self.rollback();
+            return Err(StoreError::Newer { found: state.format, known: schema::NEWEST });
+        }
+        self.change = if state.generation == self.generation { self.change } else { Change::ByOthers };
+        self.generation = state.generation;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        if !self.in_transaction() {
+            let error = self.undone();
+            self.abandon();
+            return Err(error);
+        }
+        let done = self.finish();
+        self.written.clear();
+        self.sent = false;
+        if done.is_ok() {
+            self.open = false;
+            self.change = Change::None;
+        } else {
+            self.abandon();
+        }
+        done
+    }
+
+    fn rollback(&mut self) {
+        self.abandon();
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.open && self.trouble.is_none()
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn change(&self) -> Change {
+        self.change
+    }
+
+    fn may_try_again(&self) -> bool {
+        matches!(self.trouble, Some(Trouble::Conflict | Trouble::Broken(_)))
+    }
+
+    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        if let Some(held) = self.held(kind, key) {
+            return Ok(held.as_ref().map(|held| held.body.clone()));
+        }
+        let table = table(&self.tables, kind.table)?;
+        let (text, cell, of) = (table.get.clone(), table.key(&self.sealer, key), table.key_type());
+        let rows = self.query(&text, &[(&cell, of)])?;
+        let Self { tables, sealer, .. } = self;
+        let table = self::table(tables, kind.table)?;
+        rows.first().map(|row| table.open(sealer, row)).transpose()
+    }
+
+    fn holds(&mut self, kind: &'static Kind, key: &str) -> Result<bool, StoreError> {
+        if let Some(held) = self.held(kind, key) {
+            return Ok(held.is_some());
+        }
+        let table = table(&self.tables, kind.table)?;
+        let (text, cell, of) = (table.holds.clone(), table.key(&self.sealer, key), table.key_type());
+        Ok(!self.query(&text, &[(&cell, of)])?.is_empty())
+    }
+
+    fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Result<(), StoreError> {
+        let index = row.index.each_ref().map(|value| value.as_deref().map(str::to_owned));
+        let held = Held { merchant: row.merchant.to_owned(), index, body: row.body.to_owned() };
+        self.written.entry(kind.table).or_default().insert(row.key.to_owned(), Some(held));
+        Ok(())
+    }
+
+    fn remove(&mut self, kind: &'static Kind, key: &str) -> Result<(), StoreError> {
+        self.written.entry(kind.table).or_default().insert(key.to_owned(), None);
+        Ok(())
+    }
+
+    fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
+        self.flush(kind)?;
+        let selection = table(&self.tables, kind.table)?.selection(&self.sealer, query)?;
+        let rows = self.query(&selection.text, &selection.values())?;
+        let Self { tables, sealer, .. } = self;
+        let table = table(tables, kind.table)?;
+        rows.iter().map(|row| table.open(sealer, row)).collect()
+    }
+}
+
+impl Postgres {
+    /// Gives the open transaction up.
+    fn abandon(&mut self) {
+        self.written.clear();
+        self.sent = false;
+        if self.open {
+            self.open = false;
+            // What the core holds in memory may rest on what is undone now.
+            self.change = Change::ByOthers;
+            if !matches!(self.trouble, Some(Trouble::Broken(_) | Trouble::Unknown))
+                && self.link.simple("ROLLBACK").is_err()
+            {
+                // The next transaction takes a new connection; the server undoes this one when it notices.
+                self.link.drop_connection();
+            }
+        }
+    }
+}
+
+/// A URL as it may be shown.
+#[must_use]
+pub fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return "postgres".to_owned() };
+    // Parameters may hold a password too.
+    let rest = rest.split('?').next().unwrap_or_default();
+    let shown = match rest.rsplit_once('@') {
+        Some((user, place)) => format!("{}@{place}", user.split(':').next().unwrap_or_default()),
+        None => rest.to_owned(),
+    };
+    format!("{scheme}://{shown}")
+}

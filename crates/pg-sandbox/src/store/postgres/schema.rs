@@ -1,0 +1,130 @@
+//! The tables in a database: found, or made.
+
+use tokio_postgres::SimpleQueryMessage;
+
+use super::{
+    link::{Link, Trouble},
+    table::Table,
+};
+use crate::store::{StoreError, seal::Sealer};
+
+/// The newest format.
+pub(super) const NEWEST: i64 = 1;
+const FORMAT_1: &str = include_str!("1.sql");
+
+/// Begins a transaction and waits for this process's turn. LOCK takes no snapshot, so the transaction sees what was
+/// committed before its turn. A process that stops in the middle gives its turn up.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; \
+    SET LOCAL lock_timeout = '20s'; SET LOCAL idle_in_transaction_session_timeout = '20s'; \
+    SET LOCAL synchronous_commit = on; LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE;";
+
+/// Notes in the transaction that a process commits the group of this number.
+pub(super) const NOTE: &str = "WITH noted AS (UPDATE payment_sandbox.store SET generation = generation + 1) \
+    INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) \
+    ON CONFLICT (id) DO UPDATE SET number = EXCLUDED.number, seen = EXCLUDED.seen";
+
+/// Where the store is, as a transaction finds it.
+pub(super) struct State {
+    pub(super) format: i64,
+    pub(super) generation: i64,
+}
+
+/// Begins a transaction.
+pub(super) fn begin(link: &mut Link) -> Result<State, Trouble> {
+    let text = format!("{BEGIN} SELECT format, generation FROM payment_sandbox.store WHERE id = 0");
+    let messages = match link.insist(&text) {
+        Err(trouble) => {
+            // The failed transaction is still open.
+            link.drop_connection();
+            return Err(trouble);
+        }
+        Ok(messages) => messages,
+    };
+    let numbers = rows(&messages).find_map(|row| Some((row.get(0)?.parse().ok()?, row.get(1)?.parse().ok()?)));
+    let Some((format, generation)) = numbers else {
+        link.drop_connection();
+        return Err(Trouble::Failed(StoreError::Foreign));
+    };
+    Ok(State { format, generation })
+}
+
+fn rows(messages: &[SimpleQueryMessage]) -> impl Iterator<Item = &tokio_postgres::SimpleQueryRow> {
+    messages.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    })
+}
+
+/// Looks at what is there and makes the tables if nothing is. Gives them, and the generation.
+pub(super) fn open(link: &mut Link, sealer: &Sealer) -> Result<(Vec<Table>, i64), StoreError> {
+    let opened = attempt(link, sealer);
+    if opened.is_err() {
+        // Whatever was begun is undone.
+        link.drop_connection();
+    }
+    opened.map_err(|trouble| match trouble {
+        Trouble::Broken(why) => StoreError::Unreachable(why),
+        other => other.error(),
+    })
+}
+
+/// Whether there is anything.
+pub(super) fn is_there(link: &mut Link) -> Result<bool, Trouble> {
+    // Not information_schema: it hides what the role may not use.
+    let look = "SELECT count(*)::text FROM pg_namespace WHERE nspname = 'payment_sandbox'";
+    Ok(!rows(&link.simple(look)?).any(|row| row.get(0) == Some("0")))
+}
+
+fn attempt(link: &mut Link, sealer: &Sealer) -> Result<(Vec<Table>, i64), Trouble> {
+    let foreign = || Trouble::Failed(StoreError::Foreign);
+    if !is_there(link)? {
+        create(link, sealer)?;
+    }
+    let whether = "SELECT count(*)::text FROM information_schema.columns WHERE table_schema = 'payment_sandbox' \
+        AND table_name = 'store' AND column_name IN ('id', 'format', 'fingerprint', 'generation')";
+    if !rows(&link.simple(whether)?).any(|row| row.get(0) == Some("4")) {
+        return Err(foreign());
+    }
+    let state =
+        link.simple("SELECT format, generation, encode(fingerprint, 'hex') FROM payment_sandbox.store WHERE id = 0")?;
+    let row = rows(&state).next().ok_or_else(foreign)?;
+    let format: i64 = row.get(0).and_then(|text| text.parse().ok()).ok_or_else(foreign)?;
+    let generation = row.get(1).and_then(|text| text.parse().ok()).ok_or_else(foreign)?;
+    if format > NEWEST {
+        return Err(Trouble::Failed(StoreError::Newer { found: format, known: NEWEST }));
+    }
+    if row.get(2) != Some(&*hex(sealer.fingerprint())) {
+        return Err(Trouble::Failed(StoreError::WrongKey));
+    }
+    // Whether it can be written shows now rather than at the first request.
+    begin(link)?;
+    // Processes that ended long ago; what they have left is settled.
+    link.simple("DELETE FROM payment_sandbox.processes WHERE seen < now() - interval '7 days'; COMMIT")?;
+    let columns = "SELECT table_name, column_name, data_type FROM information_schema.columns \
+        WHERE table_schema = 'payment_sandbox' AND table_name NOT IN ('store', 'turn', 'processes') \
+        ORDER BY table_name, ordinal_position";
+    let columns = link.simple(columns)?;
+    let named = rows(&columns).filter_map(|row| Some((row.get(0)?, row.get(1)?, row.get(2)? == "bytea")));
+    Ok((Table::all(named), generation))
+}
+
+/// Makes the tables. When another process does the same at this moment, one of the two waits and finds them made.
+fn create(link: &mut Link, sealer: &Sealer) -> Result<(), Trouble> {
+    let text = format!(
+        "BEGIN READ WRITE; {FORMAT_1} INSERT INTO payment_sandbox.store (id, format, fingerprint, generation) \
+         VALUES (0, {NEWEST}, decode('{}', 'hex'), 0); COMMIT",
+        hex(sealer.fingerprint())
+    );
+    match link.simple(&text) {
+        Ok(_) => Ok(()),
+        Err(Trouble::Failed(StoreError::Engine(why))) if why.contains("(42P06)") || why.contains("(23505)") => {
+            link.drop_connection();
+            Ok(())
+        }
+        Err(trouble) => Err(trouble),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

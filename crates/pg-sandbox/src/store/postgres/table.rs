@@ -1,0 +1,234 @@
+//! What a table looks like, and the statements that use it.
+
+use std::borrow::Cow;
+
+use bytes::BytesMut;
+use tokio_postgres::{
+    Row as Found,
+    types::{IsNull, ToSql, Type, to_sql_checked},
+};
+
+use super::{
+    super::{
+        INDEX_COLUMNS, Query, Row, StoreError,
+        record::Match,
+        seal::{Cell, Place, Sealer},
+    },
+    link,
+};
+
+/// A table of records.
+pub(super) struct Table {
+    pub(super) name: String,
+    /// Whether keys are held as digests.
+    digested_key: bool,
+    /// The index columns, and whether they hold digests.
+    columns: Vec<(String, bool)>,
+    listed: String,
+    pub(super) get: String,
+    pub(super) holds: String,
+}
+
+/// A statement and its values.
+pub(super) struct Batch {
+    pub(super) text: String,
+    values: Vec<Value>,
+}
+
+/// A value that a statement holds.
+enum Value {
+    Cell(Cell<'static>),
+    Count(i64),
+    Cells(Vec<Option<Cell<'static>>>, bool),
+    Bodies(Vec<Vec<u8>>),
+}
+
+impl Batch {
+    pub(super) fn values(&self) -> Vec<link::Value<'_>> {
+        self.values.iter().map(Value::typed).collect()
+    }
+}
+
+impl Value {
+    fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
+        match self {
+            Self::Cell(cell) => (cell, type_of(matches!(cell, Cell::Digest(_)))),
+            Self::Count(count) => (count, Type::INT8),
+            Self::Cells(cells, digested) => (cells, if *digested { Type::BYTEA_ARRAY } else { Type::TEXT_ARRAY }),
+            Self::Bodies(bodies) => (bodies, Type::BYTEA_ARRAY),
+        }
+    }
+}
+
+const fn type_of(digested: bool) -> Type {
+    if digested { Type::BYTEA } else { Type::TEXT }
+}
+
+impl ToSql for Cell<'_> {
+    fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Self::Text(text) => (&**text).to_sql(of, out),
+            Self::Digest(digest) => digest.as_slice().to_sql(of, out),
+        }
+    }
+
+    fn accepts(of: &Type) -> bool {
+        matches!(*of, Type::TEXT | Type::BYTEA)
+    }
+
+    to_sql_checked!();
+}
+
+impl Table {
+    /// The tables with these columns, which come table by table.
+    pub(super) fn all<'a>(columns: impl Iterator<Item = (&'a str, &'a str, bool)>) -> Vec<Self> {
+        let mut tables: Vec<(String, Vec<(String, bool)>)> = Vec::new();
+        for (table, column, digested) in columns {
+            if tables.last().is_none_or(|(last, _)| last != table) {
+                tables.push((table.to_owned(), Vec::new()));
+            }
+            if let Some((_, columns)) = tables.last_mut() {
+                columns.push((column.to_owned(), digested));
+            }
+        }
+        tables.into_iter().map(|(name, columns)| Self::new(name, columns)).collect()
+    }
+
+    fn new(name: String, all: Vec<(String, bool)>) -> Self {
+        let digested_key = all.iter().any(|(column, digested)| column == "key" && *digested);
+        let named = |column: &str| matches!(column, "key" | "merchant" | "body");
+        let columns: Vec<_> = all.into_iter().filter(|(column, _)| !named(column)).collect();
+        let mut listed = String::from("key, merchant, body");
+        columns.iter().for_each(|(column, _)| listed.push_str(&format!(", {column}")));
+        Self {
+            get: format!("SELECT {listed} FROM payment_sandbox.{name} WHERE key = $1"),
+            holds: format!("SELECT 1 FROM payment_sandbox.{name} WHERE key = $1"),
+            listed,
+            name,
+            digested_key,
+            columns,
+        }
+    }
+
+    /// A key as the table holds it.
+    pub(super) fn key(&self, sealer: &Sealer, key: &str) -> Cell<'static> {
+        self.cell(sealer, "key", self.digested_key, key)
+    }
+
+    pub(super) const fn key_type(&self) -> Type {
+        type_of(self.digested_key)
+    }
+
+    fn cell(&self, sealer: &Sealer, column: &str, digested: bool, text: &str) -> Cell<'static> {
+        if digested {
+            Cell::Digest(sealer.digest(&self.name, column, text))
+        } else {
+            Cell::Text(Cow::Owned(text.to_owned()))
+        }
+    }
+
+    /// Writes rows whether or not their keys are there; nothing when there are none.
+    pub(super) fn put<'a>(&self, sealer: &mut Sealer, rows: impl Iterator<Item = Row<'a>>) -> Option<Batch> {
+        let (mut keys, mut merchants, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
+        let mut index: Vec<Vec<Option<Cell<'static>>>> = vec![Vec::new(); self.columns.len()];
+        for row in rows {
+            let mut cells = [const { None }; INDEX_COLUMNS];
+            for ((cell, value), (column, digested)) in cells.iter_mut().zip(&row.index).zip(&self.columns) {
+                *cell = value.as_deref().map(|value| self.cell(sealer, column, *digested, value));
+            }
+            index.iter_mut().zip(&cells).for_each(|(column, cell)| column.push(cell.clone()));
+            keys.push(Some(self.key(sealer, row.key)));
+            let key = self.key(sealer, row.key);
+            let place = Place { table: &self.name, key, merchant: row.merchant, index: cells };
+            let mut sealed = Vec::new();
+            sealer.seal(&place, row.body.as_bytes(), &mut sealed);
+            bodies.push(sealed);
+            merchants.push(Some(Cell::Text(Cow::Owned(row.merchant.to_owned()))));
+        }
+        if keys.is_empty() {
+            return None;
+        }
+        let mut values =
+            vec![Value::Cells(keys, self.digested_key), Value::Cells(merchants, false), Value::Bodies(bodies)];
+        let mut arrays = format!("$1::{}[], $2::text[], $3::bytea[]", self.key_type().name());
+        let mut changes = String::from("merchant = EXCLUDED.merchant, body = EXCLUDED.body");
+        for (at, ((column, digested), cells)) in self.columns.iter().zip(index).enumerate() {
+            arrays.push_str(&format!(", ${}::{}[]", at + 4, type_of(*digested).name()));
+            changes.push_str(&format!(", {column} = EXCLUDED.{column}"));
+            values.push(Value::Cells(cells, *digested));
+        }
+        let text = format!(
+            "INSERT INTO payment_sandbox.{} ({}) SELECT * FROM unnest({arrays}) ON CONFLICT (key) DO UPDATE SET {changes}",
+            self.name, self.listed
+        );
+        Some(Batch { text, values })
+    }
+
+    /// Removes rows; nothing when there are none.
+    pub(super) fn remove<'a>(&self, sealer: &Sealer, keys: impl Iterator<Item = &'a str>) -> Option<Batch> {
+        let keys: Vec<_> = keys.map(|key| Some(self.key(sealer, key))).collect();
+        if keys.is_empty() {
+            return None;
+        }
+        let text = format!("DELETE FROM payment_sandbox.{} WHERE key = ANY($1)", self.name);
+        Some(Batch { text, values: vec![Value::Cells(keys, self.digested_key)] })
+    }
+
+    /// The body of a row with all columns in the order of the statements here.
+    pub(super) fn open(&self, sealer: &mut Sealer, row: &Found) -> Result<String, StoreError> {
+        let altered = |_| StoreError::Damaged(format!("a record of {} is not as it was written", self.name));
+        let cell = |at: usize, digested: bool| -> Result<Option<Cell<'_>>, tokio_postgres::Error> {
+            if digested {
+                let bytes: Option<&[u8]> = row.try_get(at)?;
+                return Ok(bytes.and_then(|bytes| bytes.try_into().ok()).map(Cell::Digest));
+            }
+            Ok(row.try_get::<_, Option<&str>>(at)?.map(|text| Cell::Text(text.into())))
+        };
+        let mut index = [const { None }; INDEX_COLUMNS];
+        for (at, (value, (_, digested))) in index.iter_mut().zip(&self.columns).enumerate() {
+            *value = cell(at + 3, *digested).map_err(altered)?;
+        }
+        let key = cell(0, self.digested_key).map_err(altered)?.unwrap_or(Cell::Text("".into()));
+        let place = Place { table: &self.name, key, merchant: row.try_get(1).map_err(altered)?, index };
+        let sealed: &[u8] = row.try_get(2).map_err(altered)?;
+        let damaged = || StoreError::Damaged(format!("a record of {} is not as it was written", self.name));
+        let (body, _) = sealer.open(&place, sealed).map_err(|_| damaged())?;
+        String::from_utf8(body).map_err(|_| damaged())
+    }
+
+    /// The statement of a query.
+    pub(super) fn selection(&self, sealer: &Sealer, query: &Query<'_>) -> Result<Batch, StoreError> {
+        let mut text = format!("SELECT {} FROM payment_sandbox.{}", self.listed, self.name);
+        let (mut values, mut order) = (Vec::new(), String::new());
+        let direction = if query.oldest_first { "ASC" } else { "DESC" };
+        let mut condition = |condition: &str, value| {
+            values.push(value);
+            text.push_str(if values.len() == 1 { " WHERE " } else { " AND " });
+            text.push_str(&format!("{condition} ${}", values.len()));
+        };
+        if let Some(merchant) = query.merchant {
+            condition("merchant =", Value::Cell(Cell::Text(Cow::Owned(merchant.to_owned()))));
+        }
+        if let Some((column, wanted)) = query.column {
+            let digested = self.columns.iter().any(|(known, digested)| known == column && *digested);
+            match wanted {
+                Match::Equal(value) => {
+                    condition(&format!("{column} ="), Value::Cell(self.cell(sealer, column, digested, value)));
+                }
+                Match::AtMost(_) if digested => {
+                    return Err(StoreError::Engine(format!("{column} of {} has no order", self.name)));
+                }
+                Match::AtMost(value) => {
+                    order = format!("{column} {direction}, ");
+                    condition(&format!("{column} <="), Value::Cell(self.cell(sealer, column, false, value)));
+                }
+            }
+        }
+        if let Some(before) = query.before {
+            condition("key <", Value::Cell(self.key(sealer, before)));
+        }
+        values.push(Value::Count(i64::from(query.limit)));
+        text.push_str(&format!(" ORDER BY {order}key {direction} LIMIT ${}", values.len()));
+        Ok(Batch { text, values })
+    }
+}

@@ -1,0 +1,72 @@
+//! Databases that cannot hold the records: one clear line each, and nothing is changed.
+
+use pg_sandbox::{OpenError, Sandbox, Settings, StoreKey, store::Postgres as Store};
+use pg_stores::Postgres;
+
+use super::{KEY, process::Process};
+
+/// What is said of a database.
+fn said(url: &str) -> String {
+    let error = Store::open(url, &KEY, "one").err().unwrap().to_string();
+    assert!(!error.contains('\n') && !error.contains("secret"), "{error}");
+    error
+}
+
+#[test]
+fn a_database_that_does_not_answer_is_named_without_its_password() {
+    let error = said("postgres://pg:secret@127.0.0.1:1/none");
+    assert!(error.starts_with("cannot reach the database: "), "{error}");
+    let error = said("postgres://pg@127.0.0.1:1/none?sslmode=require");
+    assert!(error.contains("TLS"), "{error}");
+    assert!(said("postgres://pg:secret@127.0.0.1:port/none").starts_with("cannot reach the database: "));
+    let Some(server) = Postgres::for_tests() else { return };
+    let error = said(&server.url("missing"));
+    assert!(error.contains("\"missing\" does not exist (3D000)"), "{error}");
+}
+
+#[test]
+fn a_foreign_a_newer_and_a_read_only_database_are_left_alone() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let foreign = server.database().unwrap();
+    server.psql(&foreign, "CREATE SCHEMA payment_sandbox; CREATE TABLE payment_sandbox.theirs (a int)").unwrap();
+    assert!(said(&foreign).contains("not a sandbox store"));
+    let tables = "SELECT string_agg(tablename, ' ') FROM pg_tables WHERE schemaname = 'payment_sandbox'";
+    assert_eq!(server.psql(&foreign, tables).unwrap(), "theirs");
+
+    let newer = server.database().unwrap();
+    let mut process = Process::open(&newer, 1);
+    server.psql(&newer, "UPDATE payment_sandbox.store SET format = 99").unwrap();
+    assert!(said(&newer).contains("format 99, this program supports formats up to 1"));
+    // The database was upgraded while this process was running: it stops writing.
+    let (status, reply) = process.pay("order-1");
+    assert_eq!(status, 500);
+    assert!(reply["errorMessage"].as_str().unwrap().contains("format 99"), "{reply}");
+    server.psql(&newer, "UPDATE payment_sandbox.store SET format = 1").unwrap();
+    assert_eq!(process.pay("order-1").0, 200);
+
+    let name = newer.rsplit('/').next().unwrap();
+    server.psql(&newer, &format!("ALTER DATABASE {name} SET default_transaction_read_only = on")).unwrap();
+    // A transaction that asks for it may write: the setting is a default only.
+    assert!(Store::open(&newer, &KEY, "one").is_ok());
+    server.psql(&foreign, &format!("ALTER DATABASE {name} RESET default_transaction_read_only")).unwrap();
+    let role = "CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA payment_sandbox TO reader; \
+        GRANT SELECT ON ALL TABLES IN SCHEMA payment_sandbox TO reader";
+    server.psql(&newer, role).unwrap();
+    assert!(said(&newer.replace("pg@", "reader@")).contains("permission denied"));
+    assert_eq!(process.pay("order-2").0, 200);
+}
+
+#[test]
+fn another_key_opens_nothing_and_no_key_file_is_made_for_a_store_that_is_there() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    drop(Process::open(&url, 1));
+    assert!(Store::open(&url, &[4; 32], "one").err().unwrap().to_string().contains("another key"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("store.key");
+    let open = |url: &str| Sandbox::open_postgres(url, &StoreKey::File(file.clone()), Settings::default(), [9; 32]);
+    assert!(matches!(open(&url), Err(OpenError::WrongKeyFile)));
+    assert!(!file.exists());
+    let fresh = server.database().unwrap();
+    assert!(open(&fresh).is_ok() && file.exists() && open(&fresh).is_ok());
+}

@@ -1,0 +1,139 @@
+//! Several sandboxes over one database keep every promise as if they were one.
+
+use std::{thread, time::Duration};
+
+use http::Method;
+use pg_stores::Postgres;
+
+use super::process::{Process, payment, request, shown};
+
+/// Two sandboxes over a new database.
+fn two() -> Option<(Process, Process)> {
+    let url = Postgres::for_tests()?.database().unwrap();
+    Some((Process::open(&url, 1), Process::open(&url, 2)))
+}
+
+const SESSION: [(&str, &str); 1] = [("errorPageUrl", "https://shop.example/error")];
+
+#[test]
+fn the_limit_of_requests_is_exact_over_two() {
+    let Some((mut one, mut other)) = two() else { return };
+    let statuses: Vec<u16> = (0..130)
+        .map(|number| {
+            if number % 3 == 0 { &mut one } else { &mut other }.call("strict", "session/initiate", &SESSION).0
+        })
+        .collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 100);
+    assert!(statuses[..100].iter().all(|status| *status == 200));
+    one.now = one.now.plus(Duration::from_secs(60));
+    assert_eq!(one.call("strict", "session/initiate", &SESSION).0, 200);
+}
+
+#[test]
+fn an_address_is_locked_out_after_six_failures_wherever_they_were() {
+    let Some((mut one, mut other)) = two() else { return };
+    let wrong = "apiKey=wrong&apiPassword=wrong&errorPageUrl=https%3A%2F%2Fshop.example%2Ferror&shaSignature=0";
+    for number in 0..6 {
+        let process = if number % 2 == 0 { &mut one } else { &mut other };
+        let (_, reply) = process.send(Method::POST, "/v3/session/initiate/json", wrong);
+        assert_ne!(reply["errorCode"], "121", "{number}");
+    }
+    for process in [&mut one, &mut other] {
+        assert_eq!(process.call("main", "session/initiate", &SESSION).1["errorCode"], "121");
+    }
+}
+
+#[test]
+fn there_is_one_clock_and_one_list_of_faults() {
+    let Some((mut one, mut other)) = two() else { return };
+    assert_eq!(one.send(Method::POST, "/_sandbox/clock", r#"{"set":"2027-01-01T00:00:00Z"}"#).0, 200);
+    let (_, clock) = other.send(Method::GET, "/_sandbox/clock", "");
+    assert_eq!(clock["now"], "2027-01-01T00:00:00Z");
+    let fault = r#"{"method":"session/initiate","kind":"status","status":503,"times":3}"#;
+    assert_eq!(one.send(Method::POST, "/_sandbox/faults", fault).0 / 100, 2);
+    let met = [&mut other, &mut one].map(|process| process.call("main", "session/initiate", &SESSION).0);
+    assert_eq!(met, [503, 503]);
+    assert_eq!(other.call("main", "session/initiate", &SESSION).0, 503);
+    assert_eq!(one.call("main", "session/initiate", &SESSION).0, 200);
+}
+
+#[test]
+fn a_reference_is_paid_once_by_processes_that_race() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let paid: Vec<u16> = thread::scope(|scope| {
+        let racing: Vec<_> = (1..=3)
+            .map(|number| {
+                let url = &url;
+                scope.spawn(move || {
+                    let mut process = Process::open(url, number);
+                    (0..20).map(|order| process.pay(&format!("order-{order}")).0).collect::<Vec<u16>>()
+                })
+            })
+            .collect();
+        racing.into_iter().flat_map(|racing| racing.join().unwrap()).collect()
+    });
+    assert_eq!(paid.iter().filter(|status| **status == 200).count(), 20, "{paid:?}");
+    assert_eq!(server.psql(&url, "SELECT count(*) FROM payment_sandbox.unique_references").unwrap(), "20");
+    let (_, listed) = Process::open(&url, 9).send(Method::GET, "/_sandbox/transactions?limit=100", "");
+    assert_eq!(listed.as_array().unwrap().len(), 20);
+}
+
+#[test]
+fn a_group_whose_connection_breaks_is_carried_out_once() {
+    let Ok(server) = Postgres::start(&[]) else {
+        assert!(Postgres::installed().is_none(), "an installed server starts");
+        return;
+    };
+    let url = server.database().unwrap();
+    let mut process = Process::open(&url, 1);
+    assert_eq!(process.pay("before").0, 200);
+    // Connections end between two groups, and the server starts again.
+    server
+        .psql(&url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg sandbox'")
+        .unwrap();
+    assert_eq!(process.pay("after a lost connection").0, 200);
+    server.stop_at_once().unwrap();
+    let starting = thread::scope(|scope| {
+        let starting = scope.spawn(|| server.start_again());
+        assert_eq!(process.pay("while it starts").0, 200);
+        starting.join().unwrap()
+    });
+    starting.unwrap();
+    let group = (0..16).map(|number| {
+        let pairs = payment(&format!("group {number}"));
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(name, value)| (*name, &**value)).collect();
+        request(Method::POST, "/v3/transaction/auth/json", &process.signed("main", &pairs))
+    });
+    let group: Vec<_> = group.collect();
+    let responses = process.sandbox.handle_group(process.now, group);
+    assert!(responses.iter().all(|response| shown(response).0 == 200));
+    assert_eq!(server.psql(&url, "SELECT count(*) FROM payment_sandbox.transactions").unwrap(), "19");
+}
+
+#[test]
+fn a_callback_is_sent_by_one_and_by_another_if_that_one_ends() {
+    let Some((mut one, mut other)) = two() else { return };
+    let (_, paid) = one.pay("order-1");
+    let key = [("transactionKey", paid["transactionKey"].as_str().unwrap())];
+    let (_, tokens) = one.call("main", "token/tokeniseTransactionKey", &key);
+    let updater = one.sandbox.settings().merchants.by_name("main").unwrap().account_updater_key.clone().unwrap();
+    let batch = [
+        ("accountUpdaterKey", updater.expose()),
+        ("cardKey", tokens["cardKeyDetails"]["0"]["cardKey"].as_str().unwrap()),
+        ("callbackUrl", "http://127.0.0.1:9/callback"),
+    ];
+    assert_eq!(one.call("main", "token/requestAccountUpdater", &batch).0, 200);
+    // The batch ends two minutes later; the process that took it may be gone, and another one finds out.
+    let later = one.now.plus(Duration::from_secs(121));
+    let sent = other.sandbox.due(later);
+    assert_eq!(sent.len(), 1);
+    assert!(one.sandbox.due(later).is_empty(), "it is sent by one of them");
+    // The one that has it says nothing for as long as a delivery may take: it has ended.
+    let again = one.sandbox.due(later.plus(Duration::from_secs(61)));
+    assert_eq!(again.len(), 1);
+    one.sandbox.delivered(later.plus(Duration::from_secs(62)), &again[0].id, Ok(http::StatusCode::OK));
+    let (_, listed) = other.send(Method::GET, "/_sandbox/callbacks", "");
+    assert_eq!(listed[0]["status"], "delivered");
+    assert!(other.sandbox.due(later.plus(Duration::from_secs(300))).is_empty());
+}

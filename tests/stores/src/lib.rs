@@ -1,0 +1,81 @@
+//! Stores for tests: an engine in memory, and PostgreSQL servers that end with their test.
+//!
+//! `PG_TEST_STORE=map cargo test -p pg-sandbox` runs the tests of the sandbox over another store than SQLite in memory.
+
+mod ordered_map;
+mod postgres;
+
+use pg_sandbox::{Sandbox, Settings, StoreKey};
+
+pub use ordered_map::OrderedMap;
+pub use postgres::Postgres;
+
+/// The store that a test's sandbox runs over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// [`OrderedMap`].
+    Map,
+    /// SQLite in memory.
+    Sqlite,
+    /// A database of its own on the server that the tests of a process share.
+    Postgres,
+}
+
+impl Choice {
+    /// The choice of the environment variable `PG_TEST_STORE`: `map`, `postgres`, or `sqlite`, which is the default.
+    ///
+    /// # Panics
+    /// When the variable has another value.
+    #[must_use]
+    pub fn from_environment() -> Self {
+        match std::env::var("PG_TEST_STORE").as_deref() {
+            Err(_) | Ok("" | "sqlite") => Self::Sqlite,
+            Ok("map") => Self::Map,
+            Ok("postgres") => Self::Postgres,
+            Ok(other) => unknown(other),
+        }
+    }
+
+    /// The choice of the environment variable; without one, every kind that needs no server.
+    #[must_use]
+    pub fn several() -> Vec<Self> {
+        match std::env::var_os("PG_TEST_STORE") {
+            Some(_) => vec![Self::from_environment()],
+            None => vec![Self::Sqlite, Self::Map],
+        }
+    }
+
+    /// A sandbox over an empty store of this kind.
+    ///
+    /// # Panics
+    /// When the store or the settings are invalid.
+    #[must_use]
+    pub fn sandbox(self, settings: Settings, seed: [u8; 32]) -> Sandbox {
+        let opened = match self {
+            Self::Sqlite => Sandbox::in_memory_with(settings, seed),
+            Self::Postgres => {
+                let url = Postgres::shared().expect("a server").database().expect("a database");
+                Sandbox::open_postgres(&url, &StoreKey::from_bytes(seed), settings, seed)
+            }
+            Self::Map => Sandbox::over(Box::<OrderedMap>::default(), settings, &seed, seed),
+        };
+        opened.expect("an empty store opens")
+    }
+}
+
+/// A sandbox with the built-in accounts over an empty store of the kind that the environment chooses.
+#[must_use]
+pub fn sandbox() -> Sandbox {
+    sandbox_with(Settings::default(), [0; 32])
+}
+
+/// A sandbox over an empty store of the kind that the environment chooses.
+#[must_use]
+pub fn sandbox_with(settings: Settings, seed: [u8; 32]) -> Sandbox {
+    Choice::from_environment().sandbox(settings, seed)
+}
+
+#[expect(clippy::panic, reason = "a test with a misspelt choice must not run over the default")]
+fn unknown(choice: &str) -> Choice {
+    panic!("PG_TEST_STORE is {choice}; choose map, postgres or sqlite")
+}

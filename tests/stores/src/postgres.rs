@@ -1,0 +1,243 @@
+//! PostgreSQL servers for tests: in a temporary folder, on a free port, as a user that is not root. A server ends with the
+//! process that started it, however that ends.
+
+use std::{
+    fs,
+    io::{self, BufRead as _, BufReader, Write as _},
+    net::{Ipv4Addr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+/// Starts the server, restarts it when it is told to, and ends it when standard input is closed. It removes the folder,
+/// which is of the user that it runs as.
+const SUPERVISOR: &str = r#"
+trap : INT TERM
+bin=$1 folder=$2 port=$3
+shift 3
+"$bin/initdb" -D "$folder/data" -U pg --auth=trust -E UTF8 --locale=C --no-sync >"$folder/initdb.log" 2>&1 || { echo failed; exit 1; }
+start() {
+  "$bin/postgres" -D "$folder/data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$folder" "$@" >>"$folder/server.log" 2>&1 &
+  server=$!
+  for _ in $(seq 300); do
+    "$bin/pg_isready" -q -h 127.0.0.1 -p "$port" && return 0
+    kill -0 $server 2>/dev/null || return 1
+    sleep 0.1
+  done
+  return 1
+}
+told() { if "$@"; then echo ready; else echo failed; fi; }
+told start "$@"
+while read -r word; do
+  case $word in
+    immediate) kill -QUIT $server; wait $server; echo ready;;
+    start) told start "$@";;
+  esac
+done
+kill -INT $server
+wait $server
+rm -rf "$folder"
+"#;
+
+/// What to do where there is no server.
+const MISSING: &str = "PostgreSQL is not installed: apt-get install postgresql";
+
+/// A server for tests. Dropping it ends it.
+pub struct Postgres {
+    bin: PathBuf,
+    port: u16,
+    databases: AtomicU32,
+    pipes: Mutex<Option<(ChildStdin, BufReader<ChildStdout>)>>,
+    supervisor: Child,
+}
+
+impl Postgres {
+    /// The folder of the newest server that is installed (Debian's `postgresql`), if there is one.
+    #[must_use]
+    pub fn installed() -> Option<PathBuf> {
+        let versions = fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
+        let number = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
+        let newest = versions.map(|entry| entry.path()).max_by_key(|path| number(path))?;
+        Some(newest.join("bin")).filter(|bin| bin.join("postgres").is_file())
+    }
+
+    /// The server that the tests of one process share; `None` where none is installed, unless nothing may be left out.
+    ///
+    /// # Panics
+    /// When an installed server does not start, or none is installed on CI.
+    #[must_use]
+    pub fn for_tests() -> Option<&'static Self> {
+        if Self::installed().is_none() {
+            assert!(
+                !std::env::var("CI").is_ok_and(|value| value == "true" || value == "1"),
+                "nothing may be left out here: {MISSING}"
+            );
+            eprintln!("left out: {MISSING}");
+            return None;
+        }
+        Some(Self::shared().expect("an installed server starts"))
+    }
+
+    /// Starts a server with these options, such as `-c fsync=off`.
+    ///
+    /// # Errors
+    /// When no server is installed, or it does not start.
+    pub fn start(options: &[&str]) -> io::Result<Self> {
+        let bin = Self::installed().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, MISSING))?;
+        let folder = tempfile::Builder::new().prefix("pg-test-").tempdir()?.keep();
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let mut command = Command::new("sh");
+        command.args(["-c", SUPERVISOR, "supervisor"]).args([&bin, &folder]).arg(port.to_string()).args(options);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).current_dir("/");
+        become_another(&mut command, &folder)?;
+        let mut supervisor = command.spawn()?;
+        let pipes = supervisor.stdin.take().zip(supervisor.stdout.take().map(BufReader::new));
+        let server = Self { bin, port, databases: AtomicU32::new(0), pipes: Mutex::new(pipes), supervisor };
+        server.answer()?;
+        Ok(server)
+    }
+
+    /// The server that the tests of one process share; it syncs nothing.
+    ///
+    /// # Errors
+    /// As [`Postgres::start`].
+    pub fn shared() -> Result<&'static Self, &'static str> {
+        static SHARED: OnceLock<Result<Postgres, String>> = OnceLock::new();
+        let options = ["-c", "fsync=off", "-c", "max_connections=200"];
+        let shared = SHARED.get_or_init(|| Self::start(&options).map_err(|error| error.to_string()));
+        shared.as_ref().map_err(String::as_str)
+    }
+
+    /// Makes an empty database and gives its URL.
+    ///
+    /// # Errors
+    /// When the server does not make one.
+    pub fn database(&self) -> io::Result<String> {
+        let name = format!("test{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.psql("postgres", &format!("CREATE DATABASE {name}"))?;
+        Ok(self.url(&name))
+    }
+
+    /// The URL of a database.
+    #[must_use]
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://pg@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// The port that the server listens on, at 127.0.0.1.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The folder of the server's programs, such as `pgbench`.
+    #[must_use]
+    pub fn bin(&self) -> &Path {
+        &self.bin
+    }
+
+    /// Runs a statement as superuser and gives its rows, one a line.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    pub fn psql(&self, database: &str, statement: &str) -> io::Result<String> {
+        let database = database.rsplit('/').next().unwrap_or_default();
+        let output = Command::new(self.bin.join("psql"))
+            .args(["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-d", &self.url(database), "-c", statement])
+            .output()?;
+        if !output.status.success() {
+            return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+    }
+
+    /// Ends the server as `pg_ctl stop -m immediate` does: it loses what is not on the disk.
+    ///
+    /// # Errors
+    /// When the supervisor has ended.
+    pub fn stop_at_once(&self) -> io::Result<()> {
+        self.tell("immediate")
+    }
+
+    /// Starts the server again.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn start_again(&self) -> io::Result<()> {
+        self.tell("start")
+    }
+
+    fn tell(&self, word: &str) -> io::Result<()> {
+        if let Some((stdin, _)) = &mut *self.pipes.lock().unwrap_or_else(PoisonError::into_inner) {
+            writeln!(stdin, "{word}")?;
+        }
+        self.answer()
+    }
+
+    fn answer(&self) -> io::Result<()> {
+        let mut line = String::new();
+        if let Some((_, stdout)) = &mut *self.pipes.lock().unwrap_or_else(PoisonError::into_inner) {
+            stdout.read_line(&mut line)?;
+        }
+        if line.trim() == "ready" { Ok(()) } else { Err(io::Error::other("PostgreSQL does not start")) }
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        drop(self.pipes.lock().unwrap_or_else(PoisonError::into_inner).take());
+        // It fails only when the supervisor was waited for already.
+        let _ = self.supervisor.wait();
+    }
+}
+
+/// PostgreSQL refuses to run as root: runs a command as another user then, who gets the folder.
+#[cfg(unix)]
+fn become_another(command: &mut Command, folder: &Path) -> io::Result<()> {
+    use std::os::unix::{
+        fs::{MetadataExt as _, chown},
+        process::CommandExt as _,
+    };
+    if fs::metadata(folder)?.uid() != 0 {
+        return Ok(());
+    }
+    let users = fs::read_to_string("/etc/passwd")?;
+    let ids = |name: &str| {
+        let mut fields = users.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?.split(':').skip(1);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    let (user, group): (u32, u32) =
+        ids("postgres").or_else(|| ids("nobody")).ok_or_else(|| io::Error::other("no user for PostgreSQL"))?;
+    chown(folder, Some(user), Some(group))?;
+    command.uid(user).gid(group);
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn become_another(_command: &mut Command, _folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_keeps_its_databases_when_it_starts_again() {
+        let Ok(server) = Postgres::start(&[]) else {
+            assert!(Postgres::installed().is_none(), "an installed server starts");
+            eprintln!("PostgreSQL is not installed: not tested");
+            return;
+        };
+        let url = server.database().unwrap();
+        server.psql(&url, "CREATE TABLE kept AS SELECT 7 AS number").unwrap();
+        server.stop_at_once().unwrap();
+        assert!(server.psql(&url, "SELECT 1").is_err());
+        server.start_again().unwrap();
+        assert_eq!(server.psql(&url, "SELECT number FROM kept").unwrap(), "7");
+    }
+}
