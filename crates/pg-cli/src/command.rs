@@ -6,6 +6,7 @@ mod config;
 mod decrypt;
 mod demo;
 mod explain;
+mod intents;
 mod interrupt;
 mod listen;
 mod man;
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     Survey(Box<survey::Arguments>),
     Rehearse(Box<rehearse::Arguments>),
     Config(config::Arguments),
+    Intents(intents::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -64,6 +66,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<Exit, Failure> {
         Command::Survey(arguments) => survey::run(*arguments, json),
         Command::Rehearse(arguments) => rehearse::run(*arguments, json),
         Command::Config(arguments) => config::run(arguments, json),
+        Command::Intents(arguments) => intents::run(arguments, json),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     }

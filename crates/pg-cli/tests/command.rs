@@ -12,6 +12,7 @@ mod decrypt;
 mod demo;
 mod dry_run;
 mod exit_codes;
+mod intents;
 mod listen;
 #[cfg(target_os = "linux")]
 mod memory;

@@ -1,0 +1,302 @@
+//! `pg intents`: payments in a store that servers share, for operators.
+
+use std::{collections::HashMap, time::Duration};
+
+use clap::{Subcommand, ValueEnum};
+use pg_intents::{Directive, IntentFilter, IntentKey, IntentRow, IntentStatus, IntentStore, SqliteStore, StoreError};
+use serde::Serialize;
+
+use super::runtime;
+use crate::{
+    failure::Failure,
+    output::{self, Exit},
+};
+
+/// Shows and directs the payments of a fleet (pg-intents)
+///
+/// The store is a SQLite file, or a PostgreSQL database in a program that was built with the feature postgres.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pg intents --store intents.sqlite                        open, unknown and parked payments, the latest first
+  pg intents --store intents.sqlite --status ended         those that ended lately
+  pg intents --store intents.sqlite --stuck                on which workers failed three times or more
+  pg intents --store intents.sqlite show order-7           one payment with its history
+  pg intents --store intents.sqlite reconcile order-7      a worker looks it up at once
+  pg intents --store intents.sqlite park order-7           no worker touches it
+  pg intents --store postgres://shop@db/shop migrate --print  the tables, for a database administrator")]
+pub(crate) struct Arguments {
+    /// The store: a SQLite file, or postgres://user@host:port/database
+    #[arg(long, value_name = "FILE|URL", env = "PG_INTENTS_STORE", hide_env_values = true)]
+    store: String,
+    /// Shows payments of this account only, as the store names it
+    #[arg(long, value_name = "ACCOUNT", global = true)]
+    account: Option<String>,
+    /// Shows payments with this status; may be given several times [default: all but ended]
+    #[arg(long, value_enum)]
+    status: Vec<Status>,
+    /// Shows open payments that three workers or more have begun and none has ended
+    #[arg(long, conflicts_with = "status")]
+    stuck: bool,
+    /// Shows so many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+    /// Keeps looking, and prints a payment again when it changes
+    #[arg(long)]
+    watch: bool,
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Shows one payment with its history
+    Show(One),
+    /// Sends a payment to the next free worker, which looks it up; also one that was parked
+    Reconcile(One),
+    /// Takes a payment from the workers until it is reconciled
+    Park(One),
+    /// Makes or updates the tables of the store
+    Migrate {
+        /// Prints the statements and changes nothing
+        #[arg(long)]
+        print: bool,
+    },
+}
+
+#[derive(clap::Args)]
+struct One {
+    /// The uniqueMerchantReference
+    #[arg(value_name = "REFERENCE")]
+    reference: String,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Status {
+    Open,
+    Unknown,
+    Parked,
+    Ended,
+}
+
+/// A row for people and programs. The saved machine and the payment are not shown.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    account: &'a str,
+    reference: &'a str,
+    kind: &'a str,
+    status: &'static str,
+    outcome: Option<serde_json::Value>,
+    owner: Option<&'a str>,
+    fence: i64,
+    claims: i32,
+    /// Milliseconds until the lease ends or a worker looks again; below zero if it is overdue.
+    due_in_ms: Option<i64>,
+    acknowledged: bool,
+    created: i64,
+    changed: i64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    history: Vec<&'a str>,
+}
+
+/// Between two looks of `--watch`.
+const PAUSE: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+    runtime()?.block_on(async {
+        if arguments.store.starts_with("postgres://") || arguments.store.starts_with("postgresql://") {
+            return postgres(&arguments, json).await;
+        }
+        match arguments.action {
+            Some(Action::Migrate { print: true }) => print(pg_intents::SQLITE_MIGRATIONS),
+            // A reader makes no file where there is none.
+            None | Some(Action::Show(_) | Action::Reconcile(_) | Action::Park(_))
+                if !std::path::Path::new(&arguments.store).is_file() =>
+            {
+                Err(Failure::misuse(format!("{}: there is no such file; `migrate` makes one", arguments.store)))
+            }
+            _ => act(&SqliteStore::open(&arguments.store).map_err(failure)?, &arguments, json).await,
+        }
+    })
+}
+
+#[cfg(feature = "postgres")]
+async fn postgres(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
+    use pg_intents::{POSTGRES_MIGRATIONS, PostgresStore};
+    let store = match arguments.action {
+        Some(Action::Migrate { print: true }) => return print(POSTGRES_MIGRATIONS),
+        Some(Action::Migrate { print: false }) => PostgresStore::migrate(&arguments.store).await,
+        _ => PostgresStore::connect(&arguments.store).await,
+    };
+    act(&store.map_err(failure)?, arguments, json).await
+}
+
+#[cfg(not(feature = "postgres"))]
+async fn postgres(_: &Arguments, _: bool) -> Result<Exit, Failure> {
+    let how = "cargo install --path crates/pg-cli --features postgres";
+    Err(Failure::misuse(format!("this pg was built without PostgreSQL; build it with `{how}`")))
+}
+
+fn print(migrations: &[&str]) -> Result<Exit, Failure> {
+    output::page(migrations.concat().trim_end())?;
+    Ok(Exit::Done)
+}
+
+async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
+    match &arguments.action {
+        None => list(store, arguments, json).await,
+        Some(Action::Migrate { .. }) => {
+            output::say("the store has every table that this program needs");
+            Ok(Exit::Done)
+        }
+        Some(Action::Show(one)) => {
+            let row = find(store, arguments, one).await?;
+            let shown = shown(&row, true);
+            if json {
+                output::json(&shown)?
+            } else {
+                output::data(&details(&shown))?
+            }
+            Ok(Exit::Done)
+        }
+        Some(Action::Reconcile(one)) => direct(store, arguments, one, Directive::Reconcile).await,
+        Some(Action::Park(one)) => direct(store, arguments, one, Directive::Park).await,
+    }
+}
+
+async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
+    let statuses: Vec<IntentStatus> = match &arguments.status[..] {
+        _ if arguments.stuck => vec![IntentStatus::Open],
+        [] => vec![IntentStatus::Open, IntentStatus::Unknown, IntentStatus::Parked],
+        chosen => chosen.iter().copied().map(IntentStatus::from).collect(),
+    };
+    let filter = IntentFilter {
+        account: arguments.account.clone(),
+        reference: None,
+        statuses,
+        claims: if arguments.stuck { 3 } else { 0 },
+        most: arguments.limit,
+    };
+    let mut printed: HashMap<IntentKey, i64> = HashMap::new();
+    loop {
+        let rows = store.list(filter.clone()).await.map_err(failure)?;
+        if json && !arguments.watch {
+            output::json(&rows.iter().map(|row| shown(row, false)).collect::<Vec<_>>())?;
+            return Ok(Exit::Done);
+        }
+        for row in rows.iter().rev() {
+            if printed.insert(row.key.clone(), row.changed) == Some(row.changed) {
+                continue;
+            }
+            let row = shown(row, false);
+            let text = if json { output::to_json(&row)? } else { line(&row) };
+            output::news(&text)?;
+        }
+        if !arguments.watch {
+            if rows.is_empty() {
+                output::say("no payments with this status");
+            }
+            return Ok(Exit::Done);
+        }
+        pause().await;
+    }
+}
+
+async fn find<S: IntentStore>(store: &S, arguments: &Arguments, one: &One) -> Result<IntentRow, Failure> {
+    let filter = IntentFilter {
+        account: arguments.account.clone(),
+        reference: Some(one.reference.clone()),
+        most: 2,
+        ..IntentFilter::default()
+    };
+    let mut rows = store.list(filter).await.map_err(failure)?;
+    match (rows.pop(), rows.pop()) {
+        (Some(row), None) => Ok(row),
+        (None, _) => Err(Failure::new(Exit::Refused, format!("{}: no payment has this reference", one.reference))),
+        (Some(_), Some(_)) => Err(Failure::misuse(format!(
+            "{}: several accounts have this reference; choose one with --account",
+            one.reference
+        ))),
+    }
+}
+
+async fn direct<S: IntentStore>(
+    store: &S,
+    arguments: &Arguments,
+    one: &One,
+    directive: Directive,
+) -> Result<Exit, Failure> {
+    let row = find(store, arguments, one).await?;
+    if !store.direct(&row.key, directive).await.map_err(failure)? {
+        let outcome = row.outcome.as_deref().unwrap_or("no outcome");
+        return Err(Failure::new(Exit::Refused, format!("{}: it has ended: {outcome}", one.reference)));
+    }
+    output::say(match directive {
+        Directive::Park => "parked: no worker touches it until `pg intents reconcile`",
+        Directive::Reconcile => "a worker takes it as soon as one is free",
+    });
+    Ok(Exit::Done)
+}
+
+fn shown(row: &IntentRow, with_history: bool) -> Shown<'_> {
+    let ends = row.status < IntentStatus::Parked && row.due != i64::MAX;
+    Shown {
+        account: &row.key.account,
+        reference: &row.key.reference,
+        kind: &row.kind,
+        status: row.status.name(),
+        outcome: row.outcome.as_deref().and_then(|outcome| serde_json::from_str(outcome).ok()),
+        owner: row.owner.as_deref(),
+        fence: row.fence,
+        claims: row.claims,
+        due_in_ms: ends.then(|| row.due.saturating_sub(row.read_at)),
+        acknowledged: row.told == row.event,
+        created: row.created,
+        changed: row.changed,
+        history: if with_history { row.history.lines().collect() } else { Vec::new() },
+    }
+}
+
+fn line(row: &Shown<'_>) -> String {
+    let outcome = row.outcome.as_ref().and_then(|outcome| outcome["outcome"].as_str()).unwrap_or("-");
+    let owner = row.owner.unwrap_or("-");
+    let due = row.due_in_ms.map_or_else(|| "-".to_owned(), |due| format!("{} s", due / 1000));
+    let Shown { status, reference, kind, claims, .. } = row;
+    format!("{status:8}  {reference:24}  {kind:22}  {outcome:9}  owner {owner}, due in {due}, claims {claims}")
+}
+
+fn details(row: &Shown<'_>) -> String {
+    let outcome = row.outcome.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
+    let told = if row.acknowledged { "nothing to acknowledge" } else { "not acknowledged by the application" };
+    let head = format!(
+        "{}\naccount  {}\noutcome  {outcome} ({told})\nhistory  time, owner, fencing number, what",
+        line(row),
+        row.account
+    );
+    row.history.iter().fold(head, |text, line| format!("{text}\n  {line}"))
+}
+
+fn failure(error: StoreError) -> Failure {
+    let exit = match error {
+        StoreError::Unavailable(_) | StoreError::Lost => Exit::NotReachable,
+        _ => Exit::Misuse,
+    };
+    Failure::new(exit, error.to_string())
+}
+
+#[expect(clippy::disallowed_methods, reason = "an operator watches in real time")]
+async fn pause() {
+    tokio::time::sleep(PAUSE).await;
+}
+
+impl From<Status> for IntentStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Open => Self::Open,
+            Status::Unknown => Self::Unknown,
+            Status::Parked => Self::Parked,
+            Status::Ended => Self::Ended,
+        }
+    }
+}
