@@ -14,6 +14,7 @@ const EDGES_OF_THE_SYSTEM: &[&str] = &[
     "docs/examples/axum-shop/",
     "tests/measure/",
     "tests/src/bin/attack/",
+    "tests/src/bin/rehearsed.rs",
     "tests/runtimes/",
     "tests/simulation/src/main.rs",
     "xtask/",
