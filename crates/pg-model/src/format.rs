@@ -44,7 +44,7 @@ pub enum Format {
     CardNumber,
     /// Three or four digits.
     Cv2,
-    /// One of a list of values, see [`Field::values`](crate::field::Field::values).
+    /// One of a list of values, see [`Field::values`](field@crate::field::Field::values).
     OneOf,
     /// `1` or `0`.
     Flag,
