@@ -347,7 +347,7 @@ impl Browser {
         for _ in 0..FINDS {
             let element = self.find(strategy, selector).await;
             match self.with(&element, steps).await {
-                Err(Refused { error, .. }) if error == "stale element reference" => {}
+                Err(refused) if refused.is_stale() => {}
                 done => return done.unwrap_or_else(|refused| refused.fail()),
             }
         }
@@ -417,6 +417,11 @@ struct Refused {
 }
 
 impl Refused {
+    /// Whether the element's page was left. Between two documents Chromium passes on its own words for it.
+    fn is_stale(&self) -> bool {
+        self.error == "stale element reference" || self.message.contains("does not belong to the document")
+    }
+
     fn fail(self) -> ! {
         unreachable!("{}\n{}: {}", self.asked, self.error, self.message)
     }

@@ -47,6 +47,10 @@
 //! Inside, one thread owns the core and its store. It takes the queued requests, answers each, writes the changes of
 //! the successful ones, and commits once. A second thread sends the replies when the commit is on disk. Forms,
 //! signatures and parameters are checked before, where the request arrives.
+//!
+//! # Features
+//!
+//! - `postgres`: stores that several sandboxes share in one PostgreSQL database (`StoreChoice::Postgres`).
 
 #![deny(missing_docs)]
 

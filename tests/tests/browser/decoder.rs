@@ -124,7 +124,7 @@ async fn the_inspector_decodes_with_the_package() {
     let said = browser.read("#said pre").await;
     assert!(said.contains("\"cardNumber\": \"411111******1111\""), "{said}");
     assert!(said.contains("\"cardholderName\": \"4000 00** **** 2008\""), "{said}");
-    assert!(browser.read("#said .warning").await.contains("Nobody vouches for this"));
+    assert!(browser.read("#said .warning").await.contains("This data is not authenticated"));
     judge(&browser, "inspector-decoder-by-package").await;
 
     browser.fill("textarea[name=address]", &address.replace("data=", "data=A")).await;

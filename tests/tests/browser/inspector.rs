@@ -108,7 +108,7 @@ async fn a_redirect_is_decoded() {
     assert!(browser.read("[role=alert]").await.starts_with("This cannot be decrypted"));
     browser.click("#merchant option[value=main]").await;
     browser.click_on("Decode").await;
-    assert!(browser.read(".warning").await.contains("Nobody vouches for this"));
+    assert!(browser.read(".warning").await.contains("This data is not authenticated"));
     let said = browser.read("dl").await;
     assert!(said.contains("A Holder") && said.contains("411111******1111"), "{said}");
     assert!(!browser.address().await.contains("data="));
