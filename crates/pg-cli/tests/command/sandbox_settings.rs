@@ -131,7 +131,7 @@ fn an_authority_that_is_none_is_named() {
     std::fs::write(&file, "no certificate").unwrap();
     sandbox().ends(2).says("ca.pem: it holds no certificate");
     std::fs::write(&file, "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n").unwrap();
-    sandbox().ends(2).says("not usable").says("--certificate-authority");
+    sandbox().ends(2).says("is invalid").says("--certificate-authority");
 }
 
 #[test]

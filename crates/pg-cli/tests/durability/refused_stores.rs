@@ -49,7 +49,7 @@ fn a_store_of_another_program_is_left_alone() {
 fn a_store_of_a_later_version_is_left_alone() {
     let shop = Shop::with_a_payment();
     shop.overwrite(USER_VERSION, 99);
-    shop.is_left_alone_with("the store has format 99, this program knows formats up to");
+    shop.is_left_alone_with("the store has format 99, this program supports formats up to");
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn cards_need_the_key_that_they_were_sealed_with() {
     let key = fs::read(shop.key()).unwrap();
 
     fs::remove_file(shop.key()).unwrap();
-    shop.is_left_alone_with("put that one back");
+    shop.is_left_alone_with("restore that file");
     assert!(!shop.key().exists(), "a new key would hide that the old one is missing");
 
-    for (text, problem) in [("0".repeat(64), "put that one back"), ("no key".to_owned(), "64 hexadecimal digits")] {
+    for (text, problem) in [("0".repeat(64), "restore that file"), ("no key".to_owned(), "64 hexadecimal digits")] {
         fs::write(shop.key(), text).unwrap();
         fs::set_permissions(shop.key(), Permissions::from_mode(0o600)).unwrap();
         shop.is_left_alone_with(problem);

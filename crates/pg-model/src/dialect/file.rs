@@ -373,7 +373,7 @@ mod tests {
             ),
             (
                 "[[error]]\ncode = \"7\"\nassumption = 92\n[[error]]\ncode = \"7\"\nassumption = 92",
-                "line 5, column 8: code \"7\" is in line 2 already; keep one",
+                "line 5, column 8: code \"7\" is already in line 2; keep one",
             ),
             (
                 "[[error]]\ncode = \"7\"\nassumption = 92\nsituations = [\"duplicate-unique-referense\"]",

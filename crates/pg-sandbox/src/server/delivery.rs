@@ -213,7 +213,7 @@ mod tests {
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let courier = Courier::new(&[]).unwrap();
         let result = courier.deliver(outgoing(&url, &OutgoingAccess::default())).await;
-        assert_eq!(result, Err("no answer within 10 seconds".to_owned()));
+        assert_eq!(result, Err("no response within 10 seconds".to_owned()));
     }
 
     #[tokio::test]

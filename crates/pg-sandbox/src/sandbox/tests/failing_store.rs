@@ -144,8 +144,8 @@ fn what_the_disk_did_not_keep_is_not_acknowledged_and_nothing_is_built_upon_it()
     // Who has no thread for that waits.
     let refused = text(&sandbox.handle(now(), disable(&key, "json")));
     assert_eq!(refused.0, 500);
-    assert!(refused.1.contains(r#""errorCode":"999""#) && refused.1.contains("start again"), "{}", refused.1);
-    assert_eq!(refused.1.matches("start again").count(), 1);
+    assert!(refused.1.contains(r#""errorCode":"999""#) && refused.1.contains("restart the sandbox"), "{}", refused.1);
+    assert_eq!(refused.1.matches("restart the sandbox").count(), 1);
 
     // The disk seems to be well again, and what it has kept is not known.
     sandbox.store = healthy;

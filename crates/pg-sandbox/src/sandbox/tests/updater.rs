@@ -106,6 +106,6 @@ fn a_callback_whose_address_is_no_longer_allowed_fails() {
     assert_eq!(sandbox.next_due(), None);
     let (_, callbacks) = get(&mut sandbox, "/_sandbox/callbacks");
     assert_eq!(callbacks[0]["status"], "failed");
-    let reason = "the address is not called back: callbacks to this machine are disabled";
+    let reason = "the URL is not allowed for callbacks: callbacks to this machine are disabled";
     assert_eq!(callbacks[0]["lastResult"]["error"], reason);
 }

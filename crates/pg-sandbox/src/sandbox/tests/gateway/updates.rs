@@ -107,7 +107,7 @@ fn one_valid_field_is_enough() {
         let key = pay(&mut shop, 100);
         let answer = update(&mut shop, &key, Some(reference), Some(customer));
         assert_eq!((answer.status, answer.rests_on("A98")), (200, true), "{answer:?}");
-        assert!(answer.warning.ends_with("was left out: it is blank or not valid"), "{answer:?}");
+        assert!(answer.warning.ends_with("was ignored: it is blank or invalid"), "{answer:?}");
         let payment = shop.payment(&key);
         assert_eq!((payment.merchant_reference.as_deref(), payment.customer_reference.as_deref()), wanted);
     }
