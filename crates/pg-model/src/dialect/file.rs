@@ -377,7 +377,7 @@ mod tests {
             ),
             (
                 "[[error]]\ncode = \"7\"\nassumption = 92\nsituations = [\"duplicate-unique-referense\"]",
-                "line 4, column 15: \"duplicate-unique-referense\" is no situation of an error; did you mean \
+                "line 4, column 15: \"duplicate-unique-referense\" is not a situation of an error; did you mean \
                  \"duplicate-unique-reference\"?",
             ),
             ("[[error]]\ncode = \"7\"\nassumption = 0", "line 3, column 14: write the number of the assumption"),
