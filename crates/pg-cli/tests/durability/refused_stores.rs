@@ -82,7 +82,7 @@ fn cards_need_the_key_that_they_were_sealed_with() {
     shop.is_left_alone_with("chmod 600");
 
     fs::set_permissions(shop.key(), Permissions::from_mode(0o000)).unwrap();
-    shop.is_left_alone_with("cannot be read");
+    shop.is_left_alone_with("cannot read or create the key file");
 
     fs::set_permissions(shop.key(), Permissions::from_mode(0o600)).unwrap();
     shop.still_works();
