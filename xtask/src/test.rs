@@ -91,6 +91,9 @@ fn tools<'a>() -> Vec<Step<'a>> {
         Step::new("Node for the tests of the decoder for JavaScript", || {
             debian::install("nothing is tested in Node", debian::NODE)
         }),
+        Step::new("PHP, Java and jq for the tests of rehearsed integrations", || {
+            debian::install("integrations in these languages are not rehearsed", debian::LANGUAGES)
+        }),
     ]
 }
 

@@ -12,11 +12,13 @@ pub(crate) fn crate_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Whether a program is there; says plainly what is left out when it is not.
+/// Whether a program is there; prints what is left out when it is not, which fails on CI.
 pub(crate) fn there(program: &str, what: &str) -> bool {
     let version = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let there = version.is_ok();
     if !there {
+        let on_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
+        assert!(!on_ci, "CI needs {program}: {what}");
         eprintln!("left out, because {program} is not installed: {what}");
     }
     there

@@ -1,5 +1,7 @@
 //! Tools that tests need and Debian has: installed where that is allowed.
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
@@ -15,8 +17,12 @@ pub(super) const BROWSER: Tools = &[("chromium", "chromium"), ("chromedriver", "
 /// The host of the decoder for JavaScript, and the client of its registry.
 pub(super) const NODE: Tools = &[("node", "nodejs"), ("npm", "npm")];
 
-/// The database of fleets; its client is in the path, its server is not.
-pub(super) const POSTGRES: Tools = &[("psql", "postgresql")];
+/// The database of fleets and of shared stores. Debian keeps its server out of the path, in a folder for each version.
+pub(super) const POSTGRES: Tools = &[("postgres", "postgresql")];
+const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
+
+/// The languages in which `pg rehearse init` writes an integration, and which no other test brings along.
+pub(super) const LANGUAGES: Tools = &[("php", "php-cli"), ("javac", "default-jdk-headless"), ("jq", "jq")];
 
 /// Installs what is missing where that is allowed; elsewhere tests without it leave themselves out, which is told here
 /// with what follows from it.
@@ -46,7 +52,14 @@ pub(crate) fn install(otherwise: &str, tools: Tools) -> Result<Outcome> {
 }
 
 fn missing(tools: Tools) -> Vec<(&'static str, &'static str)> {
-    tools.iter().copied().filter(|(program, _)| !steps::succeeds(Command::new(program).arg("--version"))).collect()
+    tools.iter().copied().filter(|(program, _)| !runs(program)).collect()
+}
+
+fn runs(program: &str) -> bool {
+    let answers = |path: &Path| steps::succeeds(Command::new(path).arg("--version"));
+    let versions = fs::read_dir(POSTGRES_VERSIONS).into_iter().flatten().flatten();
+    answers(Path::new(program))
+        || versions.into_iter().any(|version| answers(&version.path().join("bin").join(program)))
 }
 
 fn is_root() -> bool {
