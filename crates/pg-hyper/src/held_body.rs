@@ -20,6 +20,8 @@ use hyper::body::{Body, Frame, SizeHint};
 const HELD: u8 = 0;
 const TAKEN: u8 = 1;
 const WITHDRAWN: u8 = 2;
+/// No bytes: hyper never asks for them.
+const EMPTY: u8 = 3;
 
 /// A body of known length that can be withdrawn until the connection asks for it. It is given out once.
 pub(crate) struct HeldBody {
@@ -37,16 +39,21 @@ pub(crate) struct Withdrawn;
 
 impl HeldBody {
     pub(crate) fn new(bytes: Bytes) -> (Self, Hold) {
-        // hyper does not ask for a body without bytes, so that one proves nothing.
-        let state = Arc::new(AtomicU8::new(if bytes.is_empty() { TAKEN } else { HELD }));
+        let state = Arc::new(AtomicU8::new(if bytes.is_empty() { EMPTY } else { HELD }));
         (Self { bytes, state: Arc::clone(&state) }, Hold(state))
     }
 }
 
 impl Hold {
-    /// Takes the body back. `true` means that the connection never had it, and never will.
+    /// Takes the body back. `true` means that the connection never had it, and never will. For a body without bytes it is always
+    /// `false`: hyper sends the request without asking for it.
     pub(crate) fn withdraw(&self) -> bool {
-        self.0.compare_exchange(HELD, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire) != Err(TAKEN)
+        matches!(self.0.compare_exchange(HELD, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire), Ok(_) | Err(WITHDRAWN))
+    }
+
+    /// The same for a request that no connection was given, or that one has handed back whole: a body without bytes counts too.
+    pub(crate) fn withdraw_unsent(&self) -> bool {
+        self.withdraw() || self.0.load(Ordering::Acquire) == EMPTY
     }
 }
 
@@ -103,7 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_body_proves_nothing() {
-        assert!(!HeldBody::new(Bytes::new()).1.withdraw());
+    fn an_empty_body_proves_nothing_once_a_connection_had_the_request() {
+        let (_, hold) = HeldBody::new(Bytes::new());
+        assert!(!hold.withdraw());
+        assert!(hold.withdraw_unsent());
+        let (mut body, hold) = HeldBody::new(Bytes::from_static(b"a=1"));
+        assert!(matches!(ask(&mut body), Poll::Ready(Some(Ok(_)))));
+        assert!(!hold.withdraw_unsent(), "a body that was given out was sent");
     }
 }

@@ -85,7 +85,7 @@ impl HyperTransport {
         self
     }
 
-    async fn exchange(&self, uri: Uri, mut request: Request<HeldBody>) -> Result<Response<Bytes>, TransportErrorKind> {
+    async fn exchange(&self, uri: Uri, mut request: Request<HeldBody>) -> Result<Response<Bytes>, Fault> {
         let start = now();
         let deadline = alarm::after(start, self.deadline);
         loop {
@@ -94,7 +94,8 @@ impl HyperTransport {
                 None => {
                     // Rare and large: in a box, so that every other request does not carry the room for it around.
                     let connected = timeout_at(deadline, Box::pin(self.connect(uri.clone(), deadline))).await;
-                    (connected.map_err(|_| TransportErrorKind::Deadline(self.deadline))??, true)
+                    let connected = connected.unwrap_or(Err(TransportErrorKind::Deadline(self.deadline)));
+                    (connected.map_err(Fault::Unsent)?, true)
                 }
             };
             match connection.exchange(request, self.reply_limit, deadline).await {
@@ -106,9 +107,11 @@ impl HyperTransport {
                 }
                 // The server closed it while it was in the pool.
                 Err(NoReply::Unsent(unsent, _)) if !fresh => request = *unsent,
-                Err(NoReply::Unsent(_, error)) => return Err(TransportErrorKind::Connection(error.into())),
-                Err(NoReply::TimeUp) => return Err(TransportErrorKind::Deadline(self.deadline)),
-                Err(NoReply::Broken(fault)) => return Err(fault),
+                Err(NoReply::Unsent(_, error)) => {
+                    return Err(Fault::Unsent(TransportErrorKind::Connection(error.into())));
+                }
+                Err(NoReply::TimeUp) => return Err(Fault::UnderWay(TransportErrorKind::Deadline(self.deadline))),
+                Err(NoReply::Broken(fault)) => return Err(Fault::UnderWay(fault)),
             }
         }
     }
@@ -161,7 +164,19 @@ fn prepare(request: Request<Bytes>) -> (Uri, Request<HeldBody>, Hold) {
     (uri, Request::from_parts(head, body), hold)
 }
 
-/// Whatever went wrong: a body that the connection never had was not sent.
-fn judge(fault: TransportErrorKind, hold: &Hold) -> TransportError {
-    if hold.withdraw() { TransportError::NotSent(fault) } else { TransportError::MaybeSent(fault) }
+/// What went wrong, and whether a connection had the request then.
+enum Fault {
+    /// There was no connection, or it handed the request back.
+    Unsent(TransportErrorKind),
+    /// A connection had the request.
+    UnderWay(TransportErrorKind),
+}
+
+/// A body that no connection asked for was not sent; nor was a request without a body that no connection had.
+fn judge(fault: Fault, hold: &Hold) -> TransportError {
+    let (unsent, fault) = match fault {
+        Fault::Unsent(fault) => (hold.withdraw_unsent(), fault),
+        Fault::UnderWay(fault) => (hold.withdraw(), fault),
+    };
+    if unsent { TransportError::NotSent(fault) } else { TransportError::MaybeSent(fault) }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::client::server::{Answer, Server, account, unanswered_port};
 use pg_hyper::{
-    Client, ClientBuilder, Error, HyperTransport, TransportError, TransportErrorKind,
+    Client, ClientBuilder, Error, HyperTransport, Transport as _, TransportError, TransportErrorKind,
     proto::{
         machine::Reconcile,
         model::{
@@ -68,6 +68,29 @@ async fn no_server_listens() {
     assert!(line.starts_with(&format!("not sent: no connection to {address} (")), "{line}");
     assert!(line.ends_with("then send it again") && !line.contains('\n'), "{line}");
     assert!(std::error::Error::source(&error).is_some());
+}
+
+/// hyper never asks for a body without bytes, so the connection alone tells whether such a request was sent.
+#[tokio::test]
+async fn a_request_without_a_body_is_not_sent_if_no_connection_had_it() {
+    let get = |address: &dyn std::fmt::Display, scheme: &str| {
+        http::Request::get(format!("{scheme}://{address}/")).body(bytes::Bytes::new()).expect("a request")
+    };
+    let transport = HyperTransport::new().deadline(SOON);
+    let (_socket, address) = unanswered_port();
+    let error = transport.send(get(&address, "http")).await.unwrap_err();
+    assert!(matches!(error, TransportError::NotSent(TransportErrorKind::Connect { .. })), "{error:?}");
+    // The deadline passes in the TLS handshake.
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let error = transport.send(get(&silent.local_addr().expect("an address"), "https")).await.unwrap_err();
+    assert!(matches!(error, TransportError::NotSent(TransportErrorKind::Deadline(SOON))), "{error:?}");
+    // A connection had it: it may have been executed.
+    let server = Server::always(Answer::silence().then_close()).await;
+    let error = transport.send(get(&server.address, "http")).await.unwrap_err();
+    assert!(matches!(error, TransportError::MaybeSent(TransportErrorKind::Connection(_))), "{error:?}");
+    let server = Server::always(Answer::silence()).await;
+    let error = transport.send(get(&server.address, "http")).await.unwrap_err();
+    assert!(matches!(error, TransportError::MaybeSent(TransportErrorKind::Deadline(SOON))), "{error:?}");
 }
 
 #[tokio::test]
