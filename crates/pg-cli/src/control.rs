@@ -1,10 +1,12 @@
 //! A client of the sandbox's control interface: JSON below `/_sandbox/`.
 
+mod plain;
+
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
-use pg_hyper::{HyperTransport, Transport, TransportError, TransportErrorKind};
+use pg_hyper::{HyperTransport, Transport, TransportError};
 use pg_model::{Secret, mask};
 use pg_proto::BaseUrl;
 use serde_json::Value;
@@ -30,13 +32,24 @@ pub(crate) struct SandboxFlags {
     /// If the sandbox requires a control token, set it in PG_CONTROL_TOKEN.
     #[arg(long, value_name = "URL", global = true)]
     sandbox: Option<String>,
+    /// Allows plain HTTP to a sandbox on another machine: networks in between can read the control token and what is shown
+    #[arg(long, global = true)]
+    plain_http: bool,
 }
 
 /// The control interface of one running sandbox.
 pub(crate) struct Control {
     base: BaseUrl,
     token: Option<Secret>,
-    http: HyperTransport,
+    http: Http,
+}
+
+/// What requests are sent over.
+enum Http {
+    /// https, and plain HTTP to this machine.
+    Guarded(HyperTransport),
+    /// Plain HTTP to another machine, which `--plain-http` has allowed.
+    Plain,
 }
 
 impl Control {
@@ -58,7 +71,15 @@ impl Control {
             )));
         }
         let base = BaseUrl::parse(address).map_err(|error| Failure::misuse(format!("invalid {from}: {error}")))?;
-        let http = HyperTransport::new().deadline(DEADLINE);
+        let http = match (base.is_private(), flags.plain_http) {
+            (true, _) => Http::Guarded(HyperTransport::new().deadline(DEADLINE)),
+            (false, true) => Http::Plain,
+            (false, false) => {
+                return Err(Failure::misuse(format!(
+                    "{base} is on another machine and plain HTTP; use https, or allow it with --plain-http"
+                )));
+            }
+        };
         Ok(Self { base, token: variable(TOKEN).map(Secret::from), http })
     }
 
@@ -67,7 +88,7 @@ impl Control {
     /// # Errors
     /// If the address is invalid.
     pub(crate) fn at(address: &str) -> Result<Self, Failure> {
-        Self::new(&SandboxFlags { sandbox: Some(address.to_owned()) })
+        Self::new(&SandboxFlags { sandbox: Some(address.to_owned()), plain_http: false })
     }
 
     /// The sandbox's address, without a slash at its end.
@@ -120,15 +141,18 @@ impl Control {
         let request = request
             .body(body)
             .map_err(|error| Failure::misuse(format!("{:?} is not a valid path: {error}", mask::text(path))))?;
-        let response = self.http.send(request).await.map_err(|error| self.unreachable(&error))?;
+        let response = match &self.http {
+            Http::Guarded(http) => http.send(request).await,
+            Http::Plain => plain::send(request, DEADLINE).await,
+        };
+        let response = response.map_err(|error| self.unreachable(&error))?;
         self.read(path, &response)
     }
 
     fn unreachable(&self, error: &TransportError) -> Failure {
         let base = self.base.as_str();
         let kind = error.kind();
-        let absent = !error.may_be_executed() || matches!(kind, TransportErrorKind::Connect { .. });
-        let message = if absent {
+        let message = if !error.may_be_executed() {
             format!(
                 "no sandbox answers at {base}: {kind}; start one with `pg sandbox`, or name another with --sandbox URL"
             )
@@ -158,6 +182,7 @@ impl Control {
             return json.filter(|json| json.is_object() || json.is_array()).ok_or_else(foreign);
         }
         let Some(reason) = json.as_ref().and_then(|json| json["error"].as_str()) else { return Err(foreign()) };
+        let code = json.as_ref().and_then(|json| json["code"].as_str());
         Err(match status {
             StatusCode::UNAUTHORIZED if self.token.is_some() => {
                 Failure::new(Exit::Refused, format!("the sandbox at {base} rejected the control token in {TOKEN}"))
@@ -165,7 +190,7 @@ impl Control {
             StatusCode::UNAUTHORIZED => {
                 Failure::new(Exit::Refused, format!("the sandbox at {base} requires a control token: set {TOKEN}"))
             }
-            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED if is_unknown_call(status, reason) => Failure::new(
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED if is_unknown_call(status, code) => Failure::new(
                 Exit::Refused,
                 format!(
                     "the sandbox at {base} does not know /_sandbox/{}: it is probably older than this pg ({}); restart it \
@@ -180,9 +205,9 @@ impl Control {
     }
 }
 
-/// Whether the path or its method is unknown, and not what the path names.
-fn is_unknown_call(status: StatusCode, reason: &str) -> bool {
-    status == StatusCode::METHOD_NOT_ALLOWED || reason.starts_with("no such call")
+/// Whether the path or its method is unknown, and not what the path names. Sandboxes that give no code are older than this `pg`.
+fn is_unknown_call(status: StatusCode, code: Option<&str>) -> bool {
+    status == StatusCode::METHOD_NOT_ALLOWED || matches!(code, None | Some("no-such-call"))
 }
 
 #[cfg(test)]
@@ -190,7 +215,7 @@ mod tests {
     use super::*;
 
     fn control(token: Option<&str>) -> Control {
-        let flags = SandboxFlags { sandbox: Some("http://127.0.0.1:1/_sandbox/".to_owned()) };
+        let flags = SandboxFlags { sandbox: Some("http://127.0.0.1:1/_sandbox/".to_owned()), plain_http: false };
         Control { token: token.map(Secret::from), ..Control::new(&flags).unwrap() }
     }
 
@@ -202,9 +227,12 @@ mod tests {
     #[test]
     fn the_address_of_the_inspector_is_accepted() {
         assert_eq!(control(None).url("pages/faults"), "http://127.0.0.1:1/_sandbox/pages/faults");
-        for (wrong, says) in [("127.0.0.1:8480", "invalid --sandbox"), ("http://a:b@localhost", "contains credentials")]
-        {
-            let flags = SandboxFlags { sandbox: Some(wrong.to_owned()) };
+        for (wrong, says) in [
+            ("127.0.0.1:8480", "invalid --sandbox"),
+            ("http://a:b@localhost", "contains credentials"),
+            ("http://sandbox:8480", "allow it with --plain-http"),
+        ] {
+            let flags = SandboxFlags { sandbox: Some(wrong.to_owned()), plain_http: false };
             assert!(Control::new(&flags).err().unwrap().message().contains(says), "{wrong}");
         }
     }
@@ -220,8 +248,15 @@ mod tests {
             (None, 401, r#"{"error":"give the control token"}"#, "requires a control token: set PG_CONTROL_TOKEN"),
             (Some("wrong"), 401, r#"{"error":"give the control token"}"#, "rejected the control token"),
             (None, 403, r#"{"error":"this machine only"}"#, "refused: this machine only"),
-            (None, 404, r#"{"error":"no such call; known are …"}"#, "is probably older than this pg"),
-            (None, 404, r#"{"error":"there is no such fault"}"#, "refused: there is no such fault"),
+            (None, 404, r#"{"error":"…","code":"no-such-call"}"#, "is probably older than this pg"),
+            (None, 404, r#"{"error":"…"}"#, "is probably older than this pg"),
+            (None, 405, r#"{"error":"…","code":"no-such-method"}"#, "is probably older than this pg"),
+            (
+                None,
+                404,
+                r#"{"error":"there is no such fault","code":"no-such-entry"}"#,
+                "refused: there is no such fault",
+            ),
             (None, 400, r#"{"error":"times must be …"}"#, "rejected the request: times must be"),
         ] {
             let said = read(token, status, body).unwrap_err();

@@ -32,6 +32,9 @@ pub struct Settings {
     pub outgoing: OutgoingAccess,
     /// The decoder for JavaScript, for the inspector to decode redirects with; without it the sandbox decodes them.
     pub decoder: Option<DecoderPackage>,
+    /// How often a callback that is not acknowledged is sent again, up to 9 times; by default never, since the documents say that
+    /// one callback is sent.
+    pub callback_retries: u32,
 }
 
 impl Settings {
@@ -88,6 +91,13 @@ impl Settings {
     #[must_use]
     pub fn decoder(mut self, decoder: impl Into<Option<DecoderPackage>>) -> Self {
         self.decoder = decoder.into();
+        self
+    }
+
+    /// How often a callback that is not acknowledged is sent again, up to 9 times.
+    #[must_use]
+    pub fn callback_retries(mut self, retries: u32) -> Self {
+        self.callback_retries = retries;
         self
     }
 }

@@ -4,6 +4,7 @@ mod addresses;
 mod confirm;
 mod event;
 mod forward;
+mod registered;
 
 use std::{
     io,
@@ -19,10 +20,12 @@ use self::{
     confirm::Confirming,
     event::Event,
     forward::{Forwarding, Target},
+    registered::Registered,
 };
 use crate::{
     account::{AccountFlags, Details},
     command::{self, interrupt::Interrupted},
+    control::{Control, SandboxFlags},
     failure::Failure,
     indented::indented,
     output::{self, Exit},
@@ -32,7 +35,8 @@ use crate::{
 ///
 /// Callbacks are unsigned, so each is confirmed: a batch by retrieving its result, a payment by looking it up. What the card
 /// form brings is decrypted and marked as unauthenticated. Each address ends in a token that cannot be guessed; pass it as
-/// the callback URL of a request. With --forward-to each callback is sent on with its headers and body, and the service
+/// the callback URL of a request, or let --register tell a running sandbox, whose callbacks then come here whatever the requests
+/// name; it sends those that are not acknowledged again. With --forward-to each callback is sent on with its headers and body, and the service
 /// gets the status that your shop returned: a failed forward is not acknowledged. Runs until it is interrupted. It speaks
 /// plain HTTP; put a proxy with a certificate before it if the service is on another machine.
 #[derive(clap::Args)]
@@ -42,6 +46,7 @@ Examples:
   pg listen --bind 0.0.0.0 --public-url https://shop.example/pg
   pg listen --token 0123456789abcdef0123456789abcdef            the addresses of an earlier run
   pg listen --forward-to http://localhost:8000/callbacks        your shop gets each callback
+  pg listen --register --forward-to http://localhost:8000/callbacks
   pg listen --json | jq .confirmed
 
 An end by Ctrl-C is exit code 0.")]
@@ -61,6 +66,14 @@ pub(crate) struct Arguments {
     /// Sends each callback on to this address; the service gets the status that it returns
     #[arg(long, value_name = "URL", value_parser = Target::parse)]
     forward_to: Option<Target>,
+    /// Registers its callback addresses for an account of a running sandbox, main if none is named, until it ends
+    #[arg(long, value_name = "ACCOUNT", num_args = 0..=1, default_missing_value = "main")]
+    register: Option<String>,
+    /// How often the sandbox sends a callback again that is not acknowledged; with --register only
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=9), requires = "register")]
+    retries: u32,
+    #[command(flatten)]
+    at: SandboxFlags,
     /// Gives up on a request that confirms something after so long
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
@@ -72,6 +85,10 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let details = Details::gather(arguments.account)?;
     let confirming = Confirming::new(&details, Duration::from_secs(arguments.timeout));
     let address = SocketAddr::new(arguments.bind, arguments.port);
+    let registered = match arguments.register {
+        Some(account) => Some(Registered::new(Control::new(&arguments.at)?, account, arguments.retries)),
+        None => None,
+    };
     crate::open_files::allow_many();
     command::runtime()?.block_on(async {
         let interrupted = Interrupted::listen()?;
@@ -82,19 +99,24 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         }
         let public = arguments.public_url.as_ref();
         let token = arguments.token.as_deref();
+        let place = Place { address, public, token, registered: registered.as_ref() };
         let ended = async {
             match arguments.forward_to {
-                Some(target) => forward(address, target, public, token, &confirming, json).await,
-                None => receive(address, public, token, &confirming, json).await,
+                Some(target) => forward(&place, target, &confirming, json).await,
+                None => receive(&place, &confirming, json).await,
             }
         };
-        tokio::select! {
+        let ended = tokio::select! {
             () = interrupted.wait() => {
                 output::say("pg: stopping");
                 Ok(Exit::Done)
             }
             ended = ended => ended.map(|()| Exit::Done),
+        };
+        if let Some(registered) = &registered {
+            registered.remove().await;
         }
+        ended
     })
 }
 
@@ -102,42 +124,50 @@ fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
     Failure::misuse(format!("cannot listen on {address}: {error}; choose another with --bind, --port"))
 }
 
-/// Receives callbacks and returning customers.
-async fn receive(
+/// Where it listens, and what its addresses are made of.
+struct Place<'a> {
     address: SocketAddr,
-    public_url: Option<&BaseUrl>,
-    token: Option<&str>,
-    confirming: &Confirming,
-    json: bool,
-) -> Result<(), Failure> {
+    public: Option<&'a BaseUrl>,
+    token: Option<&'a str>,
+    /// The sandbox that is told the addresses.
+    registered: Option<&'a Registered>,
+}
+
+impl Place<'_> {
+    /// Tells people and programs the addresses, and the sandbox those for callbacks.
+    async fn tell(&self, addresses: &Addresses, json: bool) -> Result<(), Failure> {
+        if let Some(registered) = self.registered {
+            registered.set(addresses).await?;
+        }
+        addresses.tell(json)
+    }
+}
+
+/// Receives callbacks and returning customers.
+async fn receive(place: &Place<'_>, confirming: &Confirming, json: bool) -> Result<(), Failure> {
+    let address = place.address;
     let mut receiver = Receiver::bind(address).await.map_err(|error| cannot_listen(address, &error))?;
-    if let Some(public_url) = public_url {
+    if let Some(public_url) = place.public {
         receiver = receiver.public_url(public_url);
     }
-    let addresses = Addresses::open(&receiver, token, false)?;
-    addresses.tell(json)?;
+    let addresses = Addresses::open(&receiver, place.token, false)?;
+    place.tell(&addresses, json).await?;
     confirming.tell();
     listen(&mut receiver, &addresses, confirming, json).await
 }
 
 /// Receives callbacks and hands them on.
-async fn forward(
-    address: SocketAddr,
-    target: Target,
-    public_url: Option<&BaseUrl>,
-    token: Option<&str>,
-    confirming: &Confirming,
-    json: bool,
-) -> Result<(), Failure> {
+async fn forward(place: &Place<'_>, target: Target, confirming: &Confirming, json: bool) -> Result<(), Failure> {
+    let address = place.address;
     let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(address, &error))?;
     let local = Forwarding::address(&listener).map_err(|error| cannot_listen(address, &error))?;
-    let base = match public_url {
+    let base = match place.public {
         Some(base) => base.clone(),
         None => BaseUrl::parse(&format!("http://{local}")).map_err(|error| Failure::misuse(error.to_string()))?,
     };
     // It listens nowhere: its addresses are taken, and the requests go to this program's own server.
-    let addresses = Addresses::open(&Receiver::nested(&base, ReceiverLimits::default()), token, true)?;
-    addresses.tell(json)?;
+    let addresses = Addresses::open(&Receiver::nested(&base, ReceiverLimits::default()), place.token, true)?;
+    place.tell(&addresses, json).await?;
     confirming.tell();
     let (forwarding, mut arriving) = Forwarding::new(listener, target, addresses.names());
     let showing = async {

@@ -29,11 +29,11 @@ use crate::{
     shell::word,
 };
 
-/// Serves a sandbox of the whole service until it is interrupted, or controls one that runs
+/// Serves a sandbox of the whole service until it is interrupted, or controls a running one
 ///
-/// Its credentials are published and open nothing else. With --json the first line of output is
-/// {"baseUrl": …, "enterpriseBaseUrl": …, "merchants": […]}. Credentials of a config file are not printed. The commands
-/// below control a sandbox that runs already.
+/// Its credentials are published and valid nowhere else. With --json the first line of output is
+/// {"baseUrl": …, "enterpriseBaseUrl": …, "merchants": […]}. Credentials of a config file are not printed. The subcommands
+/// control a running sandbox.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -64,44 +64,46 @@ Merchants of a config file, TOML or JSON:
 pub(crate) struct Arguments {
     #[command(subcommand)]
     remote: Option<remote::Remote>,
-    /// Where it listens; port 0 takes a free one
+    /// The address to listen on; port 0 takes a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8480", value_parser = listen_address::parse)]
     listen: SocketAddr,
-    /// A SQLite file, with a key file beside it; memory; or a PostgreSQL database, which several sandboxes may share
+    /// The store: a SQLite file with a key file beside it, memory, or a PostgreSQL database that several sandboxes may share
     #[arg(long, value_name = "FILE|memory|URL", default_value = "memory")]
     store: PathBuf,
-    /// The key file of a PostgreSQL store, the same for every sandbox; without it, the key is in PG_STORE_KEY, 64 hexadecimal
-    /// digits
+    /// The key file of a PostgreSQL store, the same for every sandbox; without it, PG_STORE_KEY holds the key as 64 hexadecimal digits
     #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
-    /// Merchants besides the built-in ones, or in their place
+    /// A file of accounts, which are added to the built-in ones or replace those of the same name
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Lets other machines and proxies use the control interface, which shows credentials and turns the clock; they give the
-    /// token in PG_CONTROL_TOKEN, 16 characters at least, as a bearer token or as a password
+    /// Allows other machines and proxies to use the control interface, which shows credentials and changes the clock. They send the
+    /// token in PG_CONTROL_TOKEN, at least 16 characters, as a bearer token or as a password
     #[arg(long)]
     control_from_anywhere: bool,
-    /// A host name by which the sandbox may be called, besides localhost and addresses; repeatable
+    /// An allowed host name of the sandbox, besides localhost and IP addresses; repeatable
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     control_host: Vec<String>,
-    /// The address by which customers' browsers reach the sandbox, when it is not the one that requests are sent to
+    /// The address for customers' browsers, if it differs from the address for requests
     #[arg(long, value_name = "URL", value_parser = public_url)]
     public_url: Option<String>,
-    /// Lets callbacks go to private networks, also without TLS; link-local addresses stay out of reach
+    /// Allows callbacks to private networks, also without TLS; link-local addresses stay forbidden
     #[arg(long)]
     private_networks: bool,
-    /// Certificates of authorities that callbacks trust besides the usual ones, PEM or DER; repeatable
+    /// A file of certificate authorities that callbacks trust besides the usual ones, PEM or DER; repeatable
     #[arg(long, value_name = "FILE")]
     certificate_authority: Vec<PathBuf>,
-    /// The most connections of one address, of this machine's own too; without it 256, and no limit for this machine
+    /// How often a callback that is not acknowledged is sent again: after 10 seconds, then after twice the pause each time
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=9))]
+    callback_retries: u32,
+    /// Maximum of connections from one address, including this machine; without it 256, and no limit for this machine
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     connections_per_address: Option<u32>,
-    /// What it decides where the documents leave something open: sandbox, six-hundreds, not-found, terse, or a dialect file;
-    /// clients need the same one
+    /// The dialect, which decides what the documents leave open: sandbox, six-hundreds, not-found, terse, or a dialect file; clients
+    /// need the same one
     #[arg(long, value_name = "NAME|FILE")]
     dialect: Option<String>,
-    /// The decoder for JavaScript that the inspector shows at work; without this, target/pg-wasm of the build that this
-    /// program comes from, if `cargo xtask wasm` has built it
+    /// The decoder for JavaScript that the inspector uses; without it, target/pg-wasm of the build that this program comes from, if
+    /// `cargo xtask wasm` has built it
     #[arg(long, value_name = "FOLDER")]
     wasm_package: Option<PathBuf>,
 }
@@ -138,6 +140,7 @@ impl Arguments {
             .control(ControlAccess::default().token(self.control_token()?).hosts(self.control_host.clone()))
             .public_url(self.public_url.clone())
             .outgoing(outgoing)
+            .callback_retries(self.callback_retries)
             .connections(self.connections())
             .decoder(self.decoder()?)
             .dialect(self.dialect.as_deref().map(dialect::named).transpose()?))

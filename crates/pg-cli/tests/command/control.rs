@@ -68,6 +68,15 @@ fn mistyped_words_are_told_with_what_was_meant() {
         ("sandbox faults add transaction/auth status --status 200", "400..=599"),
         ("sandbox clock advance soon", "expected a duration such as 90s"),
         ("sandbox clock speed fast", "a number from 0 to 100000"),
+        ("sandbox clock 31m", "no subcommand \"31m\"; did you mean `pg sandbox clock advance 31m`?"),
+        ("sandbox clock 2031-01-01T00:00:00Z", "did you mean `pg sandbox clock set 2031-01-01T00:00:00Z`?"),
+        ("sandbox clock advnce 31m", "did you mean `pg sandbox clock advance 31m`?"),
+        ("sandbox clock tomorrow", "see `pg sandbox clock --help`"),
+        ("sandbox cards declined", "did you mean `pg sandbox cards --scenario declined`?"),
+        ("sandbox cards insuficient-funds", "did you mean `pg sandbox cards --scenario insufficient-funds`?"),
+        ("sandbox cards anser 4F2C-91 705", "did you mean `pg sandbox cards answer 4F2C-91 705`?"),
+        ("sandbox cards 4000000000001000", "no subcommand \"400000******1000\""),
+        ("sandbox clock --sandbox http://sandbox:8480", "plain HTTP; use https, or allow it with --plain-http"),
         ("sandbox cards answer 4F2C-91 600", "a card retrieval code from 700 to 712"),
         ("sandbox callbacks misbehave late", "needs --by"),
         ("sandbox list transaction", "transactions"),
@@ -173,6 +182,53 @@ fn callbacks_batches_and_lists_show_what_happened() {
     told(&sandbox, "sandbox open clock key").ends(2).says("has no entries");
 }
 
+/// A sandbox in another container is on another machine: its address is not loopback.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_sandbox_on_another_machine_is_controlled_over_plain_http_only_if_that_is_allowed() {
+    // On Linux a connection to 0.0.0.0 reaches this machine, and it is no loopback address.
+    let sandbox = Running::start(&[]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap().replace("127.0.0.1", "0.0.0.0");
+    pg(["sandbox", "clock", "--sandbox", &base]).run().ends(2).says("--plain-http");
+    let allowed = |command: &str| pg(command.split(' ').chain(["--plain-http", "--sandbox", &base])).run();
+    allowed("sandbox clock").ends(0).prints("real time");
+    allowed("sandbox faults add transaction/auth drop-reply").ends(0).prints("drop-reply");
+    allowed("sandbox faults clear nothing").ends(1).says("there is no such fault");
+    let closed = closed_address().replace("127.0.0.1", "0.0.0.0");
+    pg(["sandbox", "clock", "--plain-http", "--sandbox", &closed]).run().ends(3).says("start one with `pg sandbox`");
+    // https stays https.
+    let secure = base.replace("http:", "https:");
+    pg(["sandbox", "clock", "--plain-http", "--sandbox", &secure]).run().ends(3).says("does not speak TLS");
+}
+
+#[test]
+fn callback_addresses_are_registered_listed_and_removed() {
+    let sandbox = Running::start(&["--callback-retries", "2"]);
+    told(&sandbox, "sandbox callbacks destinations").ends(0).says("no destinations are registered");
+    told(&sandbox, "sandbox callbacks register http://10.0.0.1/").ends(2).says("private networks are disabled");
+    told(&sandbox, "sandbox callbacks register http://127.0.0.1:9/ --account mian").ends(2).says("name of an account");
+    told(&sandbox, "sandbox callbacks register http://127.0.0.1:9/hook --kind checkout --retries 4")
+        .ends(0)
+        .prints("checkout")
+        .prints("http://127.0.0.1:9/hook");
+    told(&sandbox, "sandbox callbacks register http://127.0.0.1:9/both --account strict").ends(0);
+    let all = json_of(&sandbox, "sandbox callbacks destinations");
+    let shown: Vec<_> =
+        all.as_array().unwrap().iter().map(|one| (&one["merchant"], &one["kind"], &one["retries"])).collect();
+    assert_eq!(
+        shown,
+        [
+            (&json!("main"), &json!("checkout"), &json!(4)),
+            (&json!("strict"), &json!("account-updater"), &json!(2)),
+            (&json!("strict"), &json!("checkout"), &json!(2)),
+        ]
+    );
+    let id = all[0]["id"].as_str().unwrap();
+    told(&sandbox, &format!("sandbox callbacks unregister {id}")).ends(0).prints("strict");
+    told(&sandbox, &format!("sandbox callbacks unregister {id}")).ends(1).says("there is no such destination");
+    told(&sandbox, "sandbox callbacks unregister").ends(0).prints("go to the URLs of the requests");
+}
+
 #[test]
 fn what_is_not_a_sandbox_is_told() {
     let closed = closed_address();
@@ -186,7 +242,7 @@ fn what_is_not_a_sandbox_is_told() {
     let (ended, request) = answer("404 Not Found", "text/html", "<h1>nginx</h1>");
     ended.ends(3).says("is not a pg sandbox: /_sandbox/callbacks?limit=50 returned HTTP 404 (text/html)");
     assert!(request.to_ascii_lowercase().contains("authorization: bearer canary0token"), "{request}");
-    let old = r#"{"error":"no such call; known are merchants"}"#;
+    let old = r#"{"error":"whatever","code":"no-such-call"}"#;
     answer("404 Not Found", "application/json", old).0.ends(1).says("is probably older than this pg");
     let token = r#"{"error":"give the control token"}"#;
     answer("401 Unauthorized", "application/json", token)

@@ -262,6 +262,40 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
     assert_eq!(listening.next()["claims"], "a callback that can't be read");
 }
 
+/// The requests name another address: the listener has registered its own, and gets each callback again until its shop takes it.
+#[test]
+#[cfg(unix)]
+fn a_registered_listener_gets_the_callbacks_whatever_the_requests_name() {
+    let sandbox = Running::start(&[]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
+    let (target, came) = shop_that_answers(&["503 Service Unavailable", "204 No Content"]);
+    let command = words(&format!("listen --port 0 --json --register --sandbox {base} --forward-to {target}"));
+    let mut listening = Listening::start(sandbox.with_account(command, "main"));
+    let control = |command: &str| -> Value {
+        let ended = pg(command.split(' ').chain(["--json", "--sandbox", base])).run().ends(0);
+        serde_json::from_str(&ended.out).unwrap()
+    };
+    let registered = control("sandbox callbacks destinations");
+    assert_eq!(registered.as_array().unwrap().len(), 2, "{registered}");
+    let elsewhere = "http://127.0.0.1:9/elsewhere";
+    pg(["trigger", "checkout", "--sandbox", base, "--callback-url", elsewhere, "--json"]).run().ends(0);
+    let told = listening.next();
+    assert_eq!((&told["forwarded"]["status"], &told["forwarded"]["acknowledged"]), (&503.into(), &false.into()));
+    let pending = control("sandbox callbacks")[0].clone();
+    assert_eq!((&pending["status"], &pending["retriesLeft"]), (&"pending".into(), &4.into()));
+    assert_eq!(pending["requestedUrl"], elsewhere);
+    // The pause before the retry passes on the sandbox's clock.
+    control("sandbox clock advance 10s");
+    assert_eq!(listening.next()["forwarded"]["acknowledged"], true);
+    let body = |request: String| request.split_once("\r\n\r\n").unwrap().1.to_owned();
+    assert_eq!(body(came.recv().unwrap()), body(came.recv().unwrap()));
+    assert!(Command::new("kill").args(["-INT", &listening.child.id().to_string()]).status().unwrap().success());
+    assert_eq!(listening.child.wait().unwrap().code(), Some(0));
+    assert_eq!(control("sandbox callbacks destinations"), serde_json::json!([]));
+    words("listen --port 0 --register no-such-account --sandbox").arg(base).run().ends(2).says("name of an account");
+    words("listen --port 0 --retries 3").run().ends(2).says("--register");
+}
+
 #[test]
 fn what_keeps_it_from_listening_is_one_line() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,5 +1,7 @@
 //! What the sandbox posts to merchants by itself (spec 1 §6, spec 3 §6), and the journal of it.
 
+use std::time::Duration;
+
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -57,6 +59,9 @@ pub struct Callback {
     pub about: String,
     /// Where it goes.
     pub url: String,
+    /// The URL that the request named, if the callback goes to a registered destination instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_url: Option<String>,
     /// The content type of its body.
     pub content_type: String,
     /// The length of its body.
@@ -67,6 +72,9 @@ pub struct Callback {
     pub due: Timestamp,
     /// How often it is still to be sent.
     pub deliveries_left: u32,
+    /// How often it is sent again if it is not acknowledged.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries_left: u32,
     /// How often it was sent.
     pub attempts: u32,
     /// What came of the last attempt.
@@ -82,6 +90,10 @@ pub struct Callback {
 impl Callback {
     /// The index column for [`crate::store::Query::at_most`]: when a pending callback is due.
     pub const DUE: &'static str = "due";
+    /// The most retries of a callback (assumption 345).
+    pub const MOST_RETRIES: u32 = 9;
+    /// The pause before the first retry, on the sandbox's clock; each further pause is twice as long (assumption 345).
+    const FIRST_PAUSE: Duration = Duration::from_secs(10);
 
     /// Whether a process is sending it at this real time.
     #[must_use]
@@ -89,18 +101,26 @@ impl Callback {
         self.claimed_until.is_some_and(|until| real_now < until)
     }
 
-    /// Notes what came of an attempt. A callback that is to come again does so at once.
+    /// Records the result of an attempt. A callback that is to be sent twice is sent again at once; one that was not acknowledged
+    /// is sent again after a pause, as long as it has retries left.
     pub fn attempted(&mut self, now: Timestamp, result: Result<StatusCode, String>) {
         self.claimed_until = None;
         self.attempts = self.attempts.saturating_add(1);
         self.deliveries_left = self.deliveries_left.saturating_sub(1);
         let delivered = matches!(&result, Ok(status) if status.is_success());
-        self.status = match (self.deliveries_left, delivered) {
-            (1.., _) => CallbackStatus::Pending,
-            (0, true) => CallbackStatus::Delivered,
-            (0, false) => CallbackStatus::Failed,
-        };
         self.due = now;
+        self.status = match (self.deliveries_left, delivered, self.retries_left) {
+            (1.., _, _) => CallbackStatus::Pending,
+            (0, true, _) => CallbackStatus::Delivered,
+            (0, false, 0) => CallbackStatus::Failed,
+            (0, false, 1..) => {
+                self.retries_left -= 1;
+                self.deliveries_left = 1;
+                let doublings = self.attempts.saturating_sub(1).min(Self::MOST_RETRIES);
+                self.due = now.plus(Self::FIRST_PAUSE * 2_u32.pow(doublings));
+                CallbackStatus::Pending
+            }
+        };
         self.last = Some(match result {
             Ok(status) => Delivery { at: now, status: Some(status.as_u16()), error: None },
             Err(error) => Delivery { at: now, status: None, error: Some(error) },
@@ -111,6 +131,7 @@ impl Callback {
     pub fn give_up(&mut self, now: Timestamp, reason: &str) {
         self.status = CallbackStatus::Failed;
         self.deliveries_left = 0;
+        self.retries_left = 0;
         self.last = Some(Delivery { at: now, status: None, error: Some(reason.to_owned()) });
     }
 
@@ -127,16 +148,24 @@ impl Callback {
             "kind": self.kind,
             "about": self.about,
             "url": pg_model::mask::text(&self.url),
+            "requestedUrl": self.requested_url.as_deref().map(pg_model::mask::text),
             "contentType": self.content_type,
             "bodyBytes": self.body_bytes,
             "status": self.status,
             "due": self.due.to_string(),
             "deliveriesLeft": self.deliveries_left,
+            "retriesLeft": self.retries_left,
             "attempts": self.attempts,
             "lastResult": last,
             "created": self.created.to_string(),
         })
     }
+}
+
+// serde gives a reference.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl StoredRecord for Callback {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     clock::Clock,
-    records::CallbackBehaviour,
+    records::{CallbackBehaviour, CallbackDestination},
     store::{Kind, StoredRecord},
     timestamp::Timestamp,
     vault::Sealed,
@@ -26,6 +26,8 @@ impl Meta {
     pub const KEY_CHECK: &'static str = "key-check";
     /// The name of the list of callbacks that misbehave.
     pub const CALLBACK_BEHAVIOUR: &'static str = "callback-behaviour";
+    /// The name of the list of registered callback destinations.
+    pub const CALLBACK_DESTINATIONS: &'static str = "callback-destinations";
 
     /// The clock's state.
     #[must_use]
@@ -39,6 +41,13 @@ impl Meta {
     pub fn callback_behaviour(list: &[CallbackBehaviour]) -> Self {
         let value = serde_json::to_value(list).expect("names and numbers are JSON");
         Self { key: Self::CALLBACK_BEHAVIOUR.to_owned(), value }
+    }
+
+    /// The list of registered callback destinations.
+    #[must_use]
+    pub fn callback_destinations(list: &[CallbackDestination]) -> Self {
+        let value = serde_json::to_value(list).expect("names and numbers are JSON");
+        Self { key: Self::CALLBACK_DESTINATIONS.to_owned(), value }
     }
 
     /// The name of the times of an account's requests in the last minute.

@@ -312,7 +312,8 @@ fn the_control_interface_shows_merchants_cards_and_the_clock() {
     assert_eq!(
         serde_json::from_str::<Value>(&wrong).unwrap(),
         json!({
-            "error": "give one of advanceSeconds, set and speed"
+            "error": "give one of advanceSeconds, set and speed",
+            "code": "invalid"
         })
     );
     assert_eq!(get(&mut sandbox, "/_sandbox/nothing").0, 404);

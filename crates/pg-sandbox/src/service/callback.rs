@@ -8,7 +8,10 @@ use http::StatusCode;
 use super::{Context, Refusal};
 use crate::{
     outgoing::{Outgoing, Target},
-    records::{Callback, CallbackBehaviour, CallbackBody, CallbackKind, CallbackStatus, Meta, Misbehaviour},
+    records::{
+        Callback, CallbackBehaviour, CallbackBody, CallbackDestination, CallbackKind, CallbackStatus, Meta,
+        Misbehaviour,
+    },
     store::{Query, StoreError},
     timestamp::Timestamp,
 };
@@ -48,21 +51,30 @@ pub(crate) fn check(context: &Context<'_>, kind: CallbackKind, url: &str) -> Res
     }
 }
 
-/// Schedules a callback at `now`: it is sent once, as soon as the request that causes it is
-/// durable, unless the behaviour of callbacks was changed.
+/// Schedules a callback at `now`: it is sent as soon as the request that causes it is durable, unless the behaviour of callbacks
+/// was changed. It is sent again only if it is not acknowledged and retries are configured (assumption 345). A registered
+/// destination receives it in place of the URL of the request (assumption 346).
 pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Timestamp) -> Result<(), StoreError> {
     let misbehaviour = next_misbehaviour(context)?;
+    let destination = destination(context, new.merchant, new.kind)?;
+    let retries = destination.as_ref().map_or(context.settings.callback_retries, |found| found.retries);
+    let (url, requested_url) = match destination {
+        Some(found) if found.url != new.url => (found.url, Some(new.url.to_owned())),
+        _ => (new.url.to_owned(), None),
+    };
     let key = context.keys.record(now);
     let mut callback = Callback {
         merchant: new.merchant.to_owned(),
         kind: new.kind,
         about: new.about.to_owned(),
-        url: new.url.to_owned(),
+        url,
+        requested_url,
         content_type: new.content_type.to_owned(),
         body_bytes: u64::try_from(new.body.len()).unwrap_or(u64::MAX),
         status: CallbackStatus::Pending,
         due: misbehaviour.map_or(now, |told| now.plus(told.delay())),
         deliveries_left: misbehaviour.map_or(1, Misbehaviour::deliveries),
+        retries_left: retries.min(Callback::MOST_RETRIES),
         attempts: 0,
         last: None,
         claimed_until: None,
@@ -172,4 +184,25 @@ fn next_misbehaviour(context: &mut Context<'_>) -> Result<Option<Misbehaviour>, 
     list.retain(|behaviour| behaviour.times > 0);
     set_behaviour(context, &list)?;
     Ok(Some(misbehaviour))
+}
+
+/// The registered destinations.
+pub(crate) fn destinations(context: &mut Context<'_>) -> Result<Vec<CallbackDestination>, StoreError> {
+    let known = context.records.get::<Meta>(Meta::CALLBACK_DESTINATIONS)?;
+    Ok(known.and_then(|meta| serde_json::from_value(meta.value).ok()).unwrap_or_default())
+}
+
+/// Changes the registered destinations.
+pub(crate) fn set_destinations(context: &mut Context<'_>, list: &[CallbackDestination]) -> Result<(), StoreError> {
+    context.records.put(&Meta::callback_destinations(list))
+}
+
+/// The destination of an account's callbacks of a kind, if one is registered.
+pub(crate) fn destination(
+    context: &mut Context<'_>,
+    merchant: &str,
+    kind: CallbackKind,
+) -> Result<Option<CallbackDestination>, StoreError> {
+    let all = destinations(context)?;
+    Ok(all.into_iter().find(|one| one.merchant == merchant && one.kind == kind))
 }

@@ -12,6 +12,7 @@ mod access;
 mod batches;
 mod callbacks;
 mod clock;
+mod destinations;
 mod faults;
 mod listing;
 mod lists;
@@ -91,6 +92,10 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
         (&Method::GET, ["callbacks", "behaviour"]) => callbacks::behaviour(context),
         (&Method::POST, ["callbacks", "behaviour"]) => callbacks::misbehave(context, request),
         (&Method::DELETE, ["callbacks", "behaviour"]) => callbacks::behave(context),
+        (&Method::GET, ["callbacks", "destinations"]) => destinations::list(context),
+        (&Method::POST, ["callbacks", "destinations"]) => destinations::register(context, request),
+        (&Method::DELETE, ["callbacks", "destinations"]) => destinations::clear(context),
+        (&Method::DELETE, ["callbacks", "destinations", id]) => destinations::remove(context, id),
         (&Method::POST, ["callbacks", id, "redeliver"]) => callbacks::redeliver(context, id),
         (&Method::GET, ["addresses"]) => Ok(shown(addresses::view())),
         (method, known) => match (method, known, known.first().and_then(|name| List::named(name))) {
@@ -104,7 +109,7 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
 fn not_accepted(segments: &[&str]) -> Answer {
     match accepted(segments) {
         Some((reason, methods)) => Answer { allow: Some(methods), ..error(StatusCode::METHOD_NOT_ALLOWED, reason) },
-        None => error(StatusCode::NOT_FOUND, NO_SUCH_CALL),
+        None => coded(StatusCode::NOT_FOUND, "no-such-call", NO_SUCH_CALL),
     }
 }
 
@@ -116,8 +121,8 @@ fn accepted(segments: &[&str]) -> Option<(&'static str, &'static str)> {
     const READ: (&str, &str) = ("only GET is accepted here", "GET, HEAD");
     Some(match segments {
         ["clock"] => ("only GET and POST are accepted here", "GET, HEAD, POST"),
-        ["faults", _] => ("only DELETE is accepted here", "DELETE"),
-        ["faults"] | ["cards", "updater"] | ["callbacks", "behaviour"] => {
+        ["faults", _] | ["callbacks", "destinations", _] => ("only DELETE is accepted here", "DELETE"),
+        ["faults"] | ["cards", "updater"] | ["callbacks", "behaviour" | "destinations"] => {
             ("only GET, POST and DELETE are accepted here", "GET, HEAD, POST, DELETE")
         }
         ["merchants" | "cards" | "addresses"] => READ,
@@ -131,6 +136,18 @@ fn shown(value: Value) -> Answer {
     Answer { status: StatusCode::OK, shown: value, link: None, allow: None }
 }
 
+/// A refused call. Programs read the code, people the reason.
 fn error(status: StatusCode, reason: &str) -> Answer {
-    Answer { status, shown: json!({ "error": reason }), link: None, allow: None }
+    let code = match status {
+        StatusCode::UNAUTHORIZED => "no-token",
+        StatusCode::FORBIDDEN => "forbidden",
+        StatusCode::NOT_FOUND => "no-such-entry",
+        StatusCode::METHOD_NOT_ALLOWED => "no-such-method",
+        _ => "invalid",
+    };
+    coded(status, code, reason)
+}
+
+fn coded(status: StatusCode, code: &str, reason: &str) -> Answer {
+    Answer { status, shown: json!({ "error": reason, "code": code }), link: None, allow: None }
 }

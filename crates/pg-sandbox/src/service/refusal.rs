@@ -126,7 +126,9 @@ impl Refusal {
                 });
                 Reply::encoded(status, Encoding::Xml, pg_model::encode(&record, Encoding::Xml))
             }
-            ResponseFormat::Control => return Reply::json(status, &json!({ "error": self.message })),
+            ResponseFormat::Control => {
+                return Reply::json(status, &json!({ "error": self.message, "code": self.code }));
+            }
             ResponseFormat::Page => Reply::page(status, page::failure(&self.code, &self.message)),
             ResponseFormat::Plain => Reply::text(status, &self.message),
         };

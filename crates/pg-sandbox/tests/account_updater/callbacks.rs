@@ -1,6 +1,6 @@
 //! The callback of a finished batch (spec 1 §6; assumption 76), and what it can be told to do.
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::account_updater::desk::{A, Desk, HOOK, PLAIN, body};
@@ -123,7 +123,7 @@ fn it_can_be_sent_again() {
     desk.sandbox.delivered(desk.now, &under_way[0].id, Ok(StatusCode::OK));
     desk.deliver(200);
     assert!(desk.due().is_empty());
-    let missing = desk.control(http::Method::POST, "callbacks/none/redeliver", "");
+    let missing = desk.control(Method::POST, "callbacks/none/redeliver", "");
     assert_eq!(missing.0, 404);
 }
 
@@ -224,4 +224,96 @@ fn it_is_guarded_also_when_the_name_has_been_resolved() {
         let outgoing = desk.deliver(200);
         assert_eq!(outgoing.admits(address.parse().unwrap()).is_ok(), admitted, "{url} {address}");
     }
+}
+
+// spec: 1 §6, A345: A callback that is not acknowledged is sent again only where retries are configured.
+#[test]
+fn retries_are_bounded_and_their_pauses_double() {
+    let mut desk = Desk::with_settings(|settings| settings.callback_retries(3));
+    finished(&mut desk);
+    let first = desk.deliver(500);
+    for (attempt, pause) in [(1, 10), (2, 20), (3, 40)] {
+        let newest = desk.newest();
+        assert_eq!((&newest["status"], &newest["attempts"]), (&json!("pending"), &json!(attempt)));
+        assert_eq!(newest["retriesLeft"], 3 - attempt);
+        desk.wait(pause - 1);
+        assert!(desk.due().is_empty(), "retry {attempt}");
+        assert_eq!(desk.sandbox.next_due(), Some(desk.now.plus(std::time::Duration::from_secs(1))));
+        desk.wait(1);
+        let again = desk.deliver(503);
+        assert_eq!((&again.id, body(&again)), (&first.id, body(&first)));
+    }
+    desk.wait(86_400);
+    assert!(desk.due().is_empty());
+    let newest = desk.newest();
+    assert_eq!((&newest["status"], &newest["attempts"]), (&json!("failed"), &json!(4)));
+    assert_eq!((&newest["retriesLeft"], &newest["lastResult"]["status"]), (&json!(0), &json!(503)));
+
+    // An acknowledgement ends it, and a failure that was ordered is not retried.
+    finished(&mut desk);
+    desk.deliver(500);
+    desk.wait(10);
+    desk.deliver(204);
+    desk.wait(86_400);
+    assert!(desk.due().is_empty());
+    assert_eq!((&desk.newest()["status"], &desk.newest()["attempts"]), (&json!("delivered"), &json!(2)));
+    desk.tell("callbacks/behaviour", r#"{"kind": "fail"}"#);
+    finished(&mut desk);
+    desk.wait(86_400);
+    assert!(desk.due().is_empty());
+    // More than the most counts as the most.
+    let mut desk = Desk::with_settings(|settings| settings.callback_retries(1_000_000));
+    finished(&mut desk);
+    desk.deliver(500);
+    assert_eq!(desk.newest()["retriesLeft"], 8);
+}
+
+// spec: 1 §6, A346: A registered destination receives the callbacks of its account and kind in place of the URL of the request.
+#[test]
+fn a_registered_destination_receives_the_callbacks_of_its_account_and_kind() {
+    let mut desk = Desk::new();
+    let url = "http://127.0.0.1:8490/abc";
+    let asked = |merchant: &str, kind: &str, url: &str| {
+        json!({ "merchant": merchant, "kind": kind, "url": url, "retries": 2 }).to_string()
+    };
+    for (merchant, kind, url, problem) in [
+        ("unknown", "checkout", url, "merchant must be the name of an account"),
+        ("main", "account-updater", "http://10.0.0.1/", "callbacks to private networks are disabled"),
+        ("main", "account-updater", "http://169.254.169.254/", "never go to link-local"),
+        ("main", "sms", url, "kind is account-updater or checkout"),
+    ] {
+        let (status, wrong) = desk.control(Method::POST, "callbacks/destinations", &asked(merchant, kind, url));
+        assert_eq!((status.as_u16(), &wrong["code"]), (400, &json!("invalid")));
+        assert!(wrong["error"].as_str().unwrap().contains(problem), "{wrong}");
+    }
+    // Of another account and of another kind: they change nothing here.
+    desk.tell("callbacks/destinations", &asked("other", "account-updater", "http://127.0.0.1:1/"));
+    desk.tell("callbacks/destinations", &asked("main", "checkout", "http://127.0.0.1:1/"));
+    finished(&mut desk);
+    assert_eq!(desk.deliver(200).request.uri(), HOOK);
+    desk.tell("callbacks/destinations", &asked("main", "account-updater", "http://127.0.0.1:2/"));
+    let registered = desk.tell("callbacks/destinations", &asked("main", "account-updater", url));
+    assert_eq!(desk.get("callbacks/destinations").1.as_array().unwrap().len(), 3, "the later one replaces the earlier");
+    finished(&mut desk);
+    assert_eq!(desk.deliver(500).request.uri(), url);
+    let newest = desk.newest();
+    assert_eq!((&newest["url"], &newest["requestedUrl"]), (&json!(url), &json!(HOOK)));
+    assert_eq!((&newest["status"], &newest["retriesLeft"]), (&json!("pending"), &json!(1)));
+    desk.wait(10);
+    desk.deliver(200);
+
+    // A request that names no URL gets no callback, as the documents say.
+    let key = desk.token(PLAIN, "c");
+    desk.request(&[&key], "");
+    desk.wait(120);
+    assert!(desk.due().is_empty());
+    let path = format!("callbacks/destinations/{}", registered["id"].as_str().unwrap());
+    assert_eq!(desk.control(Method::DELETE, &path, "").0, 200);
+    let (status, gone) = desk.control(Method::DELETE, &path, "");
+    assert_eq!((status.as_u16(), &gone["code"]), (404, &json!("no-such-entry")));
+    finished(&mut desk);
+    assert_eq!(desk.deliver(200).request.uri(), HOOK);
+    assert_eq!(desk.control(Method::DELETE, "callbacks/destinations", "").1, json!([]));
+    assert_eq!(desk.control(Method::PUT, "callbacks/destinations", "").0, 405);
+    assert_eq!(desk.get("nothing").1["code"], "no-such-call");
 }

@@ -43,6 +43,11 @@ impl Desk {
         Self::over(pg_stores::sandbox_with(settings, [0; 32]))
     }
 
+    /// With other settings of the sandbox.
+    pub(crate) fn with_settings(change: impl Fn(Settings) -> Settings) -> Self {
+        Self::over(pg_stores::sandbox_with(change(Settings::default()), [0; 32]))
+    }
+
     fn over(sandbox: Sandbox) -> Self {
         let merchant = sandbox.settings().merchants.by_name("main").unwrap().clone();
         Self { sandbox, merchant, now: Timestamp::parse("2026-05-04T10:00:00Z").unwrap() }

@@ -62,6 +62,11 @@ impl Addresses {
         self.names.get(token).copied().unwrap_or("unknown")
     }
 
+    /// The address with this name.
+    pub(super) fn url(&self, name: &str) -> Option<&str> {
+        self.endpoints.iter().find(|(_, known, _)| *known == name).map(|(endpoint, ..)| endpoint.url())
+    }
+
     /// Tells people where to point what; with `json` the first line of output tells programs.
     ///
     /// # Errors

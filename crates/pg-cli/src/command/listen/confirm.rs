@@ -14,7 +14,8 @@ use pg_model::{ApiRequest, CardNumber, Cv2, Encoding, Record, UpdatedCard, json,
 use super::event::Event;
 use crate::{account::Details, failure::Failure, output, refusal};
 
-/// The accounts by which news are confirmed, as far as they are known. They keep to the throttle, and stop before a lockout.
+/// The clients that confirm what came in, as far as their accounts are known. They keep to the throttle, and stop before a lockout. If
+/// both services are known, it is one client: they share its throttle, its stop and its connections.
 pub(super) struct Confirming {
     gateway: Result<Client, String>,
     enterprise: Result<Client, String>,
@@ -22,8 +23,16 @@ pub(super) struct Confirming {
 
 impl Confirming {
     pub(super) fn new(details: &Details, deadline: Duration) -> Self {
-        let client = |kind| client(details.account(kind, Encoding::Json), deadline);
-        Self { gateway: client(AuthScheme::Signed), enterprise: client(AuthScheme::Enterprise) }
+        let client = |account| client(account, deadline);
+        let enterprise = details.account(AuthScheme::Enterprise, Encoding::Json);
+        let gateway = details.account(AuthScheme::Signed, Encoding::Json);
+        if enterprise.is_ok()
+            && let Ok(account) = gateway
+        {
+            let both = client(details.with_enterprise(account));
+            return Self { gateway: both.clone(), enterprise: both };
+        }
+        Self { gateway: client(gateway), enterprise: client(enterprise) }
     }
 
     /// Says what can't be confirmed.

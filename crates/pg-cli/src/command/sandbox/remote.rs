@@ -5,8 +5,10 @@ mod batches;
 mod callbacks;
 mod cards;
 mod clock;
+pub(in crate::command) mod destinations;
 mod faults;
 mod list;
+mod meant;
 mod open;
 
 use serde_json::Value;

@@ -38,10 +38,20 @@ impl Serve for GetToken {
         }
         check_country(&self)?;
         let amount = total(&items, &currency)?;
-        let callback_url = given(self.callback_url.as_ref());
-        if let Some(url) = &callback_url {
-            callback::check(context, CallbackKind::Checkout, url)?;
-        }
+        let callback_url = match given(self.callback_url.as_ref()) {
+            Some(url) => {
+                callback::check(context, CallbackKind::Checkout, &url)?;
+                Some(url)
+            }
+            // Spec 3 §2: URLs as supplied or defaulted.
+            None => {
+                let default = callback::destination(context, &merchant.name, CallbackKind::Checkout)?;
+                default.map(|found| {
+                    context.basis.assume(346);
+                    found.url
+                })
+            }
+        };
         let redemption_redirect_url = page(self.redemption_redirect_url.as_ref(), "redemption_redirect_url")?;
         let applet = applet(given(self.applet.as_ref()), merchant)?;
         let options = options(&self, merchant)?;

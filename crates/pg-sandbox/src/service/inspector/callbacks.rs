@@ -66,9 +66,11 @@ fn entry(_: &mut Context<'_>, callback: Shown<'_>) -> Result<Html, Refusal> {
         .quoted("Tells of", &callback.text("kind"))
         .fact("About", about)
         .quoted("Goes to", &callback.text("url"))
+        .quoted("In place of", &callback.text("requestedUrl"))
         .fact("Due", callback.time("due"))
         .quoted("Sent", &times(callback.count("attempts")))
         .quoted("Still to be sent", &callback.text("deliveriesLeft"))
+        .quoted("Retries left", &callback.text("retriesLeft"))
         .fact("Last answer", result)
         .fact("Last sent", last.time("at"))
         .quoted("Account", &callback.text("merchant"));
@@ -104,7 +106,22 @@ pub(super) fn behaviour(context: &mut Context<'_>, entered: Option<&form::Form>)
     let table =
         Table::new("In the order in which they meet it", &["The callback", "Seconds late", "Callbacks"]).rows(rows);
     Ok(view::section("What the next callbacks do", table.or("They arrive once and in time.").put(forget))
+        .put(view::section("Registered destinations", destinations(context)?))
         .put(view::section("Tell the next ones", telling(entered))))
+}
+
+/// Addresses that receive callbacks in place of those that requests name.
+fn destinations(context: &mut Context<'_>) -> Result<Html, Refusal> {
+    let all = calls::get(context, "callbacks/destinations")?;
+    let rows: Vec<_> = Shown(&all)
+        .entries()
+        .map(|one| {
+            let [account, kind, url, retries] = ["merchant", "kind", "url", "retries"].map(|name| one.text(name));
+            [view::quoted(&account), Html::of(&kind), view::quoted(&url), Html::of(&retries)]
+        })
+        .collect();
+    let table = Table::new("They replace the URLs of requests", &["Account", "Callbacks", "Address", "Retries"]);
+    Ok(table.rows(rows).or("None: callbacks go to the URLs of the requests."))
 }
 
 fn telling(entered: Option<&form::Form>) -> Html {

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{entries, print, print_list, segment, text, whole};
+use super::{
+    destinations::{self, Kind},
+    entries, print, print_list, segment, text, whole,
+};
 use crate::{
     control::{Control, SandboxFlags},
     duration,
@@ -13,7 +16,7 @@ use crate::{
     table::table,
 };
 
-/// Lists callbacks with their attempts, redelivers one, and makes the next ones fail, come late or come twice
+/// Lists callbacks with their attempts, redelivers one, registers where they go, and makes the next ones fail, come late or twice
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -23,6 +26,7 @@ Examples:
   pg sandbox callbacks show ID                   one, with its body
   pg sandbox callbacks redeliver                 the newest again
   pg sandbox callbacks misbehave late --by 10m   the next one comes ten minutes late
+  pg sandbox callbacks register http://127.0.0.1:8000/hook --retries 5
   pg sandbox callbacks reset"
 )]
 pub(crate) struct Arguments {
@@ -72,6 +76,35 @@ Examples:
     },
     /// Lets all callbacks come as usual again
     Reset,
+    /// Registers an address that receives an account's callbacks in place of those that requests name
+    #[command(after_help = "\
+Examples:
+  pg sandbox callbacks register http://127.0.0.1:8000/hook --kind checkout
+  pg sandbox callbacks register http://127.0.0.1:8000/hook --account strict --retries 5
+
+A checkout whose request names no callback_url uses it too. `pg listen --register` does the same for its own addresses.")]
+    Register {
+        /// The address; the rules for callbacks apply to it
+        #[arg(value_name = "URL")]
+        url: String,
+        /// The account
+        #[arg(long, value_name = "NAME", default_value = "main")]
+        account: String,
+        /// Only callbacks of this kind; without it, of both
+        #[arg(long, value_name = "KIND", value_enum)]
+        kind: Option<Kind>,
+        /// How often a callback that is not acknowledged is sent again: after 10 seconds, then after twice the pause each time
+        #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(0..=9))]
+        retries: Option<u32>,
+    },
+    /// Lists the registered addresses
+    Destinations,
+    /// Removes a registered address, or all of them
+    Unregister {
+        /// The destination's id; without it, all
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -98,6 +131,11 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
             told(&control.post("callbacks/behaviour", &asked).await?, json)
         }
         Some(What::Reset) => told(&control.delete("callbacks/behaviour").await?, json),
+        Some(What::Register { url, account, kind, retries }) => {
+            destinations::set(&control, &account, kind, &url, retries, json).await
+        }
+        Some(What::Destinations) => destinations::list(&control, json).await,
+        Some(What::Unregister { id }) => destinations::remove(&control, id, json).await,
     }
 }
 
@@ -146,7 +184,7 @@ async fn list(control: &Control, limit: u32, json: bool) -> Result<(), Failure> 
                     text(&callback["kind"]),
                     text(&callback["about"]),
                     text(&callback["status"]),
-                    text(&callback["attempts"]),
+                    attempts(callback),
                     result(callback),
                     text(&callback["url"]),
                 ]
@@ -161,6 +199,15 @@ async fn list(control: &Control, limit: u32, json: bool) -> Result<(), Failure> 
         }
     }
     Ok(())
+}
+
+/// How often it was sent, and how often it is still sent if it is not acknowledged.
+fn attempts(callback: &Value) -> String {
+    let sent = text(&callback["attempts"]);
+    match callback["retriesLeft"].as_u64() {
+        Some(left @ 1..) if callback["status"] == "pending" => format!("{sent}, {left} left"),
+        _ => sent,
+    }
 }
 
 /// The answer to the last attempt.

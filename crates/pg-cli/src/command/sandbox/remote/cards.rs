@@ -3,7 +3,7 @@
 use pg_model::CardRetrievalCode;
 use serde_json::{Value, json};
 
-use super::{print, print_list, text};
+use super::{meant, print, print_list, text};
 use crate::{
     control::{Control, SandboxFlags},
     failure::Failure,
@@ -54,6 +54,8 @@ Examples:
     Answers,
     /// Removes the answers that were set
     Reset,
+    #[command(external_subcommand)]
+    Unknown(Vec<String>),
 }
 
 fn code(text: &str) -> Result<String, String> {
@@ -80,9 +82,15 @@ const SCENARIOS: [(&str, &str); 12] = [
 ];
 
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
+    if let Some(What::Unknown(words)) = &arguments.what {
+        let word = words.first().map_or("", String::as_str);
+        let scenario = crate::suggestion::nearest(word, SCENARIOS.map(|(name, _)| name));
+        let meant = scenario.map(|scenario| format!("pg sandbox cards --scenario {scenario}"));
+        return Err(meant::unknown::<What>("cards", words, meant));
+    }
     let control = Control::new(&arguments.at)?;
     match arguments.what {
-        None => list(&control, arguments.scenario.as_deref(), json).await,
+        None | Some(What::Unknown(_)) => list(&control, arguments.scenario.as_deref(), json).await,
         Some(What::Answer { card, code }) => {
             let number = card.bytes().all(|byte| byte.is_ascii_digit()) && (12..=19).contains(&card.len());
             let name = if number { "cardNumber" } else { "cardKey" };

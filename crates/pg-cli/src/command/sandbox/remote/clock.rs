@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{print, text};
+use super::{meant, print, text};
 use crate::{
     control::{Control, SandboxFlags},
     duration,
@@ -62,6 +62,18 @@ enum What {
     Freeze,
     /// Lets the clock run in real time again
     Resume,
+    #[command(external_subcommand)]
+    Unknown(Vec<String>),
+}
+
+/// The command that a word without a subcommand belongs to.
+fn meant_by(word: &str) -> Option<String> {
+    let verb = match word {
+        _ if duration::parse(word).is_ok() => "advance",
+        _ if word.contains('T') && word.starts_with(|first: char| first.is_ascii_digit()) => "set",
+        _ => return None,
+    };
+    Some(format!("pg sandbox clock {verb} {word}"))
 }
 
 fn factor(text: &str) -> Result<f64, String> {
@@ -72,9 +84,12 @@ fn factor(text: &str) -> Result<f64, String> {
 }
 
 pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure> {
+    if let Some(What::Unknown(words)) = &arguments.what {
+        return Err(meant::unknown::<What>("clock", words, words.first().and_then(|word| meant_by(word))));
+    }
     let control = Control::new(&arguments.at)?;
     let change = match arguments.what.unwrap_or(What::Show) {
-        What::Show => None,
+        What::Show | What::Unknown(_) => None,
         What::Advance { by } => Some(json!({ "advanceSeconds": seconds(by) })),
         What::Set { time } => Some(json!({ "set": time })),
         What::Speed { factor } => Some(json!({ "speed": factor })),

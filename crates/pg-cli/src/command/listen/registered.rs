@@ -1,0 +1,59 @@
+//! `--register`: the callback addresses, registered at a sandbox as long as this command runs.
+
+use std::sync::Mutex;
+
+use super::addresses::Addresses;
+use crate::{
+    command::sandbox::remote::destinations::{self, Kind},
+    control::Control,
+    failure::Failure,
+    output,
+};
+
+/// The addresses that a sandbox sends an account's callbacks to.
+pub(super) struct Registered {
+    control: Control,
+    account: String,
+    retries: u32,
+    ids: Mutex<Vec<String>>,
+}
+
+impl Registered {
+    pub(super) const fn new(control: Control, account: String, retries: u32) -> Self {
+        Self { control, account, retries, ids: Mutex::new(Vec::new()) }
+    }
+
+    /// Registers the addresses for callbacks.
+    ///
+    /// # Errors
+    /// If there is no sandbox, or it refuses them.
+    pub(super) async fn set(&self, addresses: &Addresses) -> Result<(), Failure> {
+        for (kind, name) in [(Kind::AccountUpdater, "updaterCallback"), (Kind::Checkout, "checkoutCallback")] {
+            let Some(url) = addresses.url(name) else { continue };
+            let made = destinations::register(&self.control, &self.account, kind, url, Some(self.retries)).await?;
+            if let Some(id) = made["id"].as_str() {
+                self.ids().push(id.to_owned());
+            }
+        }
+        let (base, account) = (self.control.base().as_str(), output::harmless(&self.account));
+        output::say(&format!("pg: callbacks of account {account} at {base} come here until this command ends"));
+        Ok(())
+    }
+
+    /// Removes what was registered. A sandbox that has ended, or has registered another listener since, has nothing to remove.
+    pub(super) async fn remove(&self) {
+        let ids = std::mem::take(&mut *self.ids());
+        let Ok(known) = self.control.get("callbacks/destinations").await else { return };
+        let is_known = |id: &String| known.as_array().into_iter().flatten().any(|one| one["id"] == id.as_str());
+        for id in ids.into_iter().filter(is_known) {
+            if let Err(failure) = self.control.delete(&destinations::destination(&id)).await {
+                output::warn(&format!("the callback address stays registered: {}", failure.message()));
+            }
+        }
+    }
+
+    fn ids(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        // A list of texts is never half-changed.
+        self.ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,85 @@
+//! `pg sandbox callbacks register|destinations|unregister`: addresses that receive callbacks in place of those that requests name.
+
+use serde_json::{Value, json};
+
+use super::{entries, print, print_list, segment, text};
+use crate::{control::Control, failure::Failure, output, table::table};
+
+/// The kinds of callbacks, as the control interface names them.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::command) enum Kind {
+    /// Finished batches of the account updater
+    AccountUpdater,
+    /// Paid checkouts
+    Checkout,
+}
+
+impl Kind {
+    const ALL: [Self; 2] = [Self::AccountUpdater, Self::Checkout];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::AccountUpdater => "account-updater",
+            Self::Checkout => "checkout",
+        }
+    }
+}
+
+/// Registers an address, and returns the destination as the sandbox shows it.
+///
+/// # Errors
+/// If the sandbox refuses it.
+pub(in crate::command) async fn register(
+    control: &Control,
+    account: &str,
+    kind: Kind,
+    url: &str,
+    retries: Option<u32>,
+) -> Result<Value, Failure> {
+    let mut asked = json!({ "merchant": account, "kind": kind.name(), "url": url });
+    if let Some(retries) = retries {
+        asked["retries"] = retries.into();
+    }
+    control.post("callbacks/destinations", &asked).await
+}
+
+/// Registers an address for one kind of callbacks, or for both.
+pub(super) async fn set(
+    control: &Control,
+    account: &str,
+    kind: Option<Kind>,
+    url: &str,
+    retries: Option<u32>,
+    json: bool,
+) -> Result<(), Failure> {
+    let mut registered = Vec::new();
+    for kind in Kind::ALL.into_iter().filter(|known| kind.is_none_or(|kind| kind == *known)) {
+        registered.push(register(control, account, kind, url, retries).await?);
+    }
+    print(&registered.into(), json, |registered| shown(entries(registered)))
+}
+
+pub(super) async fn list(control: &Control, json: bool) -> Result<(), Failure> {
+    let all = control.get("callbacks/destinations").await?;
+    print_list(&all, json, "pg: no destinations are registered; callbacks go to the URLs of the requests", shown)
+}
+
+pub(super) async fn remove(control: &Control, id: Option<String>, json: bool) -> Result<(), Failure> {
+    let path = id.map_or_else(|| "callbacks/destinations".to_owned(), |id| destination(&id));
+    let left = control.delete(&path).await?;
+    print(&left, json, |left| match entries(left) {
+        [] => "callbacks go to the URLs of the requests".to_owned(),
+        left => shown(left),
+    })
+}
+
+/// The path of one destination.
+pub(in crate::command) fn destination(id: &str) -> String {
+    format!("callbacks/destinations/{}", segment(id))
+}
+
+fn shown(all: &[Value]) -> String {
+    let row = |one: &Value| ["id", "merchant", "kind", "retries", "url"].map(|name| text(&one[name]));
+    let rows: Vec<_> = all.iter().map(row).collect();
+    output::harmless_lines(&table(["ID", "ACCOUNT", "CALLBACKS", "RETRIES", "ADDRESS"], &rows)).into_owned()
+}
