@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::command::{
-    pg::{Ended, words, write_private},
+    pg::{Ended, Started, words, write_private},
     sandbox::Running,
 };
 
@@ -23,20 +23,37 @@ fn json(ended: &Ended) -> Value {
     serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.out))
 }
 
+/// The first survey is what the guide shows, and what it writes is what the service does: to a second survey, and to another sandbox.
 #[test]
 fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
     let folder = tempfile::tempdir().unwrap();
     let cards = folder.path().join("cards.txt");
     write_private(&cards, CARDS);
     let cards = cards.display().to_string();
-    for (dialect, code) in [("six-hundreds", "207"), ("not-found", "125"), ("terse", "197")] {
+    let mut printed = words("survey --plan").run().ends(0).out;
+    for (dialect, code, differences) in [("six-hundreds", "207", 17), ("not-found", "125", 13), ("terse", "197", 24)] {
         let own = folder.path().join(format!("{dialect}.toml")).display().to_string();
         let sandbox = Running::start(&["--dialect", dialect]);
-        let first = survey(&sandbox, "main", &format!("--with-payments --cards {cards} --write {own} --json")).ends(0);
+        let base = sandbox.facts["baseUrl"].as_str().unwrap();
+        let first = survey(&sandbox, "main", &format!("--with-payments --cards {cards} --write {own}")).ends(0);
         let first = first.hides(&["4000000000001000", "4000000000002008"]);
-        let report = json(&first);
+        let first = first.prints(&format!("Differs from the dialect \"sandbox\" ({differences})\n"));
+        printed.push_str(&first.out.replace(base, "https://staging.example"));
+        let throttle = std::fs::read_to_string(format!("{own}.throttle")).unwrap();
+        assert!(throttle.contains("account throttle"), "{throttle}");
+
+        let again = format!("--with-payments --cards {cards} --against {own}");
+        let second = survey(&sandbox, "main", &again).ends(0).prints("As the dialect \"surveyed\" says (41)");
+        assert!(!second.out.contains("Differs from"), "{dialect}: {}", second.out);
+        printed.push_str(&second.out);
+        let copy = Running::start(&["--dialect", &own]);
+        let third = survey(&copy, "main", &format!("{again} --json")).ends(0);
+        assert_eq!(json(&third)["differences"], 0, "{dialect}: {}", third.out);
+
+        let with_evidence = format!("--with-payments --cards {cards} --against sandbox --json");
+        let report = json(&survey(&sandbox, "main", &with_evidence).ends(1));
         assert_eq!((&report["ending"], &report["comparedWith"]), (&"complete".into(), &"sandbox".into()));
-        assert!(report["differences"].as_u64().unwrap() >= 8, "{dialect}: {}", report["differences"]);
+        assert_eq!(report["differences"], differences);
         let findings = report["findings"].as_array().unwrap();
         let of = |point: &str| findings.iter().find(|finding| finding["point"] == point).unwrap();
         let used = of("duplicate-unique-reference");
@@ -46,18 +63,12 @@ fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
         let question = &of("lookup.immediate")["question"];
         let number = question["number"].as_u64().unwrap();
         assert_eq!(question["at"], format!("docs/reference/questions.md#{number}-what-a-lookup-sees"));
-
-        let throttle = std::fs::read_to_string(format!("{own}.throttle")).unwrap();
-        assert!(throttle.contains("account throttle"), "{throttle}");
-
-        // What was written is what the service does, to a client, to a second survey and to another sandbox.
-        let second =
-            survey(&sandbox, "main", &format!("--with-payments --cards {cards} --against {own} --json")).ends(0);
-        assert_eq!(json(&second)["differences"], 0, "{dialect}: {}", second.out);
-        let copy = Running::start(&["--dialect", &own]);
-        let third = survey(&copy, "main", &format!("--with-payments --cards {cards} --against {own} --json")).ends(0);
-        assert_eq!(json(&third)["differences"], 0, "{dialect}: {}", third.out);
-        survey(&sandbox, "main", "--against sandbox").ends(1).prints("Differs from the dialect \"sandbox\"");
+    }
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/survey.md")).unwrap();
+    let shown: Vec<&str> = guide.split("```text\n").skip(1).filter_map(|part| part.split("```").next()).collect();
+    assert!(shown.len() >= 5);
+    for line in shown.iter().flat_map(|block| block.lines()).filter(|line| !line.is_empty() && *line != "…") {
+        assert!(printed.contains(line), "the guide shows what is not printed: {line}\n{printed}");
     }
 }
 
@@ -119,18 +130,51 @@ fn a_card_on_the_command_line_draws_a_warning() {
     wrong.run().ends(2).says("no such role").hides(&["4111111111111111"]);
 }
 
-/// The report of the guide is what the command prints.
+/// Starts a survey that waits for its limit of requests after the first ones.
+#[cfg(unix)]
+fn until_it_waits(sandbox: &Running, flags: &str) -> (Started, String) {
+    use std::io::{BufRead as _, BufReader};
+
+    let command = words(&format!("survey --per-minute 8 --json {flags}"));
+    let mut running = sandbox.with_account(command, "main").start();
+    let mut said = BufReader::new(running.stderr.take().unwrap());
+    let mut lines = String::new();
+    while !lines.contains("to keep to the limit of requests") {
+        assert_ne!(said.read_line(&mut lines).unwrap(), 0, "{lines}");
+    }
+    assert!(std::process::Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
+    while said.read_line(&mut lines).unwrap() > 0 {}
+    (running, lines)
+}
+
+/// What was found until then is reported and written, and the exit code says that it is not the whole.
 #[test]
-fn the_guide_shows_what_is_printed() {
-    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/survey.md")).unwrap();
+#[cfg(unix)]
+fn ctrl_c_reports_what_was_found_until_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.toml");
+    let cards = folder.path().join("cards.txt");
+    write_private(&cards, CARDS);
     let sandbox = Running::start(&["--dialect", "six-hundreds"]);
-    let base = sandbox.facts["baseUrl"].as_str().unwrap().to_owned();
-    let printed = sandbox.with_account(words("survey --cards - --with-payments"), "main").input(CARDS).run().ends(0);
-    let printed = printed.out.replace(&base, "https://staging.example");
-    let plan = words("survey --plan").run().ends(0).out;
-    let shown: Vec<&str> = guide.split("```text\n").skip(1).filter_map(|part| part.split("```").next()).collect();
-    assert!(shown.len() >= 2);
-    for line in shown.iter().flat_map(|block| block.lines()).filter(|line| !line.is_empty() && *line != "…") {
-        assert!(printed.contains(line) || plan.contains(line), "not printed: {line}\n{printed}");
+    let paying = format!("--with-payments --cards {} --write {}", cards.display(), own.display());
+    for (flags, code, says) in [
+        (format!("--write {}", own.display()), 3, "interrupted: nothing was charged, and the report is partial"),
+        (paying, 4, "interrupted: the report is partial, and the last test payment may have been made"),
+    ] {
+        let (running, said) = until_it_waits(&sandbox, &flags);
+        let ended = running.ended().ends(code);
+        assert!(said.contains(says), "{said}");
+        // The report, and after it the error for programs.
+        let mut parts = serde_json::Deserializer::from_str(&ended.out).into_iter::<Value>().map(Result::unwrap);
+        let (report, error) = (parts.next().unwrap(), parts.next().unwrap());
+        assert!(report["ending"].as_str().unwrap().starts_with("interrupted"), "{}", report["ending"]);
+        assert_eq!(error["exit"], code);
+        let findings = report["findings"].as_array().unwrap();
+        let with_evidence = findings.iter().filter(|finding| finding["evidence"].is_object()).count();
+        assert!((1..findings.len()).contains(&with_evidence), "{with_evidence} of {}", findings.len());
+        let written = std::fs::read_to_string(&own).unwrap();
+        pg_model::Dialect::from_toml(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
+        assert!(std::fs::metadata(format!("{}.throttle", own.display())).is_ok());
+        std::fs::remove_file(format!("{}.throttle", own.display())).unwrap();
     }
 }
