@@ -41,7 +41,8 @@ pub async fn pay(service: &str, file: DurableFile) -> Result<(), Box<dyn Error>>
         ChargeOutcome::Approved(paid) => println!("paid, transaction {}", paid.transaction_key),
         ChargeOutcome::Declined(not) => println!("declined: {}", not.transaction_status),
         ChargeOutcome::Unknown { reconcile, .. } => println!("outcome unknown, look it up later: {reconcile:?}"),
-        other => println!("not paid: {other:?}"),
+        ChargeOutcome::Refused(refused) => println!("refused: {refused}"),
+        other => println!("not sent by this run: {other:?}"),
     }
     // The outcome is on record: a charge that has ended is not resumed.
     Ok(file.remove()?)

@@ -15,10 +15,10 @@ use crate::{
     output::{self, Exit, Paint},
 };
 
-/// Puts an integration, in any language, through lost replies, double deliveries, forged redirects and bad certificates
+/// Tests an integration in any language against lost replies, double deliveries, forged redirects and bad certificates
 ///
-/// A plan says how the integration charges an order; `pg rehearse init` writes one. Each drill starts a sandbox of its own, and the
-/// verdict comes from its books: charged twice, charged but said unpaid, unpaid but said paid.
+/// A plan says how the integration charges an order; `pg rehearse init` writes one. Each drill starts its own sandbox and compares its
+/// books with what the integration claims: charged twice, charged but reported as unpaid, unpaid but reported as paid.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -28,42 +28,42 @@ Examples:
   pg rehearse                                 all drills of rehearse.toml
   pg rehearse --only money,T01 --seed 7       a family, and one drill
   pg rehearse --html report.html --junit junit.xml --json report.json
-  pg rehearse --write-baseline known.txt      what fails today; then --baseline known.txt
-  pg rehearse drills                          what is rehearsed
+  pg rehearse --write-baseline known.txt      records today's failures; then --baseline known.txt
+  pg rehearse drills                          lists the drills
 
 Exit codes: 0 nothing failed at or above the threshold, 1 something did, 2 the plan is wrong, 3 the integration could not be run."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     what: Option<What>,
-    /// The plan
+    /// The plan file
     #[arg(long, value_name = "FILE", default_value = "rehearse.toml")]
     plan: PathBuf,
-    /// Only these drills or families
+    /// Runs only these drills or families
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     only: Vec<String>,
-    /// Not these drills or families
+    /// Skips these drills or families
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     skip: Vec<String>,
-    /// The same seed gives the same verdicts
+    /// Seed of random choices: the same seed gives the same verdicts
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// How many drills run at a time
+    /// Number of drills that run at the same time
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
-    /// Runs each drill so often; the worst verdict counts
+    /// Number of runs of each drill; the worst verdict counts
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: u32,
-    /// Failures below this severity do not count: low, medium, high, critical
+    /// Ignores failures below this severity: low, medium, high, critical
     #[arg(long, value_name = "SEVERITY", default_value = "low")]
     threshold: Severity,
-    /// Failures listed in this file do not count
+    /// Ignores the failures that this file lists
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Writes such a file from what fails now
+    /// Writes the current failures to a baseline file
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
-    /// Writes the report as JSON: --json FILE means this
+    /// Writes the report as JSON; `--json FILE` does the same
     #[arg(long, value_name = "FILE")]
     json_file: Option<PathBuf>,
     /// Writes the report as one self-contained page
@@ -81,7 +81,7 @@ enum What {
         /// python, node, php, java, bash or rust
         #[arg(long, value_name = "LANGUAGE", default_value = "python")]
         language: Language,
-        /// Where they are written
+        /// The folder for both
         #[arg(value_name = "FOLDER", default_value = ".")]
         folder: PathBuf,
     },

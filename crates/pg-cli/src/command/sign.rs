@@ -12,8 +12,8 @@ use crate::{
 
 /// Signs parameters: prints the 128 hexadecimal digits of shaSignature and nothing else
 ///
-/// Signs exactly what is given (spec 1 §5): the order does not matter, empty values and shaSignature itself are left
-/// out, and name[]=a name[]=b is an array. Nothing is checked.
+/// Signs the parameters as given (spec 1 §5). Their order does not matter. Empty values and shaSignature are left out, and
+/// name[]=a name[]=b is an array. The parameters are not checked.
 #[derive(clap::Args)]
 #[command(after_help = format!("\
 Examples:
@@ -27,13 +27,13 @@ pub(crate) struct Arguments {
     to_sign: ToSign,
 }
 
-/// What `sign`, `verify` and `explain` have in common.
+/// Arguments of `sign`, `verify` and `explain`.
 #[derive(clap::Args)]
 pub(super) struct ToSign {
     /// The parameters, not URL-encoded
     #[arg(value_name = "name=value", required = true)]
     parameters: Vec<String>,
-    /// Adds the account's apiKey and apiPassword, where they are not given
+    /// Adds the account's apiKey and apiPassword if they are not given
     #[arg(long)]
     with_credentials: bool,
     #[command(flatten)]
@@ -44,7 +44,7 @@ impl ToSign {
     /// The parameters and the key.
     ///
     /// # Errors
-    /// When a parameter can't be read, or what is needed of the account is not known.
+    /// If a parameter is invalid, or a needed setting of the account is missing.
     pub(super) fn read(self) -> Result<(Given, ShaKey), Failure> {
         let mut given = Given::read(&self.parameters)?;
         let details = Details::gather(self.account)?;

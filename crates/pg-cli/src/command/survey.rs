@@ -1,4 +1,4 @@
-//! `pg survey`: finds out what a staging environment does where the documents leave something open.
+//! `pg survey`: finds out how a staging environment behaves where the documents leave something open.
 
 mod cards;
 mod drive;
@@ -22,14 +22,14 @@ use crate::{
     output::{self, Exit},
 };
 
-/// Finds out by harmless requests what the service does where its documents leave something open
+/// Finds out with harmless requests how a service behaves where its documents leave something open
 ///
-/// Reports every open point with what was seen, and writes a dialect file for `--dialect` of all commands, for
-/// `pg sandbox` and for clients. Nothing is charged without --with-payments.
+/// Reports each open point with the evidence, and writes a dialect file for clients, for `pg sandbox --dialect` and for all other
+/// commands with --dialect. Nothing is charged without --with-payments.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  pg survey --plan                                      what it would send; sends nothing
+  pg survey --plan                                      lists the requests, and sends none
   pg survey --staging staging.example --write own.toml
   pg survey --staging staging.example --with-payments --cards cards.txt --write own.toml
   pg survey --staging staging.example --against own.toml   exit code 1 if anything has changed
@@ -38,17 +38,17 @@ A file of cards has a line for each: its role, number, expiry and CV2, such as
   approved 4000000000001000 12/30 123
 Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
 
-It asks for --staging unless the address begins with http and is on this machine. It keeps to 100 requests a minute, \
-stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password.
-docs/guide/survey.md says more.")]
+--staging is required unless the address begins with http and is on this machine. The survey sends at most 100 requests a \
+minute, stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password. \
+Ctrl-C ends it with a partial report: exit code 3, or 4 with --with-payments. Guide: docs/guide/survey.md.")]
 pub(crate) struct Arguments {
-    /// Says that this address is a staging environment: host, host:port or the whole base address; once for each address
+    /// Confirms that an address is a staging environment: host, host:port or the whole base address; repeatable
     #[arg(long, value_name = "ADDRESS")]
     staging: Vec<String>,
-    /// Prints the plan, and sends nothing
+    /// Prints the planned requests, and sends none
     #[arg(long)]
     plan: bool,
-    /// Pays with the test cards, refunds, captures and stores a card
+    /// Makes payments, captures and refunds with the test cards, and stores a card
     #[arg(long)]
     with_payments: bool,
     /// Sends one request with a wrong password; it counts towards a lockout
@@ -63,23 +63,23 @@ pub(crate) struct Arguments {
     /// Currency of payments
     #[arg(long, value_name = "CODE", default_value = "GBP")]
     currency: String,
-    /// Requests a minute; fewer than the limit where other programs use the account
+    /// Maximum of requests a minute; choose fewer if other programs use the account
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100))]
     per_minute: u32,
-    /// Compares with this dialect instead of the sandbox's, and ends with exit code 1 if the service differs
+    /// Compares with this dialect instead of the sandbox's; exit code 1 if the service differs
     #[arg(long, value_name = "NAME|FILE")]
     against: Option<String>,
-    /// Writes the dialect that was found to this file, replacing it
+    /// Writes the dialect of the service to this file, and overwrites it
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
     /// File that remembers requests and failed logins between surveys, so that a second one keeps to the limit too [default: beside the
     /// file of --write, with .throttle at its end]
     #[arg(long, value_name = "FILE")]
     throttle: Option<PathBuf>,
-    /// Name of the dialect that is written
+    /// Name of the written dialect
     #[arg(long, value_name = "NAME", default_value = "surveyed")]
     name: String,
-    /// Gives up a request after so long
+    /// Time limit of a request
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `pg verify`: whether a signature is right, and if not, why.
+//! `pg verify`: checks a signature, and explains an invalid one.
 
 use pg_crypto::{diagnose, verify};
 use serde::Serialize;
@@ -9,9 +9,9 @@ use crate::{
     output::{self, Exit},
 };
 
-/// Checks a signature; when it is wrong, names the usual mistake that leads to it
+/// Checks a signature; if it is invalid, names the usual mistake that produces it
 ///
-/// Exit code 0 when it is right, 1 when it is wrong.
+/// Exit code 0 if the signature is valid, 1 if it is invalid.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
