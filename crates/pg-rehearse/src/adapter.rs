@@ -6,7 +6,7 @@ mod process;
 use serde_json::{Map, Value};
 
 pub(crate) use self::guard::Guard;
-pub(crate) use self::process::{Environment, Group, output_of, start};
+pub(crate) use self::process::{Environment, Group, output_of, prepare, start};
 use crate::{
     nearest::did_you_mean,
     plan::Means,

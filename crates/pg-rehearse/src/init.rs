@@ -29,6 +29,8 @@ pub enum Language {
 struct Template {
     language: Language,
     name: &'static str,
+    /// What is run once before the drills.
+    prepare: Option<&'static str>,
     /// What starts it.
     command: &'static str,
     files: &'static [(&'static str, &'static str)],
@@ -38,36 +40,42 @@ const TEMPLATES: &[Template] = &[
     Template {
         language: Language::Python,
         name: "python",
+        prepare: None,
         command: r#"["python3", "pay.py"]"#,
         files: &[("pay.py", include_str!("init/pay.py"))],
     },
     Template {
         language: Language::Node,
         name: "node",
+        prepare: None,
         command: r#"["node", "pay.mjs"]"#,
         files: &[("pay.mjs", include_str!("init/pay.mjs"))],
     },
     Template {
         language: Language::Php,
         name: "php",
+        prepare: None,
         command: r#"["php", "pay.php"]"#,
         files: &[("pay.php", include_str!("init/pay.php"))],
     },
     Template {
         language: Language::Java,
         name: "java",
-        command: r#"["java", "Pay.java"]"#,
+        prepare: Some(r#"["javac", "-d", "classes", "Pay.java"]"#),
+        command: r#"["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", "classes", "Pay"]"#,
         files: &[("Pay.java", include_str!("init/Pay.java"))],
     },
     Template {
         language: Language::Bash,
         name: "bash",
+        prepare: None,
         command: r#"["bash", "pay.sh"]"#,
         files: &[("pay.sh", include_str!("init/pay.sh"))],
     },
     Template {
         language: Language::Rust,
         name: "rust",
+        prepare: Some(r#"["cargo", "build", "--manifest-path", "pay/Cargo.toml"]"#),
         command: r#"["cargo", "run", "--quiet", "--manifest-path", "pay/Cargo.toml"]"#,
         files: &[
             ("pay/src/main.rs", include_str!("init/pay.rs.txt")),
@@ -146,11 +154,9 @@ impl std::error::Error for InitError {}
 /// [`InitError`] when a file is there already or cannot be written; nothing is overwritten.
 pub fn init(folder: &Path, language: Language) -> Result<Written, InitError> {
     let template = language.template();
-    let mut plan = include_str!("init/rehearse.toml").replace("COMMAND", template.command);
-    if language == Language::Java {
-        // It compiles its one file at each start.
-        plan = plan.replace("timeout_seconds = 20", "timeout_seconds = 60");
-    }
+    let prepare =
+        template.prepare.map_or_else(|| "# prepare = [\"make\"]".to_owned(), |words| format!("prepare = {words}"));
+    let plan = include_str!("init/rehearse.toml").replace("PREPARE", &prepare).replace("COMMAND", template.command);
     let mut files = vec![(folder.join("rehearse.toml"), plan)];
     files.extend(template.files.iter().map(|(name, text)| (folder.join(name), (*text).to_owned())));
     if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {

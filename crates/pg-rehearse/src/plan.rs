@@ -29,6 +29,8 @@ pub struct Plan {
     pub folder: PathBuf,
     /// How long a job may take.
     pub timeout: Duration,
+    /// Run once before the drills, for example a compiler.
+    pub(crate) prepare: Option<Vec<String>>,
     pub(crate) jobs: BTreeMap<Job, Means>,
     /// The forms of a charge that the integration takes; without it, they are tried.
     pub(crate) with: Option<Vec<Way>>,
@@ -244,6 +246,15 @@ mod tests {
                 "[jobs.open_redirct]\nurl = \"http://a/\"\n",
                 "line 1, column 7: job open_redirct is unknown; did you mean open_redirect?",
             ),
+            (
+                "prepare = \"javac\"\n[jobs.charge]\ncommand = [\"a\"]\n",
+                "line 1, column 11: prepare must be a list of texts, as [\"python3\", \"pay.py\"]",
+            ),
+            (
+                "prepare = []\n[jobs.charge]\ncommand = [\"a\"]\n",
+                "line 1, column 11: prepare is empty; give the program and its arguments",
+            ),
+            ("prepar = [\"a\"]\n", "line 1, column 1: prepar is unknown; did you mean prepare?"),
             ("[hygiene]\nlog = []\n", "line 2, column 1: log is unknown; did you mean logs?"),
         ] {
             let found = mistakes(text);

@@ -18,6 +18,9 @@ use crate::{
     story,
 };
 
+/// How long the preparation may take: a build fetches its libraries.
+const PREPARATION: std::time::Duration = std::time::Duration::from_secs(600);
+
 /// What to run, and how.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -89,7 +92,6 @@ pub async fn run(
     let run = base36(u64::try_from(clock::unix_millis()).unwrap_or_default());
     let guard = Arc::new(Guard::start().map_err(RunError::Machine)?);
     let mut troupe = Troupe { plan, authority, guard, seed: options.seed, run, ways: vec![Way::SessionKey] };
-    let _shop = start_shop(&troupe).await?;
     let mut report = Report {
         seed: options.seed,
         threshold: options.threshold,
@@ -99,6 +101,13 @@ pub async fn run(
         charged_by: Vec::new(),
     };
     tokio::pin!(cancelled);
+    let _shop = tokio::select! {
+        shop = set_up(&troupe) => shop?,
+        () = &mut cancelled => {
+            report.interrupted = true;
+            return Ok(report);
+        }
+    };
     if troupe.plan.has(Job::Charge) && drills.iter().any(|drill| drill.job() == Job::Charge) {
         let tried = tokio::select! {
             tried = try_ways(troupe) => tried?,
@@ -228,12 +237,17 @@ async fn try_ways(mut troupe: Troupe) -> Result<Troupe, RunError> {
     Ok(troupe)
 }
 
-/// Starts the shop of the plan, and waits until it answers.
-async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError> {
-    let Some((command, ready)) = &troupe.plan.shop else { return Ok(None) };
+/// Does what goes before all drills.
+async fn set_up(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError> {
+    prepare(troupe).await?;
+    start_shop(troupe).await
+}
+
+/// What a command finds around it that belongs to no drill.
+fn surroundings(troupe: &Troupe) -> Result<Environment, RunError> {
     let mut dice = crate::dice::Dice::new(troupe.seed, "shop", 0);
     let house = crate::house::House::open(&mut dice, true).map_err(RunError::Machine)?;
-    let environment = Environment {
+    Ok(Environment {
         base: format!("http://{}", troupe.plan.listen),
         account: house.account,
         certificates: troupe.authority.file.path().to_owned(),
@@ -241,7 +255,21 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
         folder: troupe.plan.folder.clone(),
         timeout: troupe.plan.timeout,
         guard: Arc::clone(&troupe.guard),
-    };
+    })
+}
+
+/// Runs the command of the plan that goes before all drills.
+async fn prepare(troupe: &Troupe) -> Result<(), RunError> {
+    let Some(command) = &troupe.plan.prepare else { return Ok(()) };
+    let environment = Environment { timeout: PREPARATION, ..surroundings(troupe)? };
+    let prepared = adapter::prepare(command, &environment).await;
+    prepared.map_err(|why| RunError::NotRunnable(format!("prepare ({}): {why}", command.join(" "))))
+}
+
+/// Starts the shop of the plan, and waits until it answers.
+async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError> {
+    let Some((command, ready)) = &troupe.plan.shop else { return Ok(None) };
+    let environment = surroundings(troupe)?;
     let mut shop = adapter::start(command, &environment).map_err(RunError::NotRunnable)?;
     let Some(ready) = ready else { return Ok(Some(shop)) };
     let clock = Clock::start();

@@ -138,7 +138,7 @@ impl Wire {
             due
         };
         for (_, number, request) in due {
-            self.note(Lane::Wire, Lane::Service, "the request that was kept back arrives now");
+            self.note(Lane::Wire, Lane::Service, "kept-back request arrives");
             self.execute(number, request);
         }
     }

@@ -90,6 +90,21 @@ fn adapters_that_crash_hang_or_babble_are_broken_and_no_payment_failure() {
         assert!(report.outcomes[0].findings[0].text.contains(end), "{:?}", report.outcomes[0].findings);
         assert_eq!(report.exit_code(), 3);
     }
+    let prepared = |prepare: &str| {
+        let plan = format!("prepare = {prepare}\n[jobs.charge]\ncommand = [\"no-such-program\"]\n");
+        rehearse(&plan, &std::env::temp_dir(), &only(&["M01"])).unwrap_err().to_string()
+    };
+    for (prepare, end) in [
+        (
+            r#"["python3", "-c", "import sys; print('line 3: ;'); sys.exit(3)"]"#,
+            "ended with code 3; it said: line 3: ;",
+        ),
+        (r#"["no-such-compiler"]"#, "prepare (no-such-compiler): it could not be started"),
+        // What is prepared is used after it: here the charge cannot be started.
+        (r#"["python3", "-c", "pass"]"#, "no-such-program"),
+    ] {
+        assert!(prepared(prepare).contains(end), "{}", prepared(prepare));
+    }
     let missing = rehearse("[jobs.charge]\ncommand = [\"no-such-program\"]\n", &std::env::temp_dir(), &only(&["M01"]));
     assert!(missing.unwrap_err().to_string().contains("no-such-program"));
 }

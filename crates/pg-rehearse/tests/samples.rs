@@ -4,6 +4,7 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::atomic::{AtomicU16, AtomicUsize, Ordering},
 };
 
 use pg_rehearse::{Options, Plan, Report, RunError, Verdict};
@@ -24,8 +25,32 @@ pub(crate) fn there(program: &str, what: &str) -> bool {
     there
 }
 
+/// A port on which no program listens. It is below those that systems choose for connections: a rehearsal listens on the port of the
+/// service again for each drill, and a connection that had taken it meanwhile would fail the drill.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").expect("it works").local_addr().expect("it works").port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    const FIRST: u16 = 20_000;
+    const COUNT: u16 = 12_000;
+    // Programs that run at the same time begin elsewhere.
+    let begin = u16::try_from(std::process::id() % u32::from(COUNT)).expect("it is less");
+    let mut ports = std::iter::repeat_with(|| FIRST + (begin + NEXT.fetch_add(1, Ordering::Relaxed) % COUNT) % COUNT);
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("one of them is free")
+}
+
+/// Does something with each row, some rows at a time: they share nothing, and wait for timeouts most of the time.
+pub(crate) fn each<T: Sync>(rows: &[T], at_a_time: usize, work: impl Fn(usize, &T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..at_a_time {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(row) = rows.get(at) else { break };
+                    work(at, row);
+                }
+            });
+        }
+    });
 }
 
 /// Runs a plan on a runtime of its own.

@@ -148,6 +148,22 @@ pub(crate) fn start(words: &[String], environment: &Environment) -> Result<Group
     Group::spawn(&mut command, &environment.guard).map_err(|error| format!("{}: {error}", words[0]))
 }
 
+/// Runs a command to its end, for example a compiler.
+pub(crate) async fn prepare(words: &[String], environment: &Environment) -> Result<(), String> {
+    let ran = run(words, environment, "", std::future::pending()).await;
+    let ended = match ran.end {
+        End::Done(Some(0)) => return Ok(()),
+        End::Done(Some(code)) => format!("ended with code {code}"),
+        End::Done(None) | End::Killed => "was ended by a signal".to_owned(),
+        End::TimedOut => format!("took more than {} seconds and was killed", environment.timeout.as_secs()),
+        End::TooMuch => "printed more than 1 MiB and was killed".to_owned(),
+        End::NotStarted(why) => return Err(format!("it could not be started: {why}")),
+    };
+    let said = if ran.stderr.trim().is_empty() { ran.stdout } else { ran.stderr };
+    let first: String = said.trim().lines().next().unwrap_or_default().chars().take(200).collect();
+    Err(if first.is_empty() { ended } else { format!("{ended}; it said: {first}") })
+}
+
 pub(super) async fn run(
     words: &[String],
     environment: &Environment,

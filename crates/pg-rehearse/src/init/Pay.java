@@ -1,4 +1,4 @@
-// Charges one order, once, whatever happens. Java 17 or later, no library: java Pay.java
+// Charges one order, once, whatever happens. Java 17 or later, no library: javac -d classes Pay.java, then java -cp classes Pay
 //
 // Input: the account in the environment, one JSON line on standard input. Output: one JSON line with the claim.
 // The rules that keep the money safe are marked with numbers:

@@ -16,7 +16,7 @@ use toml::{
 use super::{Job, Means, Mistake, Plan, PlanError, Way};
 use crate::nearest::did_you_mean;
 
-const TOP: [&str; 6] = ["timeout_seconds", "jobs", "hygiene", "service", "shop", "redirect"];
+const TOP: [&str; 7] = ["timeout_seconds", "prepare", "jobs", "hygiene", "service", "shop", "redirect"];
 const TIMEOUT: &str = "timeout_seconds must be a whole number from 1 to 600";
 const LIST: &str = "must be a list of texts, as [\"python3\", \"pay.py\"]";
 
@@ -35,6 +35,7 @@ pub(super) fn plan(text: &str, folder: &Path) -> Result<Plan, PlanError> {
     let mut plan = Plan {
         folder: folder.to_owned(),
         timeout: Duration::from_secs(20),
+        prepare: None,
         jobs: BTreeMap::new(),
         with: None,
         encoding: None,
@@ -46,6 +47,7 @@ pub(super) fn plan(text: &str, folder: &Path) -> Result<Plan, PlanError> {
     for (key, value) in &table {
         match key.get_ref().as_ref() {
             "timeout_seconds" => plan.timeout = reading.timeout(value),
+            "prepare" => plan.prepare = Some(reading.command("prepare", value)),
             "jobs" => reading.jobs(value, &mut plan),
             "hygiene" => reading.hygiene(value, &mut plan),
             "service" => reading.service(value, &mut plan),
@@ -121,11 +123,11 @@ impl Reading<'_> {
         words
     }
 
-    fn command(&mut self, value: &Value<'_>) -> Vec<String> {
+    fn command(&mut self, name: &str, value: &Value<'_>) -> Vec<String> {
         let before = self.mistakes.len();
-        let words = self.words("command", value);
+        let words = self.words(name, value);
         if words.is_empty() && self.mistakes.len() == before {
-            self.mistake(value.span(), "command is empty; give the program and its arguments".to_owned());
+            self.mistake(value.span(), format!("{name} is empty; give the program and its arguments"));
         }
         words
     }
@@ -177,7 +179,7 @@ impl Reading<'_> {
                 self.mistake(key.span(), format!("job {} has a command and an url; give one of them", job.name()));
             }
             match key.get_ref().as_ref() {
-                "command" => means = Some(Means::Command(self.command(value))),
+                "command" => means = Some(Means::Command(self.command("command", value))),
                 "url" => means = self.url("url", value).map(Means::Url),
                 "with" if job == Job::Charge => plan.with = Some(self.with(value)),
                 other => self.unknown(key.span(), other, &["command", "url", "with"]),
@@ -206,7 +208,7 @@ impl Reading<'_> {
         for (key, value) in table {
             match key.get_ref().as_ref() {
                 "logs" => plan.logs = self.words("logs", value),
-                "command" => plan.dump = Some(self.command(value)),
+                "command" => plan.dump = Some(self.command("command", value)),
                 other => self.unknown(key.span(), other, &["logs", "command"]),
             }
         }
@@ -233,7 +235,7 @@ impl Reading<'_> {
         let (mut command, mut ready) = (Vec::new(), None);
         for (key, value) in table {
             match key.get_ref().as_ref() {
-                "command" => command = self.command(value),
+                "command" => command = self.command("command", value),
                 "ready" => ready = self.url("ready", value),
                 other => self.unknown(key.span(), other, &["command", "ready"]),
             }

@@ -86,7 +86,7 @@ fn summary(text: &mut String, report: &Report) {
 
 fn families(text: &mut String, report: &Report) {
     text.push_str(
-        "<table class=\"families\">\n<caption>Families</caption>\n<thead><tr><th scope=\"col\">Family</th><th scope=\"col\">Passed</th>\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Families\">\n<table class=\"families\">\n<caption>Families</caption>\n<thead><tr><th scope=\"col\">Family</th><th scope=\"col\">Passed</th>\
          <th scope=\"col\">Failed</th><th scope=\"col\">Warning</th><th scope=\"col\">Broken</th><th scope=\"col\">Not applicable</th></tr></thead>\n<tbody>\n",
     );
     for (family, outcomes) in report.by_family() {
@@ -103,7 +103,7 @@ fn families(text: &mut String, report: &Report) {
             of(Verdict::NotApplicable),
         );
     }
-    text.push_str("</tbody>\n</table>\n");
+    text.push_str("</tbody>\n</table>\n</div>\n");
 }
 
 fn drill(text: &mut String, outcome: &Outcome) {

@@ -141,6 +141,19 @@ impl Act {
         }
     }
 
+    /// Whether it happens to the reply, after the service has executed the request.
+    pub(crate) const fn comes_after(self) -> bool {
+        matches!(
+            self,
+            Self::DropReply
+                | Self::Hold
+                | Self::Slow(_)
+                | Self::Edit(_)
+                | Self::Answer { executed: true, .. }
+                | Self::Kill { executed: true, .. }
+        )
+    }
+
     /// Whether its caller learns from it what the service did.
     pub(crate) const fn is_honest(self) -> bool {
         matches!(

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, request::Parts};
 use pg_model::{METHODS, method::MethodInfo};
 
-use super::On;
+use super::{Act, On};
 
 /// A request with what became of it.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,8 @@ pub(crate) struct Exchange {
     pub(crate) parameters: Vec<(String, String)>,
     /// Header names and values.
     pub(crate) headers: Vec<(String, String)>,
+    /// What the drill does to it.
+    pub(crate) act: Option<Act>,
     /// Whether the service has seen it.
     pub(crate) executed: bool,
     /// Whether its caller got the answer that the service gave, so far as that tells what was done.

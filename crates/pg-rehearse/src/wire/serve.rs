@@ -57,14 +57,15 @@ impl Wire {
         met
     }
 
-    fn arrived(&self, exchange: Exchange, act: Option<Act>) -> usize {
+    fn arrived(&self, mut exchange: Exchange, act: Option<Act>) -> usize {
+        exchange.act = act;
         let name = if exchange.method.is_empty() { exchange.path.clone() } else { exchange.method.clone() };
         let reference = ["uniqueMerchantReference", "transactionKey", "trans_key", "batchKey", "authenticationKey"]
             .iter()
             .find_map(|name| exchange.parameter(name).map(|value| format!(" ({value})")))
             .unwrap_or_default();
         self.note(Lane::Integration, Lane::Wire, format!("{name}{reference}"));
-        if let Some(act) = act {
+        if let Some(act) = act.filter(|act| !act.comes_after()) {
             self.note(Lane::Wire, Lane::Wire, act.told());
         }
         let mut state = self.state();
@@ -79,14 +80,19 @@ impl Wire {
         }
         let before = crate::books::Books::read(&self.house).ok();
         let response = self.house.send(request).ok();
+        let mut act = None;
         if let Some(exchange) = self.state().exchanges.get_mut(number) {
             exchange.executed = true;
+            act = exchange.act;
         }
         self.note(Lane::Wire, Lane::Service, "arrives");
         if let (Some(before), Ok(after)) = (before, crate::books::Books::read(&self.house)) {
             for entry in after.since(&before) {
                 self.note(Lane::Service, Lane::Books, entry.told());
             }
+        }
+        if let Some(act) = act.filter(|act| act.comes_after()) {
+            self.note(Lane::Wire, Lane::Wire, act.told());
         }
         response
     }
