@@ -1,5 +1,5 @@
-//! A request with all that can be said of it without the records. That is said on the connection's side of the queue, so
-//! that the one thread which owns the records has no more to do than it must.
+//! A request with everything that is known of it without the records. A connection finds that out before it queues the request,
+//! so that the one thread that owns the records has as little work as possible.
 
 use std::{
     borrow::Cow,
@@ -8,8 +8,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::Request;
-use pg_model::method::{AuthScheme, MethodInfo};
+use http::{Method, Request};
+use pg_model::method::AuthScheme;
 
 use crate::{
     card_numbers, form,
@@ -20,27 +20,29 @@ use crate::{
 
 /// A request that waits for its turn.
 pub(crate) struct Inbound {
-    /// As it came.
+    /// As it came, but GET instead of HEAD.
     pub(crate) request: Request<Bytes>,
-    /// The call of a method that it makes, until it is carried out.
+    /// Whether it came as HEAD, which is GET without the body, and without the changes that the visit of a page makes.
+    pub(crate) is_head: bool,
+    /// Where it goes.
+    pub(crate) route: Route,
+    /// The call of a method, until it is carried out.
     pub(crate) call: Option<Call>,
-    /// What the journal will say of it; nothing of the control interface and the inspector, which only look on.
+    /// What the journal keeps of it; `None` for the control interface and the inspector, which are not journaled.
     pub(crate) journaled: Option<JournaledRequest>,
 }
 
 /// A request as the journal may hold it.
 pub(crate) struct JournaledRequest {
-    /// The method that it calls.
-    pub(crate) info: Option<&'static MethodInfo>,
     /// Its path, masked.
     pub(crate) path: String,
     /// Its parameters, masked.
     pub(crate) parameters: Arc<Parameters>,
-    /// Who says that it comes from them.
+    /// The caller that it names.
     pub(crate) caller: Caller,
 }
 
-/// Who says that a request comes from them.
+/// The caller that a request names, whether or not its credentials are right.
 pub(crate) enum Caller {
     /// An unknown caller.
     Unknown,
@@ -51,39 +53,37 @@ pub(crate) enum Caller {
 }
 
 impl Inbound {
-    /// Looks at a request as far as that can be done without the records.
-    pub(crate) fn new(settings: &Settings, request: Request<Bytes>) -> Self {
+    /// Finds the route, and judges a call as far as possible without the records.
+    pub(crate) fn new(settings: &Settings, mut request: Request<Bytes>) -> Self {
+        let is_head = request.method() == Method::HEAD;
+        if is_head {
+            *request.method_mut() = Method::GET;
+        }
         let route = Route::of(request.uri().path());
-        let call = match route {
-            // A defect shows, and is answered, when the call is carried out.
-            Route::Method(info, _) => catch_unwind(AssertUnwindSafe(|| Call::new(settings, info, &request))).ok(),
-            _ => None,
-        };
+        // A defect is found again, and answered, when the call is carried out.
+        let call =
+            route.method().and_then(|info| catch_unwind(AssertUnwindSafe(|| Call::new(settings, info, &request))).ok());
         let journaled = match route {
             Route::Control(_) | Route::Inspector(_) => None,
-            _ => Some(JournaledRequest::new(settings, route, &request, call.as_ref())),
+            _ => Some(JournaledRequest::new(settings, &route, &request, call.as_ref())),
         };
-        Self { request, call, journaled }
+        Self { request, is_head, route, call, journaled }
     }
 }
 
 impl JournaledRequest {
-    fn new(settings: &Settings, route: Route<'_>, request: &Request<Bytes>, call: Option<&Call>) -> Self {
-        let info = match route {
-            Route::Method(info, _) => Some(info),
-            _ => None,
-        };
+    fn new(settings: &Settings, route: &Route, request: &Request<Bytes>, call: Option<&Call>) -> Self {
         let path = Parameters::masked(request.uri().path());
-        let credentials = info.map(|info| info.credentials);
+        let credentials = route.method().map(|info| info.credentials);
         let is_entered = matches!(route, Route::Pay(_)) || credentials == Some(AuthScheme::Session);
         if let Some(Ok(form)) = call.map(Call::form)
             && !form.is_empty()
             && !is_entered
         {
             let parameters = Arc::new(Parameters::of_pairs(form.iter()));
-            return Self { info, path, parameters, caller: Caller::of(settings, credentials, |name| form.get(name)) };
+            return Self { path, parameters, caller: Caller::of(settings, credentials, |name| form.get(name)) };
         }
-        // A form that is wrong is noted as far as it can be read, and so is a query without a body.
+        // An invalid form is journaled as far as it can be read, and so is a query without a body.
         let form: Vec<(Cow<'_, str>, Cow<'_, str>)> = match call.map(Call::form) {
             Some(Ok(form)) if !form.is_empty() => {
                 form.iter().map(|(name, value)| (name.into(), value.into())).collect()
@@ -98,7 +98,7 @@ impl JournaledRequest {
         let caller = Caller::of(settings, credentials, given);
         let parameters =
             if is_entered { Parameters::of(&card_numbers::masked_form(&form)) } else { Parameters::of(&form) };
-        Self { info, path, parameters: Arc::new(parameters), caller }
+        Self { path, parameters: Arc::new(parameters), caller }
     }
 }
 

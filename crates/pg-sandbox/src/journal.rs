@@ -6,12 +6,12 @@
 use std::{collections::VecDeque, net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Response, header};
+use http::{HeaderValue, Method};
 use pg_model::method::MethodInfo;
 
 use crate::{
     records::FaultKind,
-    service::{BASIS_HEADER, RefusedWith, WARNING_HEADER, warnings_in},
+    service::{Answer, Basis, Warnings},
     timestamp::Timestamp,
 };
 
@@ -70,9 +70,9 @@ pub(crate) struct Answered {
     /// The error code of a refusal.
     pub(crate) error_code: Option<String>,
     /// Its basis.
-    pub(crate) basis: Option<HeaderValue>,
+    pub(crate) basis: Basis,
     /// Its warnings.
-    pub(crate) warnings: Option<HeaderValue>,
+    pub(crate) warnings: Warnings,
     /// The target of a redirect.
     pub(crate) location: Option<HeaderValue>,
     /// The start of the body, unless it is a page.
@@ -80,18 +80,17 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// The remembered parts of a response.
-    pub(crate) fn of(response: &Response<Bytes>) -> Self {
-        let headers = response.headers();
-        let content_type = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-        let body = response.body();
+    /// The remembered parts of an answer.
+    pub(crate) fn of(answer: &Answer) -> Self {
+        let Answer { reply, basis, warnings } = answer;
+        let body = reply.body();
         Self {
-            status: response.status().as_u16(),
-            error_code: response.extensions().get::<RefusedWith>().map(|refused| refused.0.clone()),
-            basis: headers.get(BASIS_HEADER).cloned(),
-            warnings: headers.get(WARNING_HEADER).cloned(),
-            location: headers.get(header::LOCATION).cloned(),
-            body: if content_type.starts_with(b"text/html") {
+            status: reply.status().as_u16(),
+            error_code: reply.error_code().map(str::to_owned),
+            basis: basis.clone(),
+            warnings: warnings.clone(),
+            location: reply.location().cloned(),
+            body: if reply.is_page() {
                 Bytes::new()
             } else if body.len() <= MOST_BODY {
                 body.clone()
@@ -102,13 +101,13 @@ impl Answered {
     }
 
     /// The warnings, one sentence each.
-    pub(crate) fn warnings(&self) -> Vec<&str> {
-        self.warnings.as_ref().map(warnings_in).unwrap_or_default()
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.warnings.sentences()
     }
 
     /// The basis as text, for example `2 4.4, A12`.
-    pub(crate) fn basis(&self) -> Option<&str> {
-        self.basis.as_ref().and_then(|basis| basis.to_str().ok())
+    pub(crate) fn basis(&self) -> Option<String> {
+        self.basis.text()
     }
 
     /// The target of a redirect, masked.
@@ -170,8 +169,7 @@ impl Journal {
 impl Entry {
     fn bytes(&self) -> usize {
         let reply = self.reply.as_ref().map_or(0, |reply| {
-            reply.body.len()
-                + [&reply.location, &reply.warnings].into_iter().flatten().map(HeaderValue::len).sum::<usize>()
+            reply.body.len() + reply.warnings.bytes() + reply.location.as_ref().map_or(0, HeaderValue::len)
         });
         ENTRY_BYTES + self.path.len() + self.parameters.bytes() + reply
     }
@@ -181,10 +179,17 @@ impl Entry {
 mod tests {
     use std::net::Ipv4Addr;
 
+    use http::StatusCode;
+    use pg_model::Encoding;
+
     use super::*;
+    use crate::service::Reply;
+
+    fn answered(body: String) -> Answered {
+        Answered::of(&Answer::new(Reply::encoded(StatusCode::OK, Encoding::Xml, body), Basis::default()))
+    }
 
     fn entry(body: usize) -> Entry {
-        let response = Response::new(Bytes::from(vec![b'a'; body]));
         Entry {
             id: 0,
             at: Timestamp::MIN,
@@ -195,7 +200,7 @@ mod tests {
             merchant: None,
             parameters: Arc::default(),
             fault: None,
-            reply: Some(Answered::of(&response)),
+            reply: Some(answered("a".repeat(body))),
         }
     }
 
@@ -228,9 +233,9 @@ mod tests {
     #[test]
     fn a_body_that_is_cut_shows_no_half_of_a_number() {
         let text = "x".repeat(MOST_BODY - 11) + "4000000000001000";
-        let shown = Answered::of(&Response::new(Bytes::from(text))).body();
+        let shown = answered(text).body();
         assert!(shown.ends_with("xx…") && !shown.contains('4'), "{shown}");
-        let whole = Answered::of(&Response::new(Bytes::from_static(b"4000000000001000"))).body();
+        let whole = answered("4000000000001000".to_owned()).body();
         assert_eq!(whole, "400000******1000");
     }
 }

@@ -2,29 +2,26 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr},
-    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use bytes::Bytes;
-use http::{Method, Request, Response, header};
+use http::{Request, Response};
 use pg_crypto::KeyError;
-use pg_model::Encoding;
 use zeroize::Zeroizing;
 
-use crate::codes::SandboxErrorCode;
 use crate::{
     clock::Clock,
     faults::Faults,
     inbound::Inbound,
     journal::Journal,
     key::{Keys, RandomSource as _, SeededRandom},
-    records::{Meta, Silence},
+    records::Meta,
     schedule::Schedule,
-    service::{self, Basis, Context, Refusal, Route, Throttle, WARNING_HEADER, Warnings},
+    service::Throttle,
     settings::Settings,
-    store::{Change, Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
+    store::{Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFile, KeyFileError, Sealed, Stage, Vault},
 };
@@ -32,9 +29,8 @@ use crate::{
 mod callbacks;
 #[cfg(feature = "postgres")]
 mod database;
-mod faulty;
-mod journaling;
-mod shared;
+mod group;
+mod request;
 
 /// The address that a request came from, as an extension of the request; without it, this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +66,6 @@ pub struct Sandbox {
     /// What the disk reported when it failed; nothing is answered since.
     broken: Option<String>,
 }
-
-/// Sandbox time between two looks for CV2s whose session has ended.
-const SWEEP_MILLIS: i64 = 60_000;
 
 /// What the key check holds when it is opened.
 const KEY_CHECK_TEXT: &str = "this key file belongs to this store";
@@ -175,7 +168,7 @@ impl Sandbox {
         &self.settings
     }
 
-    /// The same, for those who look at requests before these get here.
+    /// The same for connections, which look at requests before they are queued.
     pub(crate) fn shared_settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings)
     }
@@ -195,85 +188,14 @@ impl Sandbox {
     pub fn handle_group(&mut self, real_now: Timestamp, requests: Vec<Request<Bytes>>) -> Vec<Response<Bytes>> {
         let settings = &self.settings;
         let mut requests: Vec<_> = requests.into_iter().map(|request| Inbound::new(settings, request)).collect();
-        let responses = self.handle_ahead(real_now, &mut requests, &mut |_| {});
+        let responses = self.answer_group(real_now, &mut requests, &mut |_| {});
         match self.sync() {
             Ok(()) => responses,
             Err(error) => requests.iter().map(|request| self.failure(real_now, request, &error)).collect(),
         }
     }
 
-    /// As [`handle_group`](Self::handle_group), but does not wait for the disk: **no answer may go out** before the
-    /// [`Syncer`] has returned after it.
-    ///
-    /// Before the write `more` may add requests that have come meanwhile; it is asked until it adds none.
-    pub(crate) fn handle_ahead(
-        &mut self,
-        real_now: Timestamp,
-        requests: &mut Vec<Inbound>,
-        more: &mut dyn FnMut(&mut Vec<Inbound>),
-    ) -> Vec<Response<Bytes>> {
-        self.sweep(real_now);
-        let journaled = self.journal.last();
-        match self.try_group(real_now, requests, more) {
-            Ok(responses) => {
-                self.cv2.settle();
-                responses
-            }
-            Err(error) => {
-                let again = self.store.may_try_again();
-                self.forget_group(journaled);
-                if again {
-                    return self.one_by_one(real_now, requests);
-                }
-                requests.iter().map(|request| self.failure(real_now, request, &error)).collect()
-            }
-        }
-    }
-
-    /// Undoes what a group has changed, in the store and in memory.
-    fn forget_group(&mut self, journaled: u64) {
-        self.store.rollback();
-        self.cv2.restore();
-        self.schedule.look_again();
-        // A clock that was turned in this group was turned in vain, and faults were not met.
-        if let Ok(clock) = self.stored_clock() {
-            self.clock = clock;
-        }
-        if let Ok(faults) = self.stored_faults() {
-            self.faults = faults;
-        }
-        self.journal.forget_after(journaled);
-    }
-
-    fn try_group(
-        &mut self,
-        real_now: Timestamp,
-        requests: &mut Vec<Inbound>,
-        more: &mut dyn FnMut(&mut Vec<Inbound>),
-    ) -> Result<Vec<Response<Bytes>>, StoreError> {
-        self.begin()?;
-        let mut responses = Vec::with_capacity(requests.len());
-        while let Some(next) = requests.get_mut(responses.len()) {
-            responses.push(self.handle_one(real_now, next)?);
-            if responses.len() == requests.len() {
-                more(requests);
-            }
-        }
-        self.store.commit()?;
-        Ok(responses)
-    }
-
-    fn begin(&mut self) -> Result<(), StoreError> {
-        match &self.broken {
-            Some(why) => Err(StoreError::Unsynced(why.clone())),
-            None => {
-                self.store.begin()?;
-                if self.store.change() == Change::ByOthers { self.learn_from_others() } else { Ok(()) }
-            }
-        }
-    }
-
-    /// What makes answers durable that were given ahead of the disk.
+    /// What makes answers durable that were given before the disk has them.
     pub(crate) fn syncer(&self) -> Option<Syncer> {
         self.store.syncer()
     }
@@ -287,112 +209,12 @@ impl Sandbox {
         synced
     }
 
-    /// The disk has failed: what the store holds may be gone after the next start, so nothing is built upon it any more.
+    /// The disk has failed. After the next start the store may lack what it holds now, so nothing is answered any more.
     pub(crate) fn give_up(&mut self, error: &StoreError) {
         self.broken = Some(match error {
             StoreError::Unsynced(why) => why.clone(),
             other => other.to_string(),
         });
-    }
-
-    /// Fails only when the store has lost the transaction, and with it every request of the group.
-    fn carry_out(
-        &mut self,
-        real_now: Timestamp,
-        inbound: &mut Inbound,
-        silence: Option<Silence>,
-    ) -> Result<Response<Bytes>, StoreError> {
-        let Inbound { request, call, .. } = inbound;
-        // HEAD is GET without the body, and without what the visit of a page would change.
-        let is_head = request.method() == Method::HEAD;
-        if is_head {
-            *request.method_mut() = Method::GET;
-        }
-        let route = Route::of(request.uri().path());
-        let response_format = route.response_format();
-        let peer = Peer::of(request);
-        let host = request.headers().get(header::HOST);
-        let mut context = Context { host, silence, ..self.context(real_now, peer) };
-        // A defect in one method must not take the others down.
-        let answer = catch_unwind(AssertUnwindSafe(|| {
-            let answer = service::answer(&mut context, route, request, call.take());
-            let settled = if answer.is_ok() && !is_head { context.records.keep() } else { context.records.undo() };
-            settled.map(|()| answer)
-        }));
-        let answer = match answer {
-            Ok(settled) => settled.map(Some),
-            Err(_) => context.records.undo().map(|()| None),
-        };
-        let (trace_code, basis) = (context.trace_code(), std::mem::take(&mut context.basis));
-        let warnings = std::mem::take(&mut context.warnings).header();
-        if is_head {
-            *request.method_mut() = Method::HEAD;
-        }
-        if !self.store.in_transaction() {
-            return Err(StoreError::Lost);
-        }
-        let reply = match answer? {
-            Some(Ok(reply)) => reply,
-            Some(Err(refusal)) => refusal.joining(&basis).reply(response_format, trace_code, &self.settings.spoken()),
-            None => Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).reply(
-                response_format,
-                trace_code,
-                &self.settings.spoken(),
-            ),
-        };
-        let mut response = reply.into_response();
-        if let Some(warnings) = warnings {
-            response.headers_mut().insert(WARNING_HEADER, warnings);
-        }
-        Ok(if is_head { without_body(response) } else { response })
-    }
-
-    fn context(&mut self, real_now: Timestamp, peer: IpAddr) -> Context<'_> {
-        Context {
-            now: self.clock.at(real_now),
-            real_now,
-            peer,
-            host: None,
-            is_shared: self.store.is_shared(),
-            records: Transaction::new(&mut *self.store),
-            settings: &self.settings,
-            vault: &self.vault,
-            keys: &mut self.keys,
-            cv2: &mut self.cv2,
-            clock: &mut self.clock,
-            throttle: &mut self.throttle,
-            faults: &mut self.faults,
-            journal: &self.journal,
-            schedule: &mut self.schedule,
-            unique_reference: None,
-            stray_currency: None,
-            silence: None,
-            unheard: false,
-            encoding: Encoding::default(),
-            basis: Basis::default(),
-            warnings: Warnings::default(),
-        }
-    }
-
-    fn failure(&mut self, real_now: Timestamp, inbound: &Inbound, error: &StoreError) -> Response<Bytes> {
-        if matches!(error, StoreError::Unknown) {
-            // An error would say that nothing has happened.
-            return faulty::closed();
-        }
-        let route = Route::of(inbound.request.uri().path());
-        let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
-        let (trace_code, dialect) = (self.keys.digits(9), self.settings.spoken());
-        let response = refusal.reply(route.response_format(), trace_code, &dialect).into_response();
-        self.note(real_now, inbound, None, Some(&response));
-        response
-    }
-
-    fn sweep(&mut self, real_now: Timestamp) {
-        let now = self.clock.at(real_now);
-        if (now.millis() - self.last_sweep.millis()).abs() >= SWEEP_MILLIS {
-            self.cv2.forget_ended(now);
-            self.last_sweep = now;
-        }
     }
 
     fn stored_clock(&mut self) -> Result<Clock, StoreError> {
@@ -418,13 +240,6 @@ impl Sandbox {
         self.store.commit()?;
         Ok(self.sync()?)
     }
-}
-
-/// The response to HEAD: the headers of GET, with the length of the body that is left out.
-fn without_body(mut response: Response<Bytes>) -> Response<Bytes> {
-    let length = std::mem::take(response.body_mut()).len();
-    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
-    response
 }
 
 fn key_check(store: &mut dyn Store) -> Result<Option<Sealed>, OpenError> {

@@ -9,6 +9,7 @@ use pg_model::{
     method::{AuthScheme, MethodInfo},
 };
 
+mod answer;
 mod basis;
 pub(crate) mod callback;
 mod caller;
@@ -38,15 +39,16 @@ mod unique_reference;
 mod violation;
 mod warning;
 
-pub(crate) use basis::{Basis, HEADER as BASIS_HEADER};
+pub(crate) use answer::Answer;
+pub(crate) use basis::Basis;
 pub(crate) use context::Context;
 pub(crate) use diagram::drawn as sequence_diagram;
 pub(crate) use method::Call;
-pub(crate) use refusal::{Refusal, ResponseFormat};
-pub(crate) use reply::{RefusedWith, Reply};
+pub(crate) use refusal::Refusal;
+pub(crate) use reply::Reply;
 pub(crate) use route::Route;
 pub(crate) use throttle::Throttle;
-pub(crate) use warning::{HEADER as WARNING_HEADER, Warnings, split as warnings_in};
+pub(crate) use warning::Warnings;
 
 use crate::codes::SandboxErrorCode;
 use crate::store::StoreError;
@@ -69,12 +71,13 @@ pub(crate) fn catch_up(context: &mut Context<'_>) -> Result<(), StoreError> {
 /// Answers a request, or says why not.
 pub(crate) fn answer(
     context: &mut Context<'_>,
-    route: Route<'_>,
+    route: &Route,
     request: &Request<Bytes>,
     call: Option<Call>,
 ) -> Result<Reply, Refusal> {
     catch_up(context)?;
     context.records.keep()?;
+    context.basis = Basis::default();
     if let Route::Method(MethodInfo { credentials: AuthScheme::Signed | AuthScheme::Enterprise, .. }, _)
     | Route::NoMethod(_) = route
         && let Some(reason) = caller::refused_as_browser(request, context.settings)
@@ -84,11 +87,11 @@ pub(crate) fn answer(
     match route {
         Route::Method(info, encoding) if info.credentials == AuthScheme::Session => {
             let call = warned(context, info, request, call);
-            session::postform(context, request, call, encoding)
+            session::postform(context, request, call, *encoding)
         }
         Route::Method(info, encoding) => {
             let call = warned(context, info, request, call);
-            method::call(context, request, call, info, encoding)
+            method::call(context, request, call, info, *encoding)
         }
         Route::NoMethod(_) => Err(Refusal::from(ErrorCode::INVALID_FUNCTION_CALL).assuming(49)),
         Route::Control(path) => control::answer(context, path, request),
@@ -96,20 +99,19 @@ pub(crate) fn answer(
         Route::Pay(path) => page::pay(context, path, request),
         Route::Challenge(key) => page::challenge(context, key, request),
         Route::SessionError if request.method() == Method::GET => Ok(page::session_error(context, request)),
-        Route::SessionError => Ok(without_a_service(page::wrong_method("GET, HEAD"))),
-        // A browser at the address that the sandbox has printed is shown what it is.
-        Route::Root if request.method() == Method::GET => {
-            Ok(without_a_service(Reply::see_other(HeaderValue::from_static("/_sandbox/"))))
-        }
-        Route::Root | Route::Nowhere => Ok(without_a_service(Reply::text(StatusCode::NOT_FOUND, "Not found"))),
+        Route::SessionError | Route::Root | Route::Nowhere => Ok(beside_the_service(context, route, request.method())),
     }
 }
 
-/// A reply to an address of which the documents know nothing.
-fn without_a_service(reply: Reply) -> Reply {
-    let mut basis = Basis::new("1 §4.1");
-    basis.assume(49);
-    reply.resting_on(basis)
+/// The reply to a request that the documents do not mention.
+fn beside_the_service(context: &mut Context<'_>, route: &Route, method: &Method) -> Reply {
+    context.basis = Basis::assuming("1 §4.1", 49);
+    match route {
+        Route::SessionError => page::wrong_method("GET, HEAD"),
+        // The address that the sandbox prints leads a browser to the inspector.
+        Route::Root if method == Method::GET => Reply::see_other(HeaderValue::from_static("/_sandbox/")),
+        _ => Reply::text(StatusCode::NOT_FOUND, "Not found"),
+    }
 }
 
 /// The call of a method, with the warnings about its parameters passed on.

@@ -93,7 +93,7 @@ fn run(mut sandbox: Sandbox, mut inbox: Inbox, due: &UnboundedSender<Outgoing>, 
             if let Some(error) = release.failure() {
                 sandbox.give_up(error);
             }
-            let responses = sandbox.handle_ahead(system::now(), &mut requests, &mut |more| inbox.add(more));
+            let responses = sandbox.answer_group(system::now(), &mut requests, &mut |more| inbox.add(more));
             requests.clear();
             release.after_sync(inbox.waiting.drain(..).zip(responses).collect());
         }

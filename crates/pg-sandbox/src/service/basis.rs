@@ -32,6 +32,11 @@ impl Basis {
         }
     }
 
+    /// A clause with one assumption.
+    pub(crate) fn assuming(clause: &'static str, number: u16) -> Self {
+        Self { clause, assumptions: vec![number] }
+    }
+
     /// Adds every assumption of another basis; the clause stays.
     pub(crate) fn join(&mut self, other: &Self) {
         other.assumptions.iter().for_each(|&number| self.assume(number));
@@ -42,16 +47,23 @@ impl Basis {
         self.clause.starts_with(document)
     }
 
-    /// The value of the header, in ASCII, since strict clients refuse a header with a section sign; `None` if the
-    /// specification does not cover it.
-    pub(crate) fn header(&self) -> Option<HeaderValue> {
+    /// The text of the header, in ASCII, since strict clients refuse a header with a section sign; `None` without a
+    /// clause: the specification does not cover the request.
+    pub(crate) fn text(&self) -> Option<String> {
+        if self.clause.is_empty() {
+            return None;
+        }
         let mut text = self.clause.replace('§', "");
         for number in &self.assumptions {
-            let comma = if text.is_empty() { "" } else { ", " };
             // Writing to a string cannot fail.
-            let _ = write!(text, "{comma}A{number:02}");
+            let _ = write!(text, ", A{number:02}");
         }
-        if text.is_empty() { None } else { HeaderValue::try_from(text).ok() }
+        Some(text)
+    }
+
+    /// The value of the header.
+    pub(super) fn header(&self) -> Option<HeaderValue> {
+        HeaderValue::try_from(self.text()?).ok()
     }
 }
 
@@ -64,6 +76,7 @@ mod tests {
         let mut basis = Basis::new("2 §4.4");
         [45, 2, 45].into_iter().for_each(|number| basis.assume(number));
         assert_eq!(basis.header().unwrap(), "2 4.4, A02, A45");
-        assert!(Basis::default().header().is_none());
+        basis = basis.citing("");
+        assert!(Basis::default().header().is_none() && basis.header().is_none());
     }
 }

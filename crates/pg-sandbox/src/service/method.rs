@@ -196,7 +196,9 @@ pub(crate) fn call(
         }
         Err(refusal) => (entry.refused)(refusal, context, merchant),
     };
-    unique_reference::settle(context, answer)
+    let reply = unique_reference::settle(context, answer)?;
+    context.basis.assume(41);
+    Ok(reply)
 }
 
 /// The parameters of a body; one that the server could not read carries the reason with it.
@@ -248,9 +250,8 @@ fn refused<M: Serve>(refusal: Refusal, context: &mut Context<'_>, merchant: &Mer
     Ok(written(context, &record))
 }
 
-fn written(context: &mut Context<'_>, record: &dyn Record) -> Reply {
-    context.basis.assume(41);
-    Reply::record(record, context.encoding).resting_on(std::mem::take(&mut context.basis))
+fn written(context: &Context<'_>, record: &dyn Record) -> Reply {
+    Reply::record(record, context.encoding)
 }
 
 fn broken(info: &MethodInfo, violations: &Violations) -> Refusal {

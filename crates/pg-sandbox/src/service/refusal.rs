@@ -4,7 +4,7 @@ use http::StatusCode;
 use pg_model::{Dialect, Encoding, EnterpriseError, ErrorCode, ServiceError};
 use serde_json::json;
 
-use super::{basis::Basis, page, reply::Reply};
+use super::{answer::Answer, basis::Basis, page, reply::Reply};
 use crate::codes::SandboxErrorCode;
 use crate::{form::FormError, store::StoreError, vault::NotOurs};
 
@@ -40,17 +40,7 @@ impl Refusal {
         self
     }
 
-    /// The same with everything that the request had assumed before it was refused.
-    pub(crate) fn joining(mut self, basis: &Basis) -> Self {
-        self.basis.join(basis);
-        // The token service's own list; what only the list of document 2 holds rests on that.
-        if basis.is_of('1') && !is_listed_in_document_2_alone(&self.code) {
-            self.basis = self.basis.citing("1 §7");
-        }
-        self
-    }
-
-    /// What it rests on.
+    /// Its own basis, for a reply that reports it in another way than by an error.
     pub(crate) fn basis(&self) -> &Basis {
         &self.basis
     }
@@ -94,45 +84,70 @@ impl Refusal {
         })
     }
 
-    /// The error as the caller expects it, from a service that speaks a dialect.
-    pub(crate) fn reply(self, response_format: ResponseFormat, trace_code: String, dialect: &Dialect) -> Reply {
+    /// The answer in the format of the request's service and in its dialect, based on the refusal's own basis and on what
+    /// the request had `assumed` before it was refused.
+    pub(crate) fn answer(
+        self,
+        assumed: &Basis,
+        response_format: ResponseFormat,
+        trace_code: String,
+        dialect: &Dialect,
+    ) -> Answer {
         let wrong_method = self.code == SandboxErrorCode::METHOD_NOT_ALLOWED.as_str();
         let mut refusal = self;
         if matches!(response_format, ResponseFormat::V3(_) | ResponseFormat::V5) {
             refusal = refusal.spoken(dialect);
         }
-        let reply = refusal.said(response_format, trace_code);
-        if wrong_method && response_format != ResponseFormat::Control { reply.allowing("POST") } else { reply }
+        let basis = refusal.basis_in(response_format, assumed);
+        let reply = refusal.reply(response_format, trace_code);
+        if response_format == ResponseFormat::Control {
+            return Answer::new(reply, basis);
+        }
+        let reply = if wrong_method { reply.allowing("POST") } else { reply };
+        Answer::new(reply.with_error_code(refusal.code), basis)
     }
 
-    fn said(mut self, response_format: ResponseFormat, trace_code: String) -> Reply {
+    /// The basis of the whole answer. The control interface is no part of the service.
+    fn basis_in(&self, response_format: ResponseFormat, assumed: &Basis) -> Basis {
+        let mut basis = self.basis.clone();
+        basis.join(assumed);
+        // The token service's own list; a code that only the list of document 2 has is based on that.
+        if assumed.is_of('1') && !is_listed_in_document_2_alone(&self.code) {
+            basis = basis.citing("1 §7");
+        }
+        basis.assume(40);
+        match response_format {
+            ResponseFormat::V3(_) => [20, 38].into_iter().for_each(|number| basis.assume(number)),
+            ResponseFormat::V5 => {
+                basis = basis.citing("3 §7");
+                basis.assume(39);
+                // The documents show two codes of version 5; the others are those of version 3 and of the sandbox.
+                if !matches!(&*self.code, "1" | "3") {
+                    basis.assume(112);
+                }
+            }
+            ResponseFormat::Control => return Basis::default(),
+            ResponseFormat::Page | ResponseFormat::Plain => {}
+        }
+        basis
+    }
+
+    fn reply(&self, response_format: ResponseFormat, trace_code: String) -> Reply {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_REQUEST);
-        self.basis.assume(40);
-        let reply = match response_format {
+        match response_format {
             ResponseFormat::V3(encoding) => {
-                self.basis.assume(20);
-                self.basis.assume(38);
                 Reply::encoded(status, encoding, pg_model::encode(&self.body(trace_code), encoding))
             }
             ResponseFormat::V5 => {
-                self.basis = self.basis.citing("3 §7");
-                self.basis.assume(39);
-                // The documents show two codes of version 5; the others are those of version 3 and of the sandbox.
-                if !matches!(&*self.code, "1" | "3") {
-                    self.basis.assume(112);
-                }
                 let record = EnterpriseError::default().with(|record| {
                     record.error_code = self.code.clone().into();
                 });
                 Reply::encoded(status, Encoding::Xml, pg_model::encode(&record, Encoding::Xml))
             }
-            ResponseFormat::Control => {
-                return Reply::json(status, &json!({ "error": self.message, "code": self.code }));
-            }
+            ResponseFormat::Control => Reply::json(status, &json!({ "error": self.message, "code": self.code })),
             ResponseFormat::Page => Reply::page(status, page::failure(&self.code, &self.message)),
             ResponseFormat::Plain => Reply::text(status, &self.message),
-        };
-        reply.refused_with(self.code).resting_on(self.basis)
+        }
     }
 }
 
@@ -226,8 +241,12 @@ impl From<NotOurs> for Refusal {
 mod tests {
     use super::*;
 
+    fn response(refusal: Refusal, response_format: ResponseFormat, assumed: &Basis) -> http::Response<bytes::Bytes> {
+        refusal.answer(assumed, response_format, "123456789".to_owned(), &crate::dialect()).into_response()
+    }
+
     fn body(refusal: Refusal, response_format: ResponseFormat) -> String {
-        let response = refusal.reply(response_format, "123456789".to_owned(), &crate::dialect()).into_response();
+        let response = response(refusal, response_format, &Basis::default());
         String::from_utf8(response.body().to_vec()).unwrap()
     }
 
@@ -251,16 +270,14 @@ mod tests {
     #[test]
     fn every_refusal_carries_its_basis() {
         let refusal = Refusal::from(SandboxErrorCode::MISSING_PARAMETER);
-        let response =
-            refusal.reply(ResponseFormat::V3(Encoding::Xml), String::new(), &crate::dialect()).into_response();
+        let response = response(refusal, ResponseFormat::V3(Encoding::Xml), &Basis::default());
         assert_eq!(response.headers()["pg-basis"], "2 7, A20, A38, A40, A45");
         assert_eq!(response.status(), 400);
         for (code, wanted) in [
             (ErrorCode::CURRENCY_NOT_SUPPORTED, "3 7, A39, A40, A112"),
             (ErrorCode::ENTERPRISE_NO_MERCHANT_KEY, "3 7, A39, A40"),
         ] {
-            let response =
-                Refusal::from(code).reply(ResponseFormat::V5, String::new(), &crate::dialect()).into_response();
+            let response = self::response(Refusal::from(code), ResponseFormat::V5, &Basis::default());
             assert_eq!(response.headers()["pg-basis"], wanted);
         }
     }
@@ -268,9 +285,8 @@ mod tests {
     #[test]
     fn a_code_cites_the_list_that_has_it() {
         let clause = |code: ErrorCode, basis: &str| {
-            let refusal = Refusal::from(code).joining(&Basis::new(if basis == "1" { "1 §4.8" } else { "2 §4.4" }));
-            let response =
-                refusal.reply(ResponseFormat::V3(Encoding::Xml), String::new(), &crate::dialect()).into_response();
+            let assumed = Basis::new(if basis == "1" { "1 §4.8" } else { "2 §4.4" });
+            let response = response(Refusal::from(code), ResponseFormat::V3(Encoding::Xml), &assumed);
             response.headers()["pg-basis"].to_str().unwrap()[..3].to_owned()
         };
         for code in ["180", "181", "182", "183", "184"] {
@@ -288,7 +304,8 @@ mod tests {
         let text = "[[error]]\ncode = \"42\"\nsituations = [\"missing-parameter\"]\nhttp = 422\nmessage = \"What is\"\nassumption = 45\n";
         let dialect = Dialect::from_toml(text).unwrap();
         let refusal = Refusal::from(SandboxErrorCode::MISSING_PARAMETER).about("cardKey");
-        let response = refusal.reply(ResponseFormat::V3(Encoding::Json), "123456789".into(), &dialect).into_response();
+        let format = ResponseFormat::V3(Encoding::Json);
+        let response = refusal.answer(&Basis::default(), format, "123456789".into(), &dialect).into_response();
         assert_eq!(response.status(), 422);
         assert_eq!(response.body(), r#"{"errorCode":"42","traceCode":"123456789","errorMessage":"What is: cardKey"}"#);
         // What it does not say is as in the sandbox's own, and what the documents say is no dialect's.

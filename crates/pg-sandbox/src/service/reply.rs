@@ -5,10 +5,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use pg_model::{Encoding, Record};
 use serde_json::Value;
 
-use super::{
-    basis::{self, Basis},
-    inspector, page,
-};
+use super::{inspector, page};
 
 /// A response in the making.
 #[derive(Debug)]
@@ -21,16 +18,13 @@ pub(crate) struct Reply {
     frames: Frames,
     site: Site,
     scripts: Scripts,
-    refused: Option<RefusedWith>,
+    error_code: Option<String>,
     link: Option<HeaderValue>,
     asks_for_a_password: bool,
     allow: Option<&'static str>,
-    basis: Basis,
+    /// The length of the body that a response to HEAD leaves out.
+    left_out: Option<usize>,
 }
-
-/// The code of a refusal, as an extension of its response: for the journal, whatever the shape.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RefusedWith(pub(crate) String);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
@@ -156,17 +150,17 @@ impl Reply {
             frames: Frames::None,
             site: Site::Hosted,
             scripts: Scripts::None,
-            refused: None,
+            error_code: None,
             link: None,
             asks_for_a_password: false,
             allow: None,
-            basis: Basis::default(),
+            left_out: None,
         }
     }
 
-    /// The same, which is a refusal with this code.
-    pub(crate) fn refused_with(self, code: String) -> Self {
-        Self { refused: Some(RefusedWith(code)), ..self }
+    /// The same as an error with this code.
+    pub(crate) fn with_error_code(self, code: String) -> Self {
+        Self { error_code: Some(code), ..self }
     }
 
     /// The same with a `Link` to what comes next (RFC 8288).
@@ -184,22 +178,48 @@ impl Reply {
         Self { allow: Some(methods), ..self }
     }
 
-    /// The same with what it rests on.
-    pub(crate) fn resting_on(self, basis: Basis) -> Self {
-        Self { basis, ..self }
+    /// The response to HEAD: the headers of GET, with the length of the body that is left out.
+    pub(super) fn without_body(mut self) -> Self {
+        self.left_out = Some(std::mem::take(&mut self.body).len());
+        self
+    }
+
+    /// The HTTP status.
+    pub(crate) const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The code of an error.
+    pub(crate) fn error_code(&self) -> Option<&str> {
+        self.error_code.as_deref()
+    }
+
+    /// The target of a redirect.
+    pub(crate) const fn location(&self) -> Option<&HeaderValue> {
+        self.location.as_ref()
+    }
+
+    /// The body.
+    pub(crate) const fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// Whether it is a page for people.
+    pub(crate) fn is_page(&self) -> bool {
+        self.content == Content::Html
     }
 
     /// The HTTP response.
-    pub(crate) fn into_response(self) -> Response<Bytes> {
+    pub(super) fn into_response(self) -> Response<Bytes> {
         let mut response = Response::new(self.body);
         *response.status_mut() = self.status;
-        if let Some(refused) = self.refused {
-            response.extensions_mut().insert(refused);
-        }
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content.media_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Some(length) = self.left_out {
+            headers.insert(header::CONTENT_LENGTH, length.into());
+        }
         if let Some(link) = self.link {
             headers.insert(header::LINK, link);
         }
@@ -231,9 +251,6 @@ impl Reply {
                     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
                 }
             }
-        }
-        if let Some(basis) = self.basis.header() {
-            headers.insert(basis::HEADER, basis);
         }
         response
     }

@@ -5,24 +5,24 @@ use pg_model::{Encoding, METHODS, method::MethodInfo};
 use super::refusal::ResponseFormat;
 
 /// Where a request goes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Route<'a> {
+#[derive(Debug, Clone)]
+pub(crate) enum Route {
     /// A method, and the encoding of its reply; the encoding is missing when the path names an
     /// unknown one (error 104).
     Method(&'static MethodInfo, Option<Encoding>),
     /// A path below the prefix of a service that names no method (error 103).
     NoMethod(ResponseFormat),
     /// The control interface; what follows `/_sandbox/`.
-    Control(&'a str),
+    Control(String),
     /// The inspector: `/_sandbox/` itself and what follows `/_sandbox/pages/`. Everything else there is the control
     /// interface.
-    Inspector(&'a str),
+    Inspector(String),
     /// The page for errors of a session that cannot be told (assumption 79).
     SessionError,
     /// A hosted payment page; what follows `/pay/` (spec 3 §1).
-    Pay(&'a str),
+    Pay(String),
     /// The page on which a customer authenticates; the authentication key (assumption 107).
-    Challenge(&'a str),
+    Challenge(String),
     /// The address of the sandbox without a path.
     Root,
     /// None of these.
@@ -31,9 +31,9 @@ pub(crate) enum Route<'a> {
 
 const VERSION_3: [&str; 3] = ["token", "session", "transaction"];
 
-impl<'a> Route<'a> {
+impl Route {
     /// The route of a path.
-    pub(crate) fn of(path: &'a str) -> Self {
+    pub(crate) fn of(path: &str) -> Self {
         if let Some(rest) = path.strip_prefix("/v3/") {
             let (service, rest) = rest.split_once('/').unwrap_or((rest, ""));
             if VERSION_3.contains(&service) { version_3(service, rest) } else { Route::Nowhere }
@@ -44,13 +44,16 @@ impl<'a> Route<'a> {
         } else if let Some(rest) = path.strip_prefix("/_sandbox") {
             match rest.strip_prefix('/') {
                 None if !rest.is_empty() => Route::Nowhere,
-                None | Some("" | "pages") => Route::Inspector(""),
-                Some(rest) => rest.strip_prefix("pages/").map_or(Route::Control(rest), Route::Inspector),
+                None | Some("" | "pages") => Route::Inspector(String::new()),
+                Some(rest) => match rest.strip_prefix("pages/") {
+                    Some(page) => Route::Inspector(page.to_owned()),
+                    None => Route::Control(rest.to_owned()),
+                },
             }
         } else if let Some(rest) = path.strip_prefix("/pay/") {
-            Route::Pay(rest)
+            Route::Pay(rest.to_owned())
         } else if let Some(key) = path.strip_prefix("/3ds/").filter(|key| !key.is_empty() && !key.contains('/')) {
-            Route::Challenge(key)
+            Route::Challenge(key.to_owned())
         } else if path == "/" {
             Route::Root
         } else if path == "/session-error" {
@@ -60,7 +63,15 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// In whose shape an error has to be.
+    /// The method that is called, if any.
+    pub(crate) const fn method(&self) -> Option<&'static MethodInfo> {
+        match self {
+            Self::Method(info, _) => Some(info),
+            _ => None,
+        }
+    }
+
+    /// The shape of an error.
     pub(crate) fn response_format(&self) -> ResponseFormat {
         match self {
             Self::Method(info, _) if info.service.version == 5 => ResponseFormat::V5,
@@ -74,7 +85,7 @@ impl<'a> Route<'a> {
 }
 
 /// The encoding comes after the method, at most once; a slash at the end means nothing (assumption 37).
-fn version_3(service: &str, rest: &str) -> Route<'static> {
+fn version_3(service: &str, rest: &str) -> Route {
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     let (name, encoding) = match rest.split_once('/') {
         None => (rest, Some(Encoding::Xml)),

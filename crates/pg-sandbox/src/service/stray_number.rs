@@ -93,8 +93,7 @@ mod tests {
     fn told(request: http::request::Builder) -> Vec<String> {
         let mut warnings = Warnings::default();
         let found = warn_of_head(&request.body(()).unwrap(), &mut warnings);
-        let header = warnings.header();
-        let told: Vec<String> = header.iter().flat_map(crate::service::warnings_in).map(str::to_owned).collect();
+        let told = warnings.sentences();
         assert_eq!(found, !told.is_empty());
         assert!(!told.concat().contains("4000000000001000"));
         told

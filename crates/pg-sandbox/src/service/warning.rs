@@ -10,7 +10,6 @@ pub(crate) const HEADER: HeaderName = HeaderName::from_static("pg-warning");
 pub(crate) const MOST: usize = 8;
 /// The most characters of one warning.
 const LONGEST: usize = 200;
-const SEPARATOR: &str = "; ";
 
 /// The warnings of one response, each one once, in the order in which they arose.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,22 +49,21 @@ impl Warnings {
         self.left_out += other.left_out;
     }
 
-    /// The value of the header; nothing when there is no warning.
-    pub(crate) fn header(&self) -> Option<HeaderValue> {
-        if self.told.is_empty() {
-            return None;
-        }
-        let mut text = self.told.join(SEPARATOR);
-        if self.left_out > 0 {
-            text.push_str(&format!("{SEPARATOR}and {} more", self.left_out));
-        }
-        HeaderValue::try_from(text).ok()
+    /// One sentence each; the last one counts those that are not written out.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let more = (self.left_out > 0).then(|| format!("and {} more", self.left_out));
+        self.told.iter().cloned().chain(more).collect()
     }
-}
 
-/// The warnings in the value of a header.
-pub(crate) fn split(header: &HeaderValue) -> Vec<&str> {
-    header.to_str().map_or_else(|_| Vec::new(), |text| text.split(SEPARATOR).collect())
+    /// Their size in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.told.iter().map(String::len).sum()
+    }
+
+    /// The value of the header; `None` without a warning.
+    pub(super) fn header(&self) -> Option<HeaderValue> {
+        if self.told.is_empty() { None } else { HeaderValue::try_from(self.sentences().join("; ")).ok() }
+    }
 }
 
 fn harmless(text: &str) -> String {
@@ -90,7 +88,7 @@ mod tests {
         warnings.add("second");
         let header = warnings.header().unwrap();
         assert_eq!(header.to_str().unwrap(), "Zo???Set-Cookie: a=b, 4000 00** **** 1000; second");
-        assert_eq!(split(&header), ["Zo???Set-Cookie: a=b, 4000 00** **** 1000", "second"]);
+        assert_eq!(warnings.sentences(), ["Zo???Set-Cookie: a=b, 4000 00** **** 1000", "second"]);
     }
 
     #[test]
@@ -102,6 +100,7 @@ mod tests {
         joined.join(warnings);
         let header = joined.header().unwrap();
         assert!(header.len() < MOST * (LONGEST + 2) + 20);
-        assert_eq!(split(&header).last().copied(), Some("and 4 more"));
+        assert_eq!(joined.sentences().last().unwrap(), "and 4 more");
+        assert!(header.to_str().unwrap().ends_with("; and 4 more"));
     }
 }

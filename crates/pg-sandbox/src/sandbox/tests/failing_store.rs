@@ -135,7 +135,7 @@ fn what_the_disk_did_not_keep_is_not_acknowledged_and_nothing_is_built_upon_it()
 
     // The server answers ahead of the disk, and asks before it lets the answers go.
     assert_eq!(
-        sandbox.handle_ahead(now(), &mut vec![Inbound::new(&Settings::default(), disable(&key, "json"))], &mut |_| {})
+        sandbox.answer_group(now(), &mut vec![Inbound::new(&Settings::default(), disable(&key, "json"))], &mut |_| {})
             [0]
         .status(),
         400

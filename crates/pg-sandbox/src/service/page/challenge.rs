@@ -19,16 +19,15 @@ pub(in super::super) fn challenge(
     key: &str,
     request: &Request<Bytes>,
 ) -> Result<Reply, Refusal> {
-    context.basis = Basis::new("2 §3.3");
-    context.basis.assume(107);
+    context.basis = Basis::assuming("2 §3.3", 107);
     if *request.method() != Method::GET && *request.method() != Method::POST {
-        return Ok(wrong_method("GET, HEAD, POST").resting_on(std::mem::take(&mut context.basis)));
+        return Ok(wrong_method("GET, HEAD, POST"));
     }
     let reply = match context.records.get::<Authentication>(key)? {
         Some(authentication) => answered(context, authentication, request)?,
         None => unknown(),
     };
-    Ok(reply.in_frames().resting_on(std::mem::take(&mut context.basis)))
+    Ok(reply.in_frames())
 }
 
 fn answered(

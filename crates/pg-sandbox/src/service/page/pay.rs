@@ -33,7 +33,7 @@ pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Req
     context.basis = Basis::new("3 §3.1");
     [119, 182].into_iter().for_each(|number| context.basis.assume(number));
     let path = path.strip_suffix('/').unwrap_or(path);
-    let reply = match (request.method(), path, path.split_once('/')) {
+    Ok(match (request.method(), path, path.split_once('/')) {
         (&Method::GET, "success", _) => landing::success(context),
         (&Method::GET, "cancelled", _) => landing::cancelled(context),
         (&Method::GET, _, Some((token, visit))) => resume(context, token, visit)?,
@@ -41,8 +41,7 @@ pub(in super::super) fn pay(context: &mut Context<'_>, path: &str, request: &Req
         (&Method::POST, token, None) if !matches!(token, "success" | "cancelled") => submit(context, token, request)?,
         (_, "success" | "cancelled", _) | (_, _, Some(_)) => wrong_method("GET, HEAD"),
         _ => wrong_method("GET, HEAD, POST"),
-    };
-    Ok(reply.resting_on(std::mem::take(&mut context.basis)))
+    })
 }
 
 /// A token and the account that it belongs to.

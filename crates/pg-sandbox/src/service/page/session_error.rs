@@ -23,7 +23,6 @@ pub(in super::super) fn session_error(context: &mut Context<'_>, request: &Reque
         html::text(refusal.message()),
         context.trace_code(),
     );
-    let mut basis = Basis::new("2 §4.2");
-    basis.assume(79);
-    Reply::page(StatusCode::BAD_REQUEST, html::page("Payment error", &body)).resting_on(basis)
+    context.basis = Basis::assuming("2 §4.2", 79);
+    Reply::page(StatusCode::BAD_REQUEST, html::page("Payment error", &body))
 }

@@ -49,7 +49,7 @@ pub(in super::super) fn postform(
             HeaderValue::from_static("/session-error?errorCode=129")
         }
     };
-    Ok(Reply::see_other(location).resting_on(std::mem::take(&mut context.basis)))
+    Ok(Reply::see_other(location))
 }
 
 /// The session that a form names and the account that it belongs to.

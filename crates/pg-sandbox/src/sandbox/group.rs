@@ -1,0 +1,146 @@
+//! Requests that came together, answered in one transaction.
+
+use bytes::Bytes;
+use http::Response;
+
+use super::Sandbox;
+use crate::{
+    inbound::Inbound,
+    store::{Change, StoreError},
+    timestamp::Timestamp,
+};
+
+/// Sandbox time between two looks for CV2s whose session has ended.
+const SWEEP_MILLIS: i64 = 60_000;
+/// How often a request is tried whose transaction was undone by a conflict or a lost connection.
+const ATTEMPTS: u32 = 8;
+
+/// Why a transaction was undone.
+struct Undone {
+    error: StoreError,
+    may_try_again: bool,
+}
+
+impl Sandbox {
+    /// As [`handle_group`](Self::handle_group), but does not wait for the disk: **no response may be sent** before the
+    /// [`Syncer`](crate::store::Syncer) has returned after it.
+    ///
+    /// Before the write `more` may add requests that have come meanwhile; it is asked until it adds none.
+    pub(crate) fn answer_group(
+        &mut self,
+        real_now: Timestamp,
+        requests: &mut Vec<Inbound>,
+        more: &mut dyn FnMut(&mut Vec<Inbound>),
+    ) -> Vec<Response<Bytes>> {
+        self.sweep(real_now);
+        match self.in_transaction(real_now, requests, more) {
+            Ok(responses) => responses,
+            Err(undone) if undone.may_try_again => {
+                let mut responses = Vec::with_capacity(requests.len());
+                for request in std::mem::take(requests) {
+                    let mut alone = vec![request];
+                    responses.append(&mut self.alone_until_answered(real_now, &mut alone));
+                    requests.append(&mut alone);
+                }
+                responses
+            }
+            Err(undone) => requests.iter().map(|request| self.failure(real_now, request, &undone.error)).collect(),
+        }
+    }
+
+    /// Answers a request of a group that was undone, in a transaction of its own.
+    fn alone_until_answered(&mut self, real_now: Timestamp, alone: &mut Vec<Inbound>) -> Vec<Response<Bytes>> {
+        let mut left = ATTEMPTS;
+        loop {
+            let undone = match self.in_transaction(real_now, alone, &mut |_| {}) {
+                Ok(responses) => return responses,
+                Err(undone) => undone,
+            };
+            left -= 1;
+            if !undone.may_try_again || left == 0 {
+                return alone.iter().map(|request| self.failure(real_now, request, &undone.error)).collect();
+            }
+        }
+    }
+
+    /// Answers all requests in one transaction. If it fails, nothing has happened, in the store and in memory.
+    fn in_transaction(
+        &mut self,
+        real_now: Timestamp,
+        requests: &mut Vec<Inbound>,
+        more: &mut dyn FnMut(&mut Vec<Inbound>),
+    ) -> Result<Vec<Response<Bytes>>, Undone> {
+        let journaled = self.journal.last();
+        let answered = self.answer_all(real_now, requests, more);
+        match answered.and_then(|responses| self.store.commit().map(|()| responses)) {
+            Ok(responses) => {
+                self.cv2.settle();
+                Ok(responses)
+            }
+            Err(error) => {
+                let may_try_again = self.store.may_try_again();
+                self.forget_group(journaled);
+                Err(Undone { error, may_try_again })
+            }
+        }
+    }
+
+    fn answer_all(
+        &mut self,
+        real_now: Timestamp,
+        requests: &mut Vec<Inbound>,
+        more: &mut dyn FnMut(&mut Vec<Inbound>),
+    ) -> Result<Vec<Response<Bytes>>, StoreError> {
+        self.begin()?;
+        let mut responses = Vec::with_capacity(requests.len());
+        while let Some(next) = requests.get_mut(responses.len()) {
+            responses.push(self.answer_one(real_now, next)?);
+            if responses.len() == requests.len() {
+                more(requests);
+            }
+        }
+        Ok(responses)
+    }
+
+    pub(super) fn begin(&mut self) -> Result<(), StoreError> {
+        match &self.broken {
+            Some(why) => Err(StoreError::Unsynced(why.clone())),
+            None => {
+                self.store.begin()?;
+                if self.store.change() == Change::ByOthers { self.learn_from_others() } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Forgets what other processes may have changed: the clock and the faults are read again, and the schedule asks again
+    /// what is due.
+    fn learn_from_others(&mut self) -> Result<(), StoreError> {
+        self.clock = self.stored_clock()?;
+        self.faults = self.stored_faults()?;
+        self.schedule.look_again();
+        Ok(())
+    }
+
+    /// Undoes what a group has changed, in the store and in memory.
+    fn forget_group(&mut self, journaled: u64) {
+        self.store.rollback();
+        self.cv2.restore();
+        self.schedule.look_again();
+        // A change of the clock is undone, and the faults were not met.
+        if let Ok(clock) = self.stored_clock() {
+            self.clock = clock;
+        }
+        if let Ok(faults) = self.stored_faults() {
+            self.faults = faults;
+        }
+        self.journal.forget_after(journaled);
+    }
+
+    fn sweep(&mut self, real_now: Timestamp) {
+        let now = self.clock.at(real_now);
+        if (now.millis() - self.last_sweep.millis()).abs() >= SWEEP_MILLIS {
+            self.cv2.forget_ended(now);
+            self.last_sweep = now;
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! One request within its transaction: the fault that it meets, the answer, and the entry in the journal.
+
+use std::{
+    net::IpAddr,
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Method, Response, StatusCode, header};
+use pg_model::Encoding;
+
+use super::{Peer, Sandbox};
+use crate::codes::SandboxErrorCode;
+use crate::{
+    inbound::{Caller, Inbound},
+    journal::{Answered, Entry},
+    records::{FaultKind, Session, Silence},
+    response_delivery::ResponseDelivery,
+    service::{self, Answer, Basis, Context, Refusal, Reply, Route, Warnings},
+    store::{StoreError, Transaction},
+    timestamp::Timestamp,
+};
+
+impl Sandbox {
+    /// Answers one request with the fault, if any, that its method is to meet.
+    ///
+    /// Fails when the store has lost the transaction, or a fault cannot be counted; every request of the
+    /// group fails then.
+    pub(super) fn answer_one(
+        &mut self,
+        real_now: Timestamp,
+        inbound: &mut Inbound,
+    ) -> Result<Response<Bytes>, StoreError> {
+        let fault = self.fault(&inbound.route)?;
+        let answer = match fault {
+            Some(FaultKind::DropRequest) => None,
+            Some(FaultKind::Status { status }) => {
+                let injected = Refusal::from(SandboxErrorCode::INJECTED_FAULT).with_status(status);
+                Some(self.refused(injected, &inbound.route))
+            }
+            Some(FaultKind::Duplicate) => {
+                let first = self.carry_out(real_now, inbound, None)?;
+                self.note(real_now, inbound, fault, Some(&first));
+                Some(self.carry_out(real_now, inbound, None)?)
+            }
+            _ => Some(self.carry_out(real_now, inbound, fault.and_then(FaultKind::silence))?),
+        };
+        self.note(real_now, inbound, fault, answer.as_ref());
+        let response = answer.map(Answer::into_response).unwrap_or_default();
+        Ok(match fault {
+            Some(FaultKind::DropRequest | FaultKind::DropReply) => closed(),
+            Some(FaultKind::Delay { milliseconds }) => late(response, milliseconds),
+            Some(FaultKind::Garble) => response.map(|body| garbled(&body)),
+            _ => response,
+        })
+    }
+
+    /// The answer to a request whose transaction has failed.
+    pub(super) fn failure(&mut self, real_now: Timestamp, inbound: &Inbound, error: &StoreError) -> Response<Bytes> {
+        if matches!(error, StoreError::Unknown) {
+            // An error would say that nothing has happened.
+            return closed();
+        }
+        let refusal = Refusal::from(SandboxErrorCode::SANDBOX_FAILURE).about(&error.to_string());
+        let answer = self.refused(refusal, &inbound.route);
+        self.note(real_now, inbound, None, Some(&answer));
+        answer.into_response()
+    }
+
+    /// The fault that a request meets. It is counted whatever the result of the request is.
+    fn fault(&mut self, route: &Route) -> Result<Option<FaultKind>, StoreError> {
+        let Some(info) = route.method() else { return Ok(None) };
+        let mut records = Transaction::new(&mut *self.store);
+        let met = self.faults.meet(info, &mut records)?;
+        records.keep()?;
+        Ok(met)
+    }
+
+    /// The error of a request that no service has answered.
+    fn refused(&mut self, refusal: Refusal, route: &Route) -> Answer {
+        let trace_code = self.keys.digits(9);
+        refusal.answer(&Basis::default(), route.response_format(), trace_code, &self.settings.spoken())
+    }
+
+    /// Lets the service answer. Fails only when the store has lost the transaction, and with it every request of the group.
+    fn carry_out(
+        &mut self,
+        real_now: Timestamp,
+        inbound: &mut Inbound,
+        silence: Option<Silence>,
+    ) -> Result<Answer, StoreError> {
+        let call = inbound.call.take();
+        let Inbound { request, route, is_head, .. } = &*inbound;
+        let host = request.headers().get(header::HOST);
+        let mut context = Context { host, silence, ..self.context(real_now, Peer::of(request)) };
+        // A defect in one method must not affect the others.
+        let answered = catch_unwind(AssertUnwindSafe(|| {
+            let answered = service::answer(&mut context, route, request, call);
+            let kept = if answered.is_ok() && !is_head { context.records.keep() } else { context.records.undo() };
+            kept.map(|()| answered)
+        }));
+        let answered: Result<Result<Reply, Refusal>, StoreError> = match answered {
+            Ok(kept) => kept,
+            Err(_) => {
+                context.basis = Basis::default();
+                context.records.undo().map(|()| Err(SandboxErrorCode::SANDBOX_FAILURE.into()))
+            }
+        };
+        let trace_code = context.trace_code();
+        let (basis, warnings) = (std::mem::take(&mut context.basis), std::mem::take(&mut context.warnings));
+        if !self.store.in_transaction() {
+            return Err(StoreError::Lost);
+        }
+        let answer = match answered? {
+            Ok(reply) => Answer::new(reply, basis),
+            Err(refusal) => refusal.answer(&basis, route.response_format(), trace_code, &self.settings.spoken()),
+        };
+        let answer = Answer { warnings, ..answer };
+        Ok(if *is_head { answer.without_body() } else { answer })
+    }
+
+    pub(super) fn context(&mut self, real_now: Timestamp, peer: IpAddr) -> Context<'_> {
+        Context {
+            now: self.clock.at(real_now),
+            real_now,
+            peer,
+            host: None,
+            is_shared: self.store.is_shared(),
+            records: Transaction::new(&mut *self.store),
+            settings: &self.settings,
+            vault: &self.vault,
+            keys: &mut self.keys,
+            cv2: &mut self.cv2,
+            clock: &mut self.clock,
+            throttle: &mut self.throttle,
+            faults: &mut self.faults,
+            journal: &self.journal,
+            schedule: &mut self.schedule,
+            unique_reference: None,
+            stray_currency: None,
+            silence: None,
+            unheard: false,
+            encoding: Encoding::default(),
+            basis: Basis::default(),
+            warnings: Warnings::default(),
+        }
+    }
+
+    /// Adds a request of a service or one of its pages to the journal, and its answer if there is one.
+    fn note(&mut self, real_now: Timestamp, inbound: &Inbound, fault: Option<FaultKind>, answer: Option<&Answer>) {
+        let Some(journaled) = &inbound.journaled else { return };
+        let request = &inbound.request;
+        let entry = Entry {
+            id: 0,
+            at: self.clock.at(real_now),
+            peer: Peer::of(request),
+            http_method: if inbound.is_head { Method::HEAD } else { request.method().clone() },
+            path: journaled.path.clone(),
+            info: inbound.route.method(),
+            merchant: match &journaled.caller {
+                Caller::Unknown => None,
+                Caller::Merchant(name) => Some(name.clone()),
+                Caller::Session(key) => self.merchant_of(key),
+            },
+            parameters: journaled.parameters.clone(),
+            fault,
+            reply: answer.map(Answered::of),
+        };
+        self.journal.add(entry);
+    }
+
+    /// The name of the account that made a session.
+    fn merchant_of(&mut self, session_key: &str) -> Option<String> {
+        let session = Transaction::new(&mut *self.store).get::<Session>(session_key);
+        Some(session.ok()??.merchant)
+    }
+}
+
+fn late(mut response: Response<Bytes>, milliseconds: u64) -> Response<Bytes> {
+    response.extensions_mut().insert(ResponseDelivery::SendAfter(Duration::from_millis(milliseconds)));
+    response
+}
+
+/// Stands for no response: nothing of it is sent.
+fn closed() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    response.extensions_mut().insert(ResponseDelivery::Close);
+    response
+}
+
+/// The first half of a body and then bytes that are neither UTF-8, nor XML, nor JSON.
+fn garbled(body: &[u8]) -> Bytes {
+    [&body[..body.len() / 2], b"\xff\xfe<\"{"].concat().into()
+}

@@ -1,0 +1,46 @@
+//! The answer to a request: the reply, its basis and the warnings. The journal keeps their facts, the caller gets a response.
+
+use bytes::Bytes;
+use http::Response;
+
+use super::{
+    basis::{self, Basis},
+    reply::Reply,
+    warning::{self, Warnings},
+};
+
+/// A complete answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The status, body and headers of its own.
+    pub(crate) reply: Reply,
+    /// The clause and the assumptions that it is based on.
+    pub(crate) basis: Basis,
+    /// What the caller is warned of.
+    pub(crate) warnings: Warnings,
+}
+
+impl Answer {
+    /// An answer without warnings.
+    pub(crate) fn new(reply: Reply, basis: Basis) -> Self {
+        Self { reply, basis, warnings: Warnings::default() }
+    }
+
+    /// The answer to HEAD instead of GET.
+    pub(crate) fn without_body(self) -> Self {
+        Self { reply: self.reply.without_body(), ..self }
+    }
+
+    /// The HTTP response.
+    pub(crate) fn into_response(self) -> Response<Bytes> {
+        let mut response = self.reply.into_response();
+        let headers = response.headers_mut();
+        if let Some(basis) = self.basis.header() {
+            headers.insert(basis::HEADER, basis);
+        }
+        if let Some(warnings) = self.warnings.header() {
+            headers.insert(warning::HEADER, warnings);
+        }
+        response
+    }
+}
