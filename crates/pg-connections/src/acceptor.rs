@@ -1,4 +1,4 @@
-//! Accepts connections and gives each a place.
+//! Accepts connections and gives each a slot.
 
 use std::{
     io,
@@ -16,20 +16,21 @@ use crate::{
 /// The pause after a failed accept. The pending connection stays pending and would fail again at once.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Connections that the system keeps until they are accepted. With fewer, a burst of connections makes the system drop the next one, whose
-/// client tries again after a second only.
+/// Length of the system's queue of connections. If the queue is full, a burst of connections makes the system drop the
+/// next one, and its client tries again only after a second.
 const BACKLOG: u32 = 4096;
-/// The most connections that are accepted before those that are there get to say something.
+/// Maximum number of connections accepted in a row, before existing connections can proceed.
 const BURST: usize = 128;
 
-/// Binds an address with a long queue, for servers that are to be reached in a crowd.
+/// Binds an address with a long accept queue, for servers with many clients.
 ///
 /// # Errors
+///
 /// If the address cannot be bound.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // As the standard library does: an address whose last connections are still closing can be bound again. Elsewhere that means
-    // something else.
+    // As in the standard library: allows binding an address whose last connections are still closing. On other systems
+    // the option means something else.
     if cfg!(unix) {
         socket.set_reuseaddr(true)?;
     }
@@ -37,46 +38,46 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// A listener that always has room for a new connection, unless every connection is working.
+/// A listener that can always accept a new connection, unless every connection is working.
 #[derive(Debug)]
 pub struct Acceptor {
     listener: TcpListener,
     places: ConnectionSlots,
     limits: ConnectionLimits,
-    /// Accepted, and waiting for a place: kept here so that [`Acceptor::next`] can be cancelled.
+    /// Accepted, and waiting for a slot: stored here so that [`Acceptor::next`] can be cancelled.
     waiting: Option<(TcpStream, IpAddr)>,
-    /// Accepted in a row.
+    /// Number of connections accepted in a row.
     row: usize,
 }
 
-/// A connection with its place.
+/// A connection with its slot.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Accepted {
-    /// The bytes, under the time limits.
+    /// The stream, under the time limits.
     pub stream: Stream<TcpStream>,
-    /// The address of the peer; an IPv4 address mapped into IPv6 is given as the IPv4 address.
+    /// The address of the peer. An IPv4 address mapped into IPv6 becomes the IPv4 address.
     pub address: IpAddr,
-    /// Its place among the connections. Dropping it frees the place.
+    /// Its slot. Dropping it frees the slot.
     pub place: ConnectionSlot,
 }
 
 impl Acceptor {
-    /// Accepts from this listener.
+    /// Creates an acceptor for this listener.
     #[must_use]
     pub fn new(listener: TcpListener, limits: ConnectionLimits) -> Self {
         Self { listener, places: ConnectionSlots::new(limits), limits, waiting: None, row: 0 }
     }
 
-    /// The next connection. Cancelling the future loses no connection.
+    /// Returns the next connection. Cancelling the future loses no connection.
     ///
-    /// A failed accept is not the caller's concern: when the process is out of file descriptors, idle connections are closed to
-    /// free some, fewer are accepted at the same time from then on, and accepting goes on.
+    /// A failed accept is handled internally. If the process has no file descriptors left, it closes idle connections
+    /// and lowers the maximum number of connections, then goes on accepting.
     pub async fn next(&mut self) -> Accepted {
         loop {
             self.row += 1;
             if self.row > BURST.min(self.limits.connections / 4) {
-                // A new connection must not lose its place before it was looked at.
+                // A new connection must not lose its slot before it is served.
                 self.row = 0;
                 tokio::task::yield_now().await;
             }
@@ -93,8 +94,8 @@ impl Acceptor {
             };
             match self.places.admit(address) {
                 Admission::Admitted(place) => {
-                    // Responses are small and complete: waiting for more to send only costs time. A socket that refuses the
-                    // option still works.
+                    // Responses are small and complete, so waiting for more data only costs time. A socket that rejects
+                    // the option still works.
                     let _ = stream.set_nodelay(true);
                     return Accepted { stream: Stream::new(stream, self.limits), address, place };
                 }

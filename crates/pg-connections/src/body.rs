@@ -1,4 +1,4 @@
-//! Bodies of requests, within the bytes that all bodies together may have.
+//! Reads request bodies, within the byte limit of all bodies together.
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, SizeHint};
@@ -12,29 +12,31 @@ use crate::{BodyPermit, ConnectionSlot};
 pub struct HeldBody {
     /// The body.
     pub bytes: Bytes,
-    /// Its share of the bytes that all bodies may have: drop it once the request is answered.
+    /// Its share of the bytes that all bodies may use: drop it once the request is answered.
     pub held: Option<BodyPermit>,
 }
 
 /// Why a body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyError {
-    /// It has more bytes than allowed.
+    /// It is longer than allowed.
     TooLarge,
     /// It ended early.
     Incomplete,
 }
 
-/// So many bytes of a body are held at most before they are read. The server's own buffers hold as many in addition.
+/// Maximum number of bytes to reserve for a body before they are read. The server's own buffers hold as many again.
 const READ_AHEAD: usize = 64 << 10;
-/// The same where the peer has not declared a length.
+/// The same for a body without a declared length.
 const READ_AHEAD_OF_CHUNKS: usize = 8 << 10;
 
-/// Reads a body of at most `limit` bytes, each part once there is room for it: until then it stays with the peer. Of a longer one, up to `drained` bytes in all are read and dropped, so that a peer that is
-/// still sending gets to read the response. Bound the time of the future: a slow body may take for ever.
+/// Reads a body of at most `limit` bytes. Each part is read once there is room for it; until then the peer keeps it. Of
+/// a longer body, up to `drained` bytes in total are read and dropped, so that a peer that is still sending can read
+/// the response. Set a timeout for the future: a slow body may take for ever.
 ///
 /// # Errors
-/// [`BodyError`] says which limit the body breaks.
+///
+/// [`BodyError`] says which limit the body exceeds.
 pub async fn read_body<B: Body>(
     place: &ConnectionSlot,
     body: B,
@@ -45,7 +47,7 @@ pub async fn read_body<B: Body>(
     let mut read = BytesMut::new();
     let mut held: Option<BodyPermit> = None;
     let mut length = 0_usize;
-    // Held, and not read yet.
+    // Reserved, and not read yet.
     let mut ahead = 0_usize;
     loop {
         let next = next_part(&body.size_hint(), limit.checked_sub(length));
@@ -72,8 +74,8 @@ pub async fn read_body<B: Body>(
     if length > limit { Err(BodyError::TooLarge) } else { Ok(HeldBody { bytes: read.freeze(), held }) }
 }
 
-/// How much of the rest of a body to hold before reading on. `None` for one that will be dropped: it is longer than the limit
-/// leaves room for.
+/// Returns how many further bytes to reserve before reading on. `None` if the body will be dropped: it is longer than
+/// the limit.
 fn next_part(hint: &SizeHint, room: Option<usize>) -> Option<usize> {
     let rest = hint.exact().map(|rest| usize::try_from(rest).unwrap_or(usize::MAX));
     match (room?, rest) {

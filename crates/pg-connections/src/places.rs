@@ -1,4 +1,4 @@
-//! Who holds a place, and who loses it.
+//! The slots of connections, and which connection is closed to free one.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -11,7 +11,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::ConnectionLimits;
 
-/// The places of one listener, or of requests that another server accepts. Clones share them.
+/// The slots of one listener, or of requests that another server accepts. Clones share them.
 #[derive(Clone, Debug)]
 pub struct ConnectionSlots(Arc<Shared>);
 
@@ -24,12 +24,12 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Counts events; the order of events is all the time that is needed.
+    /// Counts events. Their order is the only time that is needed.
     events: u64,
     connections: HashMap<u64, Connection>,
     /// Connections accepted so far.
     accepted: u64,
-    /// So many fewer connections than the limits allow: the process has no more file descriptors.
+    /// How far the process is below its limits: it has no more file descriptors.
     fewer: usize,
     /// Bytes of replies that peers have not read.
     replies: usize,
@@ -41,9 +41,9 @@ struct Connection {
     address: IpAddr,
     rank: Rank,
     idle: bool,
-    /// Bytes of its body that it holds or waits for, beyond those that are not counted.
+    /// Bytes of its body that it holds or waits for, without the uncounted first bytes.
     held: u32,
-    /// Bytes of its body that are not counted yet.
+    /// Remaining bytes of its body that do not count.
     free: u32,
     /// Bytes of its replies that the peer has not read.
     replies: usize,
@@ -59,32 +59,32 @@ struct Address {
 /// Orders idle connections: those that have not completed a request first, then the longest idle first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// It has completed a request.
+    /// Whether it has completed a request.
     spoken: bool,
-    /// The event since which it is idle.
+    /// The event at which it became idle.
     since: u64,
     /// Its number among the accepted connections.
     id: u64,
 }
 
-/// So many connections have to be accepted after one that has said nothing before it is closed in favour of those that have.
-/// Without this grace, a flood of connections would close every new one before its first byte arrives.
+/// Number of later connections after which a silent connection can be closed before those that have completed a
+/// request. Without this grace, a flood of connections would close every new one before its first byte arrives.
 const GRACE: u64 = 256;
 
-/// So many file descriptors are kept for what is no connection.
+/// File descriptors that are reserved for other uses.
 const SPARE: usize = 16;
 
-/// What becomes of a new connection.
+/// The result of admitting a new connection.
 pub(crate) enum Admission {
     Admitted(ConnectionSlot),
     /// Every connection is working: wait for [`ConnectionSlots::freed`].
     Full,
-    /// Every connection of this address is working, and there are as many as one address may have.
+    /// Every connection of this address is working, and the address has reached its limit.
     Refused,
 }
 
 impl ConnectionSlots {
-    /// As many as the limits allow.
+    /// Creates the slots that the limits allow.
     #[must_use]
     pub fn new(limits: ConnectionLimits) -> Self {
         Self(Arc::new(Shared {
@@ -95,15 +95,14 @@ impl ConnectionSlots {
         }))
     }
 
-    /// A place for a peer at this address, in whose favour an idle one may have to go. Waits while every place is working; gives
-    /// nothing when every place that one address may have is working.
+    /// Returns a slot for a peer at this address, and closes an idle connection if needed. Waits while every slot is
+    /// working. `None` if every slot that one address may have is working.
     ///
-    /// [`Acceptor`](crate::Acceptor) does this for connections. A server that has accepted its connections already gives places to
-    /// requests.
+    /// [`Acceptor`](crate::Acceptor) does this for connections. A server with its own listener uses it for requests.
     pub async fn enter(&self, address: IpAddr) -> Option<ConnectionSlot> {
         loop {
             let mut freed = std::pin::pin!(self.0.freed.notified());
-            // From here on: several may wait, and a place that comes free before the wait begins must not be missed.
+            // From here on: several may wait, and a slot that is freed before the wait begins must not be missed.
             freed.as_mut().enable();
             match self.admit(address) {
                 Admission::Admitted(place) => return Some(place),
@@ -135,7 +134,7 @@ impl ConnectionSlots {
         Admission::Admitted(ConnectionSlot { id, close, places: self.clone() })
     }
 
-    /// Allows fewer connections than there are, and closes idle ones accordingly, in the order in which they make room.
+    /// Lowers the maximum number of connections, and closes idle ones.
     pub(crate) fn shrink(&self) {
         let mut state = self.0.lock();
         let most = state.connections.len().saturating_sub(SPARE).max(1);
@@ -147,13 +146,13 @@ impl ConnectionSlots {
         }
     }
 
-    /// Returns when a place may have become free since the last [`ConnectionSlots::admit`].
+    /// Returns once a slot may have been freed since the last [`ConnectionSlots::admit`].
     pub(crate) async fn freed(&self) {
         self.0.freed.notified().await;
     }
 }
 
-/// What counts as one address: an IPv4 address, or the network that an IPv6 address belongs to.
+/// Returns the unit that counts as one address: an IPv4 address, or the network of an IPv6 address.
 fn network_of(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(address) if !address.is_loopback() => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -163,7 +162,7 @@ fn network_of(address: IpAddr) -> IpAddr {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No panic can interrupt a change half-way.
+        // No panic can interrupt a change midway.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -194,7 +193,7 @@ impl State {
         (id, close)
     }
 
-    /// Which of these is closed next: the oldest that has said nothing, unless that is new; otherwise the longest idle.
+    /// Returns which of these to close next: the oldest silent one, unless it is new; otherwise the longest idle.
     fn victim(&self, idle: &BTreeSet<Rank>) -> Option<u64> {
         let silent = idle.first().filter(|rank| !rank.spoken);
         if let Some(silent) = silent.filter(|rank| self.accepted - rank.id >= GRACE) {
@@ -242,8 +241,8 @@ impl State {
         }
     }
 
-    /// Closes connections other than `but` whose peers do not read their replies, the longest idle first, until no more than so many
-    /// bytes wait.
+    /// Closes connections other than `but` whose peers do not read their replies, the longest idle first, until at most
+    /// `most` bytes wait.
     fn close_unread(&mut self, but: u64, most: usize) {
         if self.replies <= most {
             return;
@@ -262,7 +261,8 @@ impl State {
         }
     }
 
-    /// Closes idle connections other than `but` that hold bytes of a body, the oldest first, until so many bytes come free.
+    /// Closes idle connections other than `but` that hold bytes of a body, the oldest first, until `wanted` bytes are
+    /// free.
     fn close_holders(&mut self, but: u64, wanted: u32) {
         let mut freed = 0_u32;
         let holders: Vec<(u64, u32)> = self
@@ -283,7 +283,7 @@ impl State {
     }
 }
 
-/// The place of one connection. Dropping it frees the place.
+/// The slot of one connection. Dropping it frees the slot.
 #[derive(Debug)]
 pub struct ConnectionSlot {
     id: u64,
@@ -291,11 +291,11 @@ pub struct ConnectionSlot {
     places: ConnectionSlots,
 }
 
-/// Bytes of a body that are held. Dropping it frees them.
+/// Reserved bytes of a body. Dropping it frees them.
 #[derive(Debug)]
 pub struct BodyPermit(OwnedSemaphorePermit);
 
-/// Bytes of a reply that wait for the peer. Dropping it says that they were read, or never will be.
+/// Bytes of a reply that wait for the peer. Drop it when they were read, or never will be.
 #[derive(Debug)]
 pub struct ResponsePermit {
     id: u64,
@@ -306,7 +306,7 @@ pub struct ResponsePermit {
 impl Drop for ResponsePermit {
     fn drop(&mut self) {
         let mut state = self.places.0.lock();
-        // A connection that was closed takes its bytes along.
+        // A closed connection releases its bytes with it.
         if let Some(connection) = state.connections.get_mut(&self.id) {
             connection.replies = connection.replies.saturating_sub(self.bytes);
             state.replies = state.replies.saturating_sub(self.bytes);
@@ -315,24 +315,24 @@ impl Drop for ResponsePermit {
 }
 
 impl BodyPermit {
-    /// Takes over what another one of the same listener holds.
+    /// Takes over the reservations of another slot of the same listener.
     pub fn join(&mut self, other: Self) {
         self.0.merge(other.0);
     }
 }
 
 impl ConnectionSlot {
-    /// Returns when this connection has to be closed in favour of another one.
+    /// Returns when this connection must be closed in favour of another one.
     pub async fn closed(&self) {
         self.close.notified().await;
     }
 
-    /// The request has arrived completely and is being answered: the connection is not closed until [`ConnectionSlot::idle`].
+    /// Marks the request as complete and being answered: the connection is not closed until [`ConnectionSlot::idle`].
     pub fn working(&self) {
         self.places.0.lock().set_idle(self.id, false);
     }
 
-    /// The response was handed over; from now on the server waits for the peer.
+    /// Marks the response as handed over: the server now waits for the peer.
     pub fn idle(&self) {
         let mut state = self.places.0.lock();
         if let Some(connection) = state.connections.get_mut(&self.id) {
@@ -344,10 +344,11 @@ impl ConnectionSlot {
         self.places.0.freed.notify_one();
     }
 
-    /// Waits until so many more bytes of a body may be held. When there is no room, other incomplete bodies lose theirs together with
-    /// their connections, the oldest first. Bound the wait: complete bodies are freed only once they have been answered.
+    /// Waits until `bytes` more bytes of a body can be reserved. If there is no room, other incomplete bodies lose
+    /// theirs together with their connections, the oldest first. Set a timeout: complete bodies are freed only once
+    /// they are answered.
     ///
-    /// Returns nothing if a single body asks for more than all bodies together may have.
+    /// `None` if a single body asks for more than all bodies together may have.
     pub async fn hold(&self, bytes: usize) -> Option<BodyPermit> {
         let shared = &self.places.0;
         let mut wanted = u32::try_from(bytes).ok()?;
@@ -369,8 +370,8 @@ impl ConnectionSlot {
 }
 
 impl ConnectionSlot {
-    /// Counts a reply of so many bytes until the returned value is dropped, which has to be when it was written. When too many bytes
-    /// wait, the connections whose peers have not read for longest are closed.
+    /// Counts a reply of `bytes` bytes until the returned value is dropped: drop it when the reply was written. If too
+    /// many bytes wait, it closes the connections whose peers have not read for longest.
     #[must_use]
     pub fn reply(&self, bytes: usize) -> ResponsePermit {
         let mut state = self.places.0.lock();

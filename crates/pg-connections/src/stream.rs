@@ -1,4 +1,4 @@
-//! The bytes of a connection, under time limits.
+//! A stream with time limits.
 
 use std::{
     io,
@@ -14,13 +14,13 @@ use tokio::{
 
 use crate::ConnectionLimits;
 
-/// A stream whose peer has to send a first byte and to read what was written, each within a limit.
+/// A stream whose peer must send a first byte and read what was written, each within a time limit.
 #[derive(Debug)]
 pub struct Stream<S> {
     inner: S,
     first_byte: Deadline,
     write: Deadline,
-    /// Something was read.
+    /// Whether something was read.
     begun: bool,
 }
 
@@ -42,7 +42,7 @@ impl Deadline {
         Self { limit, running: None }
     }
 
-    /// Lets the result of an operation through; one that stays pending for longer than the limit fails.
+    /// Returns the result of an operation, or an error if it stays pending for longer than the limit.
     fn watch<T>(&mut self, result: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if result.is_ready() {
             self.running = None;
@@ -152,7 +152,7 @@ mod tests {
             let slow = async {
                 let mut some = [0; 4];
                 for _ in 0..4 {
-                    // Less than the limit each time, more in sum.
+                    // Each pause is below the limit; their sum is above.
                     let never = std::future::pending::<()>();
                     let _ = tokio::time::timeout(Duration::from_secs(6), never).await;
                     peer.read_exact(&mut some).await.unwrap();

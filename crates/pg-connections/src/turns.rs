@@ -1,4 +1,4 @@
-//! Whose request is answered next, when there are more than can be answered at once.
+//! The order of requests if more arrive than can be answered at once.
 
 use std::{
     collections::BTreeMap,
@@ -8,10 +8,10 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// So many requests at the same time; the others wait for their turn, those with the lowest rank first, then in their order.
+/// Limits the number of requests at the same time. The others wait: the lowest rank first, then in their order.
 ///
-/// With the number of requests of a connection that were refused as its rank, a connection that sends thousands of them waits behind
-/// every other one, and an honest request waits for no more than those that are being answered.
+/// Use the number of refused requests of a connection as its rank. Then a connection that sends thousands of them waits
+/// behind all others, and an honest request waits only for those that are being answered.
 #[derive(Clone, Debug)]
 pub struct RequestQueue(Arc<Shared>);
 
@@ -29,7 +29,7 @@ struct State {
 pub struct RequestTurn(Option<RequestQueue>);
 
 impl RequestQueue {
-    /// So many requests at the same time, one at least.
+    /// Creates a queue that allows `at_once` requests at the same time, at least one.
     #[must_use]
     pub fn new(at_once: usize) -> Self {
         Self(Arc::new(Shared(Mutex::new(State { free: at_once.max(1), waiting: BTreeMap::new(), arrived: 0 }))))
@@ -49,7 +49,7 @@ impl RequestQueue {
             state.waiting.insert((rank, arrived), turn);
             given
         };
-        // A sender is dropped with the queue alone, and this value holds the queue.
+        // Only dropping the queue drops a sender, and this value holds the queue.
         turn.await.unwrap_or_else(|_| RequestTurn(None))
     }
 
@@ -72,7 +72,7 @@ impl Drop for RequestTurn {
                     }
                 }
             };
-            // One that waits no more hands the turn back.
+            // A request that no longer waits returns the turn.
             match next.send(turns.turn()) {
                 Ok(()) => return,
                 Err(mut back) => back.0 = None,
@@ -83,7 +83,7 @@ impl Drop for RequestTurn {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No panic can interrupt a change half-way.
+        // No panic can interrupt a change midway.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -134,7 +134,7 @@ mod tests {
         let mut given_and_dropped = Box::pin(turns.take(1));
         assert!(poll(given_and_dropped.as_mut()).is_none());
         drop(first);
-        // It has its turn, and goes without having seen it.
+        // It has its turn, and is dropped without noticing.
         drop(given_and_dropped);
         assert!(poll(pin!(turns.take(0))).is_some());
     }

@@ -1,4 +1,4 @@
-//! What signing costs beside the hash itself: SHA-512 over the same bytes, already joined, is the floor.
+//! Compares signing with SHA-512 over the same bytes, already joined.
 
 mod requests;
 
@@ -40,7 +40,7 @@ fn main() {
     }
 }
 
-/// Counts the allocations of one run; the budget is none.
+/// Counts the allocations of one run. The budget is zero.
 fn allocations<T>(name: &str, work: impl Fn() -> T) {
     let counted = allocation_counter::measure(|| {
         black_box(work());

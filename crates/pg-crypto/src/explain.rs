@@ -1,4 +1,4 @@
-//! Explaining signatures: how one comes about, and which mistake leads to another.
+//! Explains a signature: how it is computed, and which mistake leads to a different one.
 
 mod diagnosis;
 mod explanation;

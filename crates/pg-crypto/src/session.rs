@@ -1,4 +1,4 @@
-//! Session data of redirects (spec 2 §4.2): decrypting it, and encrypting it as the service does.
+//! Session data of redirects (spec 2 §4.2): decryption, and encryption as the service does it.
 
 mod cipher;
 #[cfg(any(test, target_arch = "wasm32"))]

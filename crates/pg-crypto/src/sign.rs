@@ -1,6 +1,6 @@
-//! Request signatures (spec 1 §5): making, checking and explaining them.
+//! Request signatures (spec 1 §5): signing, verifying and explaining.
 //!
-//! Names and values are signed as they are, byte for byte, before any URL-encoding (assumption 25).
+//! Names and values are signed byte for byte, before any URL-encoding (assumption A25).
 
 mod array;
 mod feed;

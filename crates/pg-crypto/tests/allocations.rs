@@ -1,4 +1,4 @@
-//! Signing allocates nothing. Counted by an allocator that a crate brings along, as it takes unsafe code.
+//! Checks that signing does not allocate. A separate crate provides the counting allocator, since it needs unsafe code.
 
 use allocation_counter::measure;
 use pg_crypto::{OrderedSigner, ShaKey, sign, verify};

@@ -5,10 +5,10 @@ use core::mem;
 
 use pg_model::{Cv2, Extra, Keyed, RedirectData, Value, json, mask};
 
-/// One object of the documented names, each a text. What the tables do not know, and what had another shape than theirs,
-/// is in a member `extra`, of each error too.
+/// Returns one object with the documented names, each a text. Unknown fields, and fields of another shape, are in a
+/// member `extra`, also within each error.
 pub(crate) fn json(mut data: RedirectData) -> String {
-    // The service masks the number and keeps the CV2 to itself (spec 2 §2.2); forged data may not.
+    // The service masks the number and omits the CV2 (spec 2 §2.2). Forged data may contain both.
     data.card_number = mask::card_number(data.card_number.expose()).into();
     data.card_cv2 = Cv2::default();
     set_apart(&mut data.extra);

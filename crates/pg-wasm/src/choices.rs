@@ -1,22 +1,22 @@
-//! What the documents leave open about session data, chosen by the caller (spec 2 §4.2).
+//! Settings for what the documents leave open about session data (spec 2 §4.2).
 
 use pg_crypto::{IvFormat, KeyDerivation, Padding, TextEncoding};
 
-/// The choices of [`pg_crypto::SessionCipher`], with its defaults.
+/// The settings of [`pg_crypto::SessionCipher`], with its defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Choices {
     /// How the API key becomes the AES key.
     pub key_derivation: KeyDerivation,
-    /// How the `iv` is spelt.
+    /// The form of the `iv`.
     pub iv_format: IvFormat,
-    /// The one text form in which `data` is taken; any without.
+    /// The only accepted text form of `data`. `None` accepts any.
     pub text_encoding: Option<TextEncoding>,
-    /// How the last block is filled.
+    /// The padding of the last block.
     pub padding: Padding,
 }
 
 impl Choices {
-    /// The choices by the numbers that the JavaScript gives them: their places in its lists of names.
+    /// Creates the settings from the numbers of the JavaScript: the positions in its lists of names.
     #[must_use]
     pub fn numbered(key_derivation: u32, iv_format: u32, text_encoding: u32, padding: u32) -> Option<Self> {
         Some(Self {

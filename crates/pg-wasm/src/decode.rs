@@ -1,4 +1,4 @@
-//! From the parameters of a redirect to what it says (spec 2 §4.2).
+//! Decodes the parameters of a redirect (spec 2 §4.2).
 
 use alloc::string::String;
 use core::{fmt, str};
@@ -8,27 +8,28 @@ use pg_model::{RedirectData, decode_into};
 
 use crate::{answer, choices::Choices};
 
-/// What a redirect says, as JSON.
+/// The content of a redirect, as JSON.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Decoded {
-    /// Everything was valid.
+    /// All fields were valid.
     Accepted(String),
-    /// Some fields are invalid: `errors` names them.
+    /// Some fields are invalid: `errors` lists them.
     Invalid(String),
     /// The form could not be processed: `errorCode`, `traceCode` and `errorMessage` say why.
     Failed(String),
-    /// It cannot be read: wrong key, wrong `iv`, damaged data, or something else encrypted. Which, is not said.
+    /// It cannot be read: wrong key, wrong `iv`, damaged data, or other content. The result does not say which.
     Unreadable,
 }
 
-/// The API key has not the form that its derivation needs. This is the caller's mistake, whatever the redirect is.
+/// The API key does not fit the key derivation. This is the caller's mistake, whatever the redirect contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyProblem;
 
-/// Decrypts `data` under the bytes of an API key, and sorts what it says.
+/// Decrypts `data` with the bytes of an API key, and classifies its content.
 ///
 /// # Errors
-/// When the key has the wrong length for its derivation, is not hexadecimal where it has to be, or not text.
+///
+/// [`KeyProblem`] if the key has the wrong length for its derivation, should be hexadecimal and is not, or is not text.
 pub fn decode(api_key: &[u8], choices: &Choices, data: &str, iv: &str) -> Result<Decoded, KeyProblem> {
     let api_key = str::from_utf8(api_key).map_err(|_| KeyProblem)?;
     let cipher = SessionCipher::with_derivation(api_key, choices.key_derivation).map_err(|_| KeyProblem)?;
@@ -37,7 +38,7 @@ pub fn decode(api_key: &[u8], choices: &Choices, data: &str, iv: &str) -> Result
         Some(encoding) => cipher.decode_only(encoding),
         None => cipher,
     };
-    // That the text is no redirect's tells as much about the key as that there is no text, so neither is told, and both
+    // A text that is not a redirect's reveals as much about the key as invalid bytes. So both have the same result and
     // take the same work.
     let read = cipher.decrypt_and_read(data, iv, |text| {
         let mut read = RedirectData::default();

@@ -1,8 +1,8 @@
-//! What the JavaScript calls: numbers in, numbers out, and bytes through one buffer.
+//! Functions for the JavaScript: numbers in, numbers out, and bytes through one buffer.
 //!
-//! The only file of the workspace that needs an exception from the ban on unsafe code, and only for the names of its
-//! functions: a name that two modules export would be undefined behaviour, and here there is one module. There is no
-//! unsafe block: the buffer belongs to Rust, JavaScript learns where it is, and writes into it between two calls.
+//! This is the only file of the workspace with an exception from the ban on unsafe code, and only for the names of its
+//! functions: two modules with the same exported name would be undefined behaviour, and this is the only module. There
+//! is no unsafe block: Rust owns the buffer, and JavaScript learns its address and writes into it between two calls.
 #![expect(unsafe_code, reason = "exported names; there is no unsafe block")]
 
 use alloc::{string::String, vec, vec::Vec};
@@ -12,7 +12,7 @@ use atomic_refcell::AtomicRefCell;
 
 use crate::{Choices, Decoded, decode};
 
-/// What is being decoded, and what came out.
+/// The input of a decoding, and its result.
 struct Desk {
     input: Vec<u8>,
     output: String,
@@ -20,14 +20,14 @@ struct Desk {
 
 static DESK: AtomicRefCell<Desk> = AtomicRefCell::new(Desk { input: Vec::new(), output: String::new() });
 
-/// What [`decode`] answers with, as `package/decoder.js` knows it.
+/// The results of [`decode`], as `package/decoder.js` knows them.
 const ACCEPTED: u32 = 0;
 const INVALID: u32 = 1;
 const FAILED: u32 = 2;
 const UNREADABLE: u32 = 3;
 const KEY_PROBLEM: u32 = 4;
 
-/// Makes room for so many bytes of input, and says where.
+/// Allocates this many bytes of input, and returns their address.
 #[unsafe(no_mangle)]
 extern "C" fn input(bytes: usize) -> *mut u8 {
     let mut desk = DESK.borrow_mut();
@@ -35,7 +35,7 @@ extern "C" fn input(bytes: usize) -> *mut u8 {
     desk.input.as_mut_ptr()
 }
 
-/// Decodes the input: the bytes of the key, of `data` and of `iv`, one behind the other.
+/// Decodes the input: the bytes of the key, of `data` and of `iv`, one after the other.
 #[unsafe(no_mangle)]
 extern "C" fn decode_input(
     key_bytes: usize,
@@ -65,19 +65,19 @@ extern "C" fn decode_input(
     number
 }
 
-/// Where the JSON is that was decoded.
+/// Returns the address of the decoded JSON.
 #[unsafe(no_mangle)]
 extern "C" fn output() -> *const u8 {
     DESK.borrow().output.as_ptr()
 }
 
-/// How many bytes it has.
+/// Returns the length of the decoded JSON in bytes.
 #[unsafe(no_mangle)]
 extern "C" fn output_bytes() -> usize {
     DESK.borrow().output.len()
 }
 
-/// Forgets everything: what is freed is overwritten by the allocator.
+/// Drops everything: the allocator overwrites freed memory.
 #[unsafe(no_mangle)]
 extern "C" fn clear() {
     let mut desk = DESK.borrow_mut();

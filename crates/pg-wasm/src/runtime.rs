@@ -1,11 +1,11 @@
-//! What the standard library would bring: an allocator, and an end for what cannot go on.
+//! Replacements for parts of the standard library: an allocator and a panic handler.
 
 use core::{arch::wasm32, panic::PanicInfo};
 
 use rlsf::SmallGlobalTlsf;
 use zeroizing_alloc::ZeroAlloc;
 
-/// Overwrites whatever is freed.
+/// Overwrites freed memory.
 #[global_allocator]
 static WIPING: ZeroAlloc<SmallGlobalTlsf> = ZeroAlloc(SmallGlobalTlsf::new());
 

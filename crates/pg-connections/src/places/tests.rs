@@ -24,7 +24,7 @@ fn admitted(places: &ConnectionSlots, from: u8) -> ConnectionSlot {
     }
 }
 
-/// The result of a future that has to be ready at once.
+/// Returns the result of a future that must be ready at once.
 fn now<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     match pin!(future).poll(&mut cx) {
@@ -62,7 +62,7 @@ fn one_that_says_nothing_for_long_makes_room_for_those_that_were_answered() {
     for _ in 0..GRACE {
         drop(admitted(&places, 4));
     }
-    // Both are older than any new one; the one that was answered is idle for less.
+    // Both are older than any new one; the answered one has been idle for less time.
     let _next = [5, 6].map(|from| admitted(&places, from));
     assert_eq!([&answered, &silent].map(is_closed), [false, true]);
 }

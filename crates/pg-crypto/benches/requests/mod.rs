@@ -1,4 +1,4 @@
-//! Requests of realistic size: a card payment in the order in which the documents list its fields.
+//! Requests of realistic size: a card payment with its fields in the order of the documents.
 
 pub(crate) const SHA_KEY: &str = "5f2b8c9d1e3a4f607182930415263748";
 

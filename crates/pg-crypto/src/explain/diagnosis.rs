@@ -8,21 +8,21 @@ use super::mistake::{CHANGES, Change, Mistake};
 use super::recipe::Recipe;
 use crate::sign::{ShaKey, Signature, SignatureFormatError, is_signed, sign};
 
-/// How many bytes are hashed at most: all usual mistakes with thousands of card keys, or two at once with a usual request. It
-/// takes some milliseconds.
+/// Maximum number of bytes to hash: enough for all usual mistakes with thousands of card keys, or for two at once with
+/// a usual request. It takes some milliseconds.
 const MOST_HASHED: usize = 5 << 20;
-/// What a parameter costs beside its bytes, in bytes.
+/// Cost of a parameter beside its bytes, in bytes.
 const EACH: usize = 192;
 
-/// Up to so many bytes and parameters, two mistakes at once and missing parameters are looked for.
+/// Up to this many bytes and parameters, missing parameters and two mistakes at once are tried.
 const THOROUGH_BYTES: usize = 16 << 10;
 const THOROUGH_PARAMETERS: usize = 64;
 
-/// Looks for the usual mistake, or two of them at once, that leads to the signature `given`.
+/// Looks for the usual mistake, or the two mistakes at once, that lead to the signature `given`.
 ///
-/// Costs a few dozen signatures, and a few hundred for requests of up to 16 KiB and 64 parameters: for
-/// developers, not for every request. Of requests above 200 KiB only the most likely mistakes are tried, so that it takes
-/// milliseconds whatever it is given.
+/// It computes a few dozen signatures, and a few hundred for requests of up to 16 KiB and 64 parameters. Use it in
+/// development, not for every request. For requests above 200 KiB it tries only the most likely mistakes, so that it
+/// takes milliseconds for any input. milliseconds whatever it is given.
 ///
 /// ```
 /// use pg_crypto::{Diagnosis, Mistake, ShaKey, diagnose, sign};
@@ -50,17 +50,17 @@ pub fn diagnose(parameters: &[(&str, &str)], key: &ShaKey, given: &str) -> Diagn
     }
 }
 
-/// What [`diagnose`] found. `Display` tells it to people.
+/// The result of [`diagnose`]. `Display` is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Diagnosis {
     /// The signature is right.
     Valid,
-    /// These mistakes, all at once, lead to the signature.
+    /// These mistakes, together, lead to the signature.
     Mistakes(Vec<Mistake>),
-    /// The text is no signature at all.
+    /// The text is not a signature.
     NotASignature(SignatureFormatError),
-    /// No usual mistake leads to it: another key, another value, or a mistake not known here.
+    /// No usual mistake leads to it: another key, another value, or an unknown mistake.
     Unexplained,
 }
 
@@ -82,7 +82,7 @@ impl fmt::Display for Diagnosis {
     }
 }
 
-/// The signature behind what was given, and what is wrong with how it is written.
+/// Reads a signature leniently; returns it with the mistakes in its spelling.
 fn read_leniently(given: &str) -> Result<(Signature, Vec<Mistake>), SignatureFormatError> {
     let mut mistakes = Vec::new();
     let trimmed = given.trim();
@@ -105,7 +105,7 @@ fn search(parameters: &[(&str, &str)], key: &ShaKey, theirs: Signature) -> Optio
     let escaped = values.filter(|byte| !byte.is_ascii_alphanumeric()).count();
     let mut left = MOST_HASHED;
     let mut gives = |recipe: Recipe| {
-        // What would take too long is not tried.
+        // Skip what would take too long.
         let Some(rest) = left.checked_sub(if recipe.encodes() { cost + 2 * escaped } else { cost }) else {
             return false;
         };

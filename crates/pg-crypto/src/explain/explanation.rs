@@ -7,9 +7,9 @@ use core::fmt::{self, Write};
 use super::masking::{self, KEY_MARK, Printable};
 use crate::sign::{OrderedSigner, SIGNATURE_NAME, ShaKey, Signature, in_order, is_signed};
 
-/// Shows how the signature of these parameters comes about (spec 1 §5).
+/// Shows how the signature of these parameters is computed (spec 1 §5).
 ///
-/// Nothing secret is kept or shown: the key, card numbers, CV2, passwords and API keys are masked.
+/// Secrets are neither kept nor shown: the key, card numbers, CV2, passwords and API keys are masked.
 ///
 /// ```
 /// use pg_crypto::{ShaKey, explain};
@@ -21,7 +21,7 @@ use crate::sign::{OrderedSigner, SIGNATURE_NAME, ShaKey, Signature, in_order, is
 /// ```
 #[must_use]
 pub fn explain(parameters: &[(&str, &str)], key: &ShaKey) -> Explanation {
-    // Without white space around it: the text of a key is to be found wherever it stands.
+    // Without white space around it, so that the text of a key is found anywhere.
     let secret = key.expose().trim();
     let mut signed = Vec::with_capacity(parameters.len());
     let mut signer = OrderedSigner::new(key);
@@ -47,7 +47,7 @@ pub fn explain(parameters: &[(&str, &str)], key: &ShaKey) -> Explanation {
     }
 }
 
-/// How a signature comes about. `Display` tells it in full, for people.
+/// How a signature is computed. `Display` shows all steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     ordered: Vec<SignedParameter>,
@@ -56,7 +56,7 @@ pub struct Explanation {
     signature: Signature,
 }
 
-/// A parameter that was signed, as it may be shown.
+/// A signed parameter, masked for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SignedParameter {
@@ -72,7 +72,7 @@ pub struct SignedParameter {
 pub struct DroppedParameter {
     /// Its name.
     pub name: String,
-    /// Why it was not.
+    /// Why it was left out.
     pub reason: DropReason,
 }
 
@@ -96,25 +96,25 @@ impl fmt::Display for DropReason {
 }
 
 impl Explanation {
-    /// What was signed, in order.
+    /// Returns the signed parameters, in order.
     #[must_use]
     pub fn ordered(&self) -> &[SignedParameter] {
         &self.ordered
     }
 
-    /// What was left out, in the order it was given.
+    /// Returns the parameters that were left out, in the order given.
     #[must_use]
     pub fn dropped(&self) -> &[DroppedParameter] {
         &self.dropped
     }
 
-    /// What looks like a mistake, though it may be meant: sentences for people.
+    /// Returns likely mistakes as sentences for people. They may be intended.
     #[must_use]
     pub fn suspicions(&self) -> &[String] {
         &self.suspicions
     }
 
-    /// The text that was hashed, with `‹shaKey›` for the key and sensitive values masked.
+    /// Returns the text that was hashed, with `‹shaKey›` for the key and with sensitive values masked.
     #[must_use]
     pub fn pre_image(&self) -> String {
         let length = |each: &SignedParameter| each.name.len() + 1 + each.value.len() + KEY_MARK.len();
@@ -125,7 +125,7 @@ impl Explanation {
         text
     }
 
-    /// The signature.
+    /// Returns the signature.
     #[must_use]
     pub const fn signature(&self) -> Signature {
         self.signature
@@ -154,7 +154,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// What looks like a mistake in parameters that stand in signing order.
+/// Finds likely mistakes in parameters that are in signing order.
 fn suspicions(signed: &[(&str, &str)], key: &str) -> Vec<String> {
     let mut found = Vec::new();
     if key.trim() != key {

@@ -1,16 +1,16 @@
-//! What of a parameter may be shown: never a card number, a CV2, a password or a key.
+//! Masks parameters for display: never a card number, a CV2, a password or a key.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use core::fmt;
 
-/// Stands for a value of which nothing is shown, not even its length.
+/// Replaces a hidden value, including its length.
 const HIDDEN: &str = "****";
 
-/// Stands for the key wherever its text appears.
+/// Replaces the key in any text.
 pub(super) const KEY_MARK: &str = "‹shaKey›";
 
-/// Parameters of which nothing is shown, in lower case and without underscores (version 5 writes `api_key`).
+/// Parameters whose values are hidden, in lower case and without underscores (version 5 writes `api_key`).
 const SECRET: &[&str] = &[
     "apikey",
     "apipassword",
@@ -22,10 +22,10 @@ const SECRET: &[&str] = &[
     "mccsurname",
 ];
 
-/// Parts of names of which nothing is shown, however the rest is spelt.
+/// Names that contain one of these have hidden values.
 const SECRET_PARTS: &[&str] = &["cv2", "cvv", "cvc", "password", "secret"];
 
-/// The value as it may be shown.
+/// Masks a value.
 pub(super) fn value(name: &str, value: &str, key: &str) -> String {
     let plain_name: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
     let secret = SECRET.contains(&&*plain_name) || SECRET_PARTS.iter().any(|part| plain_name.contains(part));
@@ -44,9 +44,9 @@ pub(super) fn value(name: &str, value: &str, key: &str) -> String {
     }
 }
 
-/// Any text as it may be shown: without the key, and without digits that could be a card number.
+/// Masks the key in a text, and digits that could be a card number.
 pub(super) fn text(text: &str, key: &str) -> String {
-    // To look for a text takes longer than to see that it is too long.
+    // Comparing the lengths is faster than a search.
     let has_key = !key.is_empty() && key.len() <= text.len();
     let shown = if has_key { text.replace(key, KEY_MARK) } else { text.to_owned() };
     if shown.len() < *CARD_NUMBER_DIGITS.start() {
@@ -59,7 +59,7 @@ pub(super) fn text(text: &str, key: &str) -> String {
             digits[6..end].fill(b'*');
         }
     }
-    // One sign of ASCII in place of another.
+    // One ASCII character replaces another.
     String::from_utf8(bytes).unwrap_or_default()
 }
 
@@ -74,7 +74,7 @@ fn first_six_last_four(digits: &str) -> String {
 /// How many digits a card number has (spec 2 §4.2).
 const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
 
-/// As many digits as a card number has, with a right check digit. They are all digits, or none is.
+/// Whether all bytes are digits, with the length and the check digit of a card number.
 fn may_be_card_number(text: &[u8]) -> bool {
     if !CARD_NUMBER_DIGITS.contains(&text.len()) || !text[0].is_ascii_digit() {
         return false;
@@ -86,18 +86,18 @@ fn may_be_card_number(text: &[u8]) -> bool {
     luhn.sum::<u32>().is_multiple_of(10)
 }
 
-/// Text in which control characters are spelt out, so that a value cannot play tricks on a terminal.
+/// A text with control characters escaped, so that a value cannot control a terminal.
 pub(super) struct Printable<'a>(pub(super) &'a str);
 
 impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Control characters are those of ASCII, and two bytes of which the first is always this one.
+        // Control characters are ASCII, or two bytes that start with this one.
         const BEYOND_ASCII: u8 = 0xc2;
         let bytes = self.0.as_bytes();
         if !bytes.iter().any(|byte| byte.is_ascii_control() || *byte == BEYOND_ASCII) {
             return f.write_str(self.0);
         }
-        // Written at once: a call for each character takes several times as long.
+        // Written in one call: a call for each character takes several times as long.
         let mut spelt = String::with_capacity(2 * self.0.len());
         let mut plain_from = 0;
         for (at, byte) in bytes.iter().enumerate() {
@@ -115,7 +115,7 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// A control character as Rust spells it: `\n`, `\u{1b}`.
+/// Writes a control character as Rust does: `\n`, `\u{1b}`.
 fn spell(control: u8, out: &mut String) {
     match control {
         b'\t' => return out.push_str("\\t"),

@@ -8,15 +8,15 @@ use super::masking::Printable;
 use super::recipe::{KeyPlace, KeyText, Order, Pair, Recipe};
 use super::values::{UrlEncoding, Values};
 
-/// What the maker of a signature did otherwise than spec 1 §5 says. `Display` says what to do.
+/// How a signature deviates from spec 1 §5. `Display` says how to correct it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mistake {
-    /// Names were ordered with regard to case.
+    /// Names were sorted case-sensitively.
     CaseSensitiveOrder,
-    /// Numbers in names were ordered by what they count.
+    /// Numbers in names were sorted by their value.
     NaturalOrder,
-    /// Parameters were not ordered at all.
+    /// Parameters were not sorted.
     Unordered,
     /// Values were URL-encoded, with `%20` for a blank.
     PercentEncodedValues,
@@ -28,11 +28,11 @@ pub enum Mistake {
     TrimmedValues,
     /// Values were hashed in ISO 8859-1.
     Latin1Values,
-    /// Parameters without a value were kept.
+    /// Parameters without a value were signed.
     EmptyValuesKept,
-    /// `shaSignature` was signed with the rest.
+    /// `shaSignature` was signed.
     SignatureKept,
-    /// One of the keys has white space around it, the other has not.
+    /// One of the keys has white space around it.
     KeyWhiteSpace,
     /// The key was put in front of each parameter.
     KeyBeforeEach,
@@ -48,7 +48,7 @@ pub enum Mistake {
     EqualsSignMissing,
     /// Values were signed without their names.
     NamesMissing,
-    /// This parameter was not signed; it may have been added, or filled in, afterwards.
+    /// This parameter was not signed: it may have been added or set afterwards.
     ParameterMissing(String),
     /// The digits were written in upper case.
     UpperCaseHex,
@@ -88,7 +88,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// A step away from the right recipe.
+/// One change of the correct recipe.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
     Order(Order),
@@ -116,7 +116,7 @@ impl Change {
         recipe
     }
 
-    /// Two changes of one kind exclude each other.
+    /// The kind of a change. Two changes of one kind exclude each other.
     pub(super) fn kind(self) -> Discriminant<Self> {
         discriminant(&self)
     }
@@ -130,7 +130,7 @@ const fn key_within(before: &'static str, after: &'static str) -> Change {
     Change::KeyText(KeyText::Within(before, after))
 }
 
-/// All single steps. Where languages differ (RFC 3986, JavaScript's `encodeURIComponent`, HTML forms, PHP's
+/// All single changes. Where languages differ (RFC 3986, JavaScript's `encodeURIComponent`, HTML forms, PHP's
 /// `urlencode`, .NET's lower-case escapes), one mistake has several.
 pub(super) const CHANGES: &[(Mistake, Change)] = &[
     (Mistake::CaseSensitiveOrder, Change::Order(Order::ByBytes)),

@@ -1,4 +1,4 @@
-//! Ways to put a pre-image together: the right one, and those that people take instead.
+//! Ways to build a pre-image: the correct one, and the usual wrong ones.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::values::Values;
 use crate::sign::{SIGNATURE_NAME, ShaKey, Signature, compare};
 
-/// How the pre-image is made. The default is the right way (spec 1 §5).
+/// How the pre-image is built. The default is correct (spec 1 §5).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recipe {
     pub(super) order: Order,
@@ -20,9 +20,9 @@ pub(super) struct Recipe {
     pub(super) key_text: KeyText,
     pub(super) key_place: KeyPlace,
     pub(super) pair: Pair,
-    /// Stands between two parameters.
+    /// Text between two parameters.
     pub(super) separator: &'static str,
-    /// The position of a parameter that is not signed.
+    /// The position of a parameter that is left out.
     pub(super) without: Option<usize>,
 }
 
@@ -36,13 +36,13 @@ pub(super) enum Order {
     AsGiven,
 }
 
-/// What is done to the key first.
+/// Changes of the key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum KeyText {
     #[default]
     AsIs,
     Trimmed,
-    /// With something before and after it.
+    /// With text before and after it.
     Within(&'static str, &'static str),
 }
 
@@ -57,7 +57,7 @@ pub(super) enum KeyPlace {
     Nowhere,
 }
 
-/// What stands for a parameter.
+/// How a parameter is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Pair {
     #[default]
@@ -67,7 +67,7 @@ pub(super) enum Pair {
 }
 
 impl Recipe {
-    /// The signature that this recipe gives.
+    /// Returns the signature of this recipe.
     pub(super) fn sign(&self, parameters: &[(&str, &str)], key: &ShaKey) -> Signature {
         let key = self.key_text.apply(key.expose());
         let mut hasher = Sha512::new();
@@ -97,7 +97,7 @@ impl Recipe {
         Signature::from_bytes(hasher.finalize().into())
     }
 
-    /// Whether it makes three characters of some.
+    /// Whether it replaces some characters by three.
     pub(super) const fn encodes(&self) -> bool {
         matches!(self.values, Values::Encoded(_))
     }
@@ -133,7 +133,7 @@ impl KeyText {
     }
 }
 
-/// Compares without regard to case, and runs of digits by the number they make: `item2` before `item10`.
+/// Compares case-insensitively, and runs of digits by value: `item2` before `item10`.
 fn natural(mut a: &str, mut b: &str) -> Ordering {
     while let (Some(x), Some(y)) = (a.chars().next(), b.chars().next()) {
         let order = if x.is_ascii_digit() && y.is_ascii_digit() {
@@ -150,7 +150,7 @@ fn natural(mut a: &str, mut b: &str) -> Ordering {
     a.len().cmp(&b.len())
 }
 
-/// Takes the digits off the start of `text`; gives them without leading zeros.
+/// Takes the digits from the start of `text`, and returns them without leading zeros.
 fn leading_number<'a>(text: &mut &'a str) -> &'a str {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);

@@ -1,4 +1,4 @@
-//! Every mistake, made by hand with strings, has to be found again.
+//! Checks that every mistake, made by hand with strings, is found.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha512};
 use super::{Diagnosis, Mistake, diagnose, explain};
 use crate::{ShaKey, SignatureFormatError, sign};
 
-/// In signing order, with something for every mistake to go wrong on.
+/// In signing order, with a target for every mistake.
 const PARAMETERS: &[(&str, &str)] = &[
     ("apiKey", "0123456789abcdef"),
     ("itemName10", "Café (très) ~ 1+1"),
@@ -31,7 +31,7 @@ fn hashed_bytes(pre_image: &[u8]) -> String {
     Sha512::digest(pre_image).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The pre-image with its parts as given.
+/// Joins the pre-image from these parts.
 fn joined(parts: &[(&str, &str)], key: &str) -> String {
     parts.iter().map(|(name, value)| format!("{name}={value}{key}")).collect()
 }
@@ -103,7 +103,7 @@ fn wrong_keys() {
     for key in ["secret\n", "secret\r\n", "secret ", " secret", " secret ", "secret\t"] {
         assert_eq!(found(&joined(&[A, I10, I2, Z], key)), one(Mistake::KeyWhiteSpace), "{key:?}");
     }
-    // It may be ours that has the white space.
+    // Our key may be the one with white space.
     let theirs = hashed(&joined(&[A, I10, I2, Z], KEY));
     let diagnosis = diagnose(PARAMETERS, &ShaKey::new("\tsecret \n"), &theirs);
     assert_eq!(diagnosis, one(Mistake::KeyWhiteSpace));

@@ -1,10 +1,10 @@
-//! What people do to values before they sign them.
+//! Usual changes of values before they are signed.
 
 use alloc::vec::Vec;
 
 use zeroize::Zeroizing;
 
-/// What is done to a value. Right is nothing.
+/// A change of values. The correct one is none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Values {
     #[default]
@@ -13,21 +13,21 @@ pub(super) enum Values {
     /// Percent-decoded, with `+` for a blank.
     Decoded,
     Trimmed,
-    /// Bytes of ISO 8859-1 where that has the character, else of UTF-8.
+    /// ISO 8859-1, or UTF-8 for characters that it lacks.
     Latin1,
 }
 
-/// A habit of URL encoding.
+/// A variant of URL encoding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UrlEncoding {
-    /// What stays as it is, beside ASCII letters and digits.
+    /// Characters that are kept, beside ASCII letters and digits.
     pub(super) kept: &'static [u8],
     pub(super) blank_as_plus: bool,
     pub(super) lower_case: bool,
 }
 
 impl Values {
-    /// The bytes to sign, wiped on drop: a value may be a card number.
+    /// Returns the bytes to sign. They are wiped on drop: a value may be a card number.
     pub(super) fn apply(self, value: &str) -> Zeroizing<Vec<u8>> {
         Zeroizing::new(match self {
             Self::AsIs => value.as_bytes().to_vec(),

@@ -23,10 +23,10 @@ use crate::stack::{CIPHERS, wipe_dead_frames};
 /// Bytes of an AES block.
 pub(crate) const BLOCK: usize = 16;
 
-/// Longest `data` that is decrypted, in bytes: 1 MiB, far more than any browser puts into a URL.
+/// Maximum length of `data` to decrypt, in bytes: 1 MiB, far more than a browser puts into a URL.
 pub const MAX_DATA_BYTES: usize = 1 << 20;
 
-/// Longest text that is encrypted, in bytes: 256 KiB, so that its hexadecimal form can be decrypted again.
+/// Maximum length of a text to encrypt, in bytes: 256 KiB, so that its hexadecimal form can be decrypted.
 pub const MAX_PLAINTEXT_BYTES: usize = 256 << 10;
 
 /// Decrypts and encrypts the `data` that the client session service appends to a redirect (spec 2 §4.2).
@@ -56,7 +56,7 @@ pub const MAX_PLAINTEXT_BYTES: usize = 256 << 10;
 /// ```
 #[derive(Clone)]
 pub struct SessionCipher {
-    /// Not in the value itself, which is moved: each move would leave the round keys behind.
+    /// Boxed, because each move of the value would leave a copy of the round keys behind.
     aes: Box<Aes256>,
     iv_format: IvFormat,
     decode_only: Option<TextEncoding>,
@@ -65,18 +65,20 @@ pub struct SessionCipher {
 }
 
 impl SessionCipher {
-    /// A cipher whose key is the 32 bytes of a 32-character API key.
+    /// Creates a cipher whose key is the 32 bytes of a 32-character API key.
     ///
     /// # Errors
+    ///
     /// [`KeyError::Length`] if it has another length.
     pub fn new(api_key: impl AsRef<str>) -> Result<Self, KeyError> {
         Self::with_derivation(api_key, KeyDerivation::default())
     }
 
-    /// A cipher whose key comes from the API key in another way.
+    /// Creates a cipher whose key is derived from the API key in another way.
     ///
     /// # Errors
-    /// [`KeyError`] if the API key does not have the form that the derivation needs.
+    ///
+    /// [`KeyError`] if the API key does not fit the derivation.
     pub fn with_derivation(api_key: impl AsRef<str>, derivation: KeyDerivation) -> Result<Self, KeyError> {
         let mut key = Box::new(Zeroizing::new([0; 32]));
         let derived = derivation.derive(api_key.as_ref(), &mut key).map(|()| Self::keyed(&key));
@@ -84,7 +86,7 @@ impl SessionCipher {
         derived
     }
 
-    /// A cipher with an AES-256 key that the caller derived.
+    /// Creates a cipher with an AES-256 key that the caller derived.
     #[must_use]
     pub fn from_key(key: impl Into<Zeroizing<[u8; 32]>>) -> Self {
         let cipher = Self::keyed(&key.into());
@@ -92,7 +94,7 @@ impl SessionCipher {
         cipher
     }
 
-    /// Leaves the key on the stack below its caller.
+    /// Creates the cipher. A copy of the key remains on the stack below the caller.
     #[inline(never)]
     fn keyed(key: &[u8; 32]) -> Self {
         Self {
@@ -104,14 +106,14 @@ impl SessionCipher {
         }
     }
 
-    /// Sets how the `iv` is spelt; it is detected otherwise.
+    /// Sets the form of the `iv`. Default: detected.
     #[must_use]
     pub fn iv_format(mut self, format: IvFormat) -> Self {
         self.iv_format = format;
         self
     }
 
-    /// Accepts ciphertext in one text form only; it is detected otherwise.
+    /// Accepts ciphertext in one text form only. Default: detected.
     #[must_use]
     pub fn decode_only(mut self, encoding: TextEncoding) -> Self {
         self.decode_only = Some(encoding);
@@ -125,26 +127,27 @@ impl SessionCipher {
         self
     }
 
-    /// Sets how the last block is filled.
+    /// Sets the padding of the last block.
     #[must_use]
     pub fn padding(mut self, padding: Padding) -> Self {
         self.padding = padding;
         self
     }
 
-    /// Decrypts the `data` and `iv` parameters of a redirect, both with their percent-encoding removed.
+    /// Decrypts the `data` and `iv` parameters of a redirect, after percent-decoding.
     ///
-    /// When the text form is detected, digits `0-9a-fA-F` alone, in a multiple of 32, are hexadecimal, though
-    /// they could be Base64 too; everything else is Base64.
+    /// If the text form is detected, a text of only `0-9a-fA-F` whose length is a multiple of 32 is hexadecimal,
+    /// although it could be Base64. Any other text is Base64.
     ///
-    /// Every refusal of bytes that were decrypted takes the same work, whether the padding is wrong or the text. That it is a
-    /// refusal shows, and what the caller then does with a text: [`decrypt_and_read`](Self::decrypt_and_read) makes a
-    /// refusal as much work as reading.
+    /// Rejecting decrypted bytes takes the same work whether the padding or the text is invalid. The rejection itself
+    /// is visible, and so is the caller's work on an accepted text: [`decrypt_and_read`](Self::decrypt_and_read) makes
+    /// a rejection as expensive as reading.
     ///
     /// # Errors
-    /// [`DecryptError`], one for every reason: text form, length (more than [`MAX_DATA_BYTES`] too), `iv`,
-    /// padding, or a plaintext that is no UTF-8. A wrong key or `iv` is not always noticed: without an
-    /// authentication code it may also give other text.
+    ///
+    /// The same [`DecryptError`] for every reason: text form, length (also above [`MAX_DATA_BYTES`]), `iv`, padding, or
+    /// a plaintext that is not UTF-8. A wrong key or `iv` is not always detected: without an authentication code it may
+    /// decrypt to another text.
     pub fn decrypt(&self, data: &str, iv: &str) -> Result<Plaintext, DecryptError> {
         let buffer = self.decrypted(data, iv).map_err(DecryptError::new)?;
         let padding = self.padding.verdict(buffer.bytes());
@@ -155,16 +158,16 @@ impl SessionCipher {
         buffer.into_text(len).map(Plaintext::new).ok_or(DecryptError(()))
     }
 
-    /// Decrypts `data` and reads the XML or JSON that it holds, so that a refusal tells as little as it can.
+    /// Decrypts `data` and reads the XML or JSON in it. A rejection reveals as little as possible.
     ///
-    /// `read` gets the text, which is UTF-8, and is called once. If the padding is wrong, or the bytes are not UTF-8, or
-    /// neither begin and end like XML nor like JSON, it gets a decoy of about the same length instead, and its result is
-    /// dropped: all these refusals take the same work, which is about that of reading. So `read` must have no effect but its
-    /// result.
+    /// `read` receives the UTF-8 text and is called once. It receives a decoy of about the same length if the padding is invalid,
+    /// or if the bytes are not UTF-8, or if they neither begin and end like XML nor like JSON. Its result is then
+    /// dropped. All these rejections take the same work, about as much as reading. So `read` must have no side effects.
     ///
-    /// What remains: a text that passes all three and that `read` refuses takes as long as `read` took. An attacker who
-    /// gets that far has padding, UTF-8, first and last sign right at once, each of which alone tells him nothing. And an
-    /// answer differs from a refusal: without an authentication code no reader can hide that.
+    /// What remains visible: a text that passes all three checks and that `read` rejects takes as long as `read`. To
+    /// get that far, an attacker needs valid padding, UTF-8, first and last character at the same time; none of them
+    /// alone is visible. An accepted text also differs from a rejection: without an authentication code, no reader can
+    /// hide that.
     ///
     /// ```
     /// use pg_crypto::SessionCipher;
@@ -197,11 +200,11 @@ impl SessionCipher {
         read(text).filter(|_| sound).ok_or(DecryptError(()))
     }
 
-    /// Says what keeps data from being decrypted; `None` if nothing does.
+    /// Returns what prevents decryption; `None` if nothing does.
     ///
-    /// **This is a padding oracle**, for a developer's own machine. An attacker who learns these answers, or how long they
-    /// take, can decrypt any data of the account: never call it where a request from outside can lead to it, and never
-    /// log what it says of data that came from outside.
+    /// **This is a padding oracle** for use on a developer's own machine. An attacker who learns these answers, or
+    /// their timing, can decrypt any data of the account. Never call it for a request from outside, and never log its
+    /// result for data from outside.
     ///
     /// ```
     /// use pg_crypto::{DecryptProblem, SessionCipher};
@@ -225,12 +228,13 @@ impl SessionCipher {
         core::str::from_utf8(text).err().map(|error| DecryptProblem::NotUtf8 { at: error.valid_up_to() })
     }
 
-    /// Encrypts a text, as the service does; for tests and for standing in for the service.
+    /// Encrypts a text as the service does, for tests and simulations.
     ///
-    /// A fresh, random `iv` for every text is the caller's duty.
+    /// The caller must use a fresh, random `iv` for every text.
     ///
     /// # Errors
-    /// [`EncryptError`] for a text that is too long or cannot be padded, and for a malformed `iv`.
+    ///
+    /// [`EncryptError`] if the text is too long or cannot be padded, or if `iv` is malformed.
     pub fn encrypt(&self, plain: &str, iv: &str) -> Result<String, EncryptError> {
         if plain.len() > MAX_PLAINTEXT_BYTES {
             return Err(EncryptError::TooLong);
@@ -243,7 +247,7 @@ impl SessionCipher {
         Ok(self.encode_as.encode(buffer.bytes()))
     }
 
-    /// The bytes of the plaintext and its padding. What is wrong here is wrong with what an attacker wrote himself.
+    /// Returns the plaintext with its padding. Mistakes found here are visible in the attacker's own input.
     fn decrypted(&self, data: &str, iv: &str) -> Result<Wiped, DecryptProblem> {
         if data.is_empty() {
             return Err(DecryptProblem::Empty);
@@ -264,7 +268,7 @@ impl SessionCipher {
     }
 }
 
-/// The bytes as AES blocks, if they are one or more whole ones.
+/// Returns the bytes as AES blocks, if they fill one or more.
 fn whole_blocks(bytes: &mut [u8]) -> Option<&mut [Block]> {
     let (blocks, rest) = bytes.as_chunks_mut::<BLOCK>();
     (rest.is_empty() && !blocks.is_empty()).then(|| Block::cast_slice_from_core_mut(blocks))

@@ -1,18 +1,18 @@
-//! Base64 in little code, for WebAssembly, where every byte has to be sent and a microsecond counts for less.
+//! Base64 in little code, for WebAssembly: there, code size matters more than a microsecond.
 
 use alloc::vec::Vec;
 
-/// The last two characters of an alphabet; the others are the same in all.
+/// The last two characters of an alphabet. All alphabets have the others in common.
 pub(super) type Alphabet = [u8; 2];
 
 pub(super) const STANDARD: Alphabet = *b"+/";
 pub(super) const URL_SAFE: Alphabet = *b"-_";
 
-/// The bytes, or none if the text is not Base64. Padding may be there or not.
+/// Returns the bytes, or `None` if the text is not Base64. Padding is optional.
 pub(super) fn decode(text: &[u8], alphabet: Alphabet) -> Option<Vec<u8>> {
     let end = text.iter().position(|byte| *byte == b'=').unwrap_or(text.len());
     let (digits, padding) = text.split_at_checked(end)?;
-    // A last group of one digit holds no byte; with its padding a group has at most four characters.
+    // A last group of one digit contains no byte. With padding, a group has at most four characters.
     let last = digits.len() % 4;
     let fits = if padding.is_empty() { last != 1 } else { last > 1 && last + padding.len() <= 4 };
     if !fits || padding.iter().any(|byte| *byte != b'=') {
@@ -30,7 +30,7 @@ pub(super) fn decode(text: &[u8], alphabet: Alphabet) -> Option<Vec<u8>> {
             held &= (1 << bits) - 1;
         }
     }
-    // What is left of the last digit says nothing, so it is zero.
+    // The unused bits of the last digit must be zero.
     (held == 0).then_some(bytes)
 }
 

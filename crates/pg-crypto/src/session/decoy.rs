@@ -1,7 +1,7 @@
-//! What is read in place of bytes that are no document, so that a refusal is as much work as an answer.
+//! The text that is read in place of invalid bytes, so that a rejection takes as much work as an answer.
 
-/// Overwrites bytes with a JSON object that fills them. Its white space is read byte by byte, which takes about as long as
-/// names and values, and leaves nothing behind.
+/// Overwrites bytes with a JSON object that fills them. Its white space is read byte by byte, which takes about as long
+/// as names and values, and leaves no data behind.
 pub(super) fn fill(bytes: &mut [u8]) {
     bytes.fill(b' ');
     if let [first, .., last] = bytes {

@@ -1,4 +1,4 @@
-//! From an API key to an AES-256 key. The documents name the key, not how it becomes 32 bytes (spec 2 §4.2).
+//! Derives an AES-256 key from an API key. The documents name the key, but not how it becomes 32 bytes (spec 2 §4.2).
 
 use sha2::{Digest, Sha256};
 
@@ -7,22 +7,22 @@ use super::hex;
 
 /// How an API key becomes the 32 bytes of an AES-256 key.
 ///
-/// The documents name the key and not the way (spec 2 §4.2), so it can be chosen. A key that does not fit the way is a
-/// [`KeyError`] when the cipher is made, never a wrong plaintext.
+/// The documents do not say it (spec 2 §4.2), so you can choose. An API key that does not fit is a [`KeyError`] when
+/// the cipher is created, never a wrong plaintext.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyDerivation {
-    /// The bytes of the key as they are: it has to have exactly 32.
+    /// The bytes of the API key. It must have exactly 32.
     #[default]
     Verbatim,
-    /// SHA-256 of the key's bytes, of any number.
+    /// SHA-256 of the API key, of any length.
     Sha256,
-    /// 64 hexadecimal digits, of either case, that spell 32 bytes.
+    /// 64 hexadecimal digits of either case for 32 bytes.
     Hex,
 }
 
 impl KeyDerivation {
-    /// Writes the key where it will stay: what is returned is moved, and leaves copies behind.
+    /// Writes the key into its final place. A returned key would be moved, which leaves copies behind.
     pub(crate) fn derive(self, api_key: &str, key: &mut [u8; 32]) -> Result<(), KeyError> {
         let text = api_key.as_bytes();
         match self {

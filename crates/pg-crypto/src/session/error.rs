@@ -1,21 +1,21 @@
-//! What can go wrong with session data.
+//! Errors of session data.
 
 use core::fmt;
 
 use super::problem::DecryptProblem;
 
-/// The API key cannot be made into an AES key.
+/// The API key does not fit the key derivation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyError {
     /// The key has the wrong length.
     Length {
-        /// Bytes of text that the key derivation needs.
+        /// Number of bytes that the key derivation needs.
         expected: usize,
-        /// Bytes that were given.
+        /// Number of bytes in the API key.
         found: usize,
     },
-    /// The key was to be hexadecimal and is not.
+    /// The key should be hexadecimal and is not.
     NotHex,
 }
 
@@ -34,14 +34,14 @@ impl core::error::Error for KeyError {}
 
 /// Session data cannot be read: a wrong key, a wrong initialisation vector, or damaged data.
 ///
-/// Which of them is not said, on purpose: an error that told bad padding from bad text would let an attacker
-/// decrypt data by trying variations of it. On a developer's own machine
-/// [`SessionCipher::explain_locally`](super::SessionCipher::explain_locally) says it.
+/// The error deliberately does not say which. If it distinguished invalid padding from invalid text, an attacker could
+/// decrypt data by trying variations of it. On a developer's own machine,
+/// [`SessionCipher::explain_locally`](super::SessionCipher::explain_locally) says which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecryptError(pub(crate) ());
 
 impl DecryptError {
-    /// Forgets what is wrong.
+    /// Drops the reason.
     pub(crate) fn new(_: DecryptProblem) -> Self {
         Self(())
     }
@@ -59,11 +59,11 @@ impl core::error::Error for DecryptError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncryptError {
-    /// The initialisation vector does not have the form that the cipher was told.
+    /// The initialisation vector does not have the configured form.
     Iv,
     /// More text than [`MAX_PLAINTEXT_BYTES`](super::MAX_PLAINTEXT_BYTES).
     TooLong,
-    /// Without padding the text has to fill one or more blocks of 16 bytes.
+    /// Without padding, the text must fill one or more blocks of 16 bytes.
     NotWholeBlocks,
 }
 

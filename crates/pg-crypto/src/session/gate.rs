@@ -1,22 +1,23 @@
-//! Judges decrypted bytes. Every refusal takes the same steps, so that neither the answer nor its time says what is wrong.
+//! Checks decrypted bytes. Every rejection takes the same steps, so that neither the answer nor its time reveals the
+//! reason.
 //!
-//! What is right may take a short way: that it is right shows by the answer. Bytes that take the long way are all looked
-//! at, without a branch or an index that depends on one of them.
+//! Valid bytes may take a short path, because the answer reveals that they are valid. All other bytes are checked
+//! completely, without a branch or an index that depends on them.
 
 use subtle::ConstantTimeEq;
 
 use super::cipher::BLOCK;
 use super::padding::Verdict;
 
-/// Whether the bytes are padded rightly and UTF-8.
+/// Whether the bytes are UTF-8 with valid padding.
 pub(super) fn is_text(bytes: &[u8], padding: Verdict) -> bool {
     is_zero(padding.wrong | not_ascii(bytes)) || is_zero(padding.wrong | not_utf8(bytes, |_, _| {}))
 }
 
-/// Whether they look like XML or JSON besides: a first sign `<` or `{`, a last one `>` or `}`.
+/// Whether they also look like XML or JSON: the first character is `<` or `{`, the last is `>` or `}`.
 pub(super) fn is_document(bytes: &[u8], padding: Verdict) -> bool {
     let framed = || is_zero(padding.wrong | not_ascii(bytes) | not_framed(bytes, padding));
-    // For WebAssembly code is to be little.
+    // WebAssembly prefers small code.
     (!cfg!(target_arch = "wasm32") && framed()) || is_zero(padding.wrong | not_document(bytes, padding))
 }
 
@@ -28,22 +29,22 @@ fn not_ascii(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum | byte) & 0x80
 }
 
-/// Zero if the first byte and the last one before the padding are those of a document, with no white space outside.
+/// Zero if the first byte and the last byte before the padding are those of a document without white space around it.
 fn not_framed(bytes: &[u8], padding: Verdict) -> u8 {
     let (Some(first), Some(end)) = (bytes.first(), bytes.last_chunk::<BLOCK>()) else { return 1 };
-    // A whole block of padding hides the last byte from here, and takes the long way.
+    // A whole block of padding hides the last byte from this check, and takes the long path.
     let is_last = |at: u8| u8::from(at == padding.count).wrapping_neg();
     let last = (0u8..).zip(end.iter().rev()).fold(0, |last, (at, byte)| last | (byte & is_last(at)));
     u8::from(!(begins(*first) & ends(last)))
 }
 
-/// Other than zero if the bytes are not UTF-8, or something else than a document's first or last sign stands first or last.
+/// Nonzero if the bytes are not UTF-8, or do not start and end like a document.
 #[inline(never)]
 fn not_document(bytes: &[u8], padding: Verdict) -> u8 {
     let len = bytes.len().wrapping_sub(usize::from(padding.count));
     let (mut first, mut last) = (0, 0);
     let wrong = not_utf8(bytes, |at, byte| {
-        // White space, a byte order mark, zeros that pad: nothing else than visible ASCII counts.
+        // White space, a byte order mark and zero padding do not count: only visible ASCII does.
         let tells = u8::from(byte.is_ascii_graphic() & (at < len)).wrapping_neg();
         first |= byte & tells & u8::from(first == 0).wrapping_neg();
         last = (last & !tells) | (byte & tells);
@@ -51,14 +52,14 @@ fn not_document(bytes: &[u8], padding: Verdict) -> u8 {
     wrong | u8::from(!(begins(first) & ends(last)))
 }
 
-/// Other than zero if the bytes are not UTF-8; shows each to `see`.
+/// Nonzero if the bytes are not UTF-8. Passes each byte to `see`.
 ///
-/// A byte continues a character exactly where one of the three before it asks for that; the few pairs that spell a
-/// number too long, a surrogate or more than U+10FFFF are looked for too. So each byte is judged by itself and the three before
+/// A byte continues a character exactly if one of the three bytes before it requires that. A few pairs are also
+/// invalid: overlong encodings, surrogates, and values above U+10FFFF. So each byte is checked against the three before
 /// it.
 #[inline(always)]
 fn not_utf8(bytes: &[u8], mut see: impl FnMut(usize, u8)) -> u8 {
-    // What precedes the text, and what follows it, is as good as ASCII.
+    // Bytes before and after the text count as ASCII.
     let mut before = [0; 3];
     let mut wrong = false;
     for (at, byte) in bytes.iter().enumerate() {
@@ -146,7 +147,7 @@ mod tests {
         }
     }
 
-    /// Bytes at the borders of what UTF-8 allows, so that a few of them often make a character, or nearly.
+    /// Bytes at the limits of UTF-8, so that a few of them often form a character, or nearly.
     fn byte() -> impl Strategy<Value = u8> {
         prop_oneof![
             Just(b'a'),
@@ -167,7 +168,7 @@ mod tests {
             text.iter().for_each(|c| all.extend(c.encode_utf8(&mut [0; 4]).bytes()));
             all.extend(bytes);
             all.extend(alloc::vec![b'y'; after]);
-            // Whole blocks, whose end falls anywhere within a character.
+            // Whole blocks that may end within a character.
             all.resize(all.len().next_multiple_of(16), b'z');
             for from in 0..16 {
                 let part = &all[from..];

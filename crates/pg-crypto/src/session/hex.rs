@@ -1,6 +1,6 @@
 //! Hexadecimal text to bytes.
 
-/// Decodes hexadecimal digits of either case into `bytes`; false if it is not exactly that many digits.
+/// Decodes hexadecimal digits of either case into `bytes`. Returns false if the number of digits differs.
 pub(crate) fn decode(text: &[u8], bytes: &mut [u8]) -> bool {
     if text.len() != 2 * bytes.len() {
         return false;

@@ -1,8 +1,8 @@
-//! The initialisation vector, which the documents call alphanumeric and say no more about (spec 2 §4.2).
+//! The initialisation vector. The documents call it alphanumeric and say no more (spec 2 §4.2).
 
 use super::hex;
 
-/// How the `iv` parameter spells the 16 bytes of an initialisation vector.
+/// How the `iv` parameter encodes the 16 bytes of an initialisation vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IvFormat {
@@ -16,7 +16,7 @@ pub enum IvFormat {
 }
 
 impl IvFormat {
-    /// The vector, or none if the text has another form.
+    /// Returns the vector, or `None` if the text has another form.
     pub(crate) fn decode(self, iv: &str) -> Option<[u8; 16]> {
         let text = iv.as_bytes();
         if self != Self::Hex

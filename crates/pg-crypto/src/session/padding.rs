@@ -1,4 +1,4 @@
-//! Filling the last block, which the documents do not describe (spec 2 §4.2).
+//! The padding of the last block, which the documents do not describe (spec 2 §4.2).
 
 use alloc::vec::Vec;
 
@@ -8,17 +8,17 @@ use super::cipher::BLOCK;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Padding {
-    /// PKCS#7: 1 to 16 bytes, each of which tells how many there are.
+    /// PKCS#7: 1 to 16 bytes that each contain their number.
     #[default]
     Pkcs7,
-    /// Up to 15 zero bytes. Zeros at the end of the text itself do not survive.
+    /// Up to 15 zero bytes. Zeros at the end of the text are lost.
     Zero,
-    /// None: the text has to fill its blocks.
+    /// None: the text must fill its blocks.
     None,
 }
 
 impl Padding {
-    /// The text with its padding, in a buffer that never grew; none if it does not fill its blocks.
+    /// Returns the text with its padding, in a buffer that never grew. `None` if the text does not fill its blocks.
     pub(crate) fn pad(self, text: &[u8]) -> Option<Vec<u8>> {
         let mut padded = Vec::with_capacity(text.len() + BLOCK);
         padded.extend_from_slice(text);
@@ -34,7 +34,7 @@ impl Padding {
         Some(padded)
     }
 
-    /// What a padding says of itself, whether it is right or wrong.
+    /// Returns the length of the padding and whether it is valid.
     pub(crate) fn verdict(self, padded: &[u8]) -> Verdict {
         match self {
             Self::Pkcs7 => pkcs7(padded),
@@ -42,7 +42,7 @@ impl Padding {
         }
     }
 
-    /// The length of a text whose padding is right.
+    /// Returns the length of a text with valid padding.
     pub(crate) fn text_len(self, padded: &[u8], verdict: Verdict) -> usize {
         match self {
             Self::Pkcs7 => padded.len().saturating_sub(usize::from(verdict.count)),
@@ -52,21 +52,20 @@ impl Padding {
     }
 }
 
-/// What a padding says of itself. Nothing may branch by it before everything else has been looked at.
+/// The result of a padding check. Code must not branch on it before all other checks.
 #[derive(Clone, Copy)]
 pub(crate) struct Verdict {
-    /// Zero if it is right.
+    /// Zero if it is valid.
     pub(crate) wrong: u8,
-    /// How many bytes it has by its last one; of no meaning if it is wrong.
+    /// Its length, according to its last byte. Meaningless if the padding is invalid.
     pub(crate) count: u8,
 }
 
-/// Looks at all 16 bytes whatever they are, without branching, so that the time taken does not tell where the
-/// padding is wrong.
+/// Reads all 16 bytes without branching, so that the time does not reveal where the padding is invalid.
 fn pkcs7(padded: &[u8]) -> Verdict {
     let Some(last) = padded.last_chunk::<BLOCK>() else { return Verdict { wrong: 1, count: 0 } };
     let count = last[BLOCK - 1];
-    // Only 1 to 16 are counts: one less fits into four bits.
+    // Only 1 to 16 are valid: minus one, they fit into four bits.
     let mut wrong = count.wrapping_sub(1) & 0xf0;
     for (from_end, byte) in (0u8..).zip(last.iter().rev()) {
         // All ones among the last `count` bytes, else zero.
@@ -110,7 +109,7 @@ mod tests {
             wrong[at] = byte;
             assert_eq!(text_len(Padding::Pkcs7, &wrong), None, "{at} {byte}");
         }
-        // A last byte of 1 is right, whatever stands before it.
+        // A last byte of 1 is valid after any other bytes.
         let mut shorter = good;
         shorter[15] = 1;
         assert_eq!(text_len(Padding::Pkcs7, &shorter), Some(15));

@@ -1,4 +1,4 @@
-//! What decryption gives.
+//! The result of decryption.
 
 use alloc::string::String;
 use core::fmt;
@@ -6,13 +6,13 @@ use core::mem;
 
 use super::wiped::Wiped;
 
-/// Decrypted session data: **unauthenticated** text, XML or JSON (spec 2 §2.2).
+/// Decrypted session data: **unauthenticated** XML or JSON (spec 2 §2.2).
 ///
-/// The data carries no authentication code. An attacker who can alter a redirect can alter this text to some degree,
-/// undetected. Show it to the customer who typed it; never take it as proof of a payment, and never
-/// decide by it what to ship. Ask the gateway instead.
+/// The data has no authentication code. An attacker who can alter a redirect can partly alter this text without
+/// detection. Show it to the customer who typed it. Never use it as proof of a payment, nor to decide what to ship: ask
+/// the gateway instead.
 ///
-/// Wiped from memory on drop; `Debug` shows only the length.
+/// It is wiped from memory on drop. `Debug` shows only the length.
 pub struct Plaintext(String);
 
 impl Plaintext {
@@ -20,19 +20,19 @@ impl Plaintext {
         Self(text)
     }
 
-    /// The unauthenticated text.
+    /// Returns the unauthenticated text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Its length in bytes.
+    /// Returns its length in bytes.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no text.
+    /// Whether the text is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()

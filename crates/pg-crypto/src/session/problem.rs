@@ -1,33 +1,33 @@
-//! What keeps session data from being decrypted, for a developer who looks for the reason.
+//! Reasons why session data cannot be decrypted, for developers.
 
 use core::fmt;
 
 use super::cipher::MAX_DATA_BYTES;
 
-/// What keeps session data from being decrypted, as [`explain_locally`](super::SessionCipher::explain_locally) says it.
+/// Why session data cannot be decrypted, from [`explain_locally`](super::SessionCipher::explain_locally).
 ///
 /// The last two depend on the plaintext: a server that lets an attacker distinguish them is a decryption oracle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecryptProblem {
-    /// There is no data.
+    /// The data is empty.
     Empty,
-    /// There is more than [`MAX_DATA_BYTES`].
+    /// The data is longer than [`MAX_DATA_BYTES`].
     TooLong,
     /// The `iv` does not have the form that the cipher expects.
     Iv,
-    /// The data is neither Base64 nor hexadecimal, or not what the cipher was told to accept.
+    /// The data is neither Base64 nor hexadecimal, or not in the configured text form.
     TextForm,
     /// The data does not fill blocks of 16 bytes.
     NotWholeBlocks {
-        /// How many bytes there are.
+        /// Number of bytes.
         bytes: usize,
     },
-    /// The padding is wrong, as it is with another key, and after a change of the last block or the one before.
+    /// The padding is invalid: a wrong key, or a change of the last two blocks.
     Padding,
-    /// The padding is right by chance or otherwise, and the text is not UTF-8.
+    /// The padding is valid, perhaps by chance, but the text is not UTF-8.
     NotUtf8 {
-        /// Where the text is none any more.
+        /// The position of the first invalid byte.
         at: usize,
     },
 }

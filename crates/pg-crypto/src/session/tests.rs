@@ -22,7 +22,7 @@ fn refused(cipher: &SessionCipher, data: &str, iv: &str) -> bool {
     matches!(cipher.decrypt(data, iv), Err(DecryptError(())))
 }
 
-/// Made with `openssl enc -aes-256-cbc -base64 -A`.
+/// Created with `openssl enc -aes-256-cbc -base64 -A`.
 // spec: 2 §1.1
 #[test]
 fn agrees_with_openssl() {
@@ -67,7 +67,7 @@ fn every_failure_looks_the_same() {
     assert!(refused(&wrong, &good, IV));
 }
 
-/// What was encrypted without padding, so that it can be anything.
+/// Encrypts bytes without padding, so that they can be anything.
 fn raw(plain: &[u8]) -> String {
     let mut bytes = plain.to_vec();
     let blocks = Block::cast_slice_from_core_mut(bytes.as_chunks_mut().0);
@@ -96,7 +96,7 @@ fn what_is_no_document_is_read_as_a_decoy_once() {
     let right = raw(b"{\"a\":\"bcdefgh\"}\x01");
     assert_eq!(cipher().decrypt_and_read(&right, IV, |text| Some(text.len())), Ok(15));
     assert_eq!(cipher().decrypt_and_read(&right, IV, |_| None::<()>), Err(DecryptError(())));
-    // Errors of the form is known to everybody, so nothing is read.
+    // Errors of the text form are visible anyway, so nothing is read.
     assert_eq!(cipher().decrypt_and_read("AAAA", IV, |_| -> Option<()> { panic!() }), Err(DecryptError(())));
 }
 
@@ -153,7 +153,7 @@ proptest! {
         let data = cipher.encrypt(&text, &iv).unwrap();
         let plain = cipher.decrypt(&data, &iv).unwrap();
         prop_assert_eq!(plain.as_str(), &*text);
-        // Through a query string that was decoded carelessly.
+        // After careless decoding of a query string.
         let plain = cipher.decrypt(&data.replace('+', " "), &iv).unwrap();
         prop_assert_eq!(plain.as_str(), &*text);
     }

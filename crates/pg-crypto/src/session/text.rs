@@ -25,7 +25,7 @@ pub enum TextEncoding {
     Hex,
 }
 
-/// For WebAssembly one way is enough where another one would only be quicker.
+/// WebAssembly prefers small code to a second, faster implementation.
 const LITTLE_CODE: bool = cfg!(target_arch = "wasm32");
 
 const LENIENT: GeneralPurposeConfig =
@@ -48,7 +48,7 @@ impl TextEncoding {
         }
     }
 
-    /// The bytes, or none if the text is not in this form.
+    /// Returns the bytes, or `None` if the text is not in this form.
     pub(crate) fn decode(self, text: &str) -> Option<Vec<u8>> {
         match self {
             Self::Base64 if LITTLE_CODE || text.bytes().any(|byte| byte == b' ') => {
@@ -64,11 +64,10 @@ impl TextEncoding {
     }
 }
 
-/// Decodes ciphertext in whichever form it is.
+/// Decodes ciphertext of any text form.
 ///
-/// Hexadecimal digits in a number that makes whole blocks of 16 bytes are hexadecimal: that Base64 of two
-/// blocks should happen to hold nothing but `0-9a-fA-F` has odds of one in 10^29. Anything else is Base64, of
-/// either alphabet.
+/// A text of hexadecimal digits that makes whole blocks of 16 bytes is hexadecimal: Base64 of two random blocks
+/// contains only `0-9a-fA-F` once in 10^29 cases. Any other text is Base64 of either alphabet.
 pub(crate) fn detect(text: &str) -> Option<Vec<u8>> {
     if text.len().is_multiple_of(32)
         && let Some(bytes) = TextEncoding::Hex.decode(text)
@@ -99,7 +98,7 @@ fn url_safe(text: &[u8]) -> Option<Vec<u8>> {
     compact_base64::decode(text, compact_base64::URL_SAFE)
 }
 
-/// The text in the standard alphabet: blanks were `+` before a query string was decoded.
+/// Returns the text in the standard alphabet. A blank was `+` before a query string was decoded.
 fn standard_alphabet(text: &str, from_url_safe: bool) -> Vec<u8> {
     text.bytes()
         .map(|byte| match byte {
@@ -117,7 +116,7 @@ mod tests {
 
     const ENCODINGS: [TextEncoding; 3] = [TextEncoding::Base64, TextEncoding::Base64Url, TextEncoding::Hex];
 
-    /// Bytes whose Base64 holds both characters that the alphabets differ in.
+    /// Bytes whose Base64 contains both characters in which the alphabets differ.
     const BYTES: [u8; 16] = [0xfb, 0xef, 0xbe, 0xff, 0xff, 0xff, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
     // spec: 2 §4.2, A33: The ciphertext is text of a query.
@@ -162,7 +161,7 @@ mod tests {
     #[test]
     fn hexadecimal_wins_over_base64() {
         assert_eq!(detect(&"ab".repeat(32)), Some(alloc::vec![0xab; 32]));
-        // Not whole blocks as hexadecimal: Base64 then.
+        // Not whole blocks as hexadecimal, so it is Base64.
         assert_eq!(detect(&"ab".repeat(8)).map(|bytes| bytes.len()), Some(12));
     }
 }

@@ -1,14 +1,14 @@
-//! Values that are arrays, in the form in which they are signed (spec 1 §5; assumption 26).
+//! Array values in their signed form (spec 1 §5; assumption A26).
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::fmt::Write;
 
 /// One member of an array value.
 ///
-/// A decimal number has no single text form, so it is passed as the text that is meant.
+/// A decimal number has several text forms, so pass it as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayMember<'a> {
-    /// Text, or a number that is text already.
+    /// Text, or a number as text.
     Text(&'a str),
     /// A whole number.
     Integer(i64),
@@ -26,10 +26,10 @@ impl From<i64> for ArrayMember<'_> {
     }
 }
 
-/// JSON-encodes an array value, with every member a string (spec 1 §5): `[5, "a"]` becomes `["5","a"]`.
+/// Encodes an array value as JSON, with every member as a string (spec 1 §5): `[5, "a"]` becomes `["5","a"]`.
 ///
-/// The result is the parameter's value, for signing and sending alike. Which JSON spelling the service
-/// expects is not shown; this is the shortest: no blanks, and escapes only where JSON demands them.
+/// Use the result as the parameter's value, for signing and sending. The documents do not show the JSON spelling; this
+/// is the shortest: no blanks, and escapes only where JSON requires them.
 ///
 /// ```
 /// use pg_crypto::{ArrayMember, array_value};
@@ -54,11 +54,11 @@ pub fn array_value<'a>(members: impl IntoIterator<Item = ArrayMember<'a>>) -> St
     json
 }
 
-/// The parameters of a form as they are signed: what the form writes as an array becomes one parameter, whose value is the
-/// array's JSON (spec 1 §5; assumption 26). All others stay as they are.
+/// Returns the parameters of a form in their signed form. An array of the form becomes one parameter whose value is the
+/// array's JSON (spec 1 §5; assumption A26). All others are unchanged.
 ///
-/// A form writes an array as `name[]=a&name[]=b`, or as `name[0]=a&name[1]=b` with every number from 0 on. Which of the
-/// two the service reads is not shown; PHP, among others, reads both.
+/// A form writes an array as `name[]=a&name[]=b`, or as `name[0]=a&name[1]=b` with every number from 0. The documents
+/// do not show which one the service reads; PHP, among others, reads both.
 ///
 /// ```
 /// use pg_crypto::{ShaKey, form_arrays, sign};
@@ -71,7 +71,7 @@ pub fn array_value<'a>(members: impl IntoIterator<Item = ArrayMember<'a>>) -> St
 /// ```
 #[must_use]
 pub fn form_arrays<'a>(parameters: &[(&'a str, &'a str)]) -> Vec<(Cow<'a, str>, Cow<'a, str>)> {
-    // Sorted, so that thousands of names are gathered in one go.
+    // Sorted, so that thousands of names are grouped in one pass.
     let mut members: Vec<(&str, usize)> =
         parameters.iter().enumerate().filter_map(|(at, (name, _))| Some((array_name(name)?, at))).collect();
     if members.is_empty() {
@@ -98,23 +98,22 @@ pub fn form_arrays<'a>(parameters: &[(&'a str, &'a str)]) -> Vec<(Cow<'a, str>, 
     all.collect()
 }
 
-/// What becomes of a parameter.
+/// What a parameter becomes.
 enum Written<'a> {
     AsItIs,
-    /// The array of this name, at its first member.
+    /// The array of this name, at the place of its first member.
     Array(&'a str, String),
     /// A later member.
     Elsewhere,
 }
 
-/// What stands before `[]` or `[7]` at the end of a name.
+/// Returns the part of a name before `[]` or `[7]` at its end.
 fn array_name(name: &str) -> Option<&str> {
     let (base, index) = name.strip_suffix(']')?.rsplit_once('[')?;
     (!base.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(base)
 }
 
-/// The values of an array's members, given by their places, in their order; nothing when their names are not of one kind, or
-/// leave a number out.
+/// Returns the values of an array's members in order. `None` if their names mix both forms, or skip a number.
 fn in_order<'a>(parameters: &[(&'a str, &'a str)], array: &[(&str, usize)]) -> Option<Vec<&'a str>> {
     let member = |&(base, at): &(&str, usize)| {
         let (name, value) = parameters[at];

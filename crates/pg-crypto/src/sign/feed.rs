@@ -1,24 +1,24 @@
-//! Feeds SHA-512 with many short pieces without building the string they make.
+//! Feeds SHA-512 with many short pieces without building their concatenation.
 
 use sha2::{Digest, Sha512};
 use zeroize::optimization_barrier;
 
 use crate::stack::{HASHING, wipe_dead_frames};
 
-/// Bytes gathered before the hash sees them: eight of its blocks.
+/// Bytes collected before they are hashed: eight blocks.
 const GATHERED: usize = 1024;
 
-/// Bytes that SHA-512 takes at a time.
+/// Block size of SHA-512.
 const HASH_BLOCK: usize = 128;
 
-/// A hasher behind a block on the stack: whole blocks go into the hash at once, which is what it is fast at.
+/// A hasher behind a block on the stack. Whole blocks are hashed at once, which is faster.
 ///
-/// It holds secrets, and is wiped on drop. Where it lay before it was moved is not: move it only while it is empty.
+/// It contains secrets, and is wiped on drop. A move leaves an unwiped copy behind: move it only while it is empty.
 pub(crate) struct Feed {
     hasher: Sha512,
     gathered: [u8; GATHERED],
     used: usize,
-    /// Whether it was filled to its end since it was wiped.
+    /// Whether the block was completely filled since it was last wiped.
     overflown: bool,
 }
 
@@ -41,8 +41,7 @@ impl Feed {
         }
     }
 
-    /// The digest of everything that was put in. It is empty afterwards, and nothing of what was in it is left on the stack
-    /// below the caller.
+    /// Returns the digest of all pieces, and empties it. No data remains on the stack below the caller.
     #[inline]
     pub(crate) fn finish(&mut self) -> [u8; 64] {
         let digest = self.digest();
@@ -50,7 +49,7 @@ impl Feed {
         digest
     }
 
-    /// A frame of its own for what the hash copies, so that it is dead, and overwritten, once this is done.
+    /// Has its own stack frame for the copies of the hash, so that the caller can overwrite it afterwards.
     #[inline(never)]
     fn digest(&mut self) -> [u8; 64] {
         let mut digest = [0; 64];
@@ -60,7 +59,7 @@ impl Feed {
         digest
     }
 
-    /// Overwrites what was written of it; nothing, where it is wiped already.
+    /// Overwrites the used part of the block.
     #[inline]
     fn wipe(&mut self) {
         let written = if self.overflown { GATHERED } else { self.used };
@@ -69,7 +68,7 @@ impl Feed {
         (self.used, self.overflown) = (0, false);
     }
 
-    /// Fills the block up, hashes it, hashes whole hash blocks straight from the piece, and keeps the rest.
+    /// Fills and hashes the block, hashes whole blocks directly from the piece, and keeps the rest.
     #[inline(never)]
     fn overflow(&mut self, piece: &[u8]) {
         let (head, rest) = piece.split_at(GATHERED - self.used);
@@ -83,8 +82,8 @@ impl Feed {
     }
 }
 
-/// Copies a piece into a room of its length, as `copy_from_slice` does. Most pieces are so short that a call
-/// of `memcpy` would cost more than they do.
+/// Copies a piece into a slice of its length. Most pieces are so short that a call of `memcpy` would take longer than
+/// the copy.
 #[inline]
 fn copy_short(room: &mut [u8], piece: &[u8]) {
     if piece.len() > 32 {
@@ -96,7 +95,7 @@ fn copy_short(room: &mut [u8], piece: &[u8]) {
     }
 }
 
-/// Copies the first and the last `N` bytes, if they make up the whole piece.
+/// Copies the first and the last `N` bytes, if together they cover the whole piece.
 #[inline]
 fn ends<const N: usize>(room: &mut [u8], piece: &[u8]) -> bool {
     if piece.len() > 2 * N {
@@ -144,7 +143,7 @@ mod tests {
             assert_eq!(feed.finish(), <[u8; 64]>::from(Sha512::digest(piece)));
             assert!(feed.gathered.iter().all(|byte| *byte == 0));
         }
-        // It overflows, and what is left behind the last block is short.
+        // It overflows, and leaves a short rest.
         feed.put(&[b'c'; GATHERED]);
         feed.put(b"canary");
         feed.wipe();

@@ -1,21 +1,20 @@
-//! The secret that turns a hash into a signature.
+//! The secret for signatures.
 
 use alloc::string::String;
 use core::fmt;
 
 use zeroize::Zeroizing;
 
-/// The secret `shaKey` that an account signs its requests with (spec 1 §5).
+/// The secret `shaKey` that signs an account's requests (spec 1 §5).
 ///
-/// Taken exactly as given: nothing is trimmed, so a line break that came along from a file makes every
-/// signature wrong ([`diagnose`](crate::diagnose) tells). Wiped from memory on drop, never shown by `Debug`.
-/// A string handed over by value is wiped too; of a borrowed one a copy is made, and the original stays
-/// the caller's business.
+/// It is used exactly as given and not trimmed: a line break from a file makes every signature invalid
+/// ([`diagnose`](crate::diagnose) detects that). It is wiped from memory on drop, and `Debug` does not show it. A
+/// string passed by value is wiped too. A borrowed one is copied, and the caller remains responsible for the original.
 #[derive(Clone)]
 pub struct ShaKey(Zeroizing<String>);
 
 impl ShaKey {
-    /// Takes the key as text, of any length.
+    /// Creates a key from text of any length.
     pub fn new(key: impl Into<String>) -> Self {
         Self(Zeroizing::new(key.into()))
     }

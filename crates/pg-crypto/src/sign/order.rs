@@ -1,10 +1,10 @@
-//! The order in which parameters are signed (spec 1 §5): by name without regard to ASCII case. Names that
-//! differ only in case are ordered by their bytes; equal names keep the order in which they came.
+//! The order of signed parameters (spec 1 §5): by name, ignoring ASCII case. Names that differ only in case are sorted
+//! by their bytes; equal names keep their order.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// Up to so many parameters are ordered on the stack. No method of the service names more than about fifty.
+/// Up to this many parameters are sorted on the stack. No method of the service has more than about fifty.
 const ON_STACK: usize = 64;
 
 /// Bytes of a name that fit into one number.
@@ -13,11 +13,11 @@ const WINDOW: usize = 8;
 /// Bytes of a slot.
 const SLOT: usize = 16;
 
-/// Bytes of a slot that hold the position: of a parameter on the stack, and of any other.
+/// Bytes of a slot for the position: of a parameter on the stack, and of any other.
 const SHORT: usize = 1;
 const LONG: usize = 4;
 
-/// Names that still agree after so many bytes are compared one with another.
+/// Names with this many equal bytes are compared directly.
 const DEEP: usize = 60;
 
 /// Compares two names the way the signature orders them.
@@ -26,7 +26,7 @@ pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     ignoring_case(a.as_bytes(), b.as_bytes()).then_with(|| a.cmp(b))
 }
 
-/// Visits `parameters` in signing order; those that `wanted` refuses are left out.
+/// Visits `parameters` in signing order, except those that `wanted` rejects.
 #[inline]
 pub(crate) fn in_order<'a>(
     parameters: &[(&'a str, &'a str)],
@@ -55,8 +55,8 @@ pub(crate) fn in_order<'a>(
     slots.iter().for_each(|slot| see(position::<SHORT>(*slot)));
 }
 
-/// One number that orders as the first bytes of the lower-cased name do, from byte `from`, and then as the
-/// position `at`, which has the last bytes. Numbers sort several times faster than the names themselves.
+/// Returns a number that sorts by the lower-cased bytes of the name from byte `from`, and then by the position `at` in
+/// the last bytes. Numbers sort several times faster than names.
 #[inline]
 fn slot<const POSITION: usize>(name: &str, from: usize, at: usize) -> u128 {
     (wide(&name.as_bytes()[from..]) & !mask::<POSITION>()) | at as u128
@@ -72,14 +72,14 @@ const fn mask<const POSITION: usize>() -> u128 {
     (1 << (8 * POSITION)) - 1
 }
 
-/// Sorts slots made at byte `from`, and then each run of names that still agree by the bytes that follow.
+/// Sorts slots made at byte `from`, and then each run of equal slots by the following bytes.
 fn sort<const POSITION: usize>(slots: &mut [u128], parameters: &[(&str, &str)], from: usize) {
     slots.sort_unstable();
     let name = |slot| parameters[position::<POSITION>(slot)].0;
     let bits = 8 * POSITION;
     for run in slots.chunk_by_mut(|a, b| a >> bits == b >> bits) {
         let [first, _, ..] = run else { continue };
-        // A zero stands for the end of the name, or for a NUL character in it.
+        // A zero is the end of the name, or a NUL character in it.
         let ended = (*first >> bits) & 0xff == 0;
         if ended || from >= DEEP {
             let by_position = |a: &u128, b: &u128| position::<POSITION>(*a).cmp(&position::<POSITION>(*b));
@@ -94,14 +94,14 @@ fn sort<const POSITION: usize>(slots: &mut [u128], parameters: &[(&str, &str)], 
     }
 }
 
-/// The first 16 bytes, lower-cased, as a number that orders as they do; zeros stand for missing bytes.
+/// Returns the first 16 bytes in lower case as a number with the same order. Missing bytes are zero.
 #[inline]
 fn wide(bytes: &[u8]) -> u128 {
     let (head, tail) = if let Some(whole) = bytes.first_chunk::<SLOT>() {
         let whole = u128::from_be_bytes(*whole);
         ((whole >> 64) as u64, whole as u64)
     } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<WINDOW>(), bytes.last_chunk::<WINDOW>()) {
-        // The two reads overlap by what is missing. Two steps, as nothing behind the head would shift by the whole width.
+        // The two reads overlap by the missing bytes. Two shifts, since a full-width shift is invalid.
         let overlap = SLOT - bytes.len();
         (u64::from_be_bytes(*head), u64::from_be_bytes(*tail) << (4 * overlap) << (4 * overlap))
     } else {
@@ -117,7 +117,7 @@ fn ignoring_case(mut a: &[u8], mut b: &[u8]) -> Ordering {
         if x != y {
             return x.cmp(&y);
         }
-        // Equal so far; the shorter one comes first, also where the longer goes on with NUL characters.
+        // Equal so far. The shorter name comes first, even if the longer one continues with NUL characters.
         if a.len() <= WINDOW || b.len() <= WINDOW {
             return a.len().cmp(&b.len());
         }
@@ -125,24 +125,24 @@ fn ignoring_case(mut a: &[u8], mut b: &[u8]) -> Ordering {
     }
 }
 
-/// The first 8 bytes, lower-cased, as a number that orders as they do; zeros stand for missing bytes.
+/// Returns the first 8 bytes in lower case as a number with the same order. Missing bytes are zero.
 #[inline]
 fn window(bytes: &[u8]) -> u64 {
     let raw = if let Some(whole) = bytes.first_chunk::<8>() {
         u64::from_be_bytes(*whole)
     } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        // The two reads overlap; the bytes that both see agree.
+        // The two reads overlap; the shared bytes are equal.
         let missing = 8 * (WINDOW - bytes.len());
         (u64::from(u32::from_be_bytes(*head)) << 32) | (u64::from(u32::from_be_bytes(*tail)) << missing)
     } else {
         let gathered = bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-        // Two steps, as an empty name would shift by the whole width.
+        // Two shifts, since an empty name would shift by the full width.
         gathered << 8 << (8 * (WINDOW - 1 - bytes.len()))
     };
     lower_case(raw)
 }
 
-/// Lower-cases the ASCII letters among 8 bytes at once: bit 5 is set in those between `A` and `Z`.
+/// Lower-cases the ASCII letters among 8 bytes at once: sets bit 5 of those between `A` and `Z`.
 #[inline]
 const fn lower_case(bytes: u64) -> u64 {
     const ONES: u64 = u64::MAX / 0xff;
@@ -154,7 +154,7 @@ const fn lower_case(bytes: u64) -> u64 {
     bytes | (letters >> 2)
 }
 
-/// The start of a name, kept without allocating so that debug builds can check the order of the next one.
+/// The start of a name, so that debug builds can check the order of the next one without allocating.
 #[cfg(debug_assertions)]
 pub(crate) struct NameStart {
     bytes: [u8; Self::KEPT],
@@ -166,7 +166,7 @@ impl NameStart {
     const KEPT: usize = 64;
 
     pub(crate) fn new(name: &str) -> Self {
-        // `str::floor_char_boundary` is newer than the oldest compiler that this crate promises.
+        // `str::floor_char_boundary` is newer than the minimum compiler version of this crate.
         let fits = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= Self::KEPT);
         let len = fits.last().unwrap_or(0);
         let mut bytes = [0; Self::KEPT];
@@ -174,7 +174,7 @@ impl NameStart {
         Self { bytes, len }
     }
 
-    /// Whether `next` may follow, as far as the part kept tells.
+    /// Whether `next` may follow, judged by the stored part.
     pub(crate) fn may_precede(&self, next: &str) -> bool {
         ignoring_case(&self.bytes[..self.len], next.as_bytes()).is_le()
     }
@@ -204,7 +204,7 @@ mod tests {
 
     use super::{compare, in_order};
 
-    /// The rule, said plainly.
+    /// The rule in its plain form.
     fn plain(a: &str, b: &str) -> Ordering {
         let lower = |s: &str| s.bytes().map(|b| b.to_ascii_lowercase()).collect::<Vec<_>>();
         lower(a).cmp(&lower(b)).then(a.as_bytes().cmp(b.as_bytes()))

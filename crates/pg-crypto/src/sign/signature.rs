@@ -1,4 +1,4 @@
-//! The signature itself: 64 bytes, on the wire 128 lower-case hexadecimal digits (spec 1 §5).
+//! A signature: 64 bytes, sent as 128 lower-case hexadecimal digits (spec 1 §5).
 
 use core::fmt;
 
@@ -9,8 +9,8 @@ const BYTES: usize = 64;
 
 /// A request signature: a SHA-512 digest of 64 bytes.
 ///
-/// `Display` and [`hex`](Self::hex) give the form that goes into `shaSignature`: 128 lower-case hexadecimal
-/// digits. Equality takes the same time wherever two signatures differ.
+/// `Display` and [`hex`](Self::hex) return the form for `shaSignature`: 128 lower-case hexadecimal digits. Equality
+/// takes constant time.
 #[derive(Clone, Copy)]
 pub struct Signature([u8; BYTES]);
 
@@ -19,13 +19,14 @@ impl Signature {
         Self(bytes)
     }
 
-    /// Reads 128 lower-case hexadecimal digits.
+    /// Parses 128 lower-case hexadecimal digits.
     ///
-    /// Upper-case digits are refused: the documents show lower case only (spec 1 §5), and a peer that compares
-    /// text would refuse them too.
+    /// Upper-case digits are refused: the documents only show lower case (spec 1 §5), and a peer that compares text
+    /// would refuse them too.
     ///
     /// # Errors
-    /// What is wrong with the text: its length, a character, or its case.
+    ///
+    /// [`SignatureFormatError`] if the length, a character, or the case is wrong.
     pub fn parse(text: &str) -> Result<Self, SignatureFormatError> {
         if text.len() != 2 * BYTES {
             return Err(SignatureFormatError::Length { found: text.chars().count() });
@@ -43,13 +44,13 @@ impl Signature {
         Ok(Self(bytes))
     }
 
-    /// The 64 bytes of the digest.
+    /// Returns the 64 bytes of the digest.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; BYTES] {
         &self.0
     }
 
-    /// The wire form, without allocating: 128 lower-case hexadecimal digits.
+    /// Returns the sent form without allocating: 128 lower-case hexadecimal digits.
     #[must_use]
     #[inline]
     pub fn hex(&self) -> SignatureHex {
@@ -63,7 +64,7 @@ impl Signature {
     }
 }
 
-/// The value of a digit already known to be lower-case hexadecimal.
+/// Returns the value of a lower-case hexadecimal digit.
 fn digit_value(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',
@@ -96,14 +97,14 @@ impl fmt::Debug for Signature {
 pub struct SignatureHex([u8; 2 * BYTES]);
 
 impl SignatureHex {
-    /// The digits as text.
+    /// Returns the digits as text.
     #[must_use]
     #[inline]
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(&self.0).expect("hexadecimal digits are ASCII")
     }
 
-    /// The digits as ASCII bytes.
+    /// Returns the digits as ASCII bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 2 * BYTES] {
         &self.0
@@ -134,15 +135,15 @@ impl fmt::Debug for SignatureHex {
 pub enum SignatureFormatError {
     /// Not 128 characters long.
     Length {
-        /// How many characters there are.
+        /// Number of characters.
         found: usize,
     },
-    /// A character that is no hexadecimal digit.
+    /// A character is not a hexadecimal digit.
     NotHex {
         /// Its byte position, counted from 0.
         at: usize,
     },
-    /// Hexadecimal, but with upper-case digits.
+    /// Hexadecimal, but in upper case.
     UpperCase,
 }
 

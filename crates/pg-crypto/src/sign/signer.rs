@@ -9,16 +9,17 @@ use super::key::ShaKey;
 use super::order;
 use super::signature::Signature;
 
-/// The parameter that carries the signature, and is itself never signed.
+/// The parameter with the signature. It is never signed itself.
 pub(crate) const SIGNATURE_NAME: &str = "shaSignature";
 
 /// Signs request parameters, given in any order as names and raw (not URL-encoded) values.
 ///
-/// `shaSignature` and parameters without a value are left out; the rest is ordered by name without regard to
-/// ASCII case (names that differ only in case: by their bytes; equal names: as given), and
-/// `name=value` + key of each is hashed with SHA-512 (spec 1 §5). How ties are broken is not shown there:
-/// assumption A02.
+/// It leaves out `shaSignature` and parameters without a value. It sorts the others by name, ignoring ASCII case, and
+/// hashes
+/// `name=value` + key of each with SHA-512 (spec 1 §5). Names that differ only in case are sorted by their bytes, and equal
+/// names keep their order: the documents do not show this (assumption A02).
 ///
+/// It allocates nothing for up to 64 parameters.
 /// Allocates nothing for up to 64 parameters.
 ///
 /// ```
@@ -39,12 +40,12 @@ pub fn sign(parameters: &[(&str, &str)], key: &ShaKey) -> Signature {
     signer.finish()
 }
 
-/// Checks the signature that came with a request. The time taken does not depend on where it differs.
+/// Verifies the signature of a request in constant time.
 ///
 /// # Errors
-/// [`SignatureMismatch`] if `given` is not, letter for letter, the signature of `parameters`: 128 lower-case
-/// hexadecimal digits. The service calls this error 123. [`diagnose`](crate::diagnose) looks for the reason.
 ///
+/// [`SignatureMismatch`] if `given` differs from the signature of `parameters`: 128 lower-case hexadecimal digits. The
+/// service reports this as error 123. [`diagnose`](crate::diagnose) looks for the reason.
 /// ```
 /// use pg_crypto::{ShaKey, sign, verify};
 ///
@@ -70,18 +71,18 @@ impl fmt::Display for SignatureMismatch {
 
 impl core::error::Error for SignatureMismatch {}
 
-/// Whether a parameter takes part in the signature.
+/// Whether a parameter is signed.
 #[inline]
 pub(crate) fn is_signed(name: &str, value: &str) -> bool {
     !value.is_empty() && name != SIGNATURE_NAME
 }
 
-/// Signs parameters that come in signing order already, one by one, without allocating.
+/// Signs parameters that are already in signing order, one by one, without allocating.
 ///
-/// The caller answers for the order, and for leaving `shaSignature` out; debug builds check both.
+/// The caller must pass them in order and leave `shaSignature` out; debug builds check both.
 ///
-/// Holds the key and what is signed until it is finished, and is wiped then. A signer that is moved before leaves a copy
-/// behind that nothing wipes: begin and finish it in one place.
+/// It contains the key and the signed text until it is finished, and is then wiped. Moving it earlier leaves an unwiped
+/// copy behind: create and finish it in one place.
 ///
 /// ```
 /// use pg_crypto::{OrderedSigner, ShaKey, sign};
@@ -115,7 +116,7 @@ impl<'key> OrderedSigner<'key> {
         }
     }
 
-    /// Adds the next parameter; without a value it is left out.
+    /// Adds the next parameter. It is left out if it has no value.
     #[inline]
     pub fn parameter(&mut self, name: &str, value: &str) {
         if value.is_empty() {
@@ -128,14 +129,14 @@ impl<'key> OrderedSigner<'key> {
         self.feed.put(self.key);
     }
 
-    /// Begins the next parameter, whose value follows in pieces; if all are empty, it is left out.
+    /// Begins the next parameter, whose value follows in pieces. It is left out if all pieces are empty.
     #[must_use]
     #[inline]
     pub fn begin<'a>(&'a mut self, name: &'a str) -> PiecewiseValue<'a, 'key> {
         PiecewiseValue { signer: self, name, begun: false }
     }
 
-    /// The signature of what was added. The signer is empty afterwards, and fit for another signature with the same key.
+    /// Returns the signature. Afterwards the signer is empty, and can sign again with the same key.
     #[must_use]
     #[inline]
     pub fn finish(&mut self) -> Signature {
@@ -164,7 +165,7 @@ impl fmt::Debug for OrderedSigner<'_> {
     }
 }
 
-/// A value on its way into an [`OrderedSigner`], piece by piece. It ends with [`end`](Self::end) or on drop.
+/// A value that is added to an [`OrderedSigner`] in pieces. It ends with [`end`](Self::end) or on drop.
 #[derive(Debug)]
 pub struct PiecewiseValue<'a, 'key> {
     signer: &'a mut OrderedSigner<'key>,
@@ -173,7 +174,7 @@ pub struct PiecewiseValue<'a, 'key> {
 }
 
 impl PiecewiseValue<'_, '_> {
-    /// Adds the next piece, exactly as it is.
+    /// Adds the next piece unchanged.
     #[inline]
     pub fn piece(&mut self, piece: &str) {
         if piece.is_empty() {
@@ -214,7 +215,7 @@ mod tests {
     use super::{OrderedSigner, sign, verify};
     use crate::ShaKey;
 
-    /// The rule, said plainly, with every string built.
+    /// The rule in its plain form, with every string built.
     fn plain(parameters: &[(&str, &str)], key: &str) -> String {
         let mut kept: Vec<_> =
             parameters.iter().filter(|(name, value)| *name != "shaSignature" && !value.is_empty()).collect();
