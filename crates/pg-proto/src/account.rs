@@ -1,4 +1,4 @@
-//! A merchant's account: where its requests go and what they are signed with.
+//! The account of a merchant: addresses and credentials of its requests.
 
 use std::{fmt, sync::Arc};
 
@@ -11,12 +11,11 @@ use sha2::{Digest, Sha512};
 
 use crate::BaseUrl;
 
-/// What every version 3 request carries or is signed with (spec 1 §5).
+/// Credentials for version 3 requests (spec 1 §5). Live and staging use different ones.
 ///
-/// Live and staging have credentials of their own.
-///
-/// API key and password travel with each request; the SHA key never does, it only signs. `Debug` shows none of them, and
-/// they are wiped when dropped, as are the bodies of requests that carry them, once the last handle to a body is dropped.
+/// API key and password are sent with each request. The SHA key is never sent: it only signs. `Debug` shows none of
+/// them. They are wiped from memory when dropped, and so are the bodies of requests that contain them, once the last
+/// handle to a body is dropped.
 #[derive(Clone)]
 pub struct Credentials {
     pub(crate) api_key: Secret,
@@ -24,15 +23,15 @@ pub struct Credentials {
     pub(crate) sha_key: ShaKey,
 }
 
-/// What every version 5 request carries: two texts of 32 characters (spec 3 §4).
+/// Credentials for version 5 requests: two texts of 32 characters (spec 3 §4).
 #[derive(Clone)]
 pub struct EnterpriseCredentials {
     pub(crate) api_key: Secret,
     pub(crate) api_password: Secret,
 }
 
-/// A merchant's account in one environment. Turns typed requests into HTTP requests and HTTP replies into typed ones;
-/// never opens a connection itself.
+/// A merchant's account in one environment. Builds HTTP requests from typed requests and typed replies from HTTP
+/// responses. It never opens a connection.
 ///
 /// ```
 /// use pg_proto::{Account, BaseUrl, Credentials};
@@ -50,37 +49,38 @@ pub struct Account {
     pub(crate) encoding: Encoding,
     /// Set by the merchant.
     identity: Option<String>,
-    /// How the service is read where the documents leave something open.
+    /// Decides what the documents leave open.
     dialect: Arc<Dialect>,
 }
 
-/// 48 bits of the API key's hash tell accounts apart, and leave a million million times as many keys as can be tried.
+/// 48 bits of the API key's hash: enough to distinguish accounts, and too few to find the key (10¹² times as many keys
+/// match).
 const FINGERPRINT_BYTES: usize = 6;
 
 impl Credentials {
-    /// API key, API password and the key that signs.
+    /// Credentials from an API key, an API password and the key that signs.
     pub fn new(api_key: impl Into<Secret>, api_password: impl Into<Secret>, sha_key: impl Into<String>) -> Self {
         Self { api_key: api_key.into(), api_password: api_password.into(), sha_key: ShaKey::new(sha_key) }
     }
 }
 
 impl EnterpriseCredentials {
-    /// API key and API password of the version 5 service.
+    /// Credentials from the API key and API password of the version 5 service.
     pub fn new(api_key: impl Into<Secret>, api_password: impl Into<Secret>) -> Self {
         Self { api_key: api_key.into(), api_password: api_password.into() }
     }
 }
 
 impl Account {
-    /// An account of the version 3 services whose replies come in XML, as the service does when nothing is asked for. It reads
-    /// them by the documents alone until [`with_dialect`](Self::with_dialect) names a dialect.
+    /// Creates an account of the version 3 services with XML replies, the service's default. Replies are read by the
+    /// documents alone until [`with_dialect`](Self::with_dialect) sets a dialect.
     #[must_use]
     pub fn new(base: BaseUrl, credentials: Credentials) -> Self {
         let dialect = Arc::new(Dialect::documented());
         Self { base, credentials, enterprise: None, encoding: Encoding::Xml, identity: None, dialect }
     }
 
-    /// Asks for replies in that encoding. Version 5 knows only XML.
+    /// Sets the encoding of replies. Version 5 only has XML.
     #[must_use]
     pub fn encoding(mut self, encoding: Encoding) -> Self {
         self.encoding = encoding;
@@ -94,10 +94,12 @@ impl Account {
         self
     }
 
-    /// Reads the service's replies by a dialect: what the documents leave open, such as which status codes are declines.
+    /// Sets the dialect for the service's replies: what the documents leave open, such as which status codes are
+    /// declines.
     ///
-    /// The default is [`Dialect::documented`], which assumes nothing: what it cannot tell ends as unknown. No address changes
-    /// it, not even that of a sandbox on this machine, whose dialect is `pg_sandbox::dialect()`.
+    /// The default is [`Dialect::documented`], which assumes nothing: an outcome that the documents do not define is
+    /// unknown. The address does not change the dialect, not even the address of a local sandbox, whose dialect is
+    /// `pg_sandbox::dialect()`.
     ///
     /// ```
     /// # use pg_proto::{Account, BaseUrl, Credentials};
@@ -116,22 +118,24 @@ impl Account {
         self
     }
 
-    /// The dialect that replies are read by.
+    /// Returns the dialect for the service's replies.
     #[must_use]
     pub const fn dialect(&self) -> &Arc<Dialect> {
         &self.dialect
     }
 
-    /// Names the account, so that machines that were saved for it are known again after its API key was replaced.
+    /// Names the account, so that saved machines recognise it after its API key was replaced.
     ///
-    /// A saved machine belongs to the books of one account, and resumes with no other: it would look its payments up
-    /// in the wrong books and could pay again. Without a name the account is identified by its API key, of which a
-    /// fingerprint is saved: `key-` and 12 hexadecimal digits of a hash. Passwords and SHA keys may be replaced at any time.
-    /// Before you replace the API key, set a name and keep it: an account with this name resumes what was saved
-    /// for the name or for its present API key. If the key was replaced without, the error names the fingerprint
-    /// that the machine was saved for: that fingerprint, set as the name, resumes it.
+    /// A saved machine belongs to one account, and resumes with that account only. With another account it would look
+    /// up its payments in the wrong place and could pay again. An account without a name is identified by its API key,
+    /// of which a fingerprint is saved: `key-` and 12 hexadecimal digits of a hash. Passwords and SHA keys can be
+    /// replaced at any time.
     ///
-    /// The name is no secret: it stands in saved machines and in errors. Two accounts never share one.
+    /// Before you replace the API key, set a name and keep it. An account with this name resumes machines that were
+    /// saved for the name or for its present API key. If the key was replaced without a name, the error contains the
+    /// fingerprint that the machine was saved for: set that fingerprint as the name to resume it.
+    ///
+    /// The name is not secret: saved machines and errors contain it. Two accounts must not have the same name.
     ///
     /// ```
     /// use pg_proto::{Account, BaseUrl, Credentials};
@@ -146,16 +150,16 @@ impl Account {
         self
     }
 
-    /// The account as saved machines name it, in one text: its identity and the base address of version 3. A key for records
-    /// that belong to the account; no secret.
+    /// Returns the account as saved machines name it: its identity and the base address of version 3. Use it as a key
+    /// for records that belong to the account. It is not secret.
     #[must_use]
     pub fn bound_identity(&self) -> String {
         let identity = self.identity.clone().unwrap_or_else(|| fingerprint(&self.credentials.api_key));
         format!("{identity} at {}", self.base.normalised())
     }
 
-    /// Of one service, the normalised base address and the identities that the account has there, the one that is saved
-    /// first; `None` where the account has no credentials for it.
+    /// Returns the normalised base address of one service, and the account's identities there; the first one is saved.
+    /// `None` if the account has no credentials for the service.
     pub(crate) fn identities(&self, enterprise: bool) -> Option<(String, Vec<String>)> {
         let (base, api_key) = match &self.enterprise {
             Some((base, own)) if enterprise => (base, &own.api_key),
@@ -166,16 +170,18 @@ impl Account {
         Some((base.normalised(), named.chain([fingerprint(api_key)]).collect()))
     }
 
-    /// The addresses that requests go to.
+    /// Returns the addresses that requests go to.
     pub fn base_urls(&self) -> impl Iterator<Item = &BaseUrl> {
         std::iter::once(&self.base).chain(self.enterprise.iter().map(|(base, _)| base))
     }
 
-    /// The cipher of session data: its key is the API key (spec 2 §4.2). What the documents leave open is the dialect's;
-    /// what that leaves open too is detected or as usual.
+    /// Returns the cipher for session data; its key is the API key (spec 2 §4.2). The dialect decides what the
+    /// documents leave open. What the dialect does not set is detected or has its default.
     ///
     /// # Errors
-    /// When the API key does not make a key, which by default means that it has not 32 characters (assumption A30).
+    ///
+    /// [`KeyError`] if the API key does not fit the key derivation. By default it must have 32 characters (assumption
+    /// A30).
     pub fn session_cipher(&self) -> Result<SessionCipher, KeyError> {
         let form = self.dialect.session_data;
         let derivation = match form.key {

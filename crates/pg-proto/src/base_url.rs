@@ -4,24 +4,25 @@ use std::fmt;
 
 use http::Uri;
 
-/// The address of an environment, live or staging: scheme, host, and a path if there is one (spec 1 §1).
+/// The base address of an environment, live or staging: scheme, host, and an optional path (spec 1 §1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
-    /// Without a slash at the end.
+    /// Without a trailing slash.
     text: String,
     private: bool,
 }
 
-/// Why a text is no base address.
+/// Why a text is not a valid base address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no base address: {1}")]
 pub struct BaseUrlError(String, &'static str);
 
 impl BaseUrl {
-    /// Reads an address such as `https://gateway.example` or `http://127.0.0.1:8480/enterprise`.
+    /// Parses an address such as `https://gateway.example` or `http://127.0.0.1:8480/enterprise`.
     ///
     /// # Errors
-    /// When it is not absolute, neither http nor https, or has a query, a fragment or credentials in it.
+    ///
+    /// [`BaseUrlError`] if it is not absolute, is neither http nor https, or contains a query, a fragment or credentials.
     ///
     /// ```
     /// use pg_proto::BaseUrl;
@@ -30,7 +31,7 @@ impl BaseUrl {
     /// # Ok::<(), pg_proto::BaseUrlError>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, BaseUrlError> {
-        // Whatever stands before an @ could be a password.
+        // Text before an @ could be a password.
         let shown = text.rsplit('@').next().unwrap_or_default();
         let error = |why| BaseUrlError(shown.to_owned(), why);
         if text.contains('#') {
@@ -54,13 +55,13 @@ impl BaseUrl {
         Ok(Self { text: text.trim_end_matches('/').to_owned(), private: is_private(&uri) })
     }
 
-    /// The address, without a slash at the end.
+    /// Returns the address without a trailing slash.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The same text for every way to write the address: scheme and host in small letters, no port that the scheme implies.
+    /// Returns the same text for all spellings of an address: scheme and host in lower case, without a default port.
     pub(crate) fn normalised(&self) -> String {
         let Ok(uri) = self.text.parse::<Uri>() else { return self.text.clone() };
         let scheme = uri.scheme_str().unwrap_or_default().to_ascii_lowercase();
@@ -70,7 +71,7 @@ impl BaseUrl {
         format!("{scheme}://{host}{port}{}", uri.path().trim_end_matches('/'))
     }
 
-    /// Whether card data may travel to it: over TLS, or without leaving this machine.
+    /// Whether card data may be sent to it: over TLS, or within this machine.
     #[must_use]
     pub const fn is_private(&self) -> bool {
         self.private
@@ -91,7 +92,7 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-/// Whether card data may travel to an address: over TLS, or without leaving this machine.
+/// Whether card data may be sent to an address: over TLS, or within this machine.
 ///
 /// ```
 /// assert!(pg_proto::is_private(&"https://gateway.example/v3".parse()?));

@@ -1,4 +1,4 @@
-//! The callbacks: of the account updater (spec 1 §6), and of the hosted checkout (spec 3 §6).
+//! Callbacks of the account updater (spec 1 §6) and of the hosted checkout (spec 3 §6).
 
 use bytes::Bytes;
 use pg_model::{AccountUpdaterBatch, DecodeError, Record, RetrieveAccountUpdater, decode_into};
@@ -7,8 +7,8 @@ mod checkout;
 
 pub use checkout::CheckoutHint;
 
-/// What a callback claims. It is not signed, so any stranger can have sent it: it is a hint to go and fetch the batch
-/// (assumption 133).
+/// The content of an account updater callback. Callbacks are not signed and can be forged: treat one as a hint to
+/// retrieve the batch (assumption A133).
 ///
 /// ```
 /// use pg_proto::{UpdaterHint, bytes::Bytes, http};
@@ -27,29 +27,30 @@ pub struct UpdaterHint {
     claimed: AccountUpdaterBatch,
 }
 
-/// Why a request is no callback.
+/// Why a request is not a valid callback.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallbackError {
-    /// Callbacks are posted.
+    /// A callback is a POST.
     #[error("a callback is a POST, this was a {0}")]
     NotPost(http::Method),
-    /// The body can't be read.
+    /// The body cannot be read.
     #[error("the callback can't be read: {0}")]
     Unreadable(#[from] DecodeError),
-    /// A field that every callback of its kind has is missing.
+    /// A field that every such callback has is missing.
     #[error("the callback has no {0}")]
     Missing(&'static str),
-    /// A field has a value that the service cannot have sent.
+    /// A field has a value that the service cannot send.
     #[error("the callback's {0} is invalid")]
     Invalid(&'static str),
 }
 
 impl UpdaterHint {
-    /// Reads a callback, in XML or JSON.
+    /// Reads a callback in XML or JSON.
     ///
     /// # Errors
-    /// When it is no POST, or its body is not of the shape of a batch.
+    ///
+    /// [`CallbackError`] if the request is not a POST, or its body does not describe a batch.
     pub fn read(request: &http::Request<Bytes>) -> Result<Self, CallbackError> {
         if request.method() != http::Method::POST {
             return Err(CallbackError::NotPost(request.method().clone()));
@@ -62,12 +63,12 @@ impl UpdaterHint {
         }
     }
 
-    /// The request that finds out whether it is true.
+    /// Returns the request that checks the callback.
     pub fn confirm(&self) -> RetrieveAccountUpdater {
         RetrieveAccountUpdater::new(&self.claimed.batch_key)
     }
 
-    /// What the sender claims. Take nothing over from it before it is confirmed.
+    /// Returns the unconfirmed content. Do not use it before it is confirmed.
     #[must_use]
     pub const fn claimed(&self) -> &AccountUpdaterBatch {
         &self.claimed

@@ -4,7 +4,7 @@ use pg_model::{FormId, SessionKey, Url};
 
 use crate::{Account, request};
 
-/// What the merchant's page puts into its card form: where the form goes, and its hidden fields.
+/// The address and the hidden fields for the card form on the merchant's page.
 ///
 /// The form also needs inputs named `cardNumber`, and `cardExpiryMonth` with `cardExpiryYear` or `cardExpiryDate`;
 /// `cardCV2`, `cardholderName` and the others of [`PostForm`](pg_model::PostForm) are optional. The page must be served
@@ -27,8 +27,8 @@ pub struct CardForm {
 }
 
 impl Account {
-    /// The card form of a session: `next_page_url` is where the browser goes when everything is valid,
-    /// `current_page_url` where it goes back to when something is not.
+    /// Returns the card form of a session. The browser continues to `next_page_url` if all fields are valid, and
+    /// returns to `current_page_url` if one is invalid.
     pub fn card_form(
         &self,
         session_key: impl Into<SessionKey>,
@@ -46,20 +46,20 @@ impl Account {
 }
 
 impl CardForm {
-    /// Names the form; the name comes back in the redirect. Up to 32 characters.
+    /// Sets the name of the form, up to 32 characters. The redirect contains it.
     #[must_use]
     pub fn form_id(mut self, form_id: impl Into<FormId>) -> Self {
         self.form_id = Some(form_id.into());
         self
     }
 
-    /// The address that the form is posted to.
+    /// Returns the address that the form is posted to.
     #[must_use]
     pub fn action(&self) -> &str {
         &self.action
     }
 
-    /// Names and values of the hidden fields.
+    /// Returns names and values of the hidden fields.
     #[must_use]
     pub fn hidden_fields(&self) -> Vec<(&'static str, &str)> {
         let mut fields = vec![
@@ -71,7 +71,7 @@ impl CardForm {
         fields
     }
 
-    /// The hidden fields as HTML, one `input` a line, escaped.
+    /// Returns the hidden fields as escaped HTML, one `input` per line.
     #[must_use]
     pub fn hidden_inputs(&self) -> String {
         self.hidden_fields()
@@ -81,7 +81,7 @@ impl CardForm {
     }
 }
 
-/// A value as it may stand in a double-quoted attribute.
+/// Escapes a value for a double-quoted attribute.
 fn escaped(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for c in value.chars() {

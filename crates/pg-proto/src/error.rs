@@ -1,4 +1,4 @@
-//! Errors of replies, sorted by fault. `Display` is one line: code, message, trace code, what to do.
+//! Errors in replies, by cause. `Display` is one line: code, message, trace code, and what to do.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use pg_model::{
     mask,
 };
 
-/// Characters of an unreadable body that its error repeats.
+/// Number of characters of an unreadable body that the error shows.
 const EXCERPT: usize = 160;
 
-/// Why a reply is no result.
+/// Why a reply has no result.
 ///
 /// ```
 /// use pg_proto::{bytes::Bytes, http};
@@ -35,12 +35,12 @@ pub enum ReplyError {
     /// The service answered with an error code.
     #[error(transparent)]
     Refused(Refused),
-    /// A reply came and can't be read. The operation may have been executed.
+    /// A reply arrived but cannot be read. The operation may have been executed.
     #[error(transparent)]
     Unreadable(Box<Unreadable>),
 }
 
-/// An error code of the service. `Debug` and `Display` mask whatever looks like a card number, wherever the service put it.
+/// An error code of the service. `Debug` and `Display` mask all text that looks like a card number.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Refused {
     /// HTTP status of the reply: 400, 401 or 403 in version 3 (spec 1 §7), not shown for version 5.
@@ -53,17 +53,18 @@ pub struct Refused {
     entry: Option<Box<ErrorEntry>>,
 }
 
-/// A reply that can't be read.
+/// A reply that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unreadable {
     /// HTTP status of the reply.
     pub http_status: StatusCode,
-    /// Its content type, if it has one.
+    /// Its content type, if present.
     pub content_type: String,
-    /// What is wrong with the body; `None` when it can be read but its status says failure and it names no error.
+    /// What is wrong with the body. `None` if the body is readable, but the status says failure and the body names no
+    /// error.
     pub why: Option<DecodeError>,
-    /// How the body begins, with everything masked that looks like a card number.
+    /// The start of the body. Text that looks like a card number is masked.
     pub excerpt: String,
 }
 
@@ -77,7 +78,7 @@ impl ReplyError {
         }
     }
 
-    /// Whether the operation may have been executed all the same: look a payment up before anything else.
+    /// Whether the operation may have been executed anyway. If so, look the payment up before doing anything else.
     #[must_use]
     pub fn may_be_executed(&self) -> bool {
         match self {
@@ -88,7 +89,7 @@ impl ReplyError {
 }
 
 impl Refused {
-    /// An error code that came with an HTTP status, read by a dialect.
+    /// An error code with its HTTP status, read by a dialect.
     #[must_use]
     pub fn new(http_status: StatusCode, error: ServiceError, dialect: &Dialect) -> Self {
         let reading = dialect.error_meaning(&error.error_code, http_status.as_u16());
@@ -102,66 +103,66 @@ impl Refused {
         &self.error.error_code
     }
 
-    /// What to do about it. For a code that neither the documents nor the dialect know, the HTTP status decides; where that says
-    /// nothing either, it is [`Remedy::LookUp`]: the documents name no code for a reference that was used, so any other may
-    /// mean that.
+    /// What to do about it. For a code that neither the documents nor the dialect list, the HTTP status decides. If the
+    /// status says nothing either, it is [`Remedy::LookUp`]: the documents list no code for a used reference, so any
+    /// other code may mean that.
     #[must_use]
     pub const fn remedy(&self) -> Remedy {
         self.reading.remedy
     }
 
-    /// Whether the documents list the code, or the account's dialect does. What is said with any other is not trusted: it may
-    /// mean that the operation was executed before.
+    /// Whether the documents or the account's dialect list the code. An unlisted code is not trusted: it may mean that
+    /// the operation was executed before.
     #[must_use]
     pub const fn is_known(&self) -> bool {
         self.reading.known
     }
 
-    /// What the code means, in the documents' words or else in the dialect's.
+    /// What the code means, according to the documents or else the dialect.
     #[must_use]
     pub fn meaning(&self) -> Option<&str> {
         let own = || self.entry().map(|entry| entry.message.as_str()).filter(|message| !message.is_empty());
         self.code().message().or_else(own)
     }
 
-    /// What the account's dialect has about the code, beyond the documents.
+    /// The entry of the code in the account's dialect.
     #[must_use]
     pub fn entry(&self) -> Option<&ErrorEntry> {
         self.entry.as_deref()
     }
 
-    /// Whether the operation may have been executed: by this request, to which the bank did not answer (119) or over which the
-    /// service broke down; or by an earlier one, as a code says that is to be looked up: a reference, an authentication or
-    /// a reservation that was used. False for an unlisted code: it says nothing.
+    /// Whether the operation may have been executed. It may have been by this request: the bank did not answer (119),
+    /// or the service failed. Or by an earlier one: the code says that a reference, an authentication or a reservation
+    /// was used. False for an unlisted code, which says nothing.
     #[must_use]
     pub const fn may_be_executed(&self) -> bool {
         self.leaves_it_open() || self.says_it_was_done()
     }
 
-    /// Whether what became of this very request is open.
+    /// Whether the result of this request is unknown.
     pub(crate) const fn leaves_it_open(&self) -> bool {
         self.reading.leaves_it_open
     }
 
-    /// Whether the code says that an earlier request may have done it.
+    /// Whether the code says that an earlier request may have been executed.
     pub(crate) const fn says_it_was_done(&self) -> bool {
         self.reading.says_it_was_done
     }
 
-    /// Whether the dialect says that the code means that there is no such transaction.
+    /// Whether the dialect says that the code means an unknown transaction.
     pub(crate) const fn unknown_transaction(&self) -> bool {
         self.reading.unknown_transaction
     }
 
-    /// What the refusal of a payment says about other copies of the same request.
+    /// How far the refusal of a payment also holds for copies of the same request.
     #[must_use]
     pub const fn scope(&self) -> RefusalScope {
         self.reading.scope
     }
 
-    /// Whether a payment that was refused so has used its `uniqueMerchantReference` up. The documents let the first request
-    /// use it up, whatever becomes of it; a request that was refused before it was examined does not (assumption
-    /// A92). Where this is true, a payment that is corrected and sent again needs a new reference.
+    /// Whether a payment with this refusal has used up its `uniqueMerchantReference`. By the documents, the first
+    /// request uses it up, whatever its result. A request that was refused before the service examined it does not
+    /// (assumption A92). If this is true, a corrected payment needs a new reference.
     #[must_use]
     pub const fn spends_reference(&self) -> bool {
         self.reading.spends_reference

@@ -5,25 +5,25 @@ use pg_crypto::Wiped;
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// A form in the making.
+/// Builds a form.
 ///
-/// It holds credentials and card data. Its bytes are wiped when the last handle to them is dropped, also those of the
+/// It contains credentials and card data. Its bytes are wiped when the last handle to them is dropped; so are the
 /// smaller buffers that it has outgrown.
 ///
-/// Most names and values are too short for a call of `memcpy` to pay. So the buffer is filled with zeros beyond what was
-/// written, and a short piece is copied into it in one or two moves of fixed size.
+/// Most names and values are too short for a call of `memcpy` to be efficient. So the buffer is filled with zeros
+/// beyond the written part, and a short piece is copied into it in one or two moves of fixed size.
 pub(crate) struct Form {
     buffer: Wiped,
     used: usize,
 }
 
 impl Form {
-    /// An empty form with room for so many bytes.
+    /// Creates an empty form with this capacity in bytes.
     pub(crate) fn new(room: usize) -> Self {
         Self { buffer: Wiped::new(vec![0; room]), used: 0 }
     }
 
-    /// Makes room for so many more bytes.
+    /// Reserves capacity for more bytes.
     pub(crate) fn reserve(&mut self, more: usize) {
         let needed = self.used + more;
         if needed > self.buffer.bytes().len() {
@@ -31,7 +31,7 @@ impl Form {
         }
     }
 
-    /// Begins a parameter: `name=`, and `&` before it.
+    /// Starts a parameter: `name=`, with `&` before it.
     #[inline]
     pub(crate) fn begin(&mut self, name: &str) {
         if is_plain(name.as_bytes()) {
@@ -63,7 +63,7 @@ impl Form {
         self.room(1)[0] = byte;
     }
 
-    /// The next bytes, to be written.
+    /// Returns the next bytes to write.
     #[inline]
     fn room(&mut self, length: usize) -> &mut [u8] {
         let start = self.used;
@@ -76,13 +76,13 @@ impl Form {
 
     #[cold]
     fn enlarge(&mut self, length: usize) {
-        // Not `resize`, which would leave the bytes behind where they were.
+        // Not `resize`, which would leave the bytes in the old allocation.
         let mut larger = vec![0; length];
         larger[..self.buffer.bytes().len()].copy_from_slice(self.buffer.bytes());
         self.buffer = Wiped::new(larger);
     }
 
-    /// The bytes of the form, without the `&` before its first parameter.
+    /// Returns the bytes of the form, without the `&` before its first parameter.
     pub(crate) fn finish(self) -> Bytes {
         let mut bytes = Bytes::from_owner(self.buffer);
         bytes.truncate(self.used);
@@ -105,7 +105,7 @@ impl Form {
     }
 }
 
-/// Written without a branch, so that a block of bytes is judged at once.
+/// Branch-free, so that the compiler can check a block of bytes at once.
 #[inline]
 const fn stands_for_itself(byte: u8) -> bool {
     let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
@@ -134,7 +134,7 @@ fn is_plain(text: &[u8]) -> bool {
     }
 }
 
-/// Whether the first and the last `HALF` bytes are plain, which overlap or make up the whole.
+/// Whether the first and the last `HALF` bytes are plain. Together they cover the whole text.
 #[inline]
 fn ends_are_plain<const HALF: usize, const BLOCK: usize>(text: &[u8]) -> bool {
     let mut block = [0; BLOCK];
@@ -160,7 +160,7 @@ fn copy(room: &mut [u8], piece: &[u8]) {
     }
 }
 
-/// Copies the first and the last `N` bytes, if they make up the whole piece.
+/// Copies the first and the last `N` bytes, if together they cover the whole piece.
 #[inline]
 fn copy_ends<const N: usize>(room: &mut [u8], piece: &[u8]) -> bool {
     if piece.len() > 2 * N {

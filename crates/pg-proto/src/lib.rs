@@ -1,15 +1,17 @@
 //! Sans-IO protocol of a card payment service: typed request → `http::Request<Bytes>`, `http::Response<Bytes>` → typed
 //! reply or error.
 //!
-//! What this crate is: two pure functions for every method, with the network between them left to you; [`machine`]s for
-//! what takes more than one request, such as a payment that happens once whatever the network does; the card form and
-//! its redirect; the callbacks of the account updater and of the hosted checkout. Any runtime and any HTTP library will do: `docs/guide/custom-runtime.md`
-//! goes from an empty folder to a payment, and `tests/runtimes` has an example for each.
+//! This crate contains two pure functions for every method, with the network between them left to you. [`machine`]s
+//! cover operations with more than one request, such as a payment that happens once whatever the network does. There
+//! are also the card form and its redirect, and the callbacks of the account updater and of the hosted checkout. Any
+//! runtime and HTTP library will do: `docs/guide/custom-runtime.md` goes from an empty folder to a payment, and
+//! `tests/runtimes` has an example for each.
 //!
-//! What it is not: it opens no connection, reads no clock, throws no dice and starts no thread.
+//! It opens no connection, reads neither a clock nor random numbers, and starts no thread.
 //!
-//! Limits: one account is one environment; version 5 replies are always XML. A request is checked as a whole before it
-//! is built, and every broken rule is reported at once; [`Account::request_unchecked`] and [`RawRequest`] are the ways round.
+//! Limits: one account is one environment, and version 5 replies are always XML. A request is checked completely before
+//! it is built, and all broken rules are reported at once. [`Account::request_unchecked`] and [`RawRequest`] skip these
+//! checks.
 //!
 //! No other crate is needed: the types of [`http`], [`bytes`], [`model`] and [`crypto`] are re-exported.
 //!
@@ -41,7 +43,8 @@
 //!
 //! # Features
 //!
-//! - `dialect-file`: `Dialect::from_toml`, which reads from a file what a service decides where the documents leave it open.
+//! - `dialect-file`: `Dialect::from_toml`, which reads from a file what a service decides where the documents leave it
+//!   open.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

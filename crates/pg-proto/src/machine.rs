@@ -1,33 +1,33 @@
 //! Protocols of more than one request, as state machines that a driver executes: [`charge`], [`account_update`],
-//! [`three_d_secure`], [`checkout`] and [`retry`]. `pg-hyper` has a driver; [`Machine`] shows one in 20 lines.
+//! [`three_d_secure`], [`checkout`] and [`retry`]. `pg-hyper` contains a driver; [`Machine`] shows one in 20 lines.
 //!
-//! What goes in: an [`Event`], the time and a random number. What comes out: an [`Action`]. A machine opens no connection,
-//! sleeps never, reads no clock and rolls no dice, so any runtime can drive it, and a test can drive it through a year in
-//! a millisecond.
+//! A machine takes an [`Event`], the time and a random number, and returns an [`Action`]. It opens no connection, does
+//! not sleep, and reads neither a clock nor random numbers. So any runtime can drive it, and a test can drive it
+//! through a year in a millisecond.
 //!
-//! What the driver promises:
-//! - it begins with [`Event::Begin`], also after a machine was resumed;
-//! - **before it sends** what [`Action::Send`] says, it stores what [`Machine::save`] returns, durably. Then no crash loses
-//!   anything: the machine that is resumed from it takes that request for sent. A machine that asks its owner something
-//!   is stored before each [`Action::Ask`] too, and one that submits batches after each reply, since what the reply said
-//!   can't be asked for again. Stored before each wait as well, it does not forget for how long the service wants no
-//!   request. What can't be stored is not sent, and not asked before the machine was told [`Failure::HeldBack`];
-//! - it sends that request at most once, and answers with one [`Event::Reply`] or [`Event::Failed`]. Inputs that come
-//!   meanwhile wait until then;
-//! - after [`Action::WaitUntil`] it comes back with [`Event::Woken`] at that time or later, or with an input before;
-//! - after [`Action::Ask`] it comes back with an input;
-//! - after [`Action::Done`] it is finished. Its outcome is recorded durably before any code acts on it, and no machine of which
-//!   an outcome was noted is resumed, since one that is resumed goes on, and may pay.
+//! The driver promises:
+//! - It starts with [`Event::Begin`], also after a resume.
+//! - **Before it sends** the request of [`Action::Send`], it saves the result of [`Machine::save`] durably. Then a
+//!   crash loses nothing: the resumed machine counts that request as sent. Save a machine before each [`Action::Ask`]
+//!   too, if it asks its owner something. Save a machine that submits batches after each reply too, since that reply
+//!   cannot be requested again. A machine that is also saved before each wait remembers how long the service wants no
+//!   request. If the driver cannot save, it does not send or ask, and reports [`Failure::HeldBack`].
+//! - It sends that request at most once, and answers with one [`Event::Reply`] or [`Event::Failed`]. Inputs that arrive
+//!   meanwhile wait until then.
+//! - After [`Action::WaitUntil`] it returns with [`Event::Woken`] at that time or later, or with an input earlier.
+//! - After [`Action::Ask`] it returns with an input.
+//! - After [`Action::Done`] it stops. It records the outcome durably before other code acts on it. It never resumes a
+//!   machine whose outcome is recorded: a resumed machine continues, and may pay.
 //!
-//! What is saved belongs to the account that the machine was made for: base address and identity. It resumes with that
-//! account only, see [`Account::identity`](crate::Account::identity); any other would look the payment up in the wrong
-//! books, find nothing, and pay again.
+//! Saved state belongs to the account that the machine was created for: base address and identity. It resumes with that
+//! account only, see [`Account::identity`](crate::Account::identity). With any other account, the machine would look the
+//! payment up in the wrong place, find nothing, and pay again.
 //!
-//! What a machine promises: it ends, within the bounds that it was given; it never panics, and an event that does not fit
-//! changes nothing: it says again what it waits for. What else it promises stands at the top of its file.
+//! A machine promises to end within its bounds and never to panic. An unexpected event changes nothing: the machine
+//! repeats what it waits for. The page of each machine lists its other promises.
 //!
-//! Time is the wall clock's, since a machine may outlive its process. A clock that jumps makes a machine wait too long or
-//! too briefly; it never makes it unsafe.
+//! Times are wall-clock times, since a machine may outlive its process. If the clock jumps, a machine waits too long or
+//! too briefly, but stays safe.
 
 use std::{fmt, time::Duration};
 
@@ -58,7 +58,7 @@ pub use settlement::{Reconcile, UnknownReason};
 
 /// A protocol of more than one request.
 ///
-/// A driver without async is this loop, with a transport, a clock, dice and a store of its own:
+/// A blocking driver is this loop, with your own transport, clock, random numbers and store:
 ///
 /// ```
 /// use std::time::Duration;
@@ -90,41 +90,41 @@ pub use settlement::{Reconcile, UnknownReason};
 /// }
 /// ```
 pub trait Machine {
-    /// Input from its owner, such as a received callback. Machines without input have [`Never`].
+    /// Input from the owner of the machine, such as a received callback. Machines without input have [`Never`].
     type Input;
-    /// A demand to its owner, such as sending the customer to a URL.
+    /// A demand to the owner, such as sending the customer to a URL.
     type Demand;
-    /// Its result.
+    /// The outcome.
     type Outcome;
 
-    /// Takes an event and returns the next action. `random` spreads the pauses of machines that fail together; every number is
-    /// safe.
+    /// Takes an event and returns the next action. `random` spreads the pauses of machines that fail together; any
+    /// number is safe.
     fn step(&mut self, event: Event<Self::Input>, now: Moment, random: u64) -> Action<Self::Demand, Self::Outcome>;
 
-    /// The state that must survive a crash, without card data, keys and passwords.
+    /// Returns the state that must survive a crash. It contains no card data, keys or passwords.
     fn save(&self) -> SavedState;
 
-    /// The service of the last request that [`step`](Self::step) returned. It determines which credentials of the account the
-    /// request has, and which throttle counts it.
+    /// Returns the service of the last request that [`step`](Self::step) returned. It selects the credentials of the
+    /// request and the throttle that counts it.
     fn service(&self) -> &'static ServiceInfo;
 
-    /// The name of the machine, for logs: `charge`, for example.
+    /// Returns the name of the machine for logs, such as `charge`.
     fn name(&self) -> &'static str {
         "machine"
     }
 
-    /// Its subject, for logs: the reference of a payment, for example.
+    /// Returns the subject for logs, such as the reference of a payment.
     fn subject(&self) -> Option<&str> {
         None
     }
 
-    /// One word for an outcome, for logs: `approved`, for example.
+    /// Returns one word for an outcome, for logs, such as `approved`.
     fn label(_outcome: &Self::Outcome) -> &'static str {
         "done"
     }
 }
 
-/// An event. `Debug` hides the content of replies.
+/// What happened. `Debug` hides the content of replies.
 #[derive(Clone)]
 pub enum Event<I = Never> {
     /// The start, also after a resume.
@@ -141,43 +141,43 @@ pub enum Event<I = Never> {
 
 /// Why there is no reply.
 ///
-/// In doubt it is [`MaybeSent`](Self::MaybeSent), which costs a lookup. A `NotSent` that is not true can cost a payment that
-/// no lookup looks for.
+/// If in doubt, use [`MaybeSent`](Self::MaybeSent): it costs a lookup. A wrong `NotSent` can cause a payment that no
+/// lookup searches for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Failure {
-    /// The request certainly never left, or never became whole on the other side.
+    /// The request certainly never left, or never arrived completely.
     #[error("the request was not sent")]
     NotSent,
-    /// It may have arrived, or may still arrive.
+    /// It may have arrived, or may arrive later.
     #[error("the request may have been sent, and has no reply")]
     MaybeSent,
-    /// It was held back: the machine could not be stored, or nothing may be sent until an operator has put the credentials
-    /// right. Of a question, too: it was not asked, since the machine could not be stored.
+    /// The driver held it back: the machine could not be saved, or nothing may be sent until an operator has corrected
+    /// the credentials. Also after [`Action::Ask`]: the driver did not ask, because the machine could not be saved.
     #[error("the request was held back")]
     HeldBack,
 }
 
-/// What to do next. `Debug` shows nothing of what a request says but its method and address.
+/// What to do next. `Debug` shows only the method and the address of a request.
 #[must_use]
 #[expect(clippy::large_enum_variant, reason = "an action is taken apart where it is made")]
 pub enum Action<D, O> {
-    /// Store the machine, then send this.
+    /// Save the machine, then send this request.
     Send(http::Request<Bytes>),
-    /// Come back at this time.
+    /// Return at this time.
     WaitUntil(Moment),
-    /// Answer this.
+    /// Answer this demand.
     Ask(D),
-    /// It is over.
+    /// The machine has ended with this outcome.
     Done(O),
 }
 
-/// No value: what a machine takes or asks that takes or asks nothing.
+/// No value: the input or demand of machines without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Never {}
 
-/// A moment: milliseconds since the beginning of 1970, UTC.
+/// A point in time: milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// From a clock of the standard library, which the driver of the machine reads:
+/// It converts from the clock of the standard library, which the driver reads:
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -190,32 +190,32 @@ pub enum Never {}
 pub struct Moment(u64);
 
 impl Moment {
-    /// The moment that lies so many milliseconds after the beginning of 1970.
+    /// Returns the moment this many milliseconds after the start of 1970.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since the beginning of 1970.
+    /// Returns the milliseconds since the start of 1970.
     #[must_use]
     pub const fn millis(self) -> u64 {
         self.0
     }
 
-    /// The moment that much later; at the end of time, the end of time.
+    /// Returns the moment that is later by `pause`, limited to the largest moment.
     #[must_use]
     pub fn after(self, pause: Duration) -> Self {
         Self(self.0.saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)))
     }
 
-    /// The time since `earlier`; none when that is later.
+    /// Returns the time since `earlier`, or zero if that is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// A time before 1970 is the beginning of 1970.
+/// A time before 1970 becomes the start of 1970.
 impl From<std::time::SystemTime> for Moment {
     fn from(time: std::time::SystemTime) -> Self {
         Self::default().after(time.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default())

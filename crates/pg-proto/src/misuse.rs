@@ -1,4 +1,4 @@
-//! A request that was not built: nothing was sent.
+//! Errors of requests that were not built: nothing was sent.
 
 use pg_model::Violations;
 
@@ -18,27 +18,27 @@ use pg_model::Violations;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misuse {
-    /// It breaks rules of its method; all of them are listed.
+    /// It breaks rules of its method. All broken rules are listed.
     #[error("invalid request, nothing was sent: {0}")]
     Invalid(#[source] Violations),
-    /// The method belongs to version 5 and the account has no credentials for that.
+    /// The method belongs to version 5, and the account has no version 5 credentials.
     #[error(
         "invalid request, nothing was sent: the account has no version 5 address and credentials (Account::enterprise)"
     )]
     NoEnterpriseCredentials,
-    /// A raw method's name can't stand in a path.
+    /// The name of a raw method is not valid in a path.
     #[error("invalid request, nothing was sent: {0:?} is no method's name: it may hold ASCII letters, digits, - and _")]
     MethodName(String),
-    /// A payment that is to be charged once carries no reference by which it could be found again.
+    /// A payment that should be charged once has no reference for a lookup.
     #[error("invalid request, nothing was sent: to charge once it needs a uniqueMerchantReference")]
     NoUniqueReference,
-    /// The method carries no reference, so that it can't be charged once.
+    /// The method has no reference, so it cannot be charged once.
     #[error("invalid request, nothing was sent: {0} is not a method that can be looked up before it is sent again")]
     NotLookedUpFirst(&'static str),
 }
 
 impl Misuse {
-    /// The broken rules, if that is what is wrong.
+    /// Returns the broken rules, if the request breaks any.
     #[must_use]
     pub const fn violations(&self) -> Option<&Violations> {
         match self {

@@ -1,4 +1,4 @@
-//! What a request will send, masked, for people to look at before it is sent.
+//! A masked preview of a request, for people to check before it is sent.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -14,11 +14,11 @@ use pg_model::{
     mask,
 };
 
-/// Parameters that authenticate: nothing of them is shown.
+/// Parameters that authenticate: their values are hidden.
 const CREDENTIALS: [&str; 4] = ["apiKey", "apiPassword", "api_key", "api_password"];
 
-/// A request as it may be shown: address, and parameters with card numbers cut to first six and last four, and CV2s,
-/// credentials and other secrets hidden.
+/// A request in a form that may be shown. Card numbers are cut to the first six and last four digits. CV2s, credentials
+/// and other secrets are hidden.
 ///
 /// `Display` is one line for the address and one for each parameter.
 ///
@@ -40,12 +40,12 @@ const CREDENTIALS: [&str; 4] = ["apiKey", "apiPassword", "api_key", "api_passwor
 pub struct Preview {
     /// Method and address.
     pub target: String,
-    /// Names, and values as they may be shown, in the order of the body.
+    /// Names and masked values, in the order of the body.
     pub parameters: Vec<(String, String)>,
 }
 
 impl Preview {
-    /// What a request will send.
+    /// Returns the preview of a request.
     #[must_use]
     pub fn of(request: &http::Request<Bytes>) -> Self {
         let parameters = form_urlencoded::parse(request.body())
@@ -65,7 +65,7 @@ impl fmt::Display for Preview {
     }
 }
 
-/// A parameter's value as it may be shown.
+/// Returns a parameter's value, masked as needed.
 #[must_use]
 pub fn shown(name: &str, value: &str) -> String {
     if value.is_empty() {
@@ -103,11 +103,11 @@ impl Rule {
     }
 }
 
-/// The names of every method: whole ones, with `{n}` for the number of an item, and what others begin with.
+/// The parameter names of all methods: exact names, with `{n}` for the number of an item, and prefixes.
 struct Names {
     whole: HashMap<&'static str, Rule>,
     prefixes: Vec<(&'static str, Rule)>,
-    /// The sensitive ones in small letters.
+    /// The sensitive names in lower case.
     sensitive: HashSet<String>,
 }
 
@@ -119,7 +119,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
             if let Some(prefix) = name.strip_suffix('*') {
                 names.prefixes.push((prefix, rule));
             } else {
-                // Where methods differ, the name is one of a secret.
+                // If methods differ, the name counts as a secret.
                 let known = names.whole.entry(name).or_insert(rule);
                 *known = if *known == Rule::Text { rule } else { *known };
             }
@@ -131,18 +131,18 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
     names
 });
 
-/// Whether a name that no method has may be that of a secret, misspelt: `cardcv2`, `cvv`, `apipassword`.
+/// Whether an unknown name may be a misspelt secret: `cardcv2`, `cvv`, `apipassword`.
 fn looks_secret(name: &str) -> bool {
     mask::names_a_secret(name) || NAMES.sensitive.contains(&name.to_ascii_lowercase())
 }
 
-/// How the value of a name is shown, whichever method has it; nothing when none has.
+/// Returns how the value of a name is shown in any method; `None` for an unknown name.
 fn rule(name: &str) -> Option<Rule> {
     if let Some(rule) = NAMES.whole.get(name) {
         return Some(*rule);
     }
     let of_prefix = NAMES.prefixes.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, rule)| *rule);
-    // A merchant names these, perhaps for a secret: `collectCV2`.
+    // A merchant chooses these names, perhaps for a secret: `collectCV2`.
     let of_prefix = of_prefix.map(|rule| if looks_secret(name) { Rule::Hidden } else { rule });
     of_prefix.or_else(|| {
         let start = name.find(|letter: char| letter.is_ascii_digit())?;

@@ -1,4 +1,5 @@
-//! Raw parameters: what the documents do not show, such as a preauth by card key, and fields that a type lacks.
+//! Requests with raw parameters: for methods that the documents do not show, such as a preauth by card key, and for
+//! fields that a type lacks.
 
 use bytes::Bytes;
 use pg_crypto::{form_arrays, sign};
@@ -10,7 +11,7 @@ use pg_model::{
 
 use crate::{Account, Misuse, form::Form, request};
 
-/// A request by names and values. Nothing of it is checked, but it is signed and encoded like any other.
+/// A request by names and values. It is not checked, but signed and encoded like any other.
 ///
 /// ```
 /// # use pg_proto::{Account, BaseUrl, Credentials};
@@ -31,31 +32,31 @@ pub struct RawRequest {
 }
 
 impl RawRequest {
-    /// A method of the token service.
+    /// Creates a request for a method of the token service.
     #[must_use]
     pub fn token(method: impl Into<String>) -> Self {
         Self::new(TokenLookup::INFO.service, method, CredentialKind::Signed)
     }
 
-    /// A method of the client session service that is called from the merchant's server.
+    /// Creates a request for a method of the client session service that the merchant's server calls.
     #[must_use]
     pub fn session(method: impl Into<String>) -> Self {
         Self::new(Initiate::INFO.service, method, CredentialKind::Signed)
     }
 
-    /// A method of the payment gateway.
+    /// Creates a request for a method of the payment gateway.
     #[must_use]
     pub fn gateway(method: impl Into<String>) -> Self {
         Self::new(Auth::INFO.service, method, CredentialKind::Signed)
     }
 
-    /// A method of the version 5 service.
+    /// Creates a request for a method of the version 5 service.
     #[must_use]
     pub fn enterprise(method: impl Into<String>) -> Self {
         Self::new(GetToken::INFO.service, method, CredentialKind::Enterprise)
     }
 
-    /// A method that the tables know, with parameters that its type need not have.
+    /// Creates a request for a known method, with parameters that its type may lack.
     #[must_use]
     pub fn of(info: &'static MethodInfo, parameters: Parameters) -> Self {
         Self { parameters, ..Self::new(info.service, info.name, info.credentials) }
@@ -72,8 +73,8 @@ impl RawRequest {
         self
     }
 
-    /// Adds a parameter whose value is an array: written as `name[]=a&name[]=b`, and signed as its JSON (spec 1 §5;
-    /// assumption 26). An array without a member is not sent.
+    /// Adds a parameter whose value is an array. It is written as `name[]=a&name[]=b` and signed as its JSON (spec 1 §5;
+    /// assumption A26). An empty array is not sent.
     ///
     /// ```
     /// use pg_proto::RawRequest;
@@ -89,25 +90,25 @@ impl RawRequest {
         self
     }
 
-    /// The service that it goes to.
+    /// Returns the service that it goes to.
     #[must_use]
     pub const fn service(&self) -> &'static ServiceInfo {
         self.service
     }
 
-    /// The method's name.
+    /// Returns the method's name.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.method
     }
 
-    /// What the tables know of the method, if they know it.
+    /// Returns the metadata of the method, if it is known.
     #[must_use]
     pub fn info(&self) -> Option<&'static MethodInfo> {
         METHODS.iter().copied().find(|info| info.service == self.service && info.name == self.method)
     }
 
-    /// Its parameters.
+    /// Returns its parameters.
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -118,8 +119,9 @@ impl Account {
     /// Signs and encodes a raw request.
     ///
     /// # Errors
-    /// When the method's name can't stand in a path, or it is a version 5 request and the account has no credentials
-    /// for that.
+    ///
+    /// [`Misuse`] if the method's name is not valid in a path, or if it is a version 5 request and the account has no
+    /// version 5 credentials.
     pub fn request_raw(&self, raw: &RawRequest) -> Result<http::Request<Bytes>, Misuse> {
         let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         if raw.method.is_empty() || !raw.method.bytes().all(fits) {
@@ -132,10 +134,11 @@ impl Account {
         Ok(self.post(uri, self.raw_body(raw)?))
     }
 
-    /// A typed request with further parameters that its type does not have. The typed part is checked.
+    /// Builds a typed request with further parameters that its type lacks. The typed part is checked.
     ///
     /// # Errors
-    /// As [`request`](Self::request).
+    ///
+    /// As for [`request`](Self::request).
     pub fn request_with<M: ApiRequest>(
         &self,
         method: &M,
@@ -161,7 +164,7 @@ impl Account {
                 vec![("api_key", own.api_key.expose()), ("api_password", own.api_password.expose()), ("version", "5")]
             }
         };
-        // What the caller names wins: a raw request may carry credentials of its own.
+        // A parameter of the caller replaces a credential of the same name.
         pairs.retain(|(name, _)| raw.parameters.get(name).is_none());
         pairs.extend(raw.parameters.iter());
         let mut body = Form::new(request::ROOM);
@@ -179,7 +182,7 @@ impl Account {
     }
 }
 
-/// The parameters of a typed request in signing order, credentials left out.
+/// Returns the parameters of a typed request in signing order, without credentials.
 #[must_use]
 pub fn parameters_of<M: ApiRequest>(method: &M) -> Parameters {
     let mut collected = Collected(Parameters::new());

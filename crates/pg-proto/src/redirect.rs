@@ -1,4 +1,4 @@
-//! The redirect that brings the customer's browser back from the card form (spec 2 §4.2).
+//! The redirect that returns the customer's browser from the card form (spec 2 §4.2).
 
 use pg_crypto::{DecryptError, DecryptProblem, KeyError, Plaintext, SessionCipher};
 use pg_model::{DecodeError, RedirectData, ServiceError, decode_into};
@@ -10,8 +10,7 @@ mod timing;
 
 /// The query that the service appended to an address of the merchant.
 ///
-/// [`Account::redirect`] goes from the address to what it says in one step. With a [`SessionCipher`] of one's own, for other
-/// choices than the usual, it is two:
+/// [`Account::redirect`] reads the address in one step. To use a [`SessionCipher`] with other settings, take two:
 ///
 /// ```
 /// use pg_proto::crypto::SessionCipher;
@@ -26,74 +25,76 @@ mod timing;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// The form's name, as it was posted.
+    /// The name of the form, as it was posted.
     pub form_id: String,
     data: String,
     iv: String,
 }
 
-/// Unauthenticated data: it is encrypted, but carries no authentication code, and anyone who can open the address
-/// can alter it. Good for showing a form again; never proof of a card or of a payment.
+/// Unauthenticated data. It is encrypted but has no authentication code: an attacker who can open the address can alter
+/// it. Use it to show a form again, never as proof of a card or a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unauthenticated<T>(T);
 
-/// What a redirect says.
+/// The content of a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CardFormResult {
-    /// Everything was valid; the data is for a review page.
+    /// All fields were valid. The data is for a review page.
     Accepted(Unauthenticated<RedirectData>),
-    /// Some fields are invalid: `errors` of the data names them. The form has to be shown again.
+    /// Some fields are invalid: `errors` of the data lists them. Show the form again.
     Invalid(Unauthenticated<RedirectData>),
     /// The form could not be processed, for example because a required field was missing.
     Failed(Unauthenticated<ServiceError>),
 }
 
-/// Why a redirect can't be read.
+/// Why a redirect cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RedirectError {
     /// A parameter that every redirect has is missing.
     #[error("the address has no parameter {0}: not a card-form redirect URL")]
     Missing(&'static str),
-    /// The API key makes no key.
+    /// The API key does not fit the key derivation.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// Wrong key or `iv`, altered data, or a text that is neither XML nor JSON as documented. Which of them is not said:
-    /// an attacker who could tell them apart could decrypt the data. [`Redirect::explain_locally`] is for developers.
+    /// The key or `iv` is wrong, the data was altered, or the text is not valid XML or JSON. The error does not say
+    /// which: an attacker who could distinguish the cases could decrypt the data. Developers can use
+    /// [`Redirect::explain_locally`].
     #[error(transparent)]
     Unreadable(#[from] DecryptError),
 }
 
-/// What is wrong with a redirect's data, as [`Redirect::explain_locally`] says it.
+/// What is wrong with a redirect's data, from [`Redirect::explain_locally`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RedirectProblem {
     /// It cannot be decrypted.
     #[error(transparent)]
     Decrypt(#[from] DecryptProblem),
-    /// It was decrypted and is neither XML nor JSON as documented.
+    /// It was decrypted but is not valid XML or JSON.
     #[error("decrypted, but {0}")]
     Decode(#[from] DecodeError),
 }
 
 impl<T> Unauthenticated<T> {
-    /// The data, to be shown and not to be trusted.
+    /// Returns the untrusted data.
     pub const fn get(&self) -> &T {
         &self.0
     }
 
-    /// The data, to be shown and not to be trusted.
+    /// Returns the untrusted data.
     pub fn into_inner(self) -> T {
         self.0
     }
 }
 
 impl Redirect {
-    /// Takes the parameters from an address, or from its query alone. Of a name that occurs twice the last one counts,
-    /// since the service appends to what the merchant's address had.
+    /// Reads the parameters from an address, or from its query. If a name occurs twice, the last value counts: the
+    /// service appends to the merchant's address.
     ///
     /// # Errors
-    /// When `data` or `iv` is missing.
+    ///
+    /// [`RedirectError::Missing`] if `data` or `iv` is missing.
     pub fn parse(address: &str) -> Result<Self, RedirectError> {
         let bare = address.split('#').next().unwrap_or_default();
         let query = bare.split_once('?').map_or(bare, |(_, query)| query);
@@ -113,22 +114,24 @@ impl Redirect {
         })
     }
 
-    /// Decrypts the data and leaves it as the text that it is. A program that refuses that text tells an attacker,
-    /// if only by the time that it took, that the padding was right; [`open`](Self::open) does not.
+    /// Decrypts the data without parsing it. A program that then rejects the text reveals to an attacker, at least by
+    /// the time it takes, that the padding was valid; [`open`](Self::open) does not.
     ///
     /// # Errors
-    /// When it can't be decrypted with this key.
+    ///
+    /// [`DecryptError`] if the data cannot be decrypted with this key.
     pub fn decrypt(&self, cipher: &SessionCipher) -> Result<Plaintext, DecryptError> {
         cipher.decrypt(&self.data, &self.iv)
     }
 
     /// Decrypts and reads the data.
     ///
-    /// Wrong padding, bytes that are no text, and text that neither begins nor ends like XML or JSON are refused after the
-    /// same work; see [`SessionCipher::decrypt_and_read`].
+    /// Invalid padding, bytes that are not UTF-8, and text that neither begins nor ends like XML or JSON are rejected
+    /// after the same work; see [`SessionCipher::decrypt_and_read`].
     ///
     /// # Errors
-    /// When it can't be decrypted with this key, or what comes out can't be read: one error for both.
+    ///
+    /// One error if the data cannot be decrypted with this key or the result cannot be read.
     pub fn open(&self, cipher: &SessionCipher) -> Result<CardFormResult, RedirectError> {
         let data = cipher.decrypt_and_read(&self.data, &self.iv, |text| {
             let mut data = RedirectData::default();
@@ -150,10 +153,10 @@ impl Redirect {
 }
 
 impl Redirect {
-    /// Says what keeps the data from being read; `None` if nothing does.
+    /// Returns what prevents reading the data; `None` if nothing does.
     ///
-    /// **This is a padding oracle**, for a developer's own machine: see [`SessionCipher::explain_locally`]. Never call it
-    /// where a request from outside can lead to it.
+    /// **This is a padding oracle** for use on a developer's own machine: see [`SessionCipher::explain_locally`]. Never
+    /// call it for a request from outside.
     #[must_use]
     pub fn explain_locally(&self, cipher: &SessionCipher) -> Option<RedirectProblem> {
         if let Some(problem) = cipher.explain_locally(&self.data, &self.iv) {
@@ -165,10 +168,11 @@ impl Redirect {
 }
 
 impl Account {
-    /// Reads the address that the card form led back to, with the account's API key and the usual choices of the cipher.
+    /// Reads the address that the card form redirected to, with the account's API key and dialect.
     ///
     /// # Errors
-    /// When it is no such address, or was not encrypted with this account's key.
+    ///
+    /// [`RedirectError`] if it is not such an address, or was not encrypted with this account's key.
     pub fn redirect(&self, address: &str) -> Result<CardFormResult, RedirectError> {
         Redirect::parse(address)?.open(&self.session_cipher()?)
     }

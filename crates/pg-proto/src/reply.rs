@@ -1,5 +1,5 @@
-//! `http::Response` → typed reply, or an error sorted by fault. What is neither success nor an error that can be read
-//! leaves it open whether the operation was executed (assumption 44).
+//! `http::Response` → typed reply, or an error by cause. A reply that is neither a success nor a readable error leaves
+//! open whether the operation was executed (assumption A44).
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -14,8 +14,9 @@ impl Account {
     /// Reads the reply to a request of `M`.
     ///
     /// # Errors
-    /// [`ReplyError::Refused`] when the service answered with an error code, whatever the HTTP status;
-    /// [`ReplyError::Unreadable`] when what came can't be read, in which case the operation may have been executed.
+    ///
+    /// [`ReplyError::Refused`] if the service answered with an error code, whatever the HTTP status.
+    /// [`ReplyError::Unreadable`] if the reply cannot be read: then the operation may have been executed.
     pub fn reply<M: ApiRequest>(&self, response: http::Response<Bytes>) -> Result<M::Output, ReplyError> {
         self.reply_as::<M::Reply>(&response).map(|reply| M::Output::from_reply(reply, self.dialect()))
     }
@@ -23,20 +24,22 @@ impl Account {
     /// Reads a reply as a record, for raw requests.
     ///
     /// # Errors
-    /// As [`reply`](Self::reply).
+    ///
+    /// As for [`reply`](Self::reply).
     pub fn reply_as<R: Record + Default>(&self, response: &http::Response<Bytes>) -> Result<R, ReplyError> {
         self.judge(response, decode(response.body()))
     }
 
-    /// Reads the reply to a request of a method that is known only at run time, as the record that it answers with.
+    /// Reads the reply to a request of a method that is known at run time only, as the record of that method.
     ///
     /// # Errors
-    /// As [`reply`](Self::reply).
+    ///
+    /// As for [`reply`](Self::reply).
     pub fn reply_of(&self, info: &MethodInfo, response: &http::Response<Bytes>) -> Result<Box<dyn Record>, ReplyError> {
         self.judge(response, decode_as(response.body(), (info.new_reply)()))
     }
 
-    /// The record, where the reply was read, names no error code, and its status is not one of failure.
+    /// Returns the record, if the reply was readable, names no error code, and has no failure status.
     fn judge<R>(
         &self,
         response: &http::Response<Bytes>,

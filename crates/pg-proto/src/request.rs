@@ -1,4 +1,4 @@
-//! Typed request → checked, signed, encoded `http::Request`.
+//! Builds the `http::Request` of a typed request: checks, signs and encodes it.
 
 use bytes::Bytes;
 use http::{
@@ -17,25 +17,27 @@ use crate::{Account, BaseUrl, Misuse, form::Form};
 static FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 static BOTH_ENCODINGS: HeaderValue = HeaderValue::from_static("application/xml, application/json");
 
-/// Room that a body starts with: few requests need more, and those that do are long lists, which announce themselves.
+/// Initial capacity of a body. Few requests need more; those are long lists, whose length is known in advance.
 pub(crate) const ROOM: usize = 1536;
-/// What a member of a list takes at least beside its text: the comma before it.
+/// Minimum cost of a list member beside its text: the comma before it.
 const COMMA: &[u8] = b"%2C";
 
 impl Account {
     /// Checks, signs and encodes a request.
     ///
     /// # Errors
-    /// [`Misuse`] with every broken rule at once; nothing was sent.
+    ///
+    /// [`Misuse`] with every broken rule at once. Nothing was sent.
     pub fn request<M: ApiRequest>(&self, method: &M) -> Result<http::Request<Bytes>, Misuse> {
         method.check().into_result().map_err(Misuse::Invalid)?;
         self.request_unchecked(method)
     }
 
-    /// Signs and encodes a request without checking it: the way round rules that the service has changed.
+    /// Signs and encodes a request without checking it. Use it if the service has changed a rule.
     ///
     /// # Errors
-    /// When it is a version 5 request and the account has no credentials for that.
+    ///
+    /// [`Misuse`] if it is a version 5 request and the account has no version 5 credentials.
     pub fn request_unchecked<M: ApiRequest>(&self, method: &M) -> Result<http::Request<Bytes>, Misuse> {
         let own = &self.credentials;
         let form = match M::INFO.credentials {
@@ -57,10 +59,11 @@ impl Account {
         Ok(self.post(self.uri(M::INFO)?, form.finish()))
     }
 
-    /// Where a method's requests go.
+    /// Returns the address of a method.
     ///
     /// # Errors
-    /// When it is a version 5 method and the account has no address for that.
+    ///
+    /// [`Misuse`] if it is a version 5 method and the account has no version 5 address.
     pub(crate) fn uri(&self, info: &MethodInfo) -> Result<Uri, Misuse> {
         let enterprise = info.service.version == 5;
         Ok(join(
@@ -89,7 +92,7 @@ impl Account {
     }
 }
 
-/// Base, prefix, method's name and, in version 3, the encoding.
+/// Joins base, prefix, method's name and, in version 3, the encoding.
 pub(crate) fn join(base: &BaseUrl, prefix: &str, name: &str, encoding: Option<&str>) -> Uri {
     let encoding = encoding.unwrap_or_default();
     let mut text = String::with_capacity(base.as_str().len() + prefix.len() + name.len() + encoding.len() + 1);
@@ -103,18 +106,18 @@ pub(crate) fn join(base: &BaseUrl, prefix: &str, name: &str, encoding: Option<&s
     Uri::from_maybe_shared(Bytes::from(text)).expect("a checked base address and plain path segments make a URI")
 }
 
-/// The form of a request, which the signer sees as it is made.
+/// Encodes a request as a form, and passes it to the signer at the same time.
 fn encoded<M: ApiRequest>(method: &M, credentials: &[(&str, &str)], signer: Option<&mut OrderedSigner<'_>>) -> Form {
     let mut body = Body { form: Form::new(ROOM), signer, credentials };
     method.visit(&mut body);
     body.form
 }
 
-/// A body in the making: every parameter is encoded and signed in one go.
+/// Builds a body: each parameter is encoded and signed in one pass.
 struct Body<'a, 'key> {
     form: Form,
     signer: Option<&'a mut OrderedSigner<'key>>,
-    /// Name and value of each credential, in the order of names.
+    /// Name and value of each credential, sorted by name.
     credentials: &'a [(&'a str, &'a str)],
 }
 
@@ -139,12 +142,12 @@ impl ParameterSink for Body<'_, '_> {
 
     fn list(&mut self, _: &'static Field, name: &str, values: &mut dyn Iterator<Item = &str>) {
         self.form.begin(name);
-        // Exact for every list there is.
+        // Exact for every list type.
         let members = values.size_hint().0;
         let mut signed = self.signer.as_mut().map(|signer| signer.begin(name));
         for (at, value) in values.enumerate() {
             if at == 0 {
-                // Members are of about the same length.
+                // Members have about the same length.
                 self.form.reserve(members * (value.len() + COMMA.len()) + ROOM);
             } else {
                 self.form.put(COMMA);

@@ -1,17 +1,17 @@
-//! The callback of the hosted checkout, and the address that the customer comes back to.
+//! The callback of the hosted checkout, and the address that the customer returns to.
 
 use bytes::Bytes;
 use pg_model::EnterpriseTransactionLookup;
 
 use super::CallbackError;
 
-/// The longest `trans_key` that the service has made and that a lookup takes (spec 3 §4.8).
+/// Maximum length of a `trans_key` that the service creates and a lookup accepts (spec 3 §4.8).
 const LONGEST_KEY: usize = 32;
-/// The name of the one field that has to be there.
+/// The name of the only required field.
 const TRANS_KEY: &str = "trans_key";
 
-/// What a checkout callback claims, or an address that a customer came back to. Neither is signed, so anyone can have made
-/// it: it is a reason to look the payment up, and never proof (assumption A133).
+/// The content of a checkout callback, or of an address that a customer returned to. Neither is signed, and both can be
+/// forged. Use it as a reason to look the payment up, never as proof (assumption A133).
 ///
 /// The documents do not show the fields of the callback (assumption A121), so only `trans_key` has to be there, and names
 /// are compared without regard to case and underscores.
@@ -46,7 +46,8 @@ impl CheckoutHint {
     /// Reads a callback: a form.
     ///
     /// # Errors
-    /// If it is no POST, or its body has no `trans_key` that the service can have made.
+    ///
+    /// [`CallbackError`] if the request is not a POST, or its body has no valid `trans_key`.
     pub fn read(request: &http::Request<Bytes>) -> Result<Self, CallbackError> {
         if request.method() != http::Method::POST {
             return Err(CallbackError::NotPost(request.method().clone()));
@@ -54,17 +55,18 @@ impl CheckoutHint {
         Self::from_form(request.body())
     }
 
-    /// Reads the address that a customer came back to, or its query alone: the service appends `trans_key` to `success_url`
+    /// Reads the address that a customer returned to, or its query: the service appends `trans_key` to `success_url`
     /// (spec 3 §6).
     ///
     /// # Errors
-    /// If it has no `trans_key` that the service can have made.
+    ///
+    /// [`CallbackError`] if it has no valid `trans_key`.
     pub fn returned(address: &str) -> Result<Self, CallbackError> {
         let bare = address.split('#').next().unwrap_or_default();
         Self::from_form(bare.split_once('?').map_or(bare, |(_, query)| query).as_bytes())
     }
 
-    /// Of a name that occurs twice the last one counts: the service appends to what the merchant's address had.
+    /// If a name occurs twice, the last value counts: the service appends to the merchant's address.
     fn from_form(form: &[u8]) -> Result<Self, CallbackError> {
         let mut hint = Self {
             trans_key: String::new(),
@@ -101,55 +103,55 @@ impl CheckoutHint {
         }
     }
 
-    /// The request that finds out whether it is true.
+    /// Returns the request that checks it.
     pub fn confirm(&self) -> EnterpriseTransactionLookup {
         EnterpriseTransactionLookup::new(self.trans_key.as_str())
     }
 
-    /// The transaction that is claimed to pay, for
+    /// Returns the transaction that is claimed to pay, for
     /// [`CheckoutInput::Reported`](crate::machine::checkout::CheckoutInput::Reported).
     #[must_use]
     pub fn trans_key(&self) -> &str {
         &self.trans_key
     }
 
-    /// `tokenid`: the checkout that it claims to belong to.
+    /// Returns `tokenid`: the checkout that it claims to belong to.
     #[must_use]
     pub fn token_id(&self) -> Option<&str> {
         self.token_id.as_deref()
     }
 
-    /// `trans_type`, as claimed.
+    /// Returns `trans_type`, unconfirmed.
     #[must_use]
     pub fn trans_type(&self) -> Option<&str> {
         self.trans_type.as_deref()
     }
 
-    /// `trans_value`, as claimed.
+    /// Returns `trans_value`, unconfirmed.
     #[must_use]
     pub fn trans_value(&self) -> Option<&str> {
         self.trans_value.as_deref()
     }
 
-    /// `currency`, as claimed.
+    /// Returns `currency`, unconfirmed.
     #[must_use]
     pub fn currency(&self) -> Option<&str> {
         self.currency.as_deref()
     }
 
-    /// `status`, as claimed: `1` for success.
+    /// Returns `status`, unconfirmed: `1` for success.
     #[must_use]
     pub fn status(&self) -> Option<&str> {
         self.status.as_deref()
     }
 
-    /// `trans_reference`, as claimed.
+    /// Returns `trans_reference`, unconfirmed.
     #[must_use]
     pub fn trans_reference(&self) -> Option<&str> {
         self.trans_reference.as_deref()
     }
 
-    /// `trans_class`, as claimed.
+    /// Returns `trans_class`, unconfirmed.
     #[must_use]
     pub fn trans_class(&self) -> Option<&str> {
         self.trans_class.as_deref()

@@ -8,37 +8,57 @@
 //!                       again      └──────  doubtful        └───────▶ ended: refused, failed, overdue
 //!                                              └── a hint that holds exactly its keys, or else the policy
 //! ```
+//! **Input:** the card keys in pieces, on demand; [hints](UpdateInput::Hint) when a callback arrives; the numbers of
+//! results that the owner has stored. **Output:** requests, [`UpdateDemand::Keys`] and [`UpdateDemand::Take`], and
+//! finally a [`Summary`]. [`AccountUpdate::progress`] can be read at any time.
 //!
-//! **In:** the card keys, in pieces, when they are asked for; [hints](UpdateInput::Hint), whenever a callback comes in;
-//! which results were taken. **Out:** requests; [`UpdateDemand::Keys`] and [`UpdateDemand::Take`]; at the end a [`Summary`].
-//! [`AccountUpdate::progress`] may be read at any time.
+//! **Promises:**
+//! - Each key is submitted in one batch, however often the source contains it. Batches have the size that the service
+//!   accepts: at most 5,000 different keys.
+//! - A batch is submitted again only if the submission was certainly not executed: it never left, or the service
+//!   refused it. If that is unknown (a lost or unreadable reply, or a crash after the machine was saved for sending),
+//!   the batch is doubtful. A callback resolves the doubt if its batch key, once retrieved, answers for exactly the
+//!   keys of that batch and the service created it after the submission. Otherwise the [policy](DoubtfulPolicy)
+//!   decides, and the result says so.
+//! - Callbacks are not trusted. A hint only makes the machine retrieve a batch earlier. A forged, repeated, early or late
+//!   hint costs at most one request, and at most one every five seconds for a batch.
+//! - The result of every batch is offered until the owner has taken it. It lists every key of the batch, either in an
+//!   answer or as unanswered. After a crash it may be offered again, with the same number.
+//! - A crash does not shorten a pause that the service asked for. Results that became ready, and callbacks that arrived,
+//!   while no process ran are found later: no batch ends as overdue or doubtful before a last look after its time.
+//! - It stops if the service refuses everything. Save it then, and resume it after correcting the cause.
+//! - It ends when the source has ended and every batch has finished or run out of time. All pauses and attempts are
+//!   bounded.
 //!
-//! **It promises:**
-//! - Each key is submitted in one batch only, however often the source names it, in batches that the service takes: at
-//!   most 5,000 keys, each once.
-//! - A batch is submitted again only when its submission certainly was not carried out: it never left, or the service
-//!   refused it. When that is unknown (a lost or unreadable reply, a crash after the machine was stored for sending), the
-//!   batch is doubtful. Then a callback's batch key settles it when, retrieved, it answers for exactly that batch's keys and
-//!   was made after the submission. Otherwise the [policy](DoubtfulPolicy) decides, and the result says so.
-//! - Nothing in a callback is believed. A hint is a reason to retrieve a batch now; forged, repeated, early or late ones
-//!   cost a request at most, and no more than one in five seconds for a batch.
-//! - The result of every batch goes out until it was taken, with every key of the batch named either in an answer or as
-//!   unanswered. After a crash between the two it may go out once more, with the same number.
-//! - A crash cuts no pause short that the service asked for. What has finished, or a callback told of, while no process ran
-//!   is found, however late: no batch ends as overdue or doubtful before it was looked for after its time.
-//! - It stops when the service refuses everything; then it can be stored, and resumed when that was mended.
-//! - It ends when the source does and every batch has finished, or its patience is over: no pause and no number of
-//!   attempts is without a bound.
+//! **Limits:** it cannot promise that the service receives each batch once. The network may deliver a request twice, and
+//! the service has no idempotency key. A second batch only costs the merchant unused new card keys.
 //!
-//! **It does not promise** that the service has each batch once: the network may deliver a request twice, and the service
-//! knows no key for repeats. A second batch costs the merchant unused new card keys, nothing else.
+//! **Memory:** 19 to 39 bytes for each key of the source and each batch, plus the keys of unfinished batches. **Saved
+//! state:** a line for each open batch and each batch that did not finish, without card keys. After a crash the owner
+//! therefore reads the source again from the start, and the part that was already read must be unchanged.
 //!
-//! **Memory:** 19 to 39 bytes for each key of the source and each batch, plus the keys of the batches that are not over.
-//! **Stored:** a line for each open batch and each batch that did not finish; no card keys. So after a crash the source is
-//! read again from its beginning, and has to be the same as far as it was read.
+//! A driver saves the machine before each send. It should also save it after each step: then a crash between the reply
+//! to a submission and the next send causes no doubt. The step that handles such a reply sends nothing, to allow this.
 //!
-//! A driver stores the machine before each send. It does well to store it after each step: then a crash between a
-//! submission's reply and the next send leaves no doubt either. For that the step that hears of the reply sends nothing.
+//! # Example
+//!
+//! The machine first asks for keys, and sends a batch once it has them:
+//!
+//! ```
+//! use pg_proto::{Account, BaseUrl, Credentials};
+//! use pg_proto::machine::{Action, Event, Machine, Moment};
+//! use pg_proto::machine::account_update::{AccountUpdate, UpdateDemand, UpdateInput, UpdatePlan};
+//!
+//! let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"));
+//! let mut update = AccountUpdate::new(account, UpdatePlan::new("0123456789abcdef0123456789abcdef"))?;
+//! let now = Moment::from_millis(1_700_000_000_000);
+//! let Action::Ask(UpdateDemand::Keys { from: 0, .. }) = update.step(Event::Begin, now, 4) else { panic!() };
+//! update.step(Event::Input(UpdateInput::Keys { from: 0, keys: vec!["a-card-key".into()] }), now, 4);
+//! // No keys: the source ends here.
+//! let action = update.step(Event::Input(UpdateInput::Keys { from: 1, keys: Vec::new() }), now, 4);
+//! assert!(matches!(action, Action::Send(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -77,14 +97,14 @@ pub use report::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UpdateEnd
 const NAME: &str = "account update";
 const VERSION: u32 = 1;
 
-/// The account update machine. Its contract stands at the top of its file.
+/// The account update machine. [The module](self) lists what it promises.
 pub struct AccountUpdate {
     account: Account,
     plan: UpdatePlan,
     state: State,
     intake: Intake,
     flight: Option<Flight>,
-    /// Batch keys of batches that are over: callbacks about these come late, and are no news. Not stored.
+    /// Keys of finished batches: late callbacks about them are ignored. Not saved.
     over: KeySet,
     stopped: Option<UpdateEnd>,
 }
@@ -92,38 +112,38 @@ pub struct AccountUpdate {
 /// What the owner tells an account update.
 #[derive(Clone, Debug)]
 pub enum UpdateInput {
-    /// Keys of the source that begin at that place; none when the source ends there. Keys from another place than the
-    /// one that was asked for, and more than were asked for, are passed over.
+    /// Keys of the source, starting at `from`. No keys: the source ends there. Keys from another place, and more keys
+    /// than were asked for, are ignored.
     Keys {
-        /// The place of the first one, counted from 0.
+        /// The place of the first key, counted from 0.
         from: u64,
         /// The keys, in the order of the source.
         keys: Vec<CardKey>,
     },
-    /// A callback came in.
+    /// A callback arrived.
     Hint(UpdaterHint),
-    /// The result of the batch with that number is in good hands.
+    /// The result of the batch with this number is stored.
     Taken(u64),
 }
 
 /// What an account update asks of its owner.
 #[derive(Clone, Debug)]
 pub enum UpdateDemand {
-    /// The next keys of the source.
+    /// Pass the next keys of the source.
     Keys {
-        /// The place of the first one, counted from 0. After the machine was resumed it begins at 0 again.
+        /// The place of the first key, counted from 0. After a resume it starts at 0 again.
         from: u64,
-        /// How many at most.
+        /// Maximum number of keys.
         at_most: usize,
     },
-    /// Take this result, store it durably, then say [`UpdateInput::Taken`].
+    /// Store this result durably, then send [`UpdateInput::Taken`].
     Take(Arc<BatchResult>),
 }
 
-/// What is stored.
+/// The saved state.
 #[derive(Default, Serialize, Deserialize)]
 struct State {
-    /// Keys of the source that went into batches or were dropped on the way there.
+    /// Keys of the source that are in batches or were dropped.
     taken: u64,
     trail: Trail,
     exhausted: bool,
@@ -132,16 +152,16 @@ struct State {
     open: Vec<Batch>,
     unfinished: Vec<EndedBatch>,
     candidates: Vec<Candidate>,
-    /// Requests in a row that brought nothing, and until when nothing is sent.
+    /// Requests in a row without a result, and the time until which nothing is sent.
     #[serde(default)]
     troubles: Attempts,
 }
 
-/// No source has as many keys, and no sum of such counts overflows.
+/// Larger than any source, and small enough that no sum of such counts overflows.
 const COUNTLESS: u64 = 1 << 40;
 
 impl State {
-    /// Whether a machine can have stored it. A damaged count would overflow much later.
+    /// Whether a machine can have saved this state. A damaged count would overflow much later.
     fn can_be(&self) -> bool {
         let Progress { read, duplicates, invalid, submitted, pending, finished, .. } = self.counts;
         let Progress { updated, unanswered, refused, doubtful, failed, .. } = self.counts;
@@ -152,7 +172,7 @@ impl State {
     }
 }
 
-/// Which reply is awaited.
+/// The reply that the machine waits for.
 enum Flight {
     Submit(u64),
     Retrieve(u64),
@@ -160,20 +180,23 @@ enum Flight {
 }
 
 impl AccountUpdate {
-    /// A new one.
+    /// Creates an account update that has not begun.
     ///
     /// # Errors
-    /// When the plan's updater key or callback address breaks the rules of every request.
+    ///
+    /// [`Misuse`] if the updater key or the callback address of the plan is invalid.
     pub fn new(account: Account, plan: UpdatePlan) -> Result<Self, Misuse> {
         plan.check()?;
         Ok(Self::with(account, plan, State::default()))
     }
 
-    /// Goes on from what was stored. The plan may differ from the first one. The source has to be offered again from its
-    /// beginning.
+    /// Resumes from a saved state. The plan may differ from the first one. The owner passes the source again from its
+    /// start.
     ///
     /// # Errors
-    /// When `saved` is not of an account update, or was saved for another account, or the plan is wrong as for [`new`](Self::new).
+    ///
+    /// [`ResumeError`] if `saved` is not the state of an account update or was saved for another account, or if the
+    /// plan is invalid as for [`new`](Self::new).
     pub fn resume(saved: &SavedState, account: Account, plan: UpdatePlan) -> Result<Self, ResumeError> {
         plan.check().map_err(|_| ResumeError::Mismatch("account updater"))?;
         let mut state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
@@ -182,7 +205,7 @@ impl AccountUpdate {
         }
         state.troubles.begin_anew();
         for batch in &mut state.open {
-            // It was stored to be sent, so it may have been.
+            // It was saved for sending, so it may have been sent.
             if let Phase::Sending { since } = batch.phase {
                 (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
             }
@@ -190,7 +213,7 @@ impl AccountUpdate {
         Ok(Self::with(account, plan, state))
     }
 
-    /// How far it is.
+    /// Returns how far it is.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let (waiting, read, duplicates, invalid) = self.intake.waiting(&self.state);
@@ -235,7 +258,7 @@ impl AccountUpdate {
             UpdateInput::Hint(hint) => self.hinted(&hint, now),
             UpdateInput::Taken(number) => self.taken(number),
             UpdateInput::Keys { from, keys } => {
-                // Only as many batches are open at once as the plan says, so other keys have to wait.
+                // The plan limits the number of open batches, so other keys have to wait.
                 if self.intake.replay(&self.state).is_some() || self.wants_keys() {
                     let taken = self.intake.take(&mut self.state, from, keys, self.plan.batch_size);
                     if taken == Err(SourceChanged) {
@@ -295,7 +318,7 @@ impl AccountUpdate {
         !self.state.exhausted && self.state.open.len() < self.plan.outstanding
     }
 
-    /// The owner has a result.
+    /// The owner has stored a result.
     fn taken(&mut self, number: u64) {
         let known = |batch: &Batch| batch.number == number && batch.result.is_some();
         let Some(at) = self.state.open.iter().position(known) else { return };
@@ -325,19 +348,19 @@ impl AccountUpdate {
         self.state.open.iter_mut().find(|batch| batch.number == number)
     }
 
-    /// The service is there, and answers.
+    /// The service answered: clears the count of failures.
     fn reached(&mut self) {
         self.state.troubles.begin_anew();
     }
 
-    /// Nothing is sent for a while, and at all no more when that was too often.
+    /// Sends nothing for a while, and stops after too many failures.
     fn hold_back(&mut self, told: Option<Duration>, now: Moment, random: u64) {
         if self.state.troubles.failed(told, waiting::TROUBLE, now, random) > self.plan.attempts {
             self.stopped = Some(UpdateEnd::Unreachable);
         }
     }
 
-    /// What all requests have in common when they bring nothing.
+    /// Handles what all requests have in common when they have no result.
     fn brought_nothing<T>(&mut self, heard: ExchangeResult<T>, now: Moment, random: u64) {
         match heard {
             ExchangeResult::Later(wait) => self.hold_back(Some(wait), now, random),
@@ -366,7 +389,8 @@ impl Machine for AccountUpdate {
             self.hear_event(event, now, random);
         }
         if answers_a_submission && self.stopped.is_none() && self.request_is_due(now) {
-            // A step in between: it can be stored before that request, which may have to wait for the throttle.
+            // A step without a request: the driver can save the machine before the next one, which may wait for the
+            // throttle.
             return Action::WaitUntil(now);
         }
         self.next(now)

@@ -1,5 +1,5 @@
-//! How often a step was tried, and until when nothing is sent. Stored with its machine: a crash grants no new attempts,
-//! and cuts no pause short that the service asked for.
+//! Attempts of a step, and the time until which nothing is sent. Both are saved with their machine: a crash grants no
+//! new attempts, and does not shorten a pause that the service asked for.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backoff, Moment};
 
-/// The attempts of one step. Whatever an earlier version did not store of it counts as none.
+/// The attempts of one step. Fields that an earlier version did not save start at zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Attempts {
     #[serde(default)]
@@ -16,11 +16,11 @@ pub(super) struct Attempts {
     hold: Option<Hold>,
 }
 
-/// A time in which nothing is sent.
+/// A time during which nothing is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Hold {
     until: Moment,
-    /// How long it is: no clock that is set back makes it longer.
+    /// Its length: setting the clock back does not make it longer.
     length: Duration,
 }
 
@@ -29,26 +29,26 @@ impl Attempts {
         self.tries
     }
 
-    /// One more came to nothing, and a pause follows: as long as the service wants, and a little more at random, or else a
-    /// longer one each time. Returns how many there were.
+    /// Records a failed attempt and starts a pause: as long as the service asks for, plus a small random time, or else
+    /// longer each time. Returns the number of failed attempts.
     pub(super) fn failed(&mut self, told: Option<Duration>, pauses: Backoff, now: Moment, random: u64) -> u32 {
         self.hold_back(pauses.pause(told, self.tries, random), now);
         self.tries = self.tries.saturating_add(1);
         self.tries
     }
 
-    /// Nothing is sent for so long.
+    /// Sends nothing for this long.
     pub(super) fn hold_back(&mut self, length: Duration, now: Moment) {
         self.hold = Some(Hold { until: now.after(length), length });
     }
 
-    /// Until when nothing is sent, if that is so.
+    /// Returns until when nothing is sent.
     pub(super) fn held(&mut self, now: Moment) -> Option<Moment> {
         self.hold = self.hold.filter(|hold| hold.until > now).map(|hold| Hold { until: hold.ends(now), ..hold });
         self.hold.map(|hold| hold.until)
     }
 
-    /// Another step begins, or this one anew. What the service wants to be waited for holds for every step.
+    /// Starts another step, or this one again. A pause that the service asked for applies to every step.
     pub(super) fn begin_anew(&mut self) {
         self.tries = 0;
     }

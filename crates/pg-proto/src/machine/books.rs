@@ -1,6 +1,7 @@
 //! The account that a saved machine belongs to: base addresses and identities, never a secret.
 //!
-//! What identifies an account over time is assumption A144. A machine that is resumed under another account would look payments up in the wrong books, find nothing, and pay again.
+//! Assumption A144 says what identifies an account over time. A machine resumed under another account would look up its
+//! payments in the wrong place, find nothing, and pay again.
 
 use std::fmt;
 
@@ -9,25 +10,25 @@ use serde::{Deserialize, Serialize};
 use super::ResumeError;
 use crate::Account;
 
-/// The services that a machine calls: only their books have to be the same.
+/// The services that a machine calls. Only these have to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Services {
     /// Version 3.
     Gateway,
     /// Version 5.
     Enterprise,
-    /// Both: a checkout is made in version 5 and searched for in version 3.
+    /// Both: a checkout is created in version 5 and searched for in version 3.
     Both,
 }
 
 impl Services {
-    /// Those of a method, by the version of its service.
+    /// The services of a method, by the version of its service.
     pub(super) const fn of_version(version: u8) -> Self {
         if version == 5 { Self::Enterprise } else { Self::Gateway }
     }
 }
 
-/// The books of an account, as they are saved with each machine.
+/// The bindings of an account, as they are saved with each machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AccountBindings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,12 +37,12 @@ pub(super) struct AccountBindings {
     enterprise: Option<ServiceBinding>,
 }
 
-/// The books of one service.
+/// The binding to one service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ServiceBinding {
     /// The base address, normalised.
     base: String,
-    /// The account's identity there.
+    /// The account's identity at this service.
     account: String,
 }
 
@@ -54,17 +55,18 @@ impl AccountBindings {
         Self { gateway: book(false), enterprise: book(true) }
     }
 
-    /// Whether `account` has these books, as far as `services` need them.
+    /// Checks that `account` has these bindings, for the services in `services`.
     ///
     /// # Errors
-    /// When it has others, or when the books of one service were not saved.
+    ///
+    /// [`ResumeError`] if a binding differs, or if the binding to one service was not saved.
     pub(super) fn check(&self, account: &Account, services: Services) -> Result<(), ResumeError> {
         let (gateway, enterprise) = (services != Services::Enterprise, services != Services::Gateway);
         for (saved, is_enterprise, needed) in [(&self.enterprise, true, enterprise), (&self.gateway, false, gateway)] {
             if !needed {
                 continue;
             }
-            // An account without version 5 credentials has no books there.
+            // An account without version 5 credentials has no binding there.
             let Some((base, identities)) = account.identities(is_enterprise) else {
                 return Err(ResumeError::Mismatch("account"));
             };

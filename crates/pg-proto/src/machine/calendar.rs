@@ -1,8 +1,8 @@
-//! Reads the moments that the service writes: ISO 8601 in UTC or with an offset (spec 1 §2.2, 3 §2.1).
+//! Reads times that the service writes: ISO 8601 in UTC or with an offset (spec 1 §2.2, 3 §2.1).
 
 use super::Moment;
 
-/// `2024-05-01T12:00:00Z`, `2024-05-01T12:00:00.5+02:00`; nothing for any other text, or for a moment before 1970.
+/// Reads `2024-05-01T12:00:00Z` or `2024-05-01T12:00:00.5+02:00`. `None` for any other text, or for a time before 1970.
 pub(super) fn moment(text: &str) -> Option<Moment> {
     let (date, rest) = text.trim().split_at_checked(10)?;
     let rest = rest.strip_prefix(['T', 't', ' '])?;
@@ -27,7 +27,7 @@ fn number(digits: &str) -> Option<i64> {
     right.then(|| digits.parse().ok()).flatten()
 }
 
-/// Milliseconds of a fraction, if there is one, and what follows it.
+/// The milliseconds of a fraction, if there is one, and the text after it.
 fn fraction(text: &str) -> Option<(i64, &str)> {
     let Some(rest) = text.strip_prefix('.') else { return Some((0, text)) };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -56,7 +56,7 @@ fn offset(zone: &str) -> Option<i64> {
     (hours < 24 && minutes < 60).then_some(sign * (hours * 3_600 + minutes * 60))
 }
 
-/// Days since the beginning of 1970, in years that begin in March so that the leap day is the last.
+/// Days since the start of 1970. Years start in March here, so that the leap day is the last.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

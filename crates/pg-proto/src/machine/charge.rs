@@ -1,9 +1,11 @@
-//! Charge once: whatever the network does, at most one payment exists, and the caller learns which.
+//! Charges once. At most one payment exists whatever the network does, and the caller learns its outcome.
 //!
-//! **Goes in:** an account, a payment that carries a `uniqueMerchantReference` R, bounds; then the replies to what it
-//! sends, or that there is none, the time and a random number.
+//! **Input:** an account, bounds, and a payment with a `uniqueMerchantReference`, called R below. Then, for each request,
+//! its reply or the fact that there is none, with the time and a random number.
 //!
-//! **Comes out:** requests to send, times to wait until, and at the end a [`ChargeOutcome`].
+//! **Output:** requests to send, times to wait until, and finally a [`ChargeOutcome`]. [`Charge`] has an example; any
+//! loop over [`Machine::step`](super::Machine) can drive it, such as the one in the documentation of
+//! [`Machine`](super::Machine).
 //!
 //! ```text
 //!            Begin                        a transaction came back
@@ -24,52 +26,63 @@
 //!
 //! # Promises
 //!
-//! They rest on this: the service takes a reference once (spec 2 §4.3), and it executes a request at one moment. What else is
-//! believed of the service stands in the account's [`Dialect`](pg_model::Dialect): which statuses are declines, which codes
-//! mean what, and whether a lookup that finds nothing proves anything (`lookup.immediate`, assumption A140). Think of every request that was sent as
-//! any number of copies, each of which may be executed at any later time. Then, for a reference that no other payment uses
-//! and that one machine at a time works on:
+//! They rest on two facts: the service accepts a reference once (spec 2 §4.3), and it executes a request at one moment.
+//! Everything else that is assumed about the service is in the account's [`Dialect`](pg_model::Dialect): which statuses
+//! are declines, what the codes mean, and whether an empty lookup proves anything (`lookup.immediate`, assumption
+//! A140). The network may turn each sent request into any number of copies, and each copy may be executed at any later
+//! time. No other payment may use the reference, and only one machine may work on it at a time. Then:
 //!
-//! 1. **At most one payment exists.** The payment is only ever sent under R. After a request whose fate is open it is sent
-//!    again only when a lookup was answered with nothing since, and never after the bank did not answer (119) or R turned out to be
-//!    used up: then only lookups follow.
-//! 2. **Approved and Declined are what the ledger holds.** They come from a transaction that came back under R, as the
-//!    reply or from a lookup; one that names another reference, type, amount or currency is not taken for it.
-//! 3. **NotSent is for ever.** It is said when every send failed before the request left, and after a crash the request that
-//!    was to be sent counts as sent.
-//! 4. **Refused is never said while a copy can be executed**, as far as [`Refused::scope`](crate::Refused::scope) reaches:
-//!    - [`RefusalScope::Always`]: no copy is ever executed. If all requests before were answered it is said at once, else after
-//!      a lookup, because a belief about the service's rules is cheaply checked.
-//!    - [`RefusalScope::FromNowOn`]: always after a lookup that was sent once the refusal had come. Let the refused copy have
-//!      been executed at time *r* and the lookup at *l > r*. Copies executed before *l* would have been found, and none
-//!      was; copies executed after *l* are executed after *r* and refused.
-//!    - [`RefusalScope::WhileItLasts`]: after such a lookup, and only if every request was answered. It rests on two things:
-//!      that the reason lasts, or that nothing on the way sends a request twice of its own accord. If the fate of an
-//!      earlier request is open, the end is Unknown.
-//!    - Wrong credentials (102, 105, 123): at once when nothing else has left, and nothing more is sent; else Unknown.
+//! 1. **At most one payment exists.** The payment is only ever sent under R. After a request with an unknown result, it
+//!    is sent again only once a lookup has found nothing. It is never sent again if the bank did not answer (119) or if
+//!    R was already used: then only lookups follow.
+//! 2. **Approved and Declined match the ledger.** Both come from a transaction that was returned under R, by the reply
+//!    or by a lookup. A transaction with another reference, type, amount or currency is not accepted.
+//! 3. **NotSent is final.** It is reported only if every send failed before the request left. After a crash, a request
+//!    that was about to be sent counts as sent.
+//! 4. **Refused is never reported while a copy can still be executed**, within [`Refused::scope`](crate::Refused::scope):
+//!    - [`RefusalScope::Always`]: no copy is ever executed. It is reported at once if every earlier request was answered,
+//!      otherwise after a lookup: a lookup is a cheap check of an assumption about the service.
+//!    - [`RefusalScope::FromNowOn`]: always after a lookup that was sent after the refusal arrived. Let the refused
+//!      copy be executed at time *r* and the lookup at *l > r*. The lookup would have found any copy executed before
+//!      *l*, and found none. Copies executed after *l* are executed after *r*, and are refused.
+//!    - [`RefusalScope::WhileItLasts`]: after such a lookup, and only if every request was answered. This rests on one
+//!      of two conditions: the reason lasts, or the network does not send a request twice by itself. If the result of
+//!      an earlier request is unknown, the outcome is Unknown.
+//!    - Invalid credentials (102, 105, 123): at once if no other request has left, otherwise Unknown. Nothing more is
+//!      sent.
 //!
-//!    The reference of a refused payment is used up ([`Refused::spends_reference`](crate::Refused::spends_reference), assumption
-//!    A92), so the corrected payment takes a new one. That is safe after *Refused*, and after no other end: nothing was charged
-//!    under the old reference and nothing will be, by the above, and where the service takes a reference once, whatever
-//!    came of it, no late copy can pay either. Waits (121, 122, throttled) use no reference up: the same request is sent again.
-//!    After a lost reply the machine cannot tell a refusal that used the reference up from a payment that cannot be seen
-//!    yet: that ends as Unknown.
-//! 5. **Nothing found proves nothing** otherwise: everything else ends as Unknown, with the lookup to make later.
-//! 6. **It ends**: attempts, lookups and time are bounded, and resuming grants new lookups, no new attempts.
+//!    A refused payment uses its reference up ([`Refused::spends_reference`](crate::Refused::spends_reference),
+//!    assumption A92), so the corrected payment needs a new one. A new reference is safe after *Refused*, and after no
+//!    other outcome: nothing was or will be charged under the old one. Where the service accepts a reference once in
+//!    every case, a late copy cannot pay either. Waits (121, 122, throttled) do not use the reference up: the same
+//!    request is sent again. After a lost reply, a refusal that used the reference up looks the same as a payment that
+//!    lookups do not show yet: the outcome is Unknown.
+//! 5. **An empty lookup proves nothing** in all other cases: the outcome is Unknown, with the lookup to make later.
+//! 6. **It ends.** Attempts, lookups and time are bounded. Resuming grants new lookups but no new attempts.
 //!
-//! What was stored holds no request. Resumed with the request it may send it again; nothing can check that it is the
-//! same to the last digit of its card, so a refusal of it proves nothing about copies from before the crash, and ends as
-//! Unknown unless the transaction is found. Resumed without, it looks up only.
+//! The saved state contains no request. A charge that is resumed with the request may send it again. The machine cannot
+//! check that the two requests have the same card, so a refusal proves nothing about copies from before the crash: the
+//! outcome is Unknown unless the transaction is found. A charge that is resumed without the request only looks up.
 //!
-//! # Does not promise
+//! # Limits
 //!
-//! - It can't tell two payments apart that share a reference, a type, an amount and a currency. A reference belongs to one
+//! - It cannot distinguish two payments with the same reference, type, amount and currency. A reference belongs to one
 //!   intent to pay, for ever.
-//! - A payment that is half executed when it is looked up, for instance while the bank thinks, counts as not executed: the
-//!   documents do not say when it can be found. Only [`RefusalScope::FromNowOn`] and [`RefusalScope::WhileItLasts`] depend on it.
+//! - A payment that is still being executed during the lookup, for instance while the bank decides, counts as not
+//!   executed: the documents do not say when lookups start to show it. Only [`RefusalScope::FromNowOn`] and
+//!   [`RefusalScope::WhileItLasts`] depend on this.
+//! - It does not resolve an Unknown outcome itself. Repeat the lookup later until it finds something.
+//! - A machine that is resumed after it ended sends lookups again, and may know less than before. If it had ended as
+//!   *NotSent*, and is resumed with its request from an earlier saved state, it may pay.
+//!
+//! - It can't tell two payments apart that share a reference, a type, an amount and a currency. A reference belongs to
+//!   one intent to pay, for ever.
+//! - A payment that is half executed when it is looked up, for instance while the bank thinks, counts as not executed:
+//!   the documents do not say when it can be found. Only [`RefusalScope::FromNowOn`] and [`RefusalScope::WhileItLasts`]
+//!   depend on it.
 //! - It does not find out by itself what became of an Unknown. That is a lookup, later, until something is found.
-//! - A machine that has ended and is resumed all the same asks again, and may know less than before. Resumed with its request
-//!   from what was stored before it ended as *NotSent*, it may pay.
+//! - A machine that has ended and is resumed all the same asks again, and may know less than before. Resumed with its
+//!   request from what was stored before it ended as *NotSent*, it may pay.
 
 use std::{fmt, sync::Arc};
 
@@ -109,7 +122,7 @@ use state::{Aim, Exposure, Phase, State, Then, UsedUp};
 const NAME: &str = "charge";
 const VERSION: u32 = 1;
 
-/// Charges once; see [the module](self).
+/// Charges once. [The module](self) lists what it promises.
 ///
 /// ```
 /// use pg_proto::model::{AuthSessionKey, Currency, Item, Order};
@@ -129,48 +142,50 @@ const VERSION: u32 = 1;
 /// ```
 pub struct Charge<M> {
     account: Arc<Account>,
-    /// Dropped at the end, since it may hold a card.
+    /// Dropped at the end: it may contain a card.
     request: Option<M>,
     state: State,
-    /// The request of this phase has left through this machine, not through one that crashed.
+    /// Whether this machine sent the request of this phase. False after a crash.
     in_flight: bool,
-    /// The payment, with a status that is pending or not listed.
+    /// The payment, if its status is pending or not listed.
     unsettled: Unsettled,
     ended: Option<ChargeOutcome>,
 }
 
-/// What follows an event.
+/// What to do after an event.
 enum Transition {
     Pay,
     Look,
-    /// Nothing was found and the reference is free.
+    /// The lookup found nothing and the reference is unused.
     Resend,
     Rest(Rest, Then),
-    /// It stays in this phase, and waits.
+    /// Stays in this phase and waits.
     Wait(Phase, Moment),
     Unknown(UnknownReason),
     Done(ChargeOutcome),
 }
 
 impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
-    /// A charge that has not begun.
+    /// Creates a charge that has not begun.
     ///
     /// # Errors
-    /// When the request breaks a rule, carries no `uniqueMerchantReference`, or is of a method that is not looked up
-    /// first. Nothing was sent.
+    ///
+    /// [`Misuse`] if the request breaks a rule, has no `uniqueMerchantReference`, or uses a method that cannot be
+    /// looked up. Nothing was sent.
     pub fn new(account: impl Into<Arc<Account>>, request: M, bounds: ChargeBounds) -> Result<Self, Misuse> {
         let account = account.into();
         let expected = expected_of(&account, &request)?;
         Ok(Self::with(account, Some(request), State::new(expected, bounds)))
     }
 
-    /// Goes on after a crash, or after it was given up, from what was stored last.
+    /// Resumes from the state that was saved last, after a crash or after the charge was dropped.
     ///
-    /// `request` is what it was made from, if that can be had again: without it, it only looks up.
+    /// Pass the `request` that the charge was created from, if you still have it. Without it, the charge only looks up.
     ///
     /// # Errors
-    /// When that is no charge's state, was saved for another account, or the request is of another method, reference, currency
-    /// or amount.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of a charge or was saved for another account, or if the request has
+    /// another method, reference, currency or amount.
     pub fn resume(
         saved: &SavedState,
         account: impl Into<Arc<Account>>,
@@ -202,14 +217,14 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         Ok(resumed)
     }
 
-    /// Other bounds. A deadline that was set when it began stays as it is.
+    /// Sets other bounds. A deadline that is already running does not change.
     #[must_use]
     pub fn bounds(mut self, bounds: ChargeBounds) -> Self {
         self.state.bounds = bounds;
         self
     }
 
-    /// The reference that it charges under.
+    /// Returns the reference that it charges under.
     #[must_use]
     pub fn reference(&self) -> &str {
         &self.state.expected.reference
@@ -296,7 +311,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             state.phase = Phase::Resting { until, length, then };
             return Action::WaitUntil(until);
         }
-        // No time for a pause: one more lookup says more than none, unless the service wants no request now.
+        // No time for a pause: one lookup is better than none, unless the service wants no request now.
         if state.exposure == Exposure::Never || state.looked || state.last_lookup || rest != Rest::Backoff {
             return self.bounds_ended();
         }
@@ -363,7 +378,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Machine for Charge<M> {
                 self.in_flight = false;
                 if phase == Phase::Paying { self.unpaid(failure) } else { self.looked_up(Event::Failed(failure)) }
             }
-            // It waits for a reply; sending once more would be a second request.
+            // It waits for a reply: sending now would be a second request.
             (Phase::Paying | Phase::Looking, _) if self.in_flight => Transition::Wait(phase, deadline.max(now)),
             // It was resumed.
             (Phase::Paying | Phase::Looking, _) => Transition::Look,
@@ -371,7 +386,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Machine for Charge<M> {
                 resting::woken(now, until, length, then)
             }
             (Phase::Resting { until, .. }, _) => Transition::Wait(phase, until),
-            // The outcome was given when it ended.
+            // The outcome was already returned.
             (Phase::Ended, _) => Transition::Look,
         };
         self.carry_out(next, now, random)
@@ -399,7 +414,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Machine for Charge<M> {
 }
 
 impl<M> fmt::Debug for Charge<M> {
-    /// The state alone: the request may hold a card.
+    /// Shows the state only: the request may contain a card.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Charge").field("state", &self.state).field("ended", &self.ended).finish_non_exhaustive()
     }

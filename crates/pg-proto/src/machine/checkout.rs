@@ -8,31 +8,53 @@
 //!  NotOpenedReason           ▼    │                                                  ▼    │        ▼    │
 //!                     Checking ── ours, Success, amount and currency fit ──▶ Paid   └────────┘ Checking what was found
 //! ```
+//! **Input:** what is to be paid; a callback or a return that [names a transaction](CheckoutInput::Reported); the
+//! merchant's [withdrawal](CheckoutInput::Cancel). **Output:** requests, [`CheckoutDemand::Redirect`], and finally a
+//! [`CheckoutOutcome`].
 //!
-//! **In:** what is to be paid; that a callback or a return [names a transaction](CheckoutInput::Reported); that the
-//! merchant [withdraws](CheckoutInput::Cancel). **Out:** requests; [`CheckoutDemand::Redirect`]; at the end a [`CheckoutOutcome`].
+//! **Promises:**
+//! 1. *Paid is confirmed by the service.* Callbacks and the customer's browser are unsigned and never enough. The
+//!    machine has looked the transaction up: its token, amount and currency are those of this checkout, and its status
+//!    is `Success`.
+//! 2. *NotOpened is final.* No customer received an address. After a lost reply the machine requests a token again: a
+//!    token that no customer has charges nothing, and expires.
+//! 3. *A token is valid for one payment*, unless the request says otherwise, and is withdrawn at the end. So after the
+//!    end nothing can be paid.
+//! 4. *Lapsed needs evidence.* All of these hold: the token can no longer be paid, because the service cancelled it, or
+//!    said after its expiry that there is nothing left to cancel (assumption A126; the local clock alone is not
+//!    enough); late reports had time to arrive; a search by the request's `trans_reference` found no payment of this
+//!    token; no other transaction is a candidate. The documents do not say that this search finds version 5 payments:
+//!    that is assumption A100. Without a `trans_reference` of at most 32 characters there is no search.
+//! 5. *Everything else is Unknown.* There is no lookup by token, the service calls back once, and the customer need not
+//!    return. So a payment that no hint named cannot be excluded.
+//! 6. It ends. Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that the
+//!    service asked for. Forged reports cost at most one lookup per second.
 //!
-//! **It promises:**
-//! 1. *Paid is what the service says*, never what a callback or a customer's browser says: both are unsigned. The
-//!    transaction was looked up, and token, amount and currency are those of this checkout, and its status is `Success`.
-//! 2. *NotOpened is for ever.* No address was given to a customer. The token is asked for again after a lost reply: one that
-//!    no customer was led to charges nothing, and expires.
-//! 3. *A token is good for one payment*, unless the request says otherwise, and is withdrawn at the end. So the end is one:
-//!    nothing can be paid later.
-//! 4. *Lapsed is said only with evidence*: the token can't be paid any more, since the service has cancelled it, or says
-//!    after its time that there is nothing left to cancel (assumption A126), which no clock of this side decides; time was
-//!    given for late news; a search by the request's `trans_reference` found no payment of this token; and no transaction
-//!    is left that could be one. No document says that version 5 payments are found so: it is assumption A100, and without
-//!    a `trans_reference` of at most 32 characters there is no search.
-//! 5. *Everything else is Unknown*: there is no lookup by token, the service calls back once, and a customer need not
-//!    come back. A payment that no hint named cannot be excluded then, and is not.
-//! 6. It ends: attempts, and all times, are bounded; a crash grants no new attempts, and cuts no pause short that the service
-//!    asked for. Forged news cost a lookup a second at most.
+//! **Saved state:** token and address, amount and reference, and reports that were not looked up yet. It contains no
+//! customer details. A crash before the reply with the token was saved ends the machine as NotOpened. A driver saves
+//! the machine before each send, and **also before it gives the customer the address**: a customer with a forgotten
+//! token could pay without the merchant's knowledge. If it cannot save then, it reports [`Failure::HeldBack`], and the
+//! machine ends as NotOpened.
 //!
-//! **Stored:** token and address, amount and reference, news that were not looked up yet; no customer's details. So a crash
-//! before the reply with the token was stored ends it as NotOpened. A driver stores the machine before each send, and
-//! **also before it hands out the address**: a customer who was led to a forgotten token could pay unseen. When
-//! that fails, it says so with [`Failure::HeldBack`], and the machine ends as NotOpened.
+//! # Example
+//!
+//! ```
+//! use pg_proto::model::{CheckoutItem, GetToken};
+//! use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
+//! use pg_proto::machine::{Action, Event, Machine, Moment, checkout::{Checkout, CheckoutPlan}};
+//!
+//! let base = BaseUrl::parse("https://gateway.example")?;
+//! let account = Account::new(base.clone(), Credentials::new("key", "password", "sha key"))
+//!     .enterprise(base, EnterpriseCredentials::new("k".repeat(32), "p".repeat(32)));
+//! let mut request = GetToken::new();
+//! request.currency = Some("GBP".into());
+//! request.items = vec![CheckoutItem::new("Tea", "4.99").quantity(2)];
+//! let mut checkout = Checkout::new(account, request, CheckoutPlan::default())?;
+//! // The first request asks for the token.
+//! let action = checkout.step(Event::Begin, Moment::from_millis(1_700_000_000_000), 4);
+//! assert!(matches!(action, Action::Send(_)) && checkout.token().is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::{fmt, time::Duration};
 
@@ -57,58 +79,58 @@ pub use outcome::{CheckoutError, CheckoutOutcome, NotOpenedReason};
 
 const NAME: &str = "checkout";
 const VERSION: u32 = 1;
-/// News that wait to be looked up.
+/// Maximum number of reports that wait for a lookup.
 const NEWS: usize = 16;
 
-/// The checkout machine; see [the module](self).
+/// The checkout machine. [The module](self) lists what it promises.
 pub struct Checkout {
     account: Account,
     plan: CheckoutPlan,
     state: State,
     request: Option<GetToken>,
     flight: Option<Flight>,
-    /// The token is new: no customer is led to it until it is stored.
+    /// The token is new: no customer receives the address until it is saved.
     untold: bool,
     ended: Option<Box<CheckoutOutcome>>,
 }
 
-/// The bounds of a checkout.
+/// Bounds of a checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckoutPlan {
-    /// How long the customer has at most, if the token does not expire before. Default: 7 days, as long as tokens live.
+    /// Maximum time for the customer, if the token does not expire earlier. Default: 7 days, as long as tokens live.
     pub wait: Duration,
-    /// How long news of a payment are waited for when the token can't be paid any more. Default: 20 minutes.
+    /// Time to wait for reports of a payment after the token can no longer be paid. Default: 20 minutes.
     pub linger: Duration,
-    /// How often each request is tried at most. Default: 8.
+    /// Maximum number of attempts for each request. Default: 8.
     pub attempts: u32,
     /// The pauses between attempts. Default: one second, doubling up to 30.
     pub pauses: Backoff,
 }
 
 impl CheckoutPlan {
-    /// How long the customer has at most, if the token does not expire before.
+    /// Sets the maximum time for the customer, if the token does not expire earlier.
     #[must_use]
     pub const fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait;
         self
     }
 
-    /// How long news of a payment are waited for when the token can't be paid any more.
+    /// Sets the time to wait for reports of a payment after the token can no longer be paid.
     #[must_use]
     pub const fn linger(mut self, linger: Duration) -> Self {
         self.linger = linger;
         self
     }
 
-    /// How often each request is tried at most.
+    /// Sets the maximum number of attempts for each request.
     #[must_use]
     pub const fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
         self
     }
 
-    /// The pauses between attempts.
+    /// Sets the pauses between attempts.
     #[must_use]
     pub const fn pauses(mut self, pauses: Backoff) -> Self {
         self.pauses = pauses;
@@ -119,71 +141,71 @@ impl CheckoutPlan {
 /// What the owner tells a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutInput {
-    /// A callback, or the address that the customer came back to, names this `trans_key`.
+    /// A callback, or the address that the customer returned to, names this `trans_key`.
     Reported(String),
-    /// It is not to be paid any more. That a customer was led to the cancel address is no reason by itself: another tab
-    /// may be paying.
+    /// The checkout is withdrawn. Do not send this only because the customer opened the cancel address: another tab may
+    /// be paying.
     Cancel,
 }
 
 /// What a checkout asks of its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckoutDemand {
-    /// Store the machine, then lead the customer to this address, and pass on all news; say with [`Event::Woken`] that it
-    /// is past `until`. Asked again, it is the same address.
+    /// Save the machine, then send the customer to this address, and pass on all reports. Report the time `until` with
+    /// [`Event::Woken`]. If asked again, the address is the same.
     Redirect {
         /// The page where the customer pays.
         url: Url,
-        /// Until when.
+        /// The end of the customer's time.
         until: Moment,
     },
 }
 
-/// What is stored.
+/// The saved state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     phase: Phase,
     token: String,
     url: String,
-    /// Whole minor units.
+    /// In minor units.
     amount: u64,
     currency: String,
-    /// By which a payment may be found that no hint named.
+    /// The reference that may find a payment which no hint named.
     reference: Option<String>,
-    /// Until when the customer may take.
+    /// The end of the customer's time.
     until: Moment,
-    /// When the token stops working by itself, if that is known.
+    /// When the token expires, if that is known.
     expiry: Option<Moment>,
     linger: Moment,
     cancelled: bool,
     searched: bool,
-    /// Transactions that a hint named and that were not looked up yet.
+    /// Transactions that a hint named and that are not looked up yet.
     news: Vec<String>,
-    /// It was to expire, and after that the service would not cancel it.
+    /// The token should have expired, and afterwards the service refused to cancel it.
     #[serde(default)]
     expired: bool,
-    /// A transaction of this token that is neither paid nor failed, or one that could not be looked up.
+    /// A transaction of this token that is neither paid nor failed, or that could not be looked up.
     unclear: Option<String>,
     /// Attempts of this step.
     #[serde(default)]
     attempts: Attempts,
 }
 
-/// Where a checkout is.
+/// The phase of a checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Phase {
     Opening,
     Waiting,
     Cancelling,
     Lingering,
-    /// By the clock the token has expired; the service is asked, since clocks jump.
+    /// The token has expired by the local clock. The service is asked, since clocks jump.
     Closing,
     Searching,
-    /// Everything was tried.
+    /// All steps were tried.
     Concluding,
 }
 
-/// Which reply is awaited.
+/// The reply that the machine waits for.
 enum Flight {
     Token,
     Check(String),
@@ -194,11 +216,13 @@ enum Flight {
 type CheckoutAction = Action<CheckoutDemand, CheckoutOutcome>;
 
 impl Checkout {
-    /// A checkout that has not begun. A request that does not say how many payments its token is good for asks for one,
-    /// not for any number, which is the service's default.
+    /// Creates a checkout that has not begun. If the request does not state how many payments its token allows, it asks
+    /// for one. (The service's default is any number.)
     ///
     /// # Errors
-    /// When the request breaks a rule, or does not say what is to be paid: currency, and items with prices.
+    ///
+    /// [`CheckoutError`] if the request breaks a rule, or does not state what is to be paid: currency, and items with
+    /// prices.
     pub fn new(account: Account, mut request: GetToken, plan: CheckoutPlan) -> Result<Self, CheckoutError> {
         request.token_uses.get_or_insert(1);
         request.check().into_result().map_err(Misuse::Invalid)?;
@@ -208,16 +232,18 @@ impl Checkout {
         Ok(Self::with(account, plan, state, Some(request)))
     }
 
-    /// Goes on from what was stored last.
+    /// Resumes from the state that was saved last.
     ///
     /// # Errors
-    /// When `saved` is not of a checkout, or was saved for another account, or the account has no version 5 credentials.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of a checkout or was saved for another account, or if the account
+    /// has no version 5 credentials.
     pub fn resume(saved: &SavedState, account: Account, plan: CheckoutPlan) -> Result<Self, ResumeError> {
         let state = saved.open_for(NAME, VERSION, &account, Services::Both)?;
         Ok(Self::with(account, plan, state, None))
     }
 
-    /// The token, once there is one: by it the owner finds the machine that a callback belongs to.
+    /// Returns the token, once there is one. The owner finds the machine of a callback by it.
     #[must_use]
     pub fn token(&self) -> Option<&str> {
         Some(self.state.token.as_str()).filter(|token| !token.is_empty())
@@ -248,7 +274,7 @@ impl Checkout {
 
     fn told(&mut self, key: String) {
         let news = &mut self.state.news;
-        // Afterwards it is too late: a search finds what there is.
+        // Later than that, a search finds what there is.
         let open = matches!(self.state.phase, Phase::Waiting | Phase::Cancelling | Phase::Lingering | Phase::Closing);
         let right = !key.is_empty() && key.len() <= 32 && key.bytes().all(|byte| byte.is_ascii_graphic());
         if open && right && news.len() < NEWS && !news.contains(&key) {
@@ -266,7 +292,7 @@ impl Checkout {
         }
     }
 
-    /// A clock that was set back extends no time limit.
+    /// Shortens time limits that a clock which was set back would extend.
     fn no_longer(&mut self, now: Moment) {
         let (state, plan) = (&mut self.state, &self.plan);
         let open = if state.cancelled { Duration::ZERO } else { plan.wait };
@@ -274,7 +300,7 @@ impl Checkout {
         state.linger = state.linger.min(now.after(open).after(plan.linger));
     }
 
-    /// Says what it waits for, or sends what is to be sent.
+    /// Returns what the machine waits for, or the next request.
     fn go_on(&mut self, now: Moment) -> CheckoutAction {
         if let Some(request) = self.next_request(now) {
             return Action::Send(request);
@@ -316,7 +342,7 @@ impl Checkout {
         self.state.attempts.begin_anew();
     }
 
-    /// Waits before this step is tried again; false when it was tried often enough.
+    /// Waits before the next attempt of this step; false if there is none left.
     fn try_again(&mut self, told: Option<Duration>, now: Moment, random: u64) -> bool {
         self.state.attempts.failed(told, self.plan.pauses, now, random) < self.plan.attempts
     }
@@ -352,7 +378,7 @@ impl State {
     }
 }
 
-/// The reference of version 3 that version 5 payments are found by has at most 32 characters (assumption A100).
+/// Returns the reference, if it can find version 5 payments: it has at most 32 characters (assumption A100).
 fn searchable(request: &GetToken) -> Option<String> {
     let reference = request.trans_reference.as_ref()?.as_str();
     (!reference.is_empty() && reference.chars().count() <= 32).then(|| reference.to_owned())
@@ -376,7 +402,7 @@ impl Machine for Checkout {
 
     fn step(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) -> CheckoutAction {
         if self.ended.is_none() {
-            // Whatever comes, so that many news can't keep the time from passing.
+            // After any event: many reports must not stop the time.
             self.time_passed(now);
             self.handle_event(event, now, random);
         }

@@ -1,4 +1,4 @@
-//! What became of one request, sorted the way machines decide.
+//! The result of one request, in the cases that machines distinguish.
 
 use std::time::Duration;
 
@@ -8,34 +8,34 @@ use pg_model::{ApiRequest, Remedy};
 use super::{Backoff, Event, Failure, Moment};
 use crate::{Account, Refused, ReplyError};
 
-/// What is known after a request.
+/// The result of a request.
 pub(super) enum ExchangeResult<T> {
-    /// It was answered, and the answer names no error.
+    /// A reply without an error.
     Answer(T),
-    /// The service refused it and would refuse it again, or its code is not listed.
+    /// The service refused it and would refuse it again, or the code is not listed.
     Refused(Refused),
-    /// The service refused it because an earlier request may have done it: with its reference, for example.
+    /// The service refused it because an earlier request may have done it, for example with the same reference.
     Done(Refused),
-    /// The service refused to look at it for so long: it is locked or throttled (spec 1 §5, §8).
+    /// The service refused to examine it for this long: locked or throttled (spec 1 §5, §8).
     Later(Duration),
-    /// The service refused it as it would every other: wrong credentials, or a permission that is missing.
+    /// The service would refuse every request: invalid credentials, or a missing permission.
     Shut(Refused),
     /// It certainly never arrived.
     NotSent,
-    /// It was held back, and so would be every other.
+    /// It was held back, as any other request would be.
     HeldBack,
-    /// It may have been executed, or may still be: no reply, an unreadable reply, or one of a service that broke down.
+    /// It may have been executed, or may be later: no reply, an unreadable reply, or a service failure.
     InDoubt,
 }
 
 impl<T> ExchangeResult<T> {
-    /// The same for a request that does nothing twice that matters.
+    /// The same for a request that is harmless when executed twice.
     pub(super) fn without_done(self) -> Self {
         if let Self::Done(refused) = self { Self::Refused(refused) } else { self }
     }
 }
 
-/// Sorts the reply to a request of `M`.
+/// Classifies the reply to a request of `M`.
 pub(super) fn sort_reply<M: ApiRequest>(account: &Account, reply: http::Response<Bytes>) -> ExchangeResult<M::Output> {
     match account.reply::<M>(reply) {
         Ok(answer) => ExchangeResult::Answer(answer),
@@ -51,7 +51,7 @@ pub(super) fn sort_reply<M: ApiRequest>(account: &Account, reply: http::Response
     }
 }
 
-/// Sorts what came of a request of `M`; other events say nothing of it.
+/// Classifies the event after a request of `M`. `None` for events that say nothing about it.
 pub(super) fn sort_event<M: ApiRequest, I>(account: &Account, event: Event<I>) -> ExchangeResult<M::Output> {
     match event {
         Event::Reply(reply) => sort_reply::<M>(account, reply),
@@ -60,7 +60,7 @@ pub(super) fn sort_event<M: ApiRequest, I>(account: &Account, event: Event<I>) -
     }
 }
 
-/// Sorts the lack of a reply.
+/// Classifies a missing reply.
 pub(super) fn missed<T>(failure: Failure) -> ExchangeResult<T> {
     match failure {
         Failure::NotSent => ExchangeResult::NotSent,
@@ -69,10 +69,10 @@ pub(super) fn missed<T>(failure: Failure) -> ExchangeResult<T> {
     }
 }
 
-/// Until when to wait after `earlier` other pauses: they double from `first` to `longest`, each spread at random.
+/// Returns when to go on after `earlier` pauses: they double from `first` to `longest`, with a random part.
 pub(super) fn pause(first: Duration, longest: Duration, earlier: u32, now: Moment, random: u64) -> Moment {
     now.after(Backoff { first, longest }.next(earlier, random))
 }
 
-/// While a reply is awaited nothing else is to be done, however long that takes.
+/// While the machine waits for a reply, it does nothing else.
 pub(super) const UNTIL_THE_REPLY: Moment = Moment::from_millis(u64::MAX);

@@ -1,35 +1,35 @@
-//! How long a machine waits between two attempts.
+//! Pauses between attempts.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Pauses that double from the first to the longest one, each spread over its upper half at random, so that machines that
-/// fail together do not come back together.
+/// Pauses that double from the first to the longest. Each is random within its upper half, so that machines that fail
+/// together do not return together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Backoff {
-    /// The pause after the first attempt, at most.
+    /// Maximum length of the pause after the first attempt.
     pub first: Duration,
     /// The longest pause.
     pub longest: Duration,
 }
 
 impl Backoff {
-    /// Pauses from the first one, doubling up to the longest.
+    /// Creates pauses that start with `first` and double up to `longest`.
     #[must_use]
     pub const fn new(first: Duration, longest: Duration) -> Self {
         Self { first, longest }
     }
 
-    /// The pause after the first attempt, at most.
+    /// Sets the maximum length of the pause after the first attempt.
     #[must_use]
     pub const fn first(mut self, first: Duration) -> Self {
         self.first = first;
         self
     }
 
-    /// The longest pause.
+    /// Sets the longest pause.
     #[must_use]
     pub const fn longest(mut self, longest: Duration) -> Self {
         self.longest = longest;
@@ -38,18 +38,18 @@ impl Backoff {
 }
 
 impl Backoff {
-    /// The pause that follows `earlier` other pauses.
+    /// Returns the pause after `earlier` other pauses.
     #[must_use]
     pub fn next(&self, earlier: u32, random: u64) -> Duration {
         let doubled = self.first.saturating_mul(1_u32.checked_shl(earlier).unwrap_or(u32::MAX));
         let most = u64::try_from(doubled.min(self.longest).as_millis()).unwrap_or(u64::MAX);
         let least = most / 2;
-        // At most half of what fits, so that one more fits as well.
+        // At most half of the maximum, so that one more fits.
         Duration::from_millis(least + random % (most - least + 1))
     }
 
-    /// The pause before another request: what the service asked for and the first pause on top, so that not all clients return
-    /// at once; or else the pause that follows `earlier` other pauses.
+    /// Returns the pause before the next request: the time that the service asked for, plus a random part of the first
+    /// pause so that clients do not return together. Without such a time, the pause after `earlier` other pauses.
     pub(super) fn pause(&self, asked: Option<Duration>, earlier: u32, random: u64) -> Duration {
         match asked {
             Some(least) => least.saturating_add(self.next(0, random)),

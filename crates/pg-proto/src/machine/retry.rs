@@ -1,8 +1,9 @@
-//! Retry: one request, sent again only as far as its method's retry class allows.
+//! Sends one request, and sends it again only if the retry class of its method allows that.
 //!
-//! **Goes in:** an account, a request, bounds; then its reply, or that there is none, the time and a random number.
+//! **Input:** an account, a request, bounds. Then, for each request, its reply or the fact that there is none, with the
+//! time and a random number.
 //!
-//! **Comes out:** requests to send, times to wait until, and at the end a [`RetryOutcome`].
+//! **Output:** requests to send, times to wait until, and finally a [`RetryOutcome`]. [`Retry`] has an example.
 //!
 //! ```text
 //!                        a result, or a refusal that sending again can't change
@@ -17,20 +18,21 @@
 //!
 //! # Promises
 //!
-//! - A method of class [`Safe`](Class::Safe) may be sent several times. It waits as the service says: a minute after 121 and
-//!   429, five after 122.
-//! - A method of any other class is sent again only after a request that certainly never left. So at most one request of it
-//!   ever leaves. After a crash, the request that was to be sent counts as sent.
-//! - **NotSent** is for ever: nothing left. **Refused**: the service answered every request that left, and refused it.
-//!   **Unknown**: it may have been done, or may still be.
-//! - Zero means zero: with [`RetryBounds::again`] at zero, at most one request is made, whatever becomes of it.
-//! - It ends: attempts and time are bounded, over all resumptions.
+//! - A method of class [`Safe`](Class::Safe) may be sent several times. The machine waits as long as the service asks
+//!   for: a minute after 121 and 429, five after 122.
+//! - A method of any other class is sent again only after a request that certainly never left. So at most one request
+//!   of it leaves. After a crash, a request that was about to be sent counts as sent.
+//! - **NotSent** is final: nothing left. **Refused**: the service answered every request that left, and refused it.
+//!   **Unknown**: a request may have been executed, or may be later.
+//! - With [`RetryBounds::again`] at zero, at most one request is sent in every case.
+//! - It ends: attempts and time are bounded over all resumptions.
 //!
-//! # Does not promise
+//! # Limits
 //!
-//! - It does not find out what became of an Unknown. For payments with a reference, [`Charge`](super::charge::Charge) is the
-//!   better machine: it looks them up, and sends them again under the same reference.
-//! - That a network delivers a request once. A refusal may answer one copy while another is executed later.
+//! - It does not resolve an Unknown outcome. For payments with a reference, use [`Charge`](super::charge::Charge): it
+//!   looks them up, and sends them again under the same reference.
+//! - It cannot promise that the network delivers a request once. A refusal may answer one copy while another is
+//!   executed later.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -57,7 +59,8 @@ pub use outcome::{RetryBounds, RetryOutcome};
 const NAME: &str = "retry";
 const VERSION: u32 = 1;
 
-/// Sends one request, and sends it again only as far as its method's retry class allows; see [the module](self).
+/// Sends one request, and sends it again only if its retry class allows that. [The module](self) lists what it
+/// promises.
 ///
 /// ```
 /// use pg_proto::model::TokenLookup;
@@ -78,7 +81,7 @@ pub struct Retry<M: ApiRequest> {
     request: M,
     state: State,
     in_flight: bool,
-    /// What came of the last request that left.
+    /// The result of the last request that left.
     last: Option<Last>,
     ended: Option<RetryOutcome<M::Output>>,
 }
@@ -89,9 +92,9 @@ struct State {
     bounds: RetryBounds,
     deadline: Option<Moment>,
     sends: u32,
-    /// A request may have left.
+    /// Whether a request may have left.
     left: bool,
-    /// What became of a request that left is not known.
+    /// Whether the result of a request is unknown.
     open: bool,
     phase: Phase,
 }
@@ -113,10 +116,11 @@ enum Last {
 }
 
 impl<M: ApiRequest<Output: Clone>> Retry<M> {
-    /// A request that was not sent yet.
+    /// Creates a request that was not sent yet.
     ///
     /// # Errors
-    /// When it breaks a rule, or the account can't make it. Nothing was sent.
+    ///
+    /// [`Misuse`] if it breaks a rule, or if the account lacks the credentials for it. Nothing was sent.
     pub fn new(account: impl Into<Arc<Account>>, request: M, bounds: RetryBounds) -> Result<Self, Misuse> {
         let account = account.into();
         account.request(&request)?;
@@ -125,10 +129,12 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         Ok(Self { account, request, state, in_flight: false, last: None, ended: None })
     }
 
-    /// Goes on after a crash, with the request that it was made from.
+    /// Resumes after a crash, with the request that it was created from.
     ///
     /// # Errors
-    /// When that is not the state of a request of this method, was saved for another account, or the request breaks a rule.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of a request of this method or was saved for another account, or if
+    /// the request breaks a rule.
     pub fn resume(saved: &SavedState, account: impl Into<Arc<Account>>, request: M) -> Result<Self, ResumeError> {
         let account = account.into();
         let services = Services::of_version(M::INFO.service.version);
@@ -160,12 +166,12 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
                 self.in_flight = true;
                 Action::Send(request)
             }
-            // The account lost what it had when this was made.
+            // The account no longer has the credentials that it had before.
             Err(_) => self.bounds_ended(),
         }
     }
 
-    /// The request left, and this came of it.
+    /// Handles a request that left and has no result.
     fn without_result(&mut self, last: Last, now: Moment, random: u64) -> Action<Never, RetryOutcome<M::Output>> {
         self.state.left = true;
         self.state.open |= matches!(last, Last::Unanswered(_));
@@ -185,7 +191,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         }
     }
 
-    /// Waits for its own pause, or for what the service wants, spread by the first pause.
+    /// Pauses for its own time, or for the time that the service asked for plus a random part of the first pause.
     fn rest(&mut self, told: Option<Duration>, now: Moment, random: u64) -> Action<Never, RetryOutcome<M::Output>> {
         let bounds = &self.state.bounds;
         let length = bounds.pauses.pause(told, self.state.sends.saturating_sub(1), random);
@@ -201,7 +207,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         let outcome = match self.last.take() {
             _ if !self.state.left => RetryOutcome::NotSent,
             Some(Last::Refused(refused)) if !self.state.open => RetryOutcome::Refused(refused),
-            // A second deletion, for example, is refused because the first one was carried out.
+            // For example, the service refuses a second deletion because the first was executed.
             Some(Last::Refused(refused)) => return self.unknown(UnknownReason::Refused(refused)),
             Some(Last::Unanswered(why)) => return self.unknown(why),
             None => return self.unknown(UnknownReason::NoReply),
@@ -245,19 +251,19 @@ impl<M: ApiRequest<Output: Clone>> Machine for Retry<M> {
                 self.in_flight = false;
                 match failure {
                     Failure::MaybeSent => self.without_result(Last::Unanswered(UnknownReason::NoReply), now, random),
-                    // Whatever left before, of a safe method, may leave again.
+                    // A request of a safe method may be sent again.
                     Failure::NotSent => self.rest(None, now, random),
                     Failure::HeldBack if self.state.left => self.unknown(UnknownReason::HeldBack),
                     Failure::HeldBack => self.bounds_ended(),
                 }
             }
-            // It waits for the reply; sending once more would be a second request.
+            // It waits for the reply: sending now would be a second request.
             (Phase::Sending, _) if self.in_flight => Action::WaitUntil(deadline.max(now)),
             // It was resumed.
             (Phase::Sending | Phase::Ended, _) if self.is_safe() => self.send(now),
             (Phase::Sending | Phase::Ended, _) => self.bounds_ended(),
             (Phase::Resting { until, length }, Event::Begin | Event::Woken) if now < until => {
-                // A clock that was set back would make it rest for as long again and more.
+                // A clock that was set back must not make the pause longer.
                 let until = until.min(now.after(length));
                 self.state.phase = Phase::Resting { until, length };
                 Action::WaitUntil(until)
@@ -295,7 +301,8 @@ impl Last {
             ReplyError::Refused(refused) if refused.leaves_it_open() => {
                 Self::Unanswered(UnknownReason::MayBeExecuted(refused))
             }
-            // A copy of it may have done it before, which matters where it may not be done twice; so may an unlisted code say.
+            // A copy of it may have been executed, which matters if it must not be executed twice. An unlisted code may
+            // mean that.
             ReplyError::Refused(refused) if (refused.may_be_executed() || !refused.is_known()) && !is_safe => {
                 Self::Unanswered(UnknownReason::MayBeExecuted(refused))
             }
@@ -305,7 +312,7 @@ impl Last {
 }
 
 impl<M: ApiRequest> fmt::Debug for Retry<M> {
-    /// The state alone: the request may hold a card.
+    /// Shows the state only: the request may contain a card.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Retry").field("state", &self.state).field("last", &self.last).finish_non_exhaustive()
     }

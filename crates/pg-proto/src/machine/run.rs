@@ -1,4 +1,4 @@
-//! A machine in a test: its clock, and what it said last.
+//! Runs a machine in a test: its clock and its last action.
 
 use std::{fmt::Debug, time::Duration};
 
@@ -11,7 +11,7 @@ pub(super) const NOON: Moment = Moment::from_millis(1_714_564_800_000);
 
 /// A machine that asks its owner something.
 pub(super) trait Tested: Machine<Demand: Debug, Outcome: Debug> + Debug {
-    /// What nothing may show.
+    /// Texts that no output may contain.
     const CANARIES: &'static [&'static str];
 
     fn resumed(saved: &SavedState) -> Self;
@@ -57,7 +57,7 @@ impl<M: Tested> Run<M> {
         self.step(Event::Reply(reply.unwrap()))
     }
 
-    /// An error, under the names of both versions.
+    /// Answers with an error, under the names of both versions.
     pub(super) fn refuse(&mut self, code: &str) -> &mut Self {
         let status = match code {
             "3" | "102" | "105" | "123" => 401,
@@ -74,7 +74,7 @@ impl<M: Tested> Run<M> {
         self.step(Event::Failed(failure))
     }
 
-    /// Waits as long as the machine says.
+    /// Waits as long as the machine asks.
     pub(super) fn wait(&mut self) -> &mut Self {
         while let Some(Action::WaitUntil(until)) = self.last {
             assert!(until > self.now && until != UNTIL_THE_REPLY, "{until:?}");
@@ -89,13 +89,13 @@ impl<M: Tested> Run<M> {
         self
     }
 
-    /// The clock is set back.
+    /// Sets the clock back.
     pub(super) fn earlier(&mut self, by: Duration) -> &mut Self {
         self.now = Moment::from_millis(self.now.since(Moment::default().after(by)).as_millis() as u64);
         self
     }
 
-    /// For how long it wants to wait.
+    /// Returns how long the machine wants to wait.
     #[track_caller]
     pub(super) fn waits(&self) -> Duration {
         match self.last {
@@ -104,7 +104,7 @@ impl<M: Tested> Run<M> {
         }
     }
 
-    /// The method of the request that is to be sent.
+    /// Returns the method of the request that is to be sent.
     pub(super) fn method(&self) -> &str {
         self.path().rsplit('/').find(|part| *part != "xml").unwrap_or_default()
     }

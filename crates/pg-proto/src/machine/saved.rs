@@ -1,5 +1,5 @@
-//! What is stored of a machine: one line of JSON that says which machine it is, in which version it was written, and for
-//! which account.
+//! The saved state of a machine: one line of JSON with the name of the machine, the version of the format, and the
+//! account.
 
 use std::fmt;
 
@@ -8,37 +8,37 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::books::{AccountBindings, Services};
 use crate::Account;
 
-/// A machine's state as one line of JSON: `{"machine":"charge","version":1,"books":{…},"state":{…}}`. It holds no card
-/// data, no key and no password, so it may stand beside the order; references and card keys it does hold.
+/// The state of a machine as one line of JSON: `{"machine":"charge","version":1,"books":{…},"state":{…}}`. It contains
+/// no card data, key or password, so it can be stored with the order. It does contain references and card keys.
 ///
-/// `books` says for which account it was saved: base address and identity. A machine resumes with that account only, since
-/// any other has other books, in which its payment is not found; then it would be paid again. Passwords and SHA keys may have
-/// been replaced meanwhile; for the API key see [`Account::identity`]. (The state of a throttle has no books.)
+/// `books` names the account that it was saved for: base address and identity. A machine resumes with that account
+/// only. Another account would not find its payment, and would pay again. Passwords and SHA keys may change in the
+/// meantime; for the API key see [`Account::identity`]. (The state of a throttle has no `books`.)
 ///
-/// A later version of this crate reads what an earlier one wrote. What was saved before there were books is refused, until
-/// [`rebind`](Self::rebind) says whose it is.
+/// A later version of this crate reads states of earlier ones. States without `books` are refused until
+/// [`rebind`](Self::rebind) states the account.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SavedState(String);
 
-/// Why a machine cannot go on from what was stored.
+/// Why a machine cannot resume from a saved state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResumeError {
-    /// It is no machine's state, or damaged.
+    /// The text is damaged, or is not the state of a machine.
     #[error("this is no stored state of a machine: {0}")]
     Unreadable(String),
     /// It is the state of another machine.
     #[error("this is the stored state of a machine for {found}, not for {expected}")]
     OtherMachine {
-        /// What it is for.
+        /// The machine that it was saved for.
         found: String,
-        /// What was to be resumed.
+        /// The machine that should resume.
         expected: &'static str,
     },
     /// It was written by a later version of this crate.
     #[error("the state was stored in version {found}, this program reads versions up to {known}")]
     Newer {
-        /// Its version.
+        /// The version of its format.
         found: u32,
         /// The newest version that this program reads.
         known: u32,
@@ -56,7 +56,7 @@ pub enum ResumeError {
         /// Those of the account that was given.
         given: String,
     },
-    /// It was saved by an earlier version, which did not note the account.
+    /// It was saved by an earlier version, which did not save the account.
     #[error(
         "this was saved without its account, by an earlier version: only if it belongs to {given}, say so with SavedState::rebind"
     )]
@@ -64,7 +64,7 @@ pub enum ResumeError {
         /// Identity and base address of the account that was given.
         given: String,
     },
-    /// What was given along with it belongs to something else.
+    /// The request or option that was passed belongs to something else.
     #[error("the state belongs to another {0} than what was given with it")]
     Mismatch(&'static str),
 }
@@ -92,33 +92,35 @@ struct Body<S> {
 }
 
 impl SavedState {
-    /// Takes a text that was stored.
+    /// Creates a state from a saved text.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text to store.
+    /// Returns the text to save.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// For which machine it was stored: `charge`, for example.
+    /// Returns the machine that it was saved for, such as `charge`.
     ///
     /// # Errors
-    /// When it is no machine's state.
+    ///
+    /// [`ResumeError::Unreadable`] if it is not the state of a machine.
     pub fn machine(&self) -> Result<String, ResumeError> {
         Ok(self.head()?.machine)
     }
 
-    /// The same state for the books of `account`.
+    /// Returns the same state, bound to `account`.
     ///
-    /// This is a statement of yours, which nothing can check: that the machine belongs to this account. It is for
-    /// states that were saved before they noted their account, and for a service that has moved to another address. If
-    /// the statement is wrong, a payment may be made twice.
+    /// You state that the machine belongs to this account; this crate cannot check it. Use it for states that were
+    /// saved without their account, and for a service that has moved to another address. If the statement is wrong, a
+    /// payment may be made twice.
     ///
     /// # Errors
-    /// When it is no machine's state.
+    ///
+    /// [`ResumeError::Unreadable`] if it is not the state of a machine.
     pub fn rebind(&self, account: &Account) -> Result<Self, ResumeError> {
         self.head()?;
         let mut saved: serde_json::Value = serde_json::from_str(&self.0).map_err(|error| unreadable(&error))?;
@@ -143,13 +145,13 @@ impl SavedState {
         Self(serde_json::to_string(written).expect("states have string keys and no failing parts"))
     }
 
-    /// The state, when it is that machine's and not of a later version than `known`.
+    /// Returns the state, if it belongs to that machine and its version is at most `known`.
     pub(super) fn open<S: DeserializeOwned>(&self, expected: &'static str, known: u32) -> Result<S, ResumeError> {
         self.head_of(expected, known)?;
         serde_json::from_str::<Body<S>>(&self.0).map(|body| body.state).map_err(|error| unreadable(&error))
     }
 
-    /// The same, when it also belongs to the books of `account`, as far as `services` need them.
+    /// Returns the state, if it also belongs to `account` as far as `services` require.
     pub(super) fn open_for<S: DeserializeOwned>(
         &self,
         expected: &'static str,
@@ -189,7 +191,7 @@ impl fmt::Debug for SavedState {
     }
 }
 
-/// Where and what kind of mistake it is; nothing of the text.
+/// Tells the place and the kind of the mistake, but nothing of the text.
 fn unreadable(error: &serde_json::Error) -> ResumeError {
     ResumeError::Unreadable(format!("{:?} error in line {}, column {}", error.classify(), error.line(), error.column()))
 }

@@ -1,5 +1,5 @@
-//! What all machines that pay share: the expected payment, the lookup that finds it, how it is recognised, and what its status
-//! means. The machines differ in what they send and in what they do when nothing is found.
+//! Shared by all machines that pay: the expected payment, the lookup that finds it, how it is recognised, and what its
+//! status means. The machines differ in what they send, and in how they handle an empty lookup.
 
 use std::time::Duration;
 
@@ -26,22 +26,23 @@ pub(super) enum Finding {
     /// There is a payment whose status is pending or not listed: look it up again.
     Unsettled(Transaction),
     Nothing(Nothing),
-    /// No lookup changes it.
+    /// A later lookup would not change it.
     Unknown(UnknownReason),
-    /// There is no answer: ask again, after the time that the service wants.
+    /// There is no answer: ask again, after the time that the service asked for.
     Again(Option<Duration>),
 }
 
-/// A lookup found nothing.
+/// An empty lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Nothing {
-    /// The service listed what there is. Otherwise it answered with a code that may say so, or listed other payments.
+    /// Whether the service listed all payments. Otherwise it answered with a code that may mean an empty list, or
+    /// listed other payments.
     pub(super) listed: bool,
-    /// The dialect says that there is no payment then.
+    /// Whether the dialect says that this proves that there is no payment.
     pub(super) proves: bool,
 }
 
-/// What a lookup was answered with.
+/// The answer to a lookup.
 pub(super) enum Listed {
     Transactions(Vec<Transaction>),
     Nothing(Nothing),
@@ -50,7 +51,7 @@ pub(super) enum Listed {
 }
 
 impl Listed {
-    /// Sorts what came of a lookup. It only reads, so that it does not matter whether a lost one was executed.
+    /// Classifies the result of a lookup. A lookup only reads, so a lost one is harmless.
     pub(super) fn of<I>(account: &Account, event: Event<I>) -> Self {
         match event {
             Event::Reply(reply) => Self::replied(account, reply),
@@ -77,8 +78,8 @@ impl Listed {
         }
     }
 
-    /// The documents do not show how a lookup says that it found nothing (spec 2 §4.4). An error that names the reference may
-    /// mean it, and one of which the dialect says that it does.
+    /// Handles a refused lookup. The documents do not show the answer of an empty lookup (spec 2 §4.4). It may be an
+    /// error that names the reference, or one that the dialect lists.
     fn refused(refused: Refused, proves: bool) -> Self {
         if refused.leaves_it_open() {
             return Self::Again(None);
@@ -100,7 +101,7 @@ impl Listed {
 }
 
 impl Expected {
-    /// What came of the lookup of this payment.
+    /// Classifies the result of the lookup of this payment.
     pub(super) fn looked_up<I>(&self, account: &Account, event: Event<I>) -> Finding {
         let dialect = account.dialect();
         match Listed::of(account, event) {
@@ -118,7 +119,7 @@ impl Expected {
         }
     }
 
-    /// What the reply to the payment itself says; nothing when it is the reply to something else.
+    /// Classifies the reply to the payment itself. An empty finding if the reply belongs to something else.
     pub(super) fn replied(&self, outcome: Outcome<Transaction>, dialect: &Dialect) -> Finding {
         if self.bears_reference(outcome.record()) {
             self.settle(outcome.into_record(), dialect)

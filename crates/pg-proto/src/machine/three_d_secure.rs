@@ -11,39 +11,56 @@
 //!                                                                        Approved | Declined | Refused | Unknown
 //! ```
 //!
-//! **In:** the initiation with its `uniqueMerchantReference`; that the customer [came back](ThreeDSecureInput::Returned) or
-//! [left](ThreeDSecureInput::Closed); the merchant's [decision](ThreeDSecureInput::Proceed). **Out:** requests;
-//! [`ThreeDSecureDemand::Challenge`] and [`ThreeDSecureDemand::Decide`]; at the end a [`ThreeDSecureOutcome`].
+//! **Input:** the initiation with its `uniqueMerchantReference`; the customer's [return](ThreeDSecureInput::Returned) or
+//! [leaving](ThreeDSecureInput::Closed); the merchant's [decision](ThreeDSecureInput::Proceed). **Output:** requests,
+//! [`ThreeDSecureDemand::Challenge`] and [`ThreeDSecureDemand::Decide`], and finally a [`ThreeDSecureOutcome`].
 //!
-//! **It promises:**
-//! 1. *At most one request for the payment is ever executed.* It is sent again only after it certainly was not executed:
-//!    it never left, or the service refused to look at it (121, 122, throttled). After a lost reply, after an answer that
-//!    the bank did not answer (119), and after a crash behind the point where the machine was stored for sending it, only
-//!    lookups follow, however empty they are: the documents do not say what becomes of an authentication key that is used
-//!    twice. (The sandbox refuses it, assumption A108: so copies that the network makes are refused as well.)
-//! 2. *No return can charge.* That the customer came back is only a reason to ask for the status. A second return, another
-//!    tab and the back button find the machine past that, and change nothing.
-//! 3. *Approved and Declined are what the ledger holds*: the reply to the payment, or the payment that a lookup finds under
-//!    the reference, which the initiation had for itself (assumption A109). One of another type, amount or currency is not
-//!    taken for it.
-//!    An initiation that is refused because its reference was used (125, 950) leads to lookups as well: a payment may have been
-//!    made under it before. Then only a payment that is found, or Unknown, is an end.
-//! 4. *Abandoned, Failed, TimedOut, NotShifted, NotInitiated and NotSent are for ever*: no request for the payment left.
-//!    Initiations and status requests charge nothing, however often and late their copies arrive. Nor does a machine that is
-//!    resumed although it had ended so, if its end was stored.
-//! 5. *Refused, of the payment*, is said at once for a reason that lies in the request or the credentials; for any other
-//!    after a lookup that found nothing, and when every request was answered. For a reason that may pass it rests on the
-//!    network not delivering a second copy later: see [`Refused::scope`].
-//! 6. *Nothing found proves nothing*: else it ends as Unknown, with the lookup to make later.
-//! 7. It ends: attempts, lookups and the time of customer and merchant are bounded. A crash grants new lookups and new
-//!    questions for the status, no new attempts to pay, and cuts no pause short that the service asked for.
+//! **Promises:**
+//! 1. *At most one request for the payment is ever executed.* It is sent again only if it was certainly not executed:
+//!    it never left, or the service refused to examine it (121, 122, throttled). Only lookups follow a lost reply, an
+//!    answer that the bank did not answer (119), or a crash after the machine was saved for sending it, even if they
+//!    find nothing. The documents do not say what happens to an authentication key that is used twice. (The sandbox
+//!    refuses it, assumption A108, and so refuses copies that the network makes.)
+//! 2. *A return cannot charge.* The customer's return is only a reason to request the status. A second return, another
+//!    tab and the back button find the machine in a later phase, and change nothing.
+//! 3. *Approved and Declined match the ledger.* They come from the reply to the payment, or from a payment that a lookup
+//!    finds under the reference, which belonged to this initiation alone (assumption A109). A payment with another type,
+//!    amount or currency is not accepted. If an initiation is refused because its reference was used (125, 950), lookups
+//!    follow as well: an earlier machine may have paid under it. Then the outcome is a payment that is found, or Unknown.
+//! 4. *Abandoned, Failed, TimedOut, NotShifted, NotInitiated and NotSent are final.* No request for the payment left.
+//!    Initiations and status requests charge nothing, however many copies arrive, and however late. A machine that is
+//!    resumed after such an end does not pay, if its end was saved.
+//! 5. *Refused, for the payment itself*, is reported at once if the reason is in the request or the credentials. For any
+//!    other reason it is reported after a lookup that found nothing, if every request was answered. If the reason is
+//!    temporary, it assumes that the network does not deliver a second copy later: see [`Refused::scope`].
+//! 6. *An empty lookup proves nothing* in all other cases: the outcome is Unknown, with the lookup to make later.
+//! 7. It ends. Attempts, lookups, and the time of customer and merchant are bounded. A crash grants new lookups and new
+//!    status requests, but no new attempts to pay, and does not shorten a pause that the service asked for.
 //!
-//! **It does not promise** that an initiation succeeds after a lost reply: its authentication key can't be had again, so
-//! that it has to begin anew, under another reference. No money has moved then.
+//! **Limits:** an initiation cannot succeed after a lost reply, since its authentication key cannot be requested again.
+//! Start again with another reference; no money has moved.
 //!
-//! **Stored:** reference, authentication key and address, how far it is. No card data, no session key; so a crash before
-//! the reply to the initiation was stored ends it as NotSent. A driver stores the machine before each send; if it also
-//! stores it before it leads the customer to the challenge, that crash is harmless too.
+//! **Saved state:** reference, authentication key and address, and the phase. It contains no card data and no session
+//! key. A crash before the reply to the initiation was saved ends the machine as NotSent. A driver saves the machine
+//! before each send. If it also saves it before it sends the customer to the challenge, that crash is harmless too.
+//!
+//! # Example
+//!
+//! ```
+//! use pg_proto::model::{Currency, InitiateThreeDSecureCardKey, Item, Order};
+//! use pg_proto::{Account, BaseUrl, Credentials};
+//! use pg_proto::machine::{Action, Event, Machine, Moment};
+//! use pg_proto::machine::three_d_secure::{ThreeDSecure, ThreeDSecurePlan};
+//!
+//! let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"));
+//! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+//! let plan = ThreeDSecurePlan::default();
+//! let mut payment = ThreeDSecure::new(account, InitiateThreeDSecureCardKey::new("a-card-key", order), plan)?;
+//! let action = payment.step(Event::Begin, Moment::from_millis(1_700_000_000_000), 4);
+//! assert!(matches!(action, Action::Send(_)));
+//! assert_eq!((payment.reference(), payment.amount()), ("order-7", Some(499)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::{fmt, time::Duration};
 
@@ -77,22 +94,22 @@ pub use plan::{Initiation, NoLiabilityShift, PaymentType, ThreeDSecurePlan};
 const NAME: &str = "3-D Secure";
 const VERSION: u32 = 1;
 
-/// The 3-D Secure machine; see [the module](self).
+/// The 3-D Secure machine. [The module](self) lists what it promises.
 pub struct ThreeDSecure {
     account: Account,
     state: State,
-    /// Dropped once it was answered: it may hold a security code.
+    /// Dropped after its reply: it may contain a security code.
     initiation: Option<Request>,
     in_flight: bool,
-    /// When the customer's status was asked for last.
+    /// When the status was last requested.
     checked: Moment,
-    /// What is to be decided about, and until when.
+    /// The status to decide about, and the end of the time for it.
     status: Option<(AuthenticationStatus, Moment)>,
     /// A refusal of the payment that a lookup has to confirm.
     refusal: Option<Refused>,
-    /// A payment with a status that is pending or not listed.
+    /// A payment whose status is pending or not listed.
     unsettled: Unsettled,
-    /// Whether a lookup has answered that there is no payment.
+    /// Whether a lookup found no payment.
     looked: bool,
     ended: Option<Box<ThreeDSecureOutcome>>,
 }
@@ -100,33 +117,33 @@ pub struct ThreeDSecure {
 /// What the owner tells a 3-D Secure payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ThreeDSecureInput {
-    /// The customer came back from the challenge, or so it seems.
+    /// The customer seems to have returned from the challenge.
     Returned,
-    /// The customer has left, and will not come back.
+    /// The customer has left and will not return.
     Closed,
-    /// The payment is to be made without liability shift.
+    /// Pay without liability shift.
     Proceed,
-    /// The payment is not to be made.
+    /// Do not pay.
     Stop,
 }
 
 /// What a 3-D Secure payment asks of its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ThreeDSecureDemand {
-    /// Lead the customer to this address, in a new window or a frame, and say when they come back, or with
-    /// [`Event::Woken`] that it is past `until`.
+    /// Send the customer to this address, in a new window or a frame. Report their return, or the time `until` with
+    /// [`Event::Woken`].
     Challenge {
-        /// Where the customer proves who they are.
+        /// The page where the customer authenticates.
         url: Url,
-        /// Until when they may take.
+        /// The end of the customer's time.
         until: Moment,
     },
     /// Decide whether to pay without liability shift: [`ThreeDSecureInput::Proceed`] or [`ThreeDSecureInput::Stop`].
-    /// Past `until`, which [`Event::Woken`] tells, it ends without.
+    /// Report the time `until` with [`Event::Woken`]: then it ends without a payment.
     Decide {
-        /// What the service says of the customer.
+        /// The status that the service returned for the customer.
         status: AuthenticationStatus,
-        /// Until when to decide.
+        /// The end of the time to decide.
         until: Moment,
     },
 }
@@ -134,10 +151,11 @@ pub enum ThreeDSecureDemand {
 type ThreeDSecureAction = Action<ThreeDSecureDemand, ThreeDSecureOutcome>;
 
 impl ThreeDSecure {
-    /// A payment that has not begun.
+    /// Creates a payment that has not begun.
     ///
     /// # Errors
-    /// When the initiation breaks a rule or carries no `uniqueMerchantReference`. Nothing was sent.
+    ///
+    /// [`Misuse`] if the initiation breaks a rule or has no `uniqueMerchantReference`. Nothing was sent.
     pub fn new(account: Account, initiation: impl Into<Initiation>, plan: ThreeDSecurePlan) -> Result<Self, Misuse> {
         let initiation = initiation.into();
         let violations = match &initiation {
@@ -152,10 +170,11 @@ impl ThreeDSecure {
         Ok(Self::with(account, state, Some(initiation)))
     }
 
-    /// Resumes from the state that was stored last. A state of an earlier version has no [`amount`](Self::amount).
+    /// Resumes from the state that was saved last. A state of an earlier version has no [`amount`](Self::amount).
     ///
     /// # Errors
-    /// When `saved` is not of a 3-D Secure payment, or was saved for another account.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of a 3-D Secure payment, or was saved for another account.
     pub fn resume(saved: &SavedState, account: Account) -> Result<Self, ResumeError> {
         let state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
         let over = state.over && !state.exposed;
@@ -166,20 +185,21 @@ impl ThreeDSecure {
         Ok(resumed)
     }
 
-    /// The reference that it pays under.
+    /// Returns the reference that it pays under.
     #[must_use]
     pub fn reference(&self) -> &str {
         &self.state.reference
     }
 
-    /// The amount of the payment in minor units, which a transaction must have to settle it. `None` if the initiation has no items, or
-    /// if an earlier version saved the state without it: then a transaction is recognised by its reference, type and currency.
+    /// Returns the amount of the payment in minor units. A transaction with another amount is not accepted. `None` if
+    /// the initiation has no items, or if an earlier version saved the state without it: then a transaction is
+    /// recognised by reference, type and currency.
     #[must_use]
     pub const fn amount(&self) -> Option<u64> {
         self.state.total
     }
 
-    /// States the amount of a payment whose state has none. An [`amount`](Self::amount) that is there stays.
+    /// Sets the amount of a payment whose state has none. An existing [`amount`](Self::amount) does not change.
     #[must_use]
     pub fn compare_amount(mut self, minor_units: u64) -> Self {
         self.state.total.get_or_insert(minor_units);
@@ -232,7 +252,7 @@ impl ThreeDSecure {
         }
     }
 
-    /// Says what it waits for, or sends what is to be sent.
+    /// Returns what the machine waits for, or the next request.
     fn go_on(&mut self, now: Moment) -> ThreeDSecureAction {
         if let Some(outcome) = &self.ended {
             return Action::Done((**outcome).clone());
@@ -263,7 +283,7 @@ impl ThreeDSecure {
         self.state.enter(phase);
     }
 
-    /// Waits before this step is tried again, as the service wants it or by itself; false when it was tried often enough.
+    /// Waits before the next attempt of this step; false if there is none left.
     fn try_again(&mut self, told: Option<Duration>, at_most: u32, now: Moment, random: u64) -> bool {
         self.state.attempts.failed(told, self.state.plan.pauses, now, random) < at_most
     }

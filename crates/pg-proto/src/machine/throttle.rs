@@ -1,9 +1,10 @@
-//! Throttle: the account's requests stay within what the service allows, and never reach a lockout.
+//! Keeps an account's requests within the limits of the service, and prevents a lockout.
 //!
-//! **Goes in:** before each request of an account, a question; after it, its reply, or that there is none. Time as an
-//! argument.
+//! **Input:** a question before each request of an account; afterwards its reply, or the fact that there is none. The
+//! time is an argument.
 //!
-//! **Comes out:** a [`Permit`]: go, wait until then, or stop until the credentials were checked.
+//! **Output:** a [`Permit`]: send, wait until a time, or stop until the credentials were checked. [`Throttle`] has an
+//! example.
 //!
 //! ```text
 //!              ask                    102, 105, 123, or any 401
@@ -18,34 +19,34 @@
 //!
 //! # Promises
 //!
-//! - **At most [`ThrottleLimits::per_minute`] requests in any 60 seconds as the service sees them** (spec 1 §8). A request holds a slot
-//!   from before it is sent until 60 seconds after its reply came; it was executed in between, at *e*. Take any minute of the
-//!   service, from *t* - 60 s (exclusive) to *t*. Each request executed in it has *e* > *t* - 60 s, so its slot is free
-//!   again only after *e* + 60 s > *t*, and was taken before *e* ≤ *t*: it holds its slot at *t*. No more slots are
-//!   held at *t* than there are. (A slot is held one second more, since two clocks count milliseconds.) A lost request
-//!   has no reply to count from: it holds its slot until 61 seconds after it could have been executed at the latest,
-//!   [`ThrottleLimits::longest_way`] after it was sent.
-//! - **No lockout.** After one credential error nothing is permitted until [`Throttle::resume_sending`]. Requests that are in
-//!   flight then may fail as well, so there are never more of them than failures left: failures of the last 24 hours and
-//!   requests in flight together are at most [`ThrottleLimits::failures`], 5 by default, because more than 5 lock the address out
-//!   (spec 1 §5). Until the service has accepted the credentials once, lost requests, and those whose
-//!   reply is not the service's, count as unseen failures.
-//! - 121 and 429 close it for a minute, 122 for five (spec 2 §7).
-//! - Everything that it holds is bounded by these limits.
+//! - **At most [`ThrottleLimits::per_minute`] requests in any 60 seconds as the service counts them** (spec 1 §8). A
+//!   request holds a slot from before it is sent until 60 seconds after its reply arrived. It was executed in between,
+//!   at *e*. Take any minute of the service, from *t* - 60 s (exclusive) to *t*. Each request executed in it has *e* >
+//!   *t* - 60 s, so its slot becomes free after *e* + 60 s > *t*. The slot was taken before *e* ≤ *t*, so the request
+//!   holds it at *t*. At most all slots are held at *t*. (A slot is held one second longer, because two clocks count
+//!   milliseconds.) A lost request has no reply to count from. It holds its slot until 61 seconds after the latest time
+//!   at which it could have been executed, [`ThrottleLimits::longest_way`] after it was sent.
+//! - **No lockout.** After one credential error nothing is permitted until [`Throttle::resume_sending`]. Requests in
+//!   flight at that time may fail as well. So failures of the last 24 hours and requests in flight together are at most
+//!   [`ThrottleLimits::failures`], 5 by default: more than 5 lock the address out (spec 1 §5). Until the service has
+//!   accepted the credentials once, lost requests, and requests whose reply is not the service's, count as failures.
+//! - 121 and 429 stop sending for a minute, 122 for five (spec 2 §7).
+//! - Its memory is bounded by these limits.
 //!
-//! # Does not promise
+//! # Limits
 //!
-//! - It sees its own requests only. Other programs with the same account, or behind the same address, take slots and
-//!   make failures that it does not know, and so does a network that delivers a request twice.
-//! - A lost request that is executed later than the longest way. A clock that jumps forward frees slots early: then the
-//!   service refuses, and no money is at stake. One that jumps back makes no wait longer than a request could hold
-//!   a slot. Only differences count, so a clock that never jumps serves as well, as long as the state is not stored.
-//! - Credentials that the service accepted and that stop being valid while, one after the other, all replies are lost.
-//! - Version 5 has credentials of its own and states no limit (spec 3 §5, §8). Where it is throttled, it takes another
-//!   throttle.
-//! - Stored less often than it is asked and answered, it has forgotten what was sent since: wait a minute before going on.
+//! - It sees its own requests only. It does not know of requests and failures of other programs with the same account or
+//!   behind the same address, nor of requests that the network delivers twice.
+//! - It does not cover a lost request that is executed later than [`ThrottleLimits::longest_way`]. A clock that jumps
+//!   forward frees slots early: then the service refuses requests, and no money is at risk. A clock that jumps back
+//!   makes no wait longer than a request could hold a slot. Only differences count, so a monotonic clock works as well
+//!   if the state is not saved.
+//! - It does not notice credentials that become invalid, after they were accepted, while all replies are lost.
+//! - Version 5 has its own credentials and states no limit (spec 3 §5, §8). Where it is throttled, use another throttle.
+//! - If it is not saved each time that it is asked and answered, it forgets what was sent since. Then wait a minute
+//!   before going on.
 //!
-//! What a process should store is an [`AccountThrottle`]: it knows whose credentials a stop is about.
+//! A process should save an [`AccountThrottle`]: it remembers which credentials a stop belongs to.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -72,51 +73,53 @@ use state::{Flight, State};
 const NAME: &str = "throttle";
 const VERSION: u32 = 1;
 
-/// What an account may do.
+/// Limits of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ThrottleLimits {
-    /// Requests in any 60 seconds. Default: 100 (spec 1 §8).
+    /// Maximum number of requests in any 60 seconds. Default: 100 (spec 1 §8).
     pub per_minute: u32,
-    /// Requests in flight at the same time. Default: 5. It never permits more than failures are left.
+    /// Maximum number of requests in flight. Default: 5. The throttle never permits more than the number of failures
+    /// left.
     pub in_flight: u32,
-    /// Requests with invalid credentials that the service takes within a day without locking the address out. Default: 5
-    /// (spec 1 §5).
+    /// Maximum number of requests with invalid credentials within a day before the service locks the address out.
+    /// Default: 5 (spec 1 §5).
     pub failures: u32,
-    /// The longest time after which a request that seems lost may still be executed. Default: two minutes (assumption A142).
+    /// Maximum time after which a request that seems lost may still be executed. Default: two minutes (assumption
+    /// A142).
     pub longest_way: Duration,
 }
 
 impl ThrottleLimits {
-    /// Limits that hold nothing back, for a service without rate limit and lockout, such as the sandbox's account `main`. A credential
-    /// error stops the account all the same.
+    /// Returns limits that never delay a request, for a service without rate limit and lockout, such as the sandbox's
+    /// account `main`. A credential error still stops the account.
     #[must_use]
     pub const fn unlimited() -> Self {
         Self { per_minute: u32::MAX, in_flight: u32::MAX, failures: u32::MAX, longest_way: Duration::from_secs(120) }
     }
 
-    /// Requests in any 60 seconds.
+    /// Sets the maximum number of requests in any 60 seconds.
     #[must_use]
     pub const fn per_minute(mut self, per_minute: u32) -> Self {
         self.per_minute = per_minute;
         self
     }
 
-    /// Requests in flight at the same time.
+    /// Sets the maximum number of requests in flight.
     #[must_use]
     pub const fn in_flight(mut self, in_flight: u32) -> Self {
         self.in_flight = in_flight;
         self
     }
 
-    /// Requests with invalid credentials that the service takes within a day without locking the address out.
+    /// Sets the maximum number of requests with invalid credentials within a day.
     #[must_use]
     pub const fn failures(mut self, failures: u32) -> Self {
         self.failures = failures;
         self
     }
 
-    /// The longest time after which a request that seems lost may still be executed.
+    /// Sets the maximum time after which a request that seems lost may still be executed.
     #[must_use]
     pub const fn longest_way(mut self, longest_way: Duration) -> Self {
         self.longest_way = longest_way;
@@ -130,7 +133,7 @@ impl Default for ThrottleLimits {
     }
 }
 
-/// Keeps an account within its limits; see [the module](self).
+/// Keeps an account within its limits. [The module](self) lists what it promises.
 ///
 /// ```
 /// use pg_proto::machine::{Moment, throttle::{ThrottleLimits, Permit, Throttle}};
@@ -154,16 +157,16 @@ pub struct Throttle {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Permit {
-    /// Send it now, then say what became of it.
+    /// Send it now, then report the result.
     Go(Ticket),
-    /// Ask again at this time. When an earlier request is answered before, it may be worth asking then.
+    /// Ask again at this time. If an earlier request is answered sooner, it may be useful to ask then.
     WaitUntil(Moment),
-    /// Send nothing until the reason was looked at, then call [`Throttle::resume_sending`]. One that is
-    /// [unanswered](StopReason::Unanswered) passes when all of that is a day old.
+    /// Send nothing until the reason was checked, then call [`Throttle::resume_sending`]. An
+    /// [unanswered](StopReason::Unanswered) stop ends by itself when its requests are a day old.
     Stopped(StopReason),
 }
 
-/// A request that was permitted. A ticket that gets lost counts as a lost request after the longest way.
+/// A permitted request. A dropped ticket counts as a lost request after [`ThrottleLimits::longest_way`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "say what became of the request"]
 pub struct Ticket(u64);
@@ -175,41 +178,43 @@ pub struct Ticket(u64);
 pub enum StopReason {
     /// The service refused the credentials with this code, which is empty if it named none.
     Credentials(String),
-    /// So many requests were lost that, if the credentials are wrong, one more could lock the address out; and the service
-    /// has not accepted the credentials yet.
+    /// So many requests were lost that one more could lock the address out if the credentials are invalid. The service
+    /// has not accepted them yet.
     Unanswered,
 }
 
 impl Throttle {
-    /// A throttle that has seen nothing yet.
+    /// Creates a throttle for new credentials.
     #[must_use]
     pub fn new(limits: ThrottleLimits) -> Self {
         Self { state: State::new(limits), dialect: Arc::default() }
     }
 
-    /// Reads replies by this dialect, as [`Account::with_dialect`](crate::Account::with_dialect) does; by the documents alone without.
+    /// Reads replies by this dialect, as [`Account::with_dialect`](crate::Account::with_dialect) does. Default: by the
+    /// documents alone.
     #[must_use]
     pub fn with_dialect(self, dialect: impl Into<Arc<Dialect>>) -> Self {
         Self { dialect: dialect.into(), ..self }
     }
 
-    /// Goes on from what was stored. Requests that were in flight count as lost.
+    /// Resumes from a saved state. Requests that were in flight count as lost.
     ///
     /// # Errors
-    /// When that is no throttle's state.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of a throttle.
     pub fn resume(saved: &SavedState) -> Result<Self, ResumeError> {
         let mut state: State = saved.open(NAME, VERSION)?;
         state.lose_all();
         Ok(Self { state, dialect: Arc::default() })
     }
 
-    /// Everything that has to survive a crash. It holds no request and no credentials.
+    /// Returns the state that must survive a crash. It contains no request and no credentials.
     #[must_use]
     pub fn save(&self) -> SavedState {
         SavedState::of(NAME, VERSION, &self.state)
     }
 
-    /// Whether a request may be sent now.
+    /// Asks whether a request may be sent now.
     pub fn ask(&mut self, now: Moment) -> Permit {
         let state = &mut self.state;
         state.tidy(now);
@@ -225,14 +230,14 @@ impl Throttle {
         Permit::Go(Ticket(ticket))
     }
 
-    /// The request was answered.
+    /// Reports the reply to a request.
     pub fn answered(&mut self, ticket: Ticket, response: &http::Response<Bytes>, now: Moment) {
         let came_back = CameBack::of(response, &self.dialect);
         self.landed(&ticket, came_back, now);
     }
 
-    /// As [`answered`](Self::answered), for a reply that was read already, as by [`Account::reply`](crate::Account::reply): the body is not
-    /// parsed twice.
+    /// Reports a reply that was already read, for example by [`Account::reply`](crate::Account::reply): the body is not
+    /// parsed twice. Otherwise as [`answered`](Self::answered).
     pub fn answered_with<R>(&mut self, ticket: Ticket, reply: &Result<R, ReplyError>, now: Moment) {
         let came_back = CameBack::of_result(reply, &self.dialect);
         self.landed(&ticket, came_back, now);
@@ -244,26 +249,26 @@ impl Throttle {
         self.state.learn(came_back, ticket.0 >= self.state.renewed, now);
     }
 
-    /// The request may have arrived and has no reply.
+    /// Reports a request that may have arrived and has no reply.
     pub fn lost(&mut self, ticket: Ticket, now: Moment) {
-        // One that is told late was lost already.
+        // A ticket that is reported late was already counted as lost.
         if let Some(flight) = self.state.land(&ticket) {
             self.state.lose(Flight { sent: flight.sent.min(now), ..flight });
         }
     }
 
-    /// The request certainly never left: its slot and its place are free at once.
+    /// Reports a request that certainly never left: its slot and its place are free at once.
     pub fn unsent(&mut self, ticket: Ticket) {
         self.state.land(&ticket);
     }
 
-    /// Permits requests again: the credentials were corrected, or are known to be right. Failures of the last day still count.
+    /// Permits requests again, after the credentials were corrected or confirmed. Failures of the last day still count.
     pub fn resume_sending(&mut self, now: Moment) {
         self.state.tidy(now);
         self.state.renew();
     }
 
-    /// Why nothing is permitted, if that is so.
+    /// Returns why nothing is permitted, if the throttle is stopped.
     #[must_use]
     pub fn stopped(&self) -> Option<&StopReason> {
         self.state.stopped.as_ref()

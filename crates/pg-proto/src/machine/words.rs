@@ -1,4 +1,4 @@
-//! Outcomes in words: one word for logs, one line for people. What the service or a bank said is masked.
+//! Outcomes as text: one word for logs, one line for people. Texts of the service or a bank are masked.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -15,7 +15,7 @@ use super::{
 use crate::Refused;
 
 impl ChargeOutcome {
-    /// One word for it, for logs.
+    /// Returns one word for logs.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Display for ChargeOutcome {
 }
 
 impl ThreeDSecureOutcome {
-    /// One word for it, or two, for logs.
+    /// Returns one or two words for logs.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ impl Display for NotSentReason {
 }
 
 impl CheckoutOutcome {
-    /// One word for it, or two, for logs.
+    /// Returns one or two words for logs.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -133,7 +133,7 @@ impl Display for NotOpenedReason {
 }
 
 impl<T> RetryOutcome<T> {
-    /// One word for it, or two, for logs.
+    /// Returns one or two words for logs.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -145,7 +145,7 @@ impl<T> RetryOutcome<T> {
     }
 }
 
-/// One line; what was answered stays in the answer.
+/// One line. It does not show the content of an answer.
 impl<T> Display for RetryOutcome<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -157,7 +157,7 @@ impl<T> Display for RetryOutcome<T> {
 }
 
 impl Summary {
-    /// One word for how it ended, or two, for logs.
+    /// Returns one or two words for logs.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self.end {
@@ -170,7 +170,7 @@ impl Summary {
     }
 }
 
-/// How it ended, and how many card keys.
+/// Shows how it ended, and the numbers of card keys.
 impl Display for Summary {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let counts = self.progress;

@@ -1,13 +1,14 @@
-//! Whether time tells why a redirect was refused. Takes minutes and a machine of one's own, so it runs when it is asked for:
+//! Tests whether the response time reveals why a redirect was rejected. They take minutes and need an idle machine, so
+//! they run on request:
 //!
 //! ```console
 //! $ cargo test --release -p pg-proto --lib redirect::timing -- --ignored --nocapture
 //! ```
 //!
-//! What is measured is a quarter of a nanosecond, so all that precedes a sample is the same for both kinds of input. Each sample
-//! has a ciphertext of its own, since how long Base64 takes may depend a little on the ciphertext, which an attacker has anyway;
-//! with a few ciphertexts of each kind, that would be found instead. Both kinds are encrypted each time, and one of the two is
-//! chosen without a branch, so that caches and predictors have seen the same.
+//! The measured differences are a quarter of a nanosecond, so both kinds of input are prepared in the same way. Each
+//! sample has its own ciphertext, since the time of Base64 depends slightly on the ciphertext, which an attacker has
+//! anyway. With only a few ciphertexts of each kind, the test would find that difference. Both kinds are encrypted each
+//! time and one is chosen without a branch, so that caches and predictors are in the same state.
 
 use std::{
     hint::black_box,
@@ -28,10 +29,10 @@ use super::Redirect;
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 const IV: &str = "fedcba9876543210";
 const SAMPLES: usize = 1_000_000;
-/// Above it, two kinds of input can be told apart.
+/// Above this value, two kinds of input can be distinguished.
 const TOLD_APART: f64 = 4.5;
 
-/// Data of 0.6 KB as the service sends it, with a space for every byte of padding.
+/// Data of 0.6 KB as the service sends it, with enough spaces for all padding.
 fn document() -> Vec<u8> {
     let member = r#""collectField":"alphanumeric and symbols","cardNumber":"411111******1111","#;
     let mut text = format!("{{{}\"cardCV2\":\"\"}}", member.repeat(8)).into_bytes();
@@ -49,7 +50,7 @@ fn changed(change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     bytes
 }
 
-/// What can be wrong behind the right key, each with its name; the first is what the others are compared with.
+/// Everything that can be wrong although the key is right, each with its name. The others are compared with the first.
 fn refusals() -> Vec<(&'static str, Vec<u8>)> {
     let end = document().len();
     vec![
@@ -87,7 +88,7 @@ fn key() -> Aes256 {
     Aes256::new_from_slice(KEY.as_bytes()).expect("32 bytes")
 }
 
-/// A plaintext, and where it is encrypted.
+/// A plaintext, and the buffer that it is encrypted into.
 struct Sealed {
     plain: Vec<u8>,
     room: Vec<u8>,
@@ -98,7 +99,7 @@ impl Sealed {
         Self { plain: plain.to_vec(), room: plain.to_vec() }
     }
 
-    /// Writes digits into the first name, where no refusal has changed anything. In CBC they change all that follows.
+    /// Writes digits into the first name, where no rejected input was changed. In CBC this changes all later blocks.
     fn begin(&mut self, number: u32) {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         for (at, byte) in self.plain[2..10].iter_mut().enumerate() {
@@ -123,7 +124,7 @@ fn redirect(data: &str) -> Redirect {
     Redirect { form_id: String::new(), data: data.to_owned(), iv: IV.to_owned() }
 }
 
-/// A redirect that is opened, and how the next one is made.
+/// An opened redirect, and how the next one is made.
 struct Turns {
     redirect: Redirect,
     key: Aes256,
@@ -149,15 +150,15 @@ impl Turns {
     }
 }
 
-/// The largest t of two plaintexts under one way to open them.
+/// Returns the largest t of two plaintexts when opened by `open`.
 fn t(one: &[u8], other: &[u8], open: impl Fn(&Redirect) -> bool) -> f64 {
     let kinds = [one, other].map(|plain| (Sealed::new(plain), String::new()));
     let mut state = Turns { redirect: redirect(&encrypted(one)), key: key(), kinds, number: 0 };
     leak(SAMPLES, &mut state, Turns::take, |state| assert!(!open(black_box(&state.redirect)), "it is refused"))
 }
 
-/// The same for two that must not be distinguishable. What seems to be told apart is measured once more, with other ciphertexts: chance
-/// does not do that twice.
+/// The same for two that must not be distinguishable. A positive result is measured again with other ciphertexts, since
+/// chance does not repeat it.
 fn t_of_alike(name: &str, measure: impl Fn() -> f64) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..2 {
@@ -197,7 +198,7 @@ fn time_does_not_tell_why_a_redirect_was_not_opened() {
         t_of_alike(&format!("open: {name}"), || t(reference, plain, |redirect| redirect.open(&cipher).is_ok()))
     });
     let worst = told_apart.fold(0.0, f64::max);
-    // What is known to be told: right padding, a text, first and last sign right, and no JSON between.
+    // Known to be distinguishable: valid padding, UTF-8, first and last character, but no valid JSON.
     let late = changed(|bytes| bytes[bytes.len() / 2] = b'"');
     let remains = t(reference, &late, |redirect| redirect.open(&cipher).is_ok());
     println!("t = {remains:6.2}  what remains: JSON with a mistake in it");
@@ -219,7 +220,7 @@ fn time_does_not_tell_why_a_redirect_was_not_decrypted() {
     assert!(worst < TOLD_APART, "t = {worst}");
 }
 
-/// Without these the others would prove nothing: what stops at the first thing that is wrong is found out, in the same way.
+/// Checks that the measurement works: an implementation that stops at the first mistake is detected.
 #[test]
 #[ignore = "takes a minute and a quiet machine"]
 fn time_tells_what_stops_at_the_first_mistake() {
@@ -233,7 +234,7 @@ fn time_tells_what_stops_at_the_first_mistake() {
     let ((_, reference), (_, no_json)) = (&refusals[0], &refusals[6]);
     let found = t(reference, no_json, stops_early);
     println!("t = {found:6.2}  control: decrypt, then decode what was decrypted");
-    // The same work for both, and then a reading of some hundred bytes for the one whose padding is right.
+    // The same work for both, and then a reading of some hundred bytes for the one with valid padding.
     let looks_again = |redirect: &Redirect| {
         let opened = redirect.open(&cipher).is_ok();
         black_box(cipher.explain_locally(&redirect.data, &redirect.iv));
@@ -247,7 +248,7 @@ fn time_tells_what_stops_at_the_first_mistake() {
     assert!(least > TOLD_APART, "a control is not found: t = {least}");
 }
 
-/// Compares 16 bytes that differ in the first one, or in the last.
+/// Compares 16 bytes that differ in the first or in the last one.
 fn comparison() -> f64 {
     let right = [7_u8; 16];
     let prepare = |given: &mut [u8; 16], last: bool| {

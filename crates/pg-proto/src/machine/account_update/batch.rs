@@ -1,4 +1,4 @@
-//! One batch on its way.
+//! One batch and its phase.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::report::{BatchEnd, BatchResult, EndedBatch};
 use crate::{Refused, machine::Moment};
 
-/// The refusals with an unlisted code after which a batch ends.
+/// Number of refusals with an unlisted code after which a batch ends.
 const UNLISTED_REFUSALS: u32 = 2;
 
-/// A batch that is not over. Stored without its keys: the source has them between `first` and `end`.
+/// An unfinished batch. Its keys are not saved: they are in the source, from `first` to `end`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Batch {
     pub(super) number: u64,
@@ -22,7 +22,7 @@ pub(super) struct Batch {
     /// Whether a submission of it was ever doubtful.
     pub(super) doubted: bool,
     pub(super) submitted_again: u32,
-    /// How often it was refused with a code that the dialect does not list, as every request would be.
+    /// How often it was refused with a code that the dialect does not list and that every request may get.
     #[serde(default)]
     unlisted_refusals: u32,
     /// When it was first sent.
@@ -37,30 +37,30 @@ pub(super) struct Batch {
     pub(super) result: Option<Arc<BatchResult>>,
 }
 
-/// Where a batch is.
+/// The phase of a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
-    /// To be submitted.
+    /// Waits for submission.
     Ready,
-    /// On its way to the service.
+    /// The submission is in flight.
     Sending { since: Moment },
-    /// It is unknown whether the service has it.
+    /// It is unknown whether the service received it.
     Doubtful { since: Moment },
-    /// The service has it.
+    /// The service accepted it.
     Submitted { key: String, since: Moment },
-    /// It ended in another way than with its result.
+    /// It ended without a result.
     Ended { key: Option<String>, how: BatchEnd },
 }
 
-/// The looks for a result. They begin anew after a crash.
+/// Retrievals of a result. The counts start again after a crash.
 #[derive(Default)]
 pub(super) struct Polls {
     pub(super) next: Moment,
     pub(super) last: Moment,
     pub(super) made: u32,
-    /// Replies that said that the data can't be read.
+    /// Replies saying that the service cannot read the data.
     pub(super) spoiled: u32,
-    /// Looks without an answer after its time.
+    /// Retrievals without an answer after its time.
     pub(super) late: u32,
 }
 
@@ -85,7 +85,7 @@ impl Batch {
         }
     }
 
-    /// The service's key of it, while the service works on it or has finished it.
+    /// Returns the service's key of the batch while the service processes it or has finished it.
     pub(super) fn submitted(&self) -> Option<&str> {
         match &self.phase {
             Phase::Submitted { key, .. } => Some(key),
@@ -93,7 +93,7 @@ impl Batch {
         }
     }
 
-    /// A clock that was set back makes nothing longer.
+    /// Shortens times that a clock which was set back would make longer.
     pub(super) fn mind_the_clock(&mut self, now: Moment, longest_pause: Duration) {
         if let Phase::Doubtful { since } | Phase::Submitted { since, .. } = &mut self.phase {
             *since = (*since).min(now);
@@ -102,13 +102,13 @@ impl Batch {
         self.polls.next = self.polls.next.min(now.after(longest_pause));
     }
 
-    /// When it is to be looked for: once more when its time is over, since no process may have looked for long.
+    /// Returns when to retrieve it next: once more after its time, since no process may have retrieved it for long.
     pub(super) fn next_look(&self, over: Moment) -> Moment {
         if self.polls.last < over { self.polls.next.min(over) } else { self.polls.next }
     }
 
-    /// Whether a refusal that looks like one of every request concerns this batch alone: the code is unlisted, and the batch was
-    /// refused so before and tried again. A batch that is never accepted must not keep the others from their turn.
+    /// Whether a refusal that looks general concerns this batch alone: the code is unlisted, and an earlier attempt was
+    /// refused in the same way. A batch that is never accepted must not block the others.
     pub(super) fn is_refused_itself(&mut self, refused: &Refused) -> bool {
         self.unlisted_refusals += u32::from(!refused.is_known());
         self.unlisted_refusals >= UNLISTED_REFUSALS && !refused.is_known()
@@ -127,7 +127,7 @@ impl Batch {
         self.sorted_keys() == answered
     }
 
-    /// Its result, once `entries` were retrieved for it.
+    /// Ends it with the retrieved `entries` as its result.
     pub(super) fn finish(&mut self, entries: Vec<UpdatedCard>) {
         let sorted = self.sorted_keys();
         let mut answered = vec![false; sorted.len()];
@@ -146,7 +146,7 @@ impl Batch {
         self.result = Some(Arc::new(self.result_of(key, BatchEnd::Finished, entries, unanswered, strangers)));
     }
 
-    /// The result of a batch that ended without one.
+    /// Makes the result of a batch that ended without one.
     pub(super) fn conclude(&mut self) {
         if let (Phase::Ended { key, how }, None) = (&self.phase, &self.result) {
             let result = self.result_of(key.clone(), how.clone(), Vec::new(), self.keys.clone(), 0);

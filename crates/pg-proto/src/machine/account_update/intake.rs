@@ -1,4 +1,4 @@
-//! Reads the source: drops duplicates, gathers batches, and after a crash finds the keys of open batches again.
+//! Reads the source: drops duplicates, fills batches, and after a crash finds the keys of open batches again.
 
 use pg_model::CardKey;
 
@@ -8,15 +8,15 @@ use super::{
     key_set::{KeySet, Trail, print_of},
 };
 
-/// Longest card key that is taken. The documents give no limit; their examples have 36 characters.
+/// Maximum length of a card key. The documents give no limit; their examples have 36 characters.
 const LONGEST: usize = 255;
-/// Keys that are asked for at a time when a source is read again.
+/// Keys per demand when a source is read again.
 const AGAIN: u64 = 5_000;
 
-/// What was read. Not stored: after a crash the source is read again from its beginning.
+/// What was read. Not saved: after a crash the source is read again from its start.
 #[derive(Default)]
 pub(super) struct Intake {
-    /// Keys that were read in this process.
+    /// Keys that this process has read.
     position: u64,
     trail: Trail,
     seen: KeySet,
@@ -25,24 +25,24 @@ pub(super) struct Intake {
     duplicates: u64,
 }
 
-/// A source that is not the one that was read before.
+/// The source differs from the one that was read before.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SourceChanged;
 
 impl Intake {
-    /// From which place keys are needed, and how many at most, before anything else can be done.
+    /// Returns from where, and how many, keys are needed before anything else can be done.
     pub(super) fn replay(&self, state: &State) -> Option<(u64, usize)> {
         let needed = !state.open.is_empty() || !state.exhausted;
         let missing = state.taken.saturating_sub(self.position);
         (needed && missing > 0).then(|| (self.position, usize::try_from(missing.min(AGAIN)).unwrap_or(usize::MAX)))
     }
 
-    /// From which place keys are needed to fill a batch, and how many at most.
+    /// Returns from where, and how many, keys are needed to fill a batch.
     pub(super) fn wants(&self, batch_size: usize) -> (u64, usize) {
         (self.position, batch_size.saturating_sub(self.gathered()).max(1))
     }
 
-    /// Takes keys that begin at `from`; from another place they are not what was asked for.
+    /// Takes keys that start at `from`. Ignores keys from another place.
     pub(super) fn take(
         &mut self,
         state: &mut State,
@@ -78,7 +78,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Keys that wait for their batch to be full, and what was read beside them: read, duplicates, invalid.
+    /// Returns the keys that wait for a full batch, and the counts: read, duplicates, invalid.
     pub(super) fn waiting(&self, state: &State) -> (u64, u64, u64, u64) {
         let read = self.position.saturating_sub(state.taken);
         (self.keys.len() as u64, read, self.duplicates, self.invalid.len() as u64)
@@ -88,7 +88,7 @@ impl Intake {
         self.keys.len() + self.invalid.len()
     }
 
-    /// Makes a batch of what was gathered.
+    /// Makes a batch of the waiting keys.
     fn close(&mut self, state: &mut State) {
         let (_, read, duplicates, invalid) = self.waiting(state);
         state.counts.read += read;
@@ -104,7 +104,8 @@ impl Intake {
         (state.taken, state.trail) = (self.position, self.trail);
     }
 
-    /// A key that was read before the machine was stored: it belongs to the batch of its place, if that is still open.
+    /// Handles a key that was read before the machine was saved: it belongs to the batch of its place, if that is still
+    /// open.
     fn again(&mut self, state: &mut State, key: CardKey) {
         let place = self.position;
         let read = self.read(&key);

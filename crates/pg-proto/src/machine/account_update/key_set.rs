@@ -1,4 +1,4 @@
-//! Which card keys were seen, in a bounded number of bytes for each.
+//! A set of card keys with a bounded number of bytes per key.
 
 use std::{
     collections::HashSet,
@@ -7,10 +7,10 @@ use std::{
 
 use sha2::{Digest, Sha512};
 
-/// 128 bits of the SHA-512 of each card key: 17 bytes in a table that is between seven sixteenths and seven eighths
-/// full, so 19 to 39 bytes a key, half as much again for the moment in which the table grows.
+/// 128 bits of the SHA-512 of each card key. A hash takes 17 bytes in a table that is between seven sixteenths and
+/// seven eighths full: 19 to 39 bytes a key, and half as much again while the table grows.
 ///
-/// Two different keys that agree in 128 bits of their hash are not to be found, not even on purpose in 2⁶⁴ attempts.
+/// Finding two keys with the same 128 bits takes about 2⁶⁴ attempts.
 #[derive(Default)]
 pub(super) struct KeySet(HashSet<u128, BuildHasherDefault<Leading>>);
 
@@ -20,21 +20,21 @@ pub(super) fn print_of(text: &str) -> u128 {
     hash.iter().take(16).fold(0, |print, &byte| (print << 8) | u128::from(byte))
 }
 
-/// One number for a sequence of hashes in its order.
+/// A hash of a sequence of hashes, in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Trail(u64, u64);
 
 impl Trail {
     pub(super) fn and(self, print: u128) -> Self {
         let before = (u128::from(self.0) << 64) | u128::from(self.1);
-        // Any odd factor keeps all of what came before; this one is the multiplier of PCG 128.
+        // Any odd factor keeps all earlier information; this one is the multiplier of PCG 128.
         let after = before.wrapping_mul(0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645).wrapping_add(print).wrapping_add(1);
         Self((after >> 64) as u64, after as u64)
     }
 }
 
 impl KeySet {
-    /// Whether it was not there before.
+    /// Inserts a hash; returns whether it is new.
     pub(super) fn insert(&mut self, print: u128) -> bool {
         self.0.insert(print)
     }
@@ -44,7 +44,7 @@ impl KeySet {
     }
 }
 
-/// Hashes are spread already: their lower half is taken as it is.
+/// Uses the lower half of a hash as it is: hashes are evenly distributed.
 #[derive(Default)]
 struct Leading(u64);
 

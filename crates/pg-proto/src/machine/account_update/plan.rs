@@ -1,4 +1,4 @@
-//! What an account update is to do, and its bounds.
+//! Settings and bounds of an account update.
 
 use std::{fmt, time::Duration};
 
@@ -9,8 +9,8 @@ use crate::Misuse;
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// What an account update is to do, and its bounds. `new` has what suits the live service, where a batch takes about a day
-/// (spec 1 §6).
+/// Settings and bounds of an account update. The defaults of [`new`](Self::new) fit the live service, where a batch
+/// takes about a day (spec 1 §6).
 #[derive(Clone)]
 pub struct UpdatePlan {
     pub(super) updater_key: Secret,
@@ -25,18 +25,18 @@ pub struct UpdatePlan {
     pub(super) attempts: u32,
 }
 
-/// What becomes of a batch that the service may or may not have taken.
+/// What happens to a batch if it is unknown whether the service accepted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DoubtfulPolicy {
-    /// It ends as doubtful and names its card keys.
+    /// The batch ends as doubtful, and its result lists its card keys.
     Report,
-    /// It is submitted again, up to three times, and its result says so. The service may then have it twice, and make two
-    /// new card keys for a card.
+    /// The batch is submitted again, up to three times, and its result says so. The service may then have it twice, and
+    /// create two new card keys for a card.
     SubmitAgain,
 }
 
 impl UpdatePlan {
-    /// Batches of 5,000, at most 20 of them at the service at once.
+    /// Uses batches of 5,000 keys, with at most 20 at the service at once.
     pub fn new(updater_key: impl Into<Secret>) -> Self {
         Self {
             updater_key: updater_key.into(),
@@ -52,37 +52,39 @@ impl UpdatePlan {
         }
     }
 
-    /// Where the service tells that a batch has finished. Without it nothing can settle a doubtful batch.
+    /// Sets the address that the service calls when a batch has finished. Without it, a doubtful batch cannot be
+    /// resolved.
     #[must_use]
     pub fn callback_url(mut self, url: impl Into<Url>) -> Self {
         self.callback_url = Some(url.into());
         self
     }
 
-    /// Card keys of one batch: 1 to 5,000 (spec 1 §4.8).
+    /// Sets the number of card keys per batch: 1 to 5,000 (spec 1 §4.8).
     #[must_use]
     pub fn batch_size(mut self, keys: usize) -> Self {
         self.batch_size = keys.clamp(1, MAX_CARD_KEYS);
         self
     }
 
-    /// Batches that are not over at once, at least 1. Their card keys are in memory, some 300 KB for a batch of 5,000.
+    /// Sets the maximum number of open batches, at least 1. Their card keys are in memory: about 300 KB for a batch of
+    /// 5,000.
     #[must_use]
     pub fn outstanding(mut self, batches: usize) -> Self {
         self.outstanding = batches.max(1);
         self
     }
 
-    /// What becomes of a doubtful batch when no callback has settled it within that time. Without a callback address
-    /// the time is not waited for.
+    /// Sets what happens to a doubtful batch if no callback resolves it within `after`. Without a callback address, the
+    /// machine does not wait.
     #[must_use]
     pub fn doubtful(mut self, then: DoubtfulPolicy, after: Duration) -> Self {
         (self.doubtful, self.doubt) = (then, after);
         self
     }
 
-    /// When a batch is looked for first after it was submitted, and the longest pause between two looks. Pauses begin
-    /// with a quarter of the first time and double.
+    /// Sets when a submitted batch is first retrieved, and the longest pause between two retrievals. Pauses start with
+    /// a quarter of the first time and double.
     #[must_use]
     pub fn polls(mut self, first: Duration, longest_pause: Duration) -> Self {
         (self.first_poll, self.longest_pause) =
@@ -90,16 +92,16 @@ impl UpdatePlan {
         self
     }
 
-    /// How long a submitted batch may take. After that it is looked for once more, and ends as overdue if it is still
-    /// pending.
+    /// Sets how long a submitted batch may take. After that it is retrieved once more, and ends as overdue if it is
+    /// still pending.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// How often in a row the service may be out of reach before everything stops. Pauses between attempts grow from a
-    /// second to a minute.
+    /// Sets how many requests in a row may fail to reach the service before everything stops. Pauses between attempts
+    /// grow from a second to a minute.
     #[must_use]
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
@@ -112,12 +114,12 @@ impl UpdatePlan {
         request
     }
 
-    /// The rules that every batch's request would break.
+    /// Checks the rules that the request of every batch would break.
     pub(super) fn check(&self) -> Result<(), Misuse> {
         self.request(vec![CardKey::from("any")]).check().into_result().map_err(Misuse::Invalid)
     }
 
-    /// How long a doubtful batch is waited for.
+    /// Returns how long to wait for a callback about a doubtful batch.
     pub(super) fn doubt(&self) -> Duration {
         if self.callback_url.is_some() { self.doubt } else { Duration::ZERO }
     }

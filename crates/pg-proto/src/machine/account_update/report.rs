@@ -1,12 +1,12 @@
-//! What an account update tells: how far it is, what became of a batch, and how it ended.
+//! Results of an account update: its progress, each batch, and the summary.
 
 use pg_model::{BatchKey, CardKey, UpdatedCard};
 use serde::{Deserialize, Serialize};
 
 use crate::Refused;
 
-/// How far an account update is. All but `open_batches` and `doubtful_batches` counts card keys; a key is counted as over once the result of
-/// its batch was taken.
+/// Progress of an account update. All fields count card keys, except `open_batches` and `doubtful_batches`. A key
+/// counts as finished once the owner has taken the result of its batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Progress {
@@ -14,11 +14,11 @@ pub struct Progress {
     pub read: u64,
     /// Of these, keys that had been read before.
     pub duplicates: u64,
-    /// Of these, texts that are no card keys: empty, longer than 255 bytes, or with a comma or a control character.
+    /// Of these, invalid card keys: empty, longer than 255 bytes, or with a comma or a control character.
     pub invalid: u64,
-    /// Keys in batches that the service has taken.
+    /// Keys in batches that the service accepted.
     pub submitted: u64,
-    /// Keys in batches that are not over: gathered, at the service, in doubt, or not taken by the owner yet.
+    /// Keys in unfinished batches: waiting, at the service, doubtful, or not yet taken by the owner.
     pub pending: u64,
     /// Keys that the service answered for.
     pub finished: u64,
@@ -28,48 +28,48 @@ pub struct Progress {
     pub unanswered: u64,
     /// Keys of batches that the service refused.
     pub refused: u64,
-    /// Keys of batches that the service may or may not have taken.
+    /// Keys of batches that the service may or may not have accepted.
     pub doubtful: u64,
-    /// Keys of batches that the service took, and whose result could not be had.
+    /// Keys of batches that the service accepted but whose result could not be retrieved.
     pub failed: u64,
-    /// Batches that are not over.
+    /// Unfinished batches.
     pub open_batches: usize,
-    /// Of these, batches that the service may or may not have taken, and which only a callback can settle.
+    /// Of these, batches that the service may or may not have accepted. Only a callback can resolve them.
     #[serde(default)]
     pub doubtful_batches: usize,
     /// Whether the source was read to its end.
     pub source_ended: bool,
 }
 
-/// What became of a batch. It is offered until it was taken, and after a crash perhaps once more: a repeat has the same
-/// `number`.
+/// The result of a batch. It is offered until the owner has taken it. After a crash it may be offered again, with the
+/// same `number`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BatchResult {
-    /// Which batch, from 0.
+    /// The number of the batch, from 0.
     pub number: u64,
     /// The place of its first key in the source, from 0.
     pub first: u64,
-    /// The place after that of its last key.
+    /// The place after its last key.
     pub end: u64,
-    /// The service's key of it, if it is known.
+    /// The service's key of the batch, if it is known.
     pub batch_key: Option<BatchKey>,
     /// How it ended.
     pub how: BatchEnd,
-    /// How often it was submitted again after doubts: the service may have it that many times more.
+    /// How often it was submitted again after doubts. The service may have that many more copies of it.
     pub submitted_again: u32,
-    /// What the service answered, each with the old card key, the response code and, if there is one, the new card.
+    /// The answers of the service: the old card key, the response code and, if there is one, the new card.
     pub entries: Vec<UpdatedCard>,
-    /// Keys of this batch that it did not answer for: all of them when the batch did not finish.
+    /// Keys of this batch without an answer: all of them if the batch did not finish.
     pub unanswered: Vec<CardKey>,
-    /// Texts in this stretch of the source that are no card keys, and were not sent.
+    /// Texts in this part of the source that are invalid card keys. They were not sent.
     pub invalid: Vec<CardKey>,
-    /// Entries that were left out because they answer for no key of this batch, or for one twice.
+    /// Entries that were left out: they answer for a key that is not in this batch, or for a key twice.
     pub strangers: usize,
 }
 
 impl BatchResult {
-    /// A result without a key that ended so, for tests.
+    /// Creates a result without keys, for tests.
     #[must_use]
     pub const fn new(number: u64, how: BatchEnd) -> Self {
         Self {
@@ -93,35 +93,35 @@ impl BatchResult {
 pub enum BatchEnd {
     /// Its result was retrieved.
     Finished,
-    /// The service refused it, with that code; nothing of it is processed. A single unknown card key suffices.
+    /// The service refused it with this code and processes nothing of it. One unknown card key is enough.
     Refused {
         /// The error code.
         code: String,
-        /// What the service said.
+        /// The message of the service.
         message: String,
     },
-    /// It is unknown whether the service took it.
+    /// It is unknown whether the service accepted it.
     Doubtful,
-    /// The service took it and refuses the result: 183, or 181 again and again.
+    /// The service accepted it and refuses to return the result: 183, or 181 repeatedly.
     Failed {
         /// The error code.
         code: String,
     },
-    /// The service took it and had no result when the patience was over; it was asked once more then.
+    /// The service accepted it but had no result when the time was over, not even on a last retrieval.
     Overdue,
 }
 
-/// A batch that ended and did not finish.
+/// A batch that ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EndedBatch {
-    /// Which batch, from 0.
+    /// The number of the batch, from 0.
     pub number: u64,
     /// The place of its first key in the source, from 0.
     pub first: u64,
-    /// The place after that of its last key.
+    /// The place after its last key.
     pub end: u64,
-    /// Its card keys.
+    /// Number of its card keys.
     pub length: usize,
     /// How it ended.
     pub how: BatchEnd,
@@ -131,27 +131,27 @@ pub struct EndedBatch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Whether it came to its end.
+    /// Whether it was completed.
     pub end: UpdateEnd,
-    /// All counts.
+    /// The counts.
     pub progress: Progress,
-    /// The batches that did not finish. Their keys went out with their results.
+    /// The batches that did not finish. Their keys are in their results.
     pub unfinished: Vec<EndedBatch>,
 }
 
-/// Whether an account update came to its end.
+/// Whether an account update was completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UpdateEnd {
-    /// Every key was read, and the result of every batch was taken.
+    /// Every key was read, and the owner took the result of every batch.
     Complete,
-    /// The service refuses everything: wrong credentials (102, 105, 123), no permission (106), a wrong updater key (180)
-    /// or callback address (184). Store the machine once more; it can go on when that was mended.
+    /// The service refuses everything: invalid credentials (102, 105, 123), no permission (106), an invalid updater key
+    /// (180) or callback address (184). Save the machine once more; resume it after correcting the cause.
     Refused(Refused),
-    /// Nothing may be sent at the moment. Store the machine once more; it can go on later.
+    /// The driver holds requests back at present. Save the machine once more; resume it later.
     HeldBack,
-    /// The service was out of reach too often in a row. Store the machine once more; it can go on later.
+    /// The service was out of reach too often in a row. Save the machine once more; resume it later.
     Unreachable,
-    /// The source does not begin with the keys that were read before the machine was stored. Nothing was sent.
+    /// The start of the source differs from the keys that were read before the machine was saved. Nothing was sent.
     SourceChanged,
 }

@@ -1,4 +1,4 @@
-//! Retrieves results, and finds out what hints are worth (spec 1 §4.9, §6).
+//! Retrieves results, and checks hints (spec 1 §4.9, §6).
 
 use std::time::Duration;
 
@@ -20,18 +20,18 @@ use crate::{
     },
 };
 
-/// Hints bring a batch forward, but not to less than this after the last look.
+/// Minimum time between two retrievals of a batch, however many hints arrive.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
-/// Batch keys of unknown origin that are remembered while a batch is in doubt.
+/// Maximum number of unknown batch keys that are remembered while a batch is doubtful.
 const CANDIDATES: usize = 16;
-/// How often one of them is looked at.
+/// Maximum number of retrievals for one of them.
 const LOOKS: u32 = 8;
-/// How often a result may be unreadable for the service itself.
+/// How often the service may be unable to read a result.
 const SPOILED: u32 = 5;
-/// How far the service's clock may be behind ours.
+/// Maximum difference between the service's clock and ours.
 const CLOCKS_APART: Duration = Duration::from_secs(60 * 60);
 
-/// A batch key from a callback that may be that of a doubtful batch. Stored, since the service calls back once.
+/// A batch key from a callback that may belong to a doubtful batch. Saved, since the service calls back once.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Candidate {
     key: String,
@@ -47,7 +47,7 @@ impl Candidate {
 }
 
 impl AccountUpdate {
-    /// A callback came in. Nothing of it is believed but that its batch key may be worth a look.
+    /// Handles a callback. It is not trusted: only its batch key is used, as a candidate to retrieve.
     pub(super) fn hinted(&mut self, hint: &UpdaterHint, now: Moment) {
         let key = hint.claimed().batch_key.as_str();
         if let Some(batch) = self.state.open.iter_mut().find(|batch| batch.submitted() == Some(key)) {
@@ -58,7 +58,7 @@ impl AccountUpdate {
         let known =
             self.state.candidates.iter().any(|candidate| candidate.key == key) || self.over.contains(print_of(key));
         let right = key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        // One whose time is over is not kept from its end by hints that go on and on.
+        // Hints must not keep a candidate alive after its time.
         let doubt = self.plan.doubt();
         let over = |batch: &Batch| matches!(batch.phase, Phase::Doubtful { since } if since.after(doubt) <= now);
         let wanted = self.state.open.iter().any(|batch| in_doubt(batch) && !over(batch));
@@ -67,7 +67,7 @@ impl AccountUpdate {
         }
     }
 
-    /// The request for a result that is due.
+    /// Returns the request for a result that is due.
     pub(super) fn retrieve_due(&mut self, now: Moment) -> Option<http::Request<Bytes>> {
         let due = |batch: &&mut Batch| batch.submitted().is_some() && batch.polls.next <= now;
         let batch = self.state.open.iter_mut().filter(due).min_by_key(|batch| batch.polls.next)?;
@@ -77,7 +77,7 @@ impl AccountUpdate {
         Some(request)
     }
 
-    /// The request that finds out about a batch key of unknown origin.
+    /// Returns the request that checks an unknown batch key.
     pub(super) fn probe_due(&mut self, now: Moment) -> Option<http::Request<Bytes>> {
         let candidate = self.state.candidates.iter_mut().find(|candidate| candidate.next <= now)?;
         let request = self.account.request_unchecked(&RetrieveAccountUpdater::new(candidate.key.as_str())).ok()?;
@@ -90,7 +90,7 @@ impl AccountUpdate {
         sort_reply::<RetrieveAccountUpdater>(&self.account, reply).without_done()
     }
 
-    /// What a look for a result brought.
+    /// Handles the retrieval of a result.
     pub(super) fn retrieved(
         &mut self,
         number: u64,
@@ -142,7 +142,7 @@ impl AccountUpdate {
         }
     }
 
-    /// What a look at a batch key of unknown origin brought.
+    /// Handles the retrieval of an unknown batch key.
     pub(super) fn probed(&mut self, key: &str, heard: ExchangeResult<AccountUpdaterBatch>, now: Moment, random: u64) {
         match heard {
             ExchangeResult::Answer(answer) => {
@@ -173,7 +173,7 @@ impl AccountUpdate {
         }
     }
 
-    /// Takes a batch for the doubtful one whose keys it answers for, if it is not from before.
+    /// Matches an answer to the doubtful batch with exactly these keys, unless the service created it earlier.
     fn settle(&mut self, answer: AccountUpdaterBatch, now: Moment) {
         let Some(made) = calendar::moment(&answer.created_on) else { return };
         let fits = |batch: &&mut Batch| in_doubt(batch) && batch.is_answered_by(&answer.card_key_details);
@@ -203,7 +203,7 @@ impl AccountUpdate {
     }
 }
 
-/// Whether the service may hold a copy of a batch whose key is unknown.
+/// Whether the service may have a copy of a batch whose key is unknown.
 fn in_doubt(batch: &Batch) -> bool {
     batch.doubted && batch.result.is_none() && !matches!(batch.phase, Phase::Ended { .. })
 }

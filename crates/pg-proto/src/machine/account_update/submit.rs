@@ -17,13 +17,13 @@ use crate::{
 };
 
 impl AccountUpdate {
-    /// The request for the first batch that is ready.
+    /// Returns the request for the first batch that is ready.
     pub(super) fn submit_next(&mut self, now: Moment) -> Option<http::Request<Bytes>> {
         let batch = self.state.open.iter_mut().find(|batch| batch.phase == Phase::Ready)?;
         let submission = self.plan.request(std::mem::take(&mut batch.keys));
         let request = self.account.request_unchecked(&submission);
         batch.keys = submission.card_keys;
-        // Version 3 needs no further credentials, so there is nothing that could be missing.
+        // Version 3 needs no further credentials, so none can be missing.
         let request = request.ok()?;
         if batch.asked_first == Moment::default() {
             batch.asked_first = now;
@@ -37,7 +37,7 @@ impl AccountUpdate {
         sort_reply::<RequestAccountUpdater>(&self.account, reply).without_done()
     }
 
-    /// What became of a submission.
+    /// Handles the result of a submission.
     pub(super) fn submitted(&mut self, number: u64, heard: ExchangeResult<BatchRequested>, now: Moment, random: u64) {
         let first_poll = now.after(self.plan.first_poll);
         let Some(batch) = self.batch(number) else { return };
@@ -88,14 +88,14 @@ fn accept(batch: &mut Batch, answer: &BatchRequested, since: Moment, now: Moment
     if answer.result == ResultCode::ERROR {
         batch.end_as(BatchEnd::Refused { code: ResultCode::ERROR.to_string(), message: String::new() });
     } else if answer.batch_key.is_empty() {
-        // It was taken, by all appearances, and can't be fetched.
+        // The service seems to have accepted it, but it cannot be retrieved.
         (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
     } else {
         batch.phase = Phase::Submitted { key: answer.batch_key.to_string(), since: now };
     }
 }
 
-/// Refusals that every batch would meet: a wrong updater key or callback address.
+/// Whether every batch would get this refusal: an invalid updater key or callback address.
 fn concerns_all(code: &ErrorCode) -> bool {
     [ErrorCode::INVALID_ACCOUNT_UPDATER_KEY, ErrorCode::INVALID_CALLBACK_URL].contains(code)
 }

@@ -1,4 +1,4 @@
-//! What becomes of batches as time passes, and until when there is nothing to do.
+//! What happens to batches as time passes, and how long to wait.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::{
 };
 use crate::machine::{Backoff, Moment};
 
-/// Pauses after requests that brought nothing.
+/// Pauses after requests without a result.
 pub(super) const TROUBLE: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
-/// How often a batch is submitted again after doubts.
+/// Maximum number of submissions again after doubts.
 const AGAIN_AT_MOST: u32 = 3;
 
 impl AccountUpdate {
-    /// Ends doubts that are over, brings last looks forward, and makes results of what ended.
+    /// Ends doubts whose time is over, schedules last retrievals, and makes results of ended batches.
     pub(super) fn let_time_pass(&mut self, now: Moment) {
         let (doubt, patience) = (self.plan.doubt(), self.plan.patience);
         let longest_look = self.plan.first_poll.max(self.plan.longest_pause);
@@ -42,24 +42,25 @@ impl AccountUpdate {
         }
     }
 
-    /// Whether what a callback has told of may settle a doubt. It is looked at once, even where no callback address was given.
+    /// Whether a key from a callback may resolve a doubt. It is retrieved once, even without a callback address in the
+    /// plan.
     fn has_hope(&self) -> bool {
         let waits = !self.plan.doubt().is_zero();
         self.state.candidates.iter().any(|candidate| waits || !candidate.was_looked_at())
     }
 
-    /// When there is something to do again, nothing being due now.
+    /// Returns when to act next if nothing is due now.
     pub(super) fn next_moment(&mut self, now: Moment) -> Moment {
         let doubt = self.plan.doubt();
         let hold = self.state.troubles.held(now).unwrap_or_default();
         let hope = self.has_hope();
         let of_batch = |batch: &Batch| match batch.phase {
             Phase::Ready => hold,
-            // Its candidates are what is waited for.
+            // The batch waits for its candidates.
             Phase::Doubtful { .. } if hope => Moment::from_millis(u64::MAX),
             Phase::Doubtful { since } => since.after(doubt),
             Phase::Submitted { .. } => batch.polls.next.max(hold),
-            // Neither is ever waited for: one awaits its reply, the other is offered until it was taken.
+            // Neither needs a timer: one waits for its reply, the other for its owner.
             Phase::Sending { .. } | Phase::Ended { .. } => hold,
         };
         let batches = self.state.open.iter().map(of_batch);

@@ -1,4 +1,4 @@
-//! How far a charge goes before it ends.
+//! Bounds of a charge.
 
 use std::time::Duration;
 
@@ -6,47 +6,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Backoff;
 
-/// How far a charge goes before it ends. Zero means zero: with no attempts nothing is sent, with no lookups nothing is
-/// looked up.
+/// Bounds of a charge: attempts, lookups and time. Zero attempts send nothing, and zero lookups look nothing up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ChargeBounds {
-    /// How often the payment itself is sent at most, the first time included, over all resumptions. Default: 3.
+    /// Maximum number of times that the payment is sent, counting the first, over all resumptions. Default: 3.
     pub attempts: u32,
-    /// How often it is looked up at most, anew after each resumption. Default: 8.
+    /// Maximum number of lookups. Resuming starts a new count. Default: 8.
     pub lookups: u32,
-    /// After this time, counted from its begin, it neither pays nor waits any more; one last lookup may follow. Default:
-    /// 10 minutes, which leaves room for the longest wait that the service asks for (5 minutes, spec 1 §5). Without
-    /// such a wait the default pauses come to two or three minutes. A request that its driver holds back for the throttle
-    /// may leave later: a drive that is dropped before that sends nothing.
+    /// Time limit, counted from the start. After it, the charge neither pays nor waits; it may make one last lookup.
+    /// Default: 10 minutes, which covers the longest wait that the service asks for (5 minutes, spec 1 §5). Without
+    /// such a wait, the default pauses add up to two or three minutes. A request that the driver delays for the
+    /// throttle may leave later. Dropping the drive before that sends nothing.
     pub within: Duration,
     /// The pauses before lookups and further attempts. Default: one second, doubling up to 30.
     pub pauses: Backoff,
 }
 
 impl ChargeBounds {
-    /// How often the payment itself is sent at most, the first time included, over all resumptions.
+    /// Sets how often the payment is sent at most, counting the first time, over all resumptions.
     #[must_use]
     pub const fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
         self
     }
 
-    /// How often it is looked up at most, anew after each resumption.
+    /// Sets the maximum number of lookups. Resuming starts a new count.
     #[must_use]
     pub const fn lookups(mut self, lookups: u32) -> Self {
         self.lookups = lookups;
         self
     }
 
-    /// After this time, counted from its begin, it neither pays nor waits any more; one last lookup may follow.
+    /// Sets the time limit, counted from the start. One last lookup may follow it.
     #[must_use]
     pub const fn within(mut self, within: Duration) -> Self {
         self.within = within;
         self
     }
 
-    /// The pauses before lookups and further attempts.
+    /// Sets the pauses before lookups and further attempts.
     #[must_use]
     pub const fn pauses(mut self, pauses: Backoff) -> Self {
         self.pauses = pauses;

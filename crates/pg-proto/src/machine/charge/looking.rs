@@ -1,4 +1,4 @@
-//! The lookup is being sent: what it finds, and what it means when it finds nothing.
+//! Handles the reply to a lookup: a payment that it finds, or an empty result.
 
 use pg_model::{ApiRequest, Outcome, Transaction};
 
@@ -12,7 +12,7 @@ use crate::machine::{
 };
 
 impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
-    /// What came of the lookup.
+    /// Handles the result of a lookup.
     pub(super) fn looked_up(&mut self, event: Event) -> Transition {
         match self.state.expected.looked_up(&self.account, event) {
             Finding::Approved(transaction) => Transition::Done(ChargeOutcome::Approved(transaction)),
@@ -31,7 +31,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         }
     }
 
-    /// There is a payment whose status does not settle it: only lookups can.
+    /// Waits for a final status of a payment that exists: only lookups can tell it.
     pub(super) fn wait_for_a_status(&mut self) {
         self.state.expose(Exposure::Open);
         self.state.aim = Aim::Settle(UsedUp::UnknownStatus);
@@ -44,7 +44,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             Aim::Refuse { refusal, proves: true } if nothing.proves => {
                 Transition::Done(ChargeOutcome::Refused(refusal.refused(dialect)))
             }
-            // No later lookup would prove more.
+            // A later lookup would prove no more.
             Aim::Refuse { refusal, proves } if !proves || !dialect.lookup.immediate => {
                 Transition::Unknown(UnknownReason::Refused(refusal.refused(dialect)))
             }

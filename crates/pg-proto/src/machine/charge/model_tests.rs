@@ -1,6 +1,7 @@
-//! Every run of a charge against every service that a short story can tell: what the network does to a request and its
-//! reply, when copies of earlier requests are executed, what state the service is in, and where the client crashes. At each
-//! end the claim is held against the ledger, and against whatever copies may still do to it.
+//! Explores every run of a charge against every service that fits in a short sequence of events. The events are: what
+//! the network does to a request and its reply, when copies of earlier requests are executed, the state of the service,
+//! and where the client crashes. Each outcome is compared with the ledger, and with what remaining copies can still do
+//! to it.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -23,56 +24,56 @@ enum Ledger {
     Free,
     Approved,
     Declined,
-    /// A status that no table knows.
+    /// A status that is in no table.
     Odd,
-    /// Used up by a request to which the bank did not answer.
+    /// Used up by a request that the bank did not answer.
     Silent,
-    /// Used up by a request that was refused.
+    /// Used up by a refused request.
     Spent,
 }
 
-/// Why the service refuses a payment before it looks at the reference.
+/// Why the service refuses a payment before it checks the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Mood {
     Takes,
-    /// 108 from the beginning, of the request that it was begun with.
+    /// 108 from the start, for the request that the charge was created with.
     FirstWrong,
-    /// 108 from the beginning, of another request that it was resumed with.
+    /// 108 from the start, for another request that it was resumed with.
     OtherWrong,
-    /// 136: it stays.
+    /// 136: permanent.
     Expired,
-    /// 942: it passes.
+    /// 942: temporary.
     Disabled,
-    /// 936: it passes.
+    /// 936: temporary.
     Throttled,
-    /// 102: for the lookup as well.
+    /// 102: also for the lookup.
     Locked,
 }
 
-/// The service, and the copies that are about.
+/// The service, and the copies that may still be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct World {
     ledger: Ledger,
     mood: Mood,
-    /// A request that is refused uses the reference up, and a used one is looked for first (spec 2 §4.3, as strict as it can
-    /// be read).
+    /// A refused request uses the reference up, and the service checks for a used reference first (the strictest
+    /// reading of spec 2 §4.3).
     strict: bool,
-    /// A request of the first run has left; of a run that was resumed.
+    /// A request of the first run has left, or of a resumed run.
     copies: bool,
     later_copies: bool,
-    /// The charge was resumed with another request than it was begun with.
+    /// The charge was resumed with another request than it was created with.
     other_request: bool,
-    /// The fate of a request is not known to the client.
+    /// The client does not know the result of a request.
     open: bool,
-    /// Something happened that Refused does not vouch for: a reason that may pass has passed.
+    /// Something happened that Refused does not cover: a temporary reason has ended.
     passed: bool,
-    /// The credentials were right before they were wrong.
+    /// The credentials were valid before they were invalid.
     locked_late: bool,
     crashes: u8,
 }
 
 impl World {
-    /// The code that a copy is answered with if it is executed now.
+    /// Returns the code of the reply if a copy is executed now.
     fn execute(&mut self, verdict: Ledger, first: bool) -> &'static str {
         let used = self.ledger != Ledger::Free;
         let refusal = match self.mood {
@@ -101,13 +102,13 @@ impl World {
         }
     }
 
-    /// Whether a copy can still charge, some day.
+    /// Whether a copy can still charge at any later time.
     fn may_still_charge(&self) -> bool {
         let by = |first: bool| match self.mood {
             Mood::Expired => false,
             Mood::FirstWrong => !first,
             Mood::OtherWrong => first,
-            // What passes is vouched for only as long as it lasts.
+            // A temporary reason is covered only while it lasts.
             Mood::Disabled | Mood::Locked => false,
             Mood::Takes | Mood::Throttled => true,
         };
@@ -116,7 +117,7 @@ impl World {
         self.ledger == Ledger::Free && (first || later)
     }
 
-    /// What may happen between two requests: a copy is executed, or the state of the service changes.
+    /// Everything that may happen between two requests: a copy is executed, or the state of the service changes.
     fn drifts(self) -> Vec<Self> {
         let mut drifts = vec![self];
         for mood in [Mood::Expired, Mood::Disabled, Mood::Throttled] {
@@ -202,7 +203,7 @@ fn copy(charge: &Charge<AuthCardKey>) -> Charge<AuthCardKey> {
 }
 
 struct Explorer {
-    /// What was seen: a request leaves in this state of the machine and the world.
+    /// Visited combinations: a request leaves in this state of the machine and the world.
     known: HashSet<(String, World, bool, (bool, u32))>,
     ends: BTreeSet<&'static str>,
 }
@@ -227,7 +228,7 @@ impl Explorer {
         }
     }
 
-    /// Everything that may become of a request that leaves now.
+    /// Explores everything that may happen to a request that leaves now.
     fn send(&mut self, charge: &Charge<AuthCardKey>, world: World, paying: bool, now: Moment, depth: usize) {
         let failed = |failure| Event::Failed(failure);
         self.go(copy(charge), world, failed(Failure::NotSent), now, depth + 1);
@@ -241,7 +242,7 @@ impl Explorer {
         };
         for world in world.drifts() {
             if paying {
-                // It never arrives, or later, or has been executed above and its reply is lost.
+                // It never arrives, or arrives later, or was executed above and its reply is lost.
                 let lost = World { open: true, ..world };
                 self.go(copy(charge), lost, failed(Failure::MaybeSent), now, depth + 1);
                 self.crash(charge, lost, now, depth);
@@ -262,7 +263,7 @@ impl Explorer {
         }
     }
 
-    /// The client crashes after it stored the machine, before or after the request left.
+    /// Crashes the client after it saved the machine, before or after the request left.
     fn crash(&mut self, charge: &Charge<AuthCardKey>, mut world: World, now: Moment, depth: usize) {
         if world.crashes > 0 {
             return;
@@ -327,6 +328,6 @@ fn no_claim_contradicts_the_ledger_or_any_future_of_it() {
         explorer.go(charge, world, Event::Begin, Moment::from_millis(1_000), 0);
     }
     assert_eq!(Vec::from_iter(explorer.ends), ["Approved", "Declined", "NotSent", "Refused", "Unknown"]);
-    // Far from nothing: the story has not ended early.
+    // The exploration did not end early.
     assert!(explorer.known.len() > 10_000, "{}", explorer.known.len());
 }

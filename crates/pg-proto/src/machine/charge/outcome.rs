@@ -1,4 +1,4 @@
-//! How a charge ends.
+//! Outcomes of a charge.
 
 use pg_model::Transaction;
 
@@ -7,28 +7,32 @@ use crate::{
     machine::{Reconcile, UnknownReason},
 };
 
-/// How a charge ended.
+/// The outcome of a charge.
+///
+/// `Display` is one line that says what to do next; [`label`](Self::label) is one word for logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum ChargeOutcome {
-    /// Paid, or reserved: once.
+    /// Paid or reserved, once.
     Approved(Transaction),
-    /// The bank said no. Nothing was charged, and the reference is used up.
+    /// The bank declined the payment. Nothing was charged, and the reference is used up.
     Declined(Transaction),
-    /// The service refused it and nothing was charged. [`Refused::scope`] says how long that holds: for a reason that
-    /// may pass, until it has passed and only if something on the way sends the request a second time.
+    /// The service refused the payment, and nothing was charged. [`Refused::scope`] says how long that holds. If the
+    /// reason is temporary, it holds until the reason ends; after that, only a request that the network sends a second
+    /// time can charge.
     ///
-    /// Where [`Refused::spends_reference`] is true, the reference is used up: a corrected payment takes a new one. That is
-    /// safe here, since nothing was and nothing will be charged under the old one; it is not after [`Unknown`](Self::Unknown).
+    /// If [`Refused::spends_reference`] is true, the reference is used up and a corrected payment needs a new one. A
+    /// new reference is safe here: nothing was or will be charged under the old one. It is not safe after
+    /// [`Unknown`](Self::Unknown).
     Refused(Refused),
-    /// Nothing left this side: nothing was charged and nothing ever will be.
+    /// No request left. Nothing was charged, and nothing will be.
     NotSent,
-    /// It is not known whether the payment was charged. Make this lookup later, until it finds something; an empty result is no
-    /// proof as long as a request may still be on its way.
+    /// The outcome of the payment is unknown. Repeat this lookup later until it finds something. An empty result proves
+    /// nothing while a request may still arrive.
     Unknown {
-        /// The lookup that tells, once there is something to tell.
+        /// The lookup to make later.
         reconcile: Reconcile,
-        /// Why it is not known.
+        /// Why the outcome is unknown.
         why: UnknownReason,
     },
 }

@@ -1,4 +1,4 @@
-//! The payment is being sent: what its reply, or the lack of one, means.
+//! Handles the reply to the payment, or its absence.
 
 use bytes::Bytes;
 use pg_model::{ApiRequest, ErrorCode, Outcome, Remedy, Transaction};
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
-    /// The reply to the payment.
+    /// Handles the reply to the payment.
     pub(super) fn paid(&mut self, response: http::Response<Bytes>) -> Transition {
         match self.account.reply::<M>(response) {
             Ok(outcome) => self.made(outcome),
@@ -22,7 +22,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         }
     }
 
-    /// There is no reply to the payment.
+    /// Handles a payment without a reply.
     pub(super) fn unpaid(&mut self, failure: Failure) -> Transition {
         match failure {
             Failure::MaybeSent => lost(&mut self.state),
@@ -32,7 +32,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         }
     }
 
-    /// A transaction came back: it is the one of this reference.
+    /// Handles a returned transaction: it is the one of this reference.
     fn made(&mut self, outcome: Outcome<Transaction>) -> Transition {
         self.state.expose(Exposure::Answered);
         match self.state.expected.replied(outcome, self.account.dialect()) {
@@ -44,20 +44,21 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
                 Transition::Rest(Rest::Backoff, Then::Look)
             }
             Finding::Unknown(why) => Transition::Unknown(why),
-            // The reply to something else.
+            // The reply belongs to something else.
             Finding::Nothing(_) | Finding::Again(_) => lost(&mut self.state),
         }
     }
 }
 
-/// The request may have been executed: look it up, after a pause.
+/// The request may have been executed: looks it up after a pause.
 pub(super) fn lost(state: &mut State) -> Transition {
     state.expose(Exposure::Open);
     state.aim = Aim::Resend;
     Transition::Rest(Rest::Backoff, Then::Look)
 }
 
-/// The request was certainly not executed: send it again, but after one that may have been, look that up first.
+/// The request was certainly not executed: sends it again. If an earlier one may have been executed, looks that up
+/// first.
 fn again(state: &State, rest: Rest) -> Transition {
     let then = if state.exposure == Exposure::Open { Then::Look } else { Then::Pay };
     Transition::Rest(rest, then)
@@ -76,7 +77,7 @@ fn refuse(state: &mut State, refused: Refused) -> Transition {
     if refused.leaves_it_open() {
         return lost(state);
     }
-    // The documents name no code for a reference that was used before: the dialect may, and 125 may mean it.
+    // The documents list no code for a used reference: the dialect may list one, and 125 may mean it.
     if refused.says_it_was_done() {
         state.expose(Exposure::Open);
         state.aim = Aim::Settle(UsedUp::Duplicate(refusal));

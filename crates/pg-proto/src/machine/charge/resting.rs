@@ -1,4 +1,4 @@
-//! A pause, and what it may not be: longer than what is left, or than it was meant to be.
+//! Pauses of a charge. A pause never exceeds the remaining time, nor its own length if the clock jumps.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::{
 };
 use crate::machine::{Backoff, Moment};
 
-/// What a pause is for.
+/// The reason for a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The network, or the service, may need a moment.
     Backoff,
-    /// The service said how long it wants no request.
+    /// The service stated how long to send nothing.
     AsTold(Duration),
 }
 
@@ -28,17 +28,18 @@ impl Rest {
         }
     }
 
-    /// How long it is. What the service wants is spread by the first pause, so that not everybody is back at once.
+    /// The length of the pause. A wait that the service asks for is extended by a random part of the first pause, so
+    /// that clients do not all return at once.
     pub(super) fn length(self, pauses: Backoff, earlier: u32, random: u64) -> Duration {
         let asked = if let Self::AsTold(least) = self { Some(least) } else { None };
         pauses.pause(asked, earlier, random)
     }
 }
 
-/// What follows an early return during a rest: nothing before its time.
+/// Handles a wake-up during a pause: nothing happens before its end.
 pub(super) fn woken(now: Moment, until: Moment, length: Duration, then: Then) -> Transition {
     if now < until {
-        // A clock that was set back would make it rest for as long again and more.
+        // A clock that was set back must not make the pause longer.
         let until = until.min(now.after(length));
         return Transition::Wait(Phase::Resting { until, length, then }, until);
     }

@@ -1,4 +1,4 @@
-//! Everything of a charge that survives a crash: no card, no key, no password.
+//! The saved state of a charge. It contains no card, no key and no password.
 
 use std::time::Duration;
 
@@ -14,56 +14,56 @@ use crate::{
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
-    /// What is to be paid, under the name that earlier versions stored.
+    /// The expected payment, under the name that earlier versions saved.
     #[serde(rename = "intent")]
     pub(super) expected: Expected,
     pub(super) bounds: ChargeBounds,
-    /// Set when it begins.
+    /// Set at the start.
     pub(super) deadline: Option<Moment>,
     pub(super) sends: u32,
-    /// Of this run: resuming begins anew.
+    /// Lookups of this run. Resuming starts a new count.
     pub(super) lookups: u32,
     pub(super) pauses: u32,
     pub(super) exposure: Exposure,
-    /// Copies of an earlier run may be about, made from a request that need not be the one at hand now.
+    /// Whether copies of an earlier run may still be executed. Their request may differ from the present one.
     pub(super) earlier_run: bool,
-    /// A lookup was answered since the payment was sent last.
+    /// Whether a lookup was answered since the payment was last sent.
     pub(super) looked: bool,
-    /// The lookup that is allowed after the deadline was made.
+    /// Whether the one lookup after the deadline was made.
     pub(super) last_lookup: bool,
     pub(super) aim: Aim,
     pub(super) phase: Phase,
 }
 
-/// What may have become of everything that was sent so far.
+/// What may have happened to the requests sent so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Exposure {
-    /// Nothing left.
+    /// No request left.
     Never,
     /// Every request was answered with a refusal.
     Answered,
-    /// What became of a request is not known: it may be executed at any time.
+    /// The result of a request is unknown: it may be executed at any time.
     Open,
 }
 
-/// What nothing found by a lookup leads to.
+/// What an empty lookup leads to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Aim {
-    /// The payment is sent again.
+    /// Sends the payment again.
     Resend,
-    /// It ends: refused when nothing found proves that, else unknown.
+    /// Ends the charge: refused if the empty lookup proves it, otherwise unknown.
     Refuse {
         refusal: Refusal,
-        /// Whether nothing found by a lookup that is sent from now on proves that nothing was and will be charged.
+        /// Whether an empty lookup, sent from now on, proves that nothing was and will be charged.
         proves: bool,
     },
-    /// The reference is used up, so that only lookups can tell.
+    /// The reference is used up: only lookups can tell the outcome.
     Settle(UsedUp),
 }
 
-/// What is known of whatever used the reference up.
+/// What is known about the request that used the reference up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum UsedUp {
@@ -82,14 +82,14 @@ pub(super) enum Phase {
     Looking,
     Resting {
         until: Moment,
-        /// How long it rests: no clock that jumps makes it longer.
+        /// Length of the pause. It does not grow if the clock jumps.
         length: Duration,
         then: Then,
     },
     Ended,
 }
 
-/// What follows a rest.
+/// What to do after a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Then {
@@ -97,7 +97,8 @@ pub(super) enum Then {
     Look,
 }
 
-/// A refusal as it is stored: whatever looks like a card number is masked, whatever no table knows is left out.
+/// A refusal in its saved form. Text that looks like a card number is masked, and codes that are in no table are left
+/// out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Refusal {
@@ -119,7 +120,7 @@ impl From<&Refused> for Refusal {
 }
 
 impl Refusal {
-    /// The refusal as the dialect reads it.
+    /// Returns the refusal as the dialect reads it.
     pub(super) fn refused(&self, dialect: &Dialect) -> Refused {
         let error = ServiceError::default().with(|record| {
             record.error_code = self.code.as_str().into();
@@ -148,7 +149,7 @@ impl State {
         }
     }
 
-    /// As after a crash: the request that was to be sent last counts as sent, and lookups are counted anew.
+    /// Returns the state after a crash: the last request counts as sent, and the count of lookups starts again.
     pub(super) fn resumed(mut self) -> Self {
         if self.phase == Phase::Paying {
             self.exposure = Exposure::Open;
@@ -160,7 +161,7 @@ impl State {
         Self { lookups: 0, looked: false, last_lookup: false, ..self }
     }
 
-    /// Something was sent and answered, or its fate is open: nothing that was known before becomes more certain.
+    /// Records the result of a sent request. Certainty never increases.
     pub(super) fn expose(&mut self, exposure: Exposure) {
         self.exposure = self.exposure.max(exposure);
     }

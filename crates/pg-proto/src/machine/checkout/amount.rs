@@ -1,8 +1,8 @@
-//! What is to be paid, and whether what was paid is that.
+//! The amount to pay, and whether a transaction has it.
 
 use pg_model::{Amount, Currency, GetToken};
 
-/// The sum of the items (assumption A118); no quantity, and a quantity of 0, count as one (spec 3 §4.1).
+/// The sum of the items (assumption A118). A missing quantity and a quantity of 0 count as 1 (spec 3 §4.1).
 pub(super) fn total(request: &GetToken) -> Option<Amount> {
     let currency = request.currency.as_ref().filter(|currency| !currency.is_empty())?;
     let lines = request.items.iter().map(|item| {
@@ -14,7 +14,7 @@ pub(super) fn total(request: &GetToken) -> Option<Amount> {
     (sum.minor() > 0).then_some(sum)
 }
 
-/// Minor units of a value with the separators of its currency (spec 3 §4.8), when it is one.
+/// Reads a value with the separators of its currency (spec 3 §4.8) as minor units.
 pub(super) fn minor(value: &str, currency: &str) -> Option<u64> {
     Amount::parse_grouped(value, &Currency::from(currency)).ok().map(|amount| amount.minor())
 }

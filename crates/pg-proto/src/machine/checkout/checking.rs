@@ -1,4 +1,4 @@
-//! Looks up a transaction that a hint named: the service says whether it is the payment.
+//! Looks up a transaction that a hint named: the service tells whether it is the payment.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::{
     },
 };
 
-/// Between two lookups: any stranger can post hints.
+/// Minimum time between two lookups, since anyone can send hints.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// What a transaction is to this checkout.
+/// How a transaction relates to this checkout.
 enum Finding {
     Payment,
     /// It belongs to another token, or failed.
@@ -67,7 +67,7 @@ impl Checkout {
         }
     }
 
-    /// Words for a decline are the dialect's (assumption A125); only `Success` is documented.
+    /// The dialect lists the words for a decline (assumption A125); only `Success` is documented.
     fn judge(&self, transaction: &EnterpriseTransaction) -> Finding {
         let (state, statuses) = (&self.state, &self.account.dialect().checkout);
         if transaction.token != state.token.as_str() || statuses.failed.contains(&transaction.status) {
@@ -76,7 +76,7 @@ impl Checkout {
         if statuses.pending.contains(&transaction.status) {
             return Finding::Pending;
         }
-        // Unlike the list of a lookup, this reply always names both.
+        // Unlike a list, this reply always contains both.
         let value = amount::minor(&transaction.value, &state.currency);
         let named = !transaction.currency.is_empty() && value.is_some();
         let fits = named && state.money().differs_from(transaction.currency.as_str(), value).is_none();
@@ -84,8 +84,8 @@ impl Checkout {
         if fits && paid { Finding::Payment } else { Finding::Unclear }
     }
 
-    /// Whether a refusal says that there is no such transaction. The documents show no code for that, and any stranger can make
-    /// up hints; but what a search has found is there, and may be the payment.
+    /// Whether a refusal says that the transaction does not exist. The documents list no code for that, and hints can
+    /// be forged. A transaction that a search found does exist, and may be the payment.
     fn is_made_up(&self, refused: &Refused) -> bool {
         self.state.phase != Phase::Concluding || refused.unknown_transaction()
     }

@@ -14,10 +14,10 @@ use crate::machine::{
 };
 
 impl Checkout {
-    /// Begins to close the checkout: it shall not be paid any more.
+    /// Starts to close the checkout: it can no longer be paid.
     pub(super) fn withdraw(&mut self) {
         match self.state.phase {
-            // A request that may be on its way makes a token that no customer is led to.
+            // A request in flight only makes a token that no customer has.
             Phase::Opening if self.flight.is_none() => self.end(CheckoutOutcome::NotOpened(NotOpenedReason::Withdrawn)),
             Phase::Waiting => self.enter(Phase::Cancelling),
             _ => {}
@@ -45,7 +45,7 @@ impl Checkout {
             | ExchangeResult::Shut(_)
             | ExchangeResult::HeldBack => false,
             ExchangeResult::Later(wait) => self.try_again(Some(wait), now, random),
-            // A token that is cancelled twice stays cancelled.
+            // Cancelling a token twice is harmless.
             ExchangeResult::NotSent | ExchangeResult::InDoubt => self.try_again(None, now, random),
         };
         if again {
@@ -54,14 +54,14 @@ impl Checkout {
         if self.state.phase == Phase::Closing && !self.state.cancelled {
             return self.enter(Phase::Searching);
         }
-        // A token that was not cancelled may be paid until it expires; whether it has is asked for after the plan's time.
+        // A token that was not cancelled may be paid until it expires. After the plan's time, the service is asked.
         let closed = if self.state.cancelled { now } else { self.state.expiry.unwrap_or(now).max(now) };
         self.state.linger = closed.after(self.plan.linger);
         self.no_longer(now);
         self.enter(Phase::Lingering);
     }
 
-    /// The search, or what follows it when there is nothing to search by.
+    /// Returns the search, or goes on if there is no reference to search by.
     pub(super) fn search(&mut self) -> Option<http::Request<Bytes>> {
         let Some(reference) = &self.state.reference else {
             self.enter(Phase::Concluding);
@@ -78,8 +78,8 @@ impl Checkout {
             Listed::Transactions(mut found) => {
                 found.retain(|transaction| self.may_be_it(transaction));
                 found.sort_by_key(|transaction| self.has_other_amount(transaction));
-                // What does not fit can't be checked, so that finding nothing would say nothing; nor would it where the
-                // service is not known to list all there is.
+                // A transaction that does not match cannot be checked, so the absence of a match proves nothing. Nor
+                // does it if the service is not known to list all payments.
                 let proves = self.account.dialect().proves_nothing_there(EmptyLookup::EmptyList);
                 self.state.searched = found.len() <= NEWS && proves;
                 let keys = found.into_iter().take(NEWS).map(|found| found.transaction_key.to_string());
@@ -98,7 +98,7 @@ impl Checkout {
         }
     }
 
-    /// Everything was tried, and no payment was found.
+    /// Ends the checkout after all steps found no payment.
     pub(super) fn conclude(&mut self) -> Option<http::Request<Bytes>> {
         let state = &self.state;
         let outcome = if let Some(key) = state.unclear.clone() {
@@ -114,7 +114,7 @@ impl Checkout {
         None
     }
 
-    /// The outcome is not known: by the transaction that may be the payment it can be looked up, or else by the reference.
+    /// Ends it as unknown. The lookup to make later is by the candidate transaction, otherwise by the reference.
     pub(super) fn unknown(&self, trans_key: Option<String>, why: UnknownReason) -> CheckoutOutcome {
         let reconcile = match (trans_key, &self.state.reference) {
             (Some(key), _) => Reconcile::Enterprise(EnterpriseTransactionLookup::new(key)),
@@ -126,8 +126,8 @@ impl Checkout {
         CheckoutOutcome::Unknown { reconcile, why }
     }
 
-    /// Whether the list names an amount that is not the checkout's. Such a transaction is looked up after the others. It is looked up all
-    /// the same: if it has this token, the checkout was paid with another amount, and has not lapsed.
+    /// Whether the list shows another amount than the checkout's. Such a transaction is looked up after the others: if
+    /// it has this token, the checkout was paid with another amount and has not lapsed.
     fn has_other_amount(&self, found: &Transaction) -> bool {
         self.differs(found) == Some("amount")
     }
@@ -136,7 +136,7 @@ impl Checkout {
         self.state.money().differs_from(found.currency.as_str(), found.transaction_value.parse().ok())
     }
 
-    /// References need not be unique, so the list may name other payments as well.
+    /// References need not be unique, so the list may contain other payments.
     fn may_be_it(&self, found: &Transaction) -> bool {
         let kind = [TransactionType::AUTH, TransactionType::PRE_AUTH].contains(&found.transaction_type);
         let differs = self.differs(found) == Some("currency");

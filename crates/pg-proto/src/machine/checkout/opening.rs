@@ -1,4 +1,4 @@
-//! Requests the token, again if need be: a token that no customer was led to charges nothing.
+//! Requests the token. A repeated request is safe: a token that no customer has charges nothing.
 
 use bytes::Bytes;
 use pg_model::{CheckoutToken, GetToken};

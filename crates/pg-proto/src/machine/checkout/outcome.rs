@@ -1,38 +1,38 @@
-//! How a checkout ends.
+//! Outcomes of a checkout.
 
 use crate::{
     Misuse, Refused,
     machine::{Reconcile, UnknownReason},
 };
 
-/// How a checkout ended.
+/// The outcome of a checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub enum CheckoutOutcome {
-    /// Paid, or reserved where the token asks for that: the service says so.
+    /// The service confirms that it was paid, or reserved if the token asks for that.
     Paid {
-        /// The transaction, for refunds and for tokenising its card.
+        /// The transaction, for refunds and for storing its card.
         trans_key: String,
     },
-    /// No customer was given an address: nothing was paid, and nothing ever will be.
+    /// No customer received an address. Nothing was paid, and nothing will be.
     NotOpened(NotOpenedReason),
-    /// It was not paid, and can't be any more, as far as the contract's fourth promise reaches.
+    /// It was not paid and can no longer be, within the fourth promise of [the module](super).
     Lapsed {
-        /// Whether the token was cancelled; else it expired.
+        /// Whether the token was cancelled; otherwise it expired.
         cancelled: bool,
     },
-    /// It is not known whether it was paid.
+    /// It is unknown whether it was paid.
     Unknown {
-        /// The lookup to make later: of the transaction that may be the payment, if there is one, or else of everything with the
+        /// The lookup to make later: of the candidate transaction, if there is one, otherwise of everything with the
         /// request's `trans_reference`.
         reconcile: Reconcile,
-        /// Why it is not known.
+        /// Why it is unknown.
         why: UnknownReason,
     },
 }
 
-/// Why no customer was given an address.
+/// Why no customer received an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotOpenedReason {
@@ -40,22 +40,22 @@ pub enum NotOpenedReason {
     Refused(Refused),
     /// The service could not be reached.
     Unreachable,
-    /// Nothing may be sent at the moment, or the machine could not be stored.
+    /// Nothing may be sent at present, or the machine could not be saved.
     HeldBack,
-    /// It was resumed from before there was a token. Begin anew.
+    /// It was resumed from a state without a token. Start again.
     Interrupted,
-    /// It was withdrawn before there was a token.
+    /// It was withdrawn before it had a token.
     Withdrawn,
 }
 
-/// Why a checkout can't begin. Nothing was sent.
+/// Why a checkout cannot start. Nothing was sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckoutError {
     /// The request breaks a rule.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// The request does not say what is to be paid, so a payment could not be recognised.
+    /// The request does not state what is to be paid, so a payment could not be recognised.
     #[error("a checkout needs a currency, and items with prices that are amounts of it")]
     NoAmount,
 }

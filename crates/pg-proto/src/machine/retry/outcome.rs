@@ -1,4 +1,4 @@
-//! How far a request goes, and how it ends.
+//! Bounds and outcomes of a retried request.
 
 use std::time::Duration;
 
@@ -9,35 +9,35 @@ use crate::{
     machine::{Backoff, Reconcile, UnknownReason},
 };
 
-/// How far it goes.
+/// Bounds of a retried request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RetryBounds {
-    /// How often the request is sent again at most. Default: 3.
+    /// Maximum number of further attempts. Default: 3.
     pub again: u32,
-    /// After this time, counted from its begin, nothing is sent again. Default: 10 minutes, which leaves room for the longest
-    /// wait that the service asks for (5 minutes, spec 1 §5).
+    /// Time limit for further attempts, counted from the start. Default: 10 minutes, which covers the longest wait that
+    /// the service asks for (5 minutes, spec 1 §5).
     pub within: Duration,
     /// The pauses before each further attempt. Default: one second, doubling up to 30.
     pub pauses: Backoff,
 }
 
 impl RetryBounds {
-    /// How often the request is sent again at most.
+    /// Sets the maximum number of further attempts.
     #[must_use]
     pub const fn again(mut self, again: u32) -> Self {
         self.again = again;
         self
     }
 
-    /// After this time, counted from its begin, nothing is sent again.
+    /// Sets the time limit for further attempts, counted from the start.
     #[must_use]
     pub const fn within(mut self, within: Duration) -> Self {
         self.within = within;
         self
     }
 
-    /// The pauses before each further attempt.
+    /// Sets the pauses before further attempts.
     #[must_use]
     pub const fn pauses(mut self, pauses: Backoff) -> Self {
         self.pauses = pauses;
@@ -51,21 +51,21 @@ impl Default for RetryBounds {
     }
 }
 
-/// How it ended.
+/// The outcome of a retried request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum RetryOutcome<T> {
-    /// The service carried it out: its result.
+    /// The service executed it, with this result.
     Answered(T),
-    /// The service refused it, and did so every time.
+    /// The service refused it every time.
     Refused(Refused),
-    /// Nothing left this side.
+    /// No request left.
     NotSent,
-    /// It may have been carried out, or may still be.
+    /// It may have been executed, or may be later.
     Unknown {
-        /// The lookup that tells, for a payment with a reference.
+        /// The lookup that tells the outcome, for a payment with a reference.
         reconcile: Reconcile,
-        /// Why it is not known.
+        /// Why the outcome is unknown.
         why: UnknownReason,
     },
 }

@@ -1,4 +1,4 @@
-//! What is to be paid, as far as it is needed to recognise the transaction.
+//! The expected payment, as far as the machine needs it to recognise the transaction.
 
 use std::collections::BTreeMap;
 
@@ -10,51 +10,52 @@ use serde::{Deserialize, Serialize};
 
 use super::UnknownReason;
 
-/// What is to be paid: enough to find the transaction and to recognise it, and no card.
+/// The expected payment: enough to find and recognise the transaction, without a card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::machine) struct Expected {
     pub(in crate::machine) method: String,
     pub(in crate::machine) reference: String,
     pub(in crate::machine) currency: String,
-    /// Whole minor units; `None` when it cannot be told, as in an order without items.
+    /// In minor units. `None` if it is unknown, as in an order without items.
     pub(in crate::machine) total: Option<u64>,
     #[serde(default, skip_serializing_if = "SharedWith::is_nothing")]
     pub(in crate::machine) shared: SharedWith,
 }
 
-/// What a payment is worth, as far as it is known.
+/// Currency and amount of a payment, as far as they are known.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::machine) struct Money<'a> {
     pub(in crate::machine) currency: &'a str,
-    /// Whole minor units.
+    /// In minor units.
     pub(in crate::machine) total: Option<u64>,
 }
 
-/// Which other transactions may have the same `uniqueMerchantReference`.
+/// Other transactions that may have the same `uniqueMerchantReference`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::machine) enum SharedWith {
-    /// Only what follows the payment: captures, cancellations, refunds.
+    /// Only follow-ups of the payment: captures, cancellations, refunds.
     #[default]
     Nothing,
-    /// The check of a 3-D Secure authentication as well (assumption A109). It is no payment, whatever its type is called.
+    /// Also the check of a 3-D Secure authentication (assumption A109). It is no payment, whatever its type is called.
     Check,
 }
 
-/// What a lookup found of a reference.
+/// The result of a lookup by reference.
 #[derive(Debug)]
 pub(super) enum Found {
     Nothing {
-        /// Nothing else was listed. Otherwise the list named other references, as if it were not the list that was asked for.
+        /// Whether the list contained nothing else. Otherwise it named other references, as if it answered another
+        /// lookup.
         certain: bool,
     },
     One(Box<Transaction>),
-    /// No single payment can be told.
+    /// No single payment can be identified.
     Strange(UnknownReason),
 }
 
 impl Money<'_> {
-    /// What a transaction of that worth differs in. What either does not name does not differ.
+    /// Returns how a transaction differs. A field that either side lacks does not differ.
     pub(in crate::machine) fn differs_from(self, currency: &str, value: Option<u64>) -> Option<&'static str> {
         if differs(self.currency, currency) {
             return Some("currency");
@@ -90,7 +91,7 @@ impl Expected {
         TransactionLookup::new().unique_merchant_reference(self.reference.as_str())
     }
 
-    /// The transaction of this payment among those that a lookup of its reference returned.
+    /// Finds the transaction of this payment among those that a lookup of its reference returned.
     pub(super) fn among(&self, transactions: Vec<Transaction>, dialect: &Dialect) -> Found {
         let (ours, others): (Vec<_>, Vec<_>) = transactions.into_iter().partition(|found| self.bears_reference(found));
         let ours = ours.into_iter().filter(|found| self.shared == SharedWith::Nothing || moves_money(found));
@@ -105,8 +106,9 @@ impl Expected {
         }
     }
 
-    /// Several payments have the reference: it cannot be told which is ours, or the service charged twice. Only beside a check,
-    /// whose reference more than one authentication may share, the approved one counts when the others were declined.
+    /// Handles several payments with the reference: the right one cannot be identified, or the service charged twice.
+    /// Beside a check, whose reference several authentications may share, the approved one counts if the others were
+    /// declined.
     fn one_of(&self, mut payments: Vec<Transaction>, dialect: &Dialect) -> Found {
         let means = |payment: &Transaction, meaning| payment.status_meaning(dialect) == meaning;
         let approved = payments.iter().position(|payment| means(payment, StatusMeaning::Approved));
@@ -122,7 +124,7 @@ impl Expected {
         }
     }
 
-    /// Whether a transaction of this reference is this payment: unless something that both name differs.
+    /// Whether a transaction of this reference is this payment: no field that both have differs.
     pub(super) fn recognise(&self, found: Box<Transaction>) -> Result<Box<Transaction>, UnknownReason> {
         let money = Money { currency: &self.currency, total: self.total };
         let what = if differs(self.kind().as_str(), found.transaction_type.as_str()) {
@@ -136,7 +138,7 @@ impl Expected {
         }
     }
 
-    /// Whether a transaction can be one of this reference: those that do not say which they have, do.
+    /// Whether a transaction can have this reference. Transactions without a reference can.
     pub(super) fn bears_reference(&self, found: &Transaction) -> bool {
         found.unique_merchant_reference.is_empty() || found.unique_merchant_reference == self.reference.as_str()
     }
@@ -146,20 +148,20 @@ impl Expected {
     }
 }
 
-/// Payments and what follows them, unlike the check of an authentication.
+/// Payments and their follow-ups, but not the check of an authentication.
 fn moves_money(found: &Transaction) -> bool {
     let is = |kind: TransactionType| found.transaction_type.as_str().eq_ignore_ascii_case(kind.as_str());
     is(TransactionType::AUTH) || is(TransactionType::PRE_AUTH) || follows_up(found)
 }
 
-/// Captures, cancellations and refunds belong to a payment that is there itself.
+/// Captures, cancellations and refunds belong to a payment that exists separately.
 fn follows_up(found: &Transaction) -> bool {
     [TransactionType::CAPTURE, TransactionType::CANCEL_PRE_AUTH, TransactionType::REFUND]
         .iter()
         .any(|kind| found.transaction_type.as_str().eq_ignore_ascii_case(kind.as_str()))
 }
 
-/// Takes from a request what recognition needs, and nothing else.
+/// Reads from a request what recognition needs, and nothing else.
 #[derive(Default)]
 struct ExpectedReader {
     reference: String,
@@ -189,7 +191,7 @@ impl ParameterSink for ExpectedReader {
     fn list(&mut self, _: &'static Field, _: &str, _: &mut dyn Iterator<Item = &str>) {}
 }
 
-/// The sum of price times quantity; `None` without items, or when it is too large.
+/// The sum of price times quantity. `None` without items, or on overflow.
 fn total<'a>(items: impl Iterator<Item = &'a (u64, u64)>) -> Option<u64> {
     let amounts = items.map(|(price, quantity)| price.checked_mul(*quantity));
     amounts.reduce(|sum, amount| sum?.checked_add(amount?)).flatten()

@@ -1,4 +1,4 @@
-//! The outcome of a payment is not known: why, and the lookup that tells later.
+//! Unknown outcomes of payments: the reason, and the lookup to make later.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -6,21 +6,21 @@ use pg_model::{EnterpriseTransactionLookup, Transaction, TransactionKey, Transac
 
 use crate::{Refused, Unreadable};
 
-/// The lookup to make later when the outcome of a payment is not known. Make it until it finds something; an empty result is no
-/// proof as long as a request may still be on its way.
+/// The lookup to make later if the outcome of a payment is unknown. Repeat it until it finds something. An empty result
+/// proves nothing while a request may still arrive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reconcile {
-    /// Version 3: by the reference.
+    /// Version 3: look up by the reference.
     Transaction(TransactionLookup),
-    /// Version 5: by the transaction's key.
+    /// Version 5: look up by the key of the transaction.
     Enterprise(EnterpriseTransactionLookup),
-    /// There is no reference to look it up by.
+    /// There is no reference to look up by: ask the operator of the service.
     AskOperator,
 }
 
 impl Reconcile {
-    /// By the `uniqueMerchantReference` of a payment; without one there is nothing to look up by.
+    /// Looks up by the `uniqueMerchantReference` of a payment. Without one, ask the operator.
     #[must_use]
     pub fn by_unique_reference(reference: Option<&str>) -> Self {
         match reference.filter(|reference| !reference.is_empty()) {
@@ -29,13 +29,13 @@ impl Reconcile {
         }
     }
 
-    /// The lookup of version 3, if it is one.
+    /// Returns the lookup of version 3, if it is one.
     #[must_use]
     pub const fn transaction(&self) -> Option<&TransactionLookup> {
         if let Self::Transaction(lookup) = self { Some(lookup) } else { None }
     }
 
-    /// The lookup of version 5, if it is one.
+    /// Returns the lookup of version 5, if it is one.
     #[must_use]
     pub const fn enterprise(&self) -> Option<&EnterpriseTransactionLookup> {
         if let Self::Enterprise(lookup) = self { Some(lookup) } else { None }
@@ -48,7 +48,7 @@ impl From<TransactionLookup> for Reconcile {
     }
 }
 
-/// What to do next, with the reference masked as far as it looks like a card number.
+/// Says what to do next. Parts of the reference that look like a card number are masked.
 impl Display for Reconcile {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (method, name, value) = match self {
@@ -67,20 +67,20 @@ impl Display for Reconcile {
     }
 }
 
-/// Why the outcome of a payment is not known.
+/// Why the outcome of a payment is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnknownReason {
     /// A request may have arrived, and lookups have found nothing so far.
     #[error("no transaction was found, and a request may still be on its way")]
     NothingFound,
-    /// A request may have arrived, and no lookup was answered since.
+    /// A request may have arrived, and no lookup was answered afterwards.
     #[error("a request may have arrived, and no lookup was answered since")]
     NotLookedUp,
     /// A request may have arrived, and there is no reply.
     #[error("the request may have arrived, and there is no reply")]
     NoReply,
-    /// A reply arrived that cannot be read.
+    /// The reply cannot be read.
     #[error(transparent)]
     Unreadable(Box<Unreadable>),
     /// The bank did not answer (119), and there is no transaction.
@@ -100,10 +100,10 @@ pub enum UnknownReason {
     /// There is a transaction, and the dialect lists its status as pending.
     #[error("the payment is pending: {} {}", .0.transaction_status_code, .0.transaction_status)]
     Pending(Box<Transaction>),
-    /// There is a transaction under this reference that is not this payment: two payments share the reference.
+    /// A transaction under this reference is another payment: two payments share the reference.
     #[error("the transaction of this reference is another payment: its {1} differs")]
     OtherPayment(Box<Transaction>, &'static str),
-    /// There are several transactions under a reference that is good for one.
+    /// Several transactions share a reference that is valid for one.
     #[error("{} transactions have this reference", .0.len())]
     Several(Vec<TransactionKey>),
     /// The credentials were refused, while a request may have been executed.
@@ -112,28 +112,30 @@ pub enum UnknownReason {
     /// Nothing may be sent until the credentials are corrected, while a request may have been executed.
     #[error("nothing may be sent at present, and a request may have been executed")]
     HeldBack,
-    /// The service refused the request, and a copy of it may have been executed, or may still be. Where every request was
-    /// answered, `[lookup]` of the dialect would settle it: what a lookup that finds nothing looks like, and whether lookups see
-    /// every payment at once; or `scope` of an `[[error]]` with the code.
+    /// The service refused the request, but a copy of it may have been executed, or may be later. If every request was
+    /// answered, the dialect can resolve this: `[lookup]` says what an empty lookup looks like and whether lookups show
+    /// every payment at once; the `scope` of an `[[error]]` classifies the code.
     #[error("refused, and it is not proven that no copy of the request was or will be executed: {0}")]
     Refused(Refused),
-    /// The service failed while it executed the request, the bank did not answer, or the code says that it was executed before.
+    /// The service failed while it executed the request, the bank did not answer, or the code says that it was executed
+    /// before.
     #[error("it may have been executed: {0}")]
     MayBeExecuted(Refused),
-    /// The service refuses to look it up.
+    /// The service refuses the lookup.
     #[error("the lookup was refused: {0}")]
     LookupRefused(Refused),
-    /// The account cannot make this request any more.
+    /// The account can no longer make this request.
     #[error("the account cannot make the request")]
     NoRequest,
     /// No callback and no return named a payment, and the search for one failed or proves nothing.
     #[error("no callback or return named a payment, and it could not be searched for")]
     NotReported,
-    /// A transaction of this checkout is neither paid nor failed: refunded, of another amount, or of a status that is not listed.
-    /// Or it could not be looked up.
+    /// A transaction of this checkout is neither paid nor failed: refunded, with another amount, or with an unlisted
+    /// status. Or it could not be looked up.
     #[error("a transaction that may be the payment is neither paid nor failed, or could not be looked up")]
     Unclear,
-    /// The checkout's token may still be paid: it could not be cancelled, and the service has not said that it is closed.
+    /// The token of the checkout can still be paid: it could not be cancelled, and the service has not confirmed that
+    /// it is closed.
     #[error("the token could not be cancelled and may still be paid")]
     StillOpen,
 }

@@ -1,28 +1,28 @@
-//! A payment that was found, with a status that does not settle it.
+//! A payment that was found, with a status that is not final.
 
 use pg_model::{Dialect, Transaction};
 
 use super::UnknownReason;
 
-/// After so many lookups in a row with the same unlisted status, the status is taken for final.
+/// After this many lookups in a row with the same unlisted status, the status counts as final.
 const ENOUGH: u32 = 3;
 
-/// The payment as it was seen last, with a status that is pending or not listed.
+/// The payment as last seen, with a status that is pending or not listed.
 #[derive(Clone, Debug, Default)]
 pub(in crate::machine) struct Unsettled {
     seen: Option<Box<Transaction>>,
-    /// Lookups in a row that found this status.
+    /// Number of lookups in a row that found this status.
     lookups: u32,
 }
 
 impl Unsettled {
-    /// The reply to the payment had this status.
+    /// Records the status of the reply to the payment.
     pub(in crate::machine) fn replied(&mut self, transaction: Transaction) {
         (self.seen, self.lookups) = (Some(Box::new(transaction)), 0);
     }
 
-    /// A lookup found the payment with this status. Returns the reason to stop: a status that is not listed is not expected to change any
-    /// more. One that the dialect lists as pending is expected to change.
+    /// Records the status that a lookup found. Returns a reason to stop: an unlisted status is not expected to change.
+    /// A status that the dialect lists as pending is.
     pub(in crate::machine) fn looked_up(
         &mut self,
         transaction: Transaction,
@@ -36,18 +36,18 @@ impl Unsettled {
         if stays { self.reason(dialect) } else { None }
     }
 
-    /// Whether a payment was seen, and how often in a row.
+    /// Returns whether a payment was seen, and how often in a row.
     #[cfg(test)]
     pub(in crate::machine) const fn state(&self) -> (bool, u32) {
         (self.seen.is_some(), self.lookups)
     }
 
-    /// A lookup did not find it: the count begins anew.
+    /// Starts the count again: a lookup did not find it.
     pub(in crate::machine) fn not_found(&mut self) {
         self.lookups = 0;
     }
 
-    /// Why the outcome is not known, if a payment was seen.
+    /// Returns why the outcome is unknown, if a payment was seen.
     pub(in crate::machine) fn reason(&self, dialect: &Dialect) -> Option<UnknownReason> {
         let seen = self.seen.clone()?;
         Some(if dialect.is_pending(&seen.transaction_status_code) {

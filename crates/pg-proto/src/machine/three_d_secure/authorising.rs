@@ -1,4 +1,4 @@
-//! The payment is asked for: the only step that moves money.
+//! Sends the payment: the only step that moves money.
 
 use pg_model::{AuthThreeDSecure, ErrorCode, Outcome, PreauthThreeDSecure, Remedy, Transaction};
 
@@ -38,13 +38,13 @@ impl ThreeDSecure {
         let first = !self.state.exposed;
         let attempts = self.state.plan.attempts;
         self.state.sending = false;
-        // Whatever else came of it, it left.
+        // Whatever its result, it left.
         self.state.exposed |= !matches!(event, Event::Failed(Failure::NotSent | Failure::HeldBack));
-        // A refusal with 119 sorts as doubt: the bank may have charged, or may still.
+        // A refusal with 119 counts as doubt: the bank may have charged, or may later.
         match sort_event::<AuthThreeDSecure, _>(&self.account, event) {
             ExchangeResult::Answer(outcome) => self.paid(outcome),
             ExchangeResult::Refused(refused) => self.refused(refused, first),
-            // With this authentication (962), or under its reference: there is a payment to be found.
+            // This authentication was used (962), or the reference: there is a payment to find.
             ExchangeResult::Done(_) => self.doubt(),
             ExchangeResult::Shut(refused)
                 if first && refused.remedy() == Remedy::FixCredentials && refused.is_known() =>
@@ -79,12 +79,12 @@ impl ThreeDSecure {
                 self.doubt();
             }
             Finding::Unknown(why) => self.unknown(why),
-            // The reply to something else.
+            // The reply belongs to something else.
             Finding::Nothing(_) | Finding::Again(_) => self.doubt(),
         }
     }
 
-    /// It holds for every copy, or has to be confirmed by a lookup.
+    /// The refusal holds for every copy, or a lookup has to confirm it.
     fn refused(&mut self, refused: Refused, first: bool) {
         if *refused.code() == ErrorCode::NO_RESPONSE_FROM_BANK {
             self.state.open = true;
@@ -101,7 +101,7 @@ impl ThreeDSecure {
         self.enter(Phase::LookingUp);
     }
 
-    /// Nothing more can be sent.
+    /// Ends it: no further request can be sent.
     fn not_authorised(&mut self, why: NotSentReason, doubt: UnknownReason) {
         if !self.state.exposed {
             self.end(ThreeDSecureOutcome::NotSent(why));

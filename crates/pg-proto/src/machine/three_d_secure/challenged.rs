@@ -1,11 +1,11 @@
-//! The customer is at the challenge. Whatever comes from there is only a reason to ask the service.
+//! Waits for the customer at the challenge. A return is only a reason to ask the service.
 
 use std::time::Duration;
 
 use super::{Phase, ThreeDSecure, ThreeDSecureAction, ThreeDSecureDemand, ThreeDSecureInput};
 use crate::machine::{Action, Moment};
 
-/// Between two questions for the status: any stranger who opens the merchant's return address can make it ask.
+/// Minimum time between two status requests, since anyone can open the return address.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 impl ThreeDSecure {

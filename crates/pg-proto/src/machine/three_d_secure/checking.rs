@@ -1,4 +1,4 @@
-//! The service is asked how the challenge went.
+//! Requests the result of the challenge.
 
 use pg_model::{
     AuthenticationStatus, GetAuthenticationStatus, LiabilityShift, StatusCode,
@@ -13,14 +13,15 @@ use crate::machine::{
     exchange::{ExchangeResult, sort_event},
 };
 
-/// What a status says.
+/// The meaning of a status.
 enum AuthenticationClass {
     Authenticated,
     Failed,
     Pending,
     Abandoned,
     TimedOut,
-    /// The card has no 3-D Secure, or the merchant stays liable for a reason that neither the documents nor the dialect tell.
+    /// The card has no 3-D Secure, or the merchant stays liable for a reason that neither the documents nor the dialect
+    /// list.
     Unshifted,
 }
 
@@ -41,7 +42,7 @@ impl ThreeDSecure {
         let attempts = self.state.plan.attempts;
         let again = match sort_event::<GetAuthenticationStatus, _>(&self.account, event) {
             ExchangeResult::Answer(status) => return self.take_status(status, now),
-            // It has paid already, though this machine knows nothing of it.
+            // It was paid before, though this machine has no record of it.
             ExchangeResult::Done(_) => {
                 self.state.exposed = true;
                 return self.doubt();
@@ -51,7 +52,7 @@ impl ThreeDSecure {
             }
             ExchangeResult::HeldBack => return self.end(ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack)),
             ExchangeResult::Later(wait) => self.try_again(Some(wait), attempts, now, random),
-            // It only reads, so that it does not matter whether it arrived.
+            // A status request only reads, so it does not matter whether it arrived.
             ExchangeResult::NotSent | ExchangeResult::InDoubt => self.try_again(None, attempts, now, random),
         };
         if !again {
@@ -80,8 +81,8 @@ impl ThreeDSecure {
     }
 }
 
-/// The documents show the shift, and 607 for success (spec 2 §3.3, §4.4); the codes that tell the others apart are the
-/// dialect's (assumption A106).
+/// Classifies a status. The documents show the shift, and 607 for success (spec 2 §3.3, §4.4); the dialect lists the
+/// codes of the other cases (assumption A106).
 fn classify(status: &AuthenticationStatus, dialect: &Dialect) -> AuthenticationClass {
     let code = &status.transaction_status_code;
     let is_shifted = status.liability_shift == LiabilityShift::SHIFTED;

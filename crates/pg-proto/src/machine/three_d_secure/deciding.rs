@@ -11,7 +11,7 @@ impl ThreeDSecure {
                 *until = (*until).min(now.after(self.state.plan.decision));
                 Action::Ask(ThreeDSecureDemand::Decide { status: status.clone(), until: *until })
             }
-            // What there is to decide about is fetched again.
+            // The status to decide about is requested again.
             None => {
                 self.enter(Phase::Checking);
                 self.go_on(now)

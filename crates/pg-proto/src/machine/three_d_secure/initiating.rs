@@ -1,4 +1,4 @@
-//! The first step. It charges nothing, and uses up the reference for all but the payment that follows.
+//! The first step. It charges nothing, and reserves the reference for the payment that follows.
 
 use pg_model::{InitiateThreeDSecureCardKey, StatusCode, ThreeDSecureInitiation};
 
@@ -18,7 +18,7 @@ impl ThreeDSecure {
         let request = match &self.initiation {
             Some(Initiation::SessionKey(request)) => self.account.request_unchecked(request),
             Some(Initiation::CardKey(request)) => self.account.request_unchecked(request),
-            // It was resumed: the initiation may have been sent, and can't be made again.
+            // It was resumed: the initiation may have been sent, and cannot be repeated.
             None => return self.unclear(),
         };
         match request {
@@ -32,13 +32,13 @@ impl ThreeDSecure {
         let unreachable =
             |again: bool| if again { None } else { Some(ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable)) };
         let end = match sort_event::<InitiateThreeDSecureCardKey, _>(&self.account, event) {
-            // Both ways to initiate have the same reply.
+            // Both initiations have the same reply.
             ExchangeResult::Answer(record) => self.take(record, now),
             ExchangeResult::Done(refused) => {
                 self.paid_before(refused);
                 None
             }
-            // It may be this service's word for a reference that was used before.
+            // It may be this service's code for a reference that was used before.
             ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) if !refused.is_known() => {
                 self.paid_before(refused);
                 None
@@ -49,7 +49,8 @@ impl ThreeDSecure {
             ExchangeResult::Later(wait) => unreachable(self.try_again(Some(wait), attempts, now, random)),
             ExchangeResult::NotSent => unreachable(self.try_again(None, attempts, now, random)),
             ExchangeResult::HeldBack => Some(ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack)),
-            // Sent again it could meet itself, and the first key would be lost: its retry class is never.
+            // A repeated initiation could conflict with the first one, whose key would be lost: its retry class is
+            // `never`.
             ExchangeResult::InDoubt => Some(ThreeDSecureOutcome::NotSent(NotSentReason::InitiationUnclear)),
         };
         if let Some(outcome) = end {
@@ -70,8 +71,8 @@ impl ThreeDSecure {
         None
     }
 
-    /// The reference was used before: perhaps by a payment that a forgotten machine made. A caller that began anew
-    /// with another reference could pay twice, so that only lookups follow.
+    /// Handles a reference that was used before, perhaps by a payment of a forgotten machine. Starting again with
+    /// another reference could pay twice, so only lookups follow.
     fn paid_before(&mut self, refused: Refused) {
         (self.initiation, self.refusal) = (None, Some(refused));
         self.state.exposed = true;

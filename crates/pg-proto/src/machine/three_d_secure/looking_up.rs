@@ -1,4 +1,4 @@
-//! What became of the payment is looked up.
+//! Looks up the outcome of the payment.
 
 use super::{ThreeDSecure, ThreeDSecureAction, ThreeDSecureInput, ThreeDSecureOutcome};
 use crate::machine::{
@@ -43,8 +43,8 @@ impl ThreeDSecure {
         }
     }
 
-    /// When every request was answered and the service refused it, that is the end, if nothing found proves something. Returns
-    /// whether it ended.
+    /// Ends as refused if every request was answered, the service refused the payment, and an empty lookup is a proof.
+    /// Returns whether it ended.
     fn nothing_found(&mut self, nothing: Nothing) -> bool {
         self.looked |= nothing.proves || nothing.listed;
         let lasts = |scope| !matches!(scope, RefusalScope::WhileItLasts);

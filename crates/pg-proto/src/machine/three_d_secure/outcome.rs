@@ -1,4 +1,4 @@
-//! How a 3-D Secure payment ends.
+//! Outcomes of a 3-D Secure payment.
 
 use pg_model::{AuthenticationStatus, ThreeDSecureInitiation, Transaction};
 
@@ -7,8 +7,8 @@ use crate::{
     machine::{Reconcile, UnknownReason},
 };
 
-/// How a 3-D Secure payment ended. Nothing was charged, and nothing ever will be, in all cases but [`Approved`], [`Unknown`]
-/// and, as far as its own words reach, [`Refused`].
+/// The outcome of a 3-D Secure payment. Except for [`Approved`], [`Unknown`] and, within its scope, [`Refused`], nothing
+/// was charged and nothing will be.
 ///
 /// [`Approved`]: Self::Approved
 /// [`Unknown`]: Self::Unknown
@@ -17,46 +17,46 @@ use crate::{
 #[must_use]
 #[non_exhaustive]
 pub enum ThreeDSecureOutcome {
-    /// Paid, or reserved: once.
+    /// Paid or reserved, once.
     Approved(Transaction),
-    /// The bank said no to the payment.
+    /// The bank declined the payment.
     Declined(Transaction),
-    /// The initiation failed (608), or its status is not known: there is no challenge.
+    /// The initiation failed (608), or its status is not listed: there is no challenge.
     NotInitiated(ThreeDSecureInitiation),
-    /// The customer proved wrongly who they are (608).
+    /// The customer failed the authentication (608).
     Failed,
     /// The customer left the challenge.
     Abandoned,
     /// The customer did not finish in time.
     TimedOut,
-    /// The merchant would have stayed liable, and did not want to.
+    /// The merchant would have been liable, and chose not to pay.
     NotShifted(AuthenticationStatus),
-    /// The service refused a step. Before the payment was asked for, nothing was charged; a refusal of the payment itself
-    /// says so as far as [`Refused::scope`] reaches. The reference is used up where [`Refused::spends_reference`] is true: begin
-    /// anew with a new one, which is safe since nothing was charged under the old one.
+    /// The service refused a step. Before the request for the payment, nothing was charged; for the payment itself,
+    /// [`Refused::scope`] says how far that holds. If [`Refused::spends_reference`] is true, the reference is used up:
+    /// start again with a new one. That is safe, since nothing was charged under the old one.
     Refused(Refused),
-    /// The payment was never asked for.
+    /// No request for the payment was sent.
     NotSent(NotSentReason),
-    /// It is not known whether the payment was charged. Make this lookup later, until it finds a payment; an empty result is no
-    /// proof as long as a request may still be on its way.
+    /// It is unknown whether the payment was charged. Repeat this lookup later until it finds a payment. An empty
+    /// result proves nothing while a request may still arrive.
     Unknown {
-        /// The lookup that tells, once there is something to tell. It finds the check as well, which is no payment.
+        /// The lookup to make later. It also finds the check of the authentication, which is no payment.
         reconcile: Reconcile,
-        /// Why it is not known.
+        /// Why the outcome is unknown.
         why: UnknownReason,
     },
 }
 
-/// Why the payment was never asked for.
+/// Why no request for the payment was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NotSentReason {
     /// The service could not be reached.
     Unreachable,
-    /// Nothing may be sent at the moment.
+    /// Nothing may be sent at present.
     HeldBack,
-    /// It is unknown whether the initiation arrived, and its authentication key can't be had again. Begin anew; if it
-    /// arrived, its reference is used up.
+    /// It is unknown whether the initiation arrived, and its authentication key cannot be requested again. Start again;
+    /// if the initiation arrived, its reference is used up.
     InitiationUnclear,
     /// It had ended without a payment before it was resumed.
     Over,

@@ -1,4 +1,4 @@
-//! What a 3-D Secure payment is to do, and its bounds.
+//! Settings and bounds of a 3-D Secure payment.
 
 use std::{fmt, time::Duration};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Backoff;
 
-/// The first step: with the card of a client session, or with a stored one. `Debug` shows neither.
+/// The first step, with the card of a client session or with a stored card. `Debug` shows neither.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Initiation {
     /// With the card that was posted to a client session.
@@ -16,71 +16,72 @@ pub enum Initiation {
     CardKey(InitiateThreeDSecureCardKey),
 }
 
-/// What a 3-D Secure payment is to do, and its bounds.
+/// Settings and bounds of a 3-D Secure payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ThreeDSecurePlan {
-    /// What the last step does. Default: debit.
+    /// Type of the payment. Default: debit.
     pub pay: PaymentType,
-    /// What happens without liability shift. Default: the merchant is asked.
+    /// What to do without liability shift. Default: ask the merchant.
     pub without_shift: NoLiabilityShift,
-    /// How long the customer has, from the reply to the initiation. Default: 15 minutes (assumption A107).
+    /// Time for the customer, counted from the reply to the initiation. Default: 15 minutes (assumption A107).
     pub challenge: Duration,
-    /// How long the merchant has to decide. Default: 10 minutes.
+    /// Time for the merchant's decision. Default: 10 minutes.
     pub decision: Duration,
-    /// How often each step is tried at most while it certainly does nothing; the question for the status anew after a
-    /// crash. Default: 8.
+    /// Maximum number of attempts of each step that certainly had no effect. A crash starts a new count for status
+    /// requests. Default: 8.
     pub attempts: u32,
-    /// How often the payment is looked up at most, anew after a crash. Default: 8.
+    /// Maximum number of lookups of the payment. A crash starts a new count. Default: 8.
     pub lookups: u32,
     /// The pauses between attempts and between lookups. Default: one second, doubling up to 30.
     pub pauses: Backoff,
 }
 
 impl ThreeDSecurePlan {
-    /// What the last step does.
+    /// Sets the type of the payment.
     #[must_use]
     pub const fn pay(mut self, pay: PaymentType) -> Self {
         self.pay = pay;
         self
     }
 
-    /// What happens without liability shift.
+    /// Sets what to do without liability shift.
     #[must_use]
     pub const fn without_shift(mut self, without_shift: NoLiabilityShift) -> Self {
         self.without_shift = without_shift;
         self
     }
 
-    /// How long the customer has, from the reply to the initiation.
+    /// Sets the time for the customer, counted from the reply to the initiation.
     #[must_use]
     pub const fn challenge(mut self, challenge: Duration) -> Self {
         self.challenge = challenge;
         self
     }
 
-    /// How long the merchant has to decide.
+    /// Sets the time for the merchant's decision.
     #[must_use]
     pub const fn decision(mut self, decision: Duration) -> Self {
         self.decision = decision;
         self
     }
 
-    /// How often each step is tried at most while it certainly does nothing; the question for the status anew after a crash.
+    /// Sets the maximum number of attempts of each step that certainly had no effect. A crash starts a new count for
+    /// status requests.
     #[must_use]
     pub const fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
         self
     }
 
-    /// How often the payment is looked up at most, anew after a crash.
+    /// Sets the maximum number of lookups of the payment. A crash starts a new count.
     #[must_use]
     pub const fn lookups(mut self, lookups: u32) -> Self {
         self.lookups = lookups;
         self
     }
 
-    /// The pauses between attempts and between lookups.
+    /// Sets the pauses between attempts and between lookups.
     #[must_use]
     pub const fn pauses(mut self, pauses: Backoff) -> Self {
         self.pauses = pauses;
@@ -88,7 +89,7 @@ impl ThreeDSecurePlan {
     }
 }
 
-/// What the last step does.
+/// The type of the payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PaymentType {
     /// Debits: `auth3DSecure`.
@@ -97,16 +98,16 @@ pub enum PaymentType {
     Preauth,
 }
 
-/// What happens when the merchant would stay liable (spec 2 §3.3): the card has no 3-D Secure, or the status says neither
-/// that the customer was authenticated nor that the challenge failed, was left or timed out. These three always end
-/// without a payment.
+/// What to do if the merchant would be liable (spec 2 §3.3): the card has no 3-D Secure, or the status names none of
+/// these: authenticated, failed, left, timed out. A challenge that failed, was left or timed out always ends without a
+/// payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum NoLiabilityShift {
-    /// The payment is made all the same.
+    /// Pay anyway.
     Proceed,
-    /// It ends without a payment.
+    /// End without a payment.
     End,
-    /// The merchant is asked each time.
+    /// Ask the merchant each time.
     Ask,
 }
 

@@ -1,4 +1,4 @@
-//! What is stored of a 3-D Secure payment.
+//! The saved state of a 3-D Secure payment.
 
 use pg_model::{ApiRequest as _, AuthThreeDSecure, PreauthThreeDSecure};
 use serde::{Deserialize, Serialize};
@@ -10,15 +10,15 @@ use crate::machine::{
     settlement::{Expected, SharedWith},
 };
 
-/// What is stored. The authentication key is: without it the status can't be asked for and the payment not be made, and it
-/// can't be had again. It is no secret worth stealing: it stands in the address that the customer's browser opens, is
-/// good for this one payment to this merchant, and of no use without the account's credentials.
+/// The saved state. It includes the authentication key: the status request and the payment need it, and it cannot be
+/// requested again. The key is hardly a secret. It is in the address that the customer's browser opens, is valid for
+/// this one payment to this merchant, and is useless without the account's credentials.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) plan: ThreeDSecurePlan,
     pub(super) reference: String,
     pub(super) currency: String,
-    /// Whole minor units. Earlier versions did not store it: then the owner of the machine may state it, or amounts are not compared.
+    /// In minor units. Earlier versions did not save it: then the owner may set it, otherwise amounts are not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) total: Option<u64>,
     pub(super) phase: Phase,
@@ -27,22 +27,22 @@ pub(super) struct State {
     pub(super) attempts: Attempts,
     pub(super) authentication_key: String,
     pub(super) authentication_url: String,
-    /// Until when the customer may take.
+    /// The end of the customer's time.
     pub(super) until: Moment,
-    /// The customer will not come back to the challenge.
+    /// The customer will not return to the challenge.
     pub(super) closed: bool,
-    /// The payment's request is on its way.
+    /// The request for the payment is in flight.
     pub(super) sending: bool,
     /// A request for the payment may have left.
     pub(super) exposed: bool,
-    /// What became of one is not known.
+    /// The result of a request for the payment is unknown.
     pub(super) open: bool,
     /// It has ended. Earlier versions did not store that.
     #[serde(default)]
     pub(super) over: bool,
 }
 
-/// Where a 3-D Secure payment is: a file each.
+/// The phase of a 3-D Secure payment, one file each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Phase {
     Initiating,
@@ -77,13 +77,14 @@ impl State {
         }
     }
 
-    /// After a crash: what was to be sent counts as sent, and only what asks begins anew.
+    /// Returns the state after a crash: the last request counts as sent, and only the counts of reading requests start
+    /// again.
     pub(super) fn resumed(mut self) -> Self {
         if self.exposed || self.sending {
             self.enter(Phase::LookingUp);
             (self.sending, self.exposed, self.open) = (false, true, true);
         }
-        // What there is to decide about is fetched again.
+        // The status to decide about is requested again.
         if matches!(self.phase, Phase::Checking | Phase::Deciding) {
             self.enter(Phase::Checking);
         }
@@ -95,7 +96,7 @@ impl State {
         self.attempts.begin_anew();
     }
 
-    /// The payment as it is recognised: it takes over the references of its initiation (assumption A109).
+    /// The expected payment: it has the references of its initiation (assumption A109).
     pub(super) fn expected(&self) -> Expected {
         let method = match self.plan.pay {
             PaymentType::Auth => AuthThreeDSecure::INFO.name,

@@ -1,4 +1,4 @@
-//! The throttles of an account as one state that a restart goes on from, as long as the credentials are the same.
+//! The saved throttles of an account. A restart continues from them if the credentials are the same.
 
 use std::sync::Arc;
 
@@ -13,18 +13,20 @@ use crate::{
 
 const NAME: &str = "account throttle";
 const VERSION: u32 = 1;
-/// 16 bits: other credentials are taken for the same once in 65,536 times, and an attacker who guesses a password can rule out
-/// wrong ones but is left with one in 65,536, of which five can be tried a day.
+/// 16 bits. Different credentials have the same mark once in 65,536 times. An attacker who guesses a password can rule
+/// out wrong ones, but one guess in 65,536 remains, and only five can be tried a day.
 const MARK_DIGITS: usize = 4;
 
-/// The throttles of an account, one for each of its sets of credentials: what a process stores, so that the next one does not
-/// begin to fail anew.
+/// The throttles of an account, one for each of its sets of credentials. A process saves them, so that the next process
+/// remembers failures and stops.
 ///
-/// A stop is about the credentials that were refused. What is stored knows them again by a mark, 16 bits of a salted hash of the
-/// address and the credentials, too few to find them out. Resumed with others, it permits requests again, few at a time until
-/// the service has accepted them: it counts failures by address (spec 1 §5), so those of the last day still matter, but at
-/// least one is always permitted. Only who changes them to wrong ones again and again can still be locked out.
+/// A stop belongs to the credentials that were refused. The saved state recognises them by a mark: 16 bits of a salted
+/// hash of the address and the credentials, too few to reveal them. After a resume with other credentials, the throttle
+/// permits requests again, few at a time until the service has accepted them. The service counts failures by address
+/// (spec 1 §5), so failures of the last day still count, but one request is always permitted. Only repeated changes to
+/// wrong credentials can still cause a lockout.
 ///
+/// Save it before each request, after each reply, and before each wait.
 /// Store it before each request, after each reply, and before each wait.
 ///
 /// ```
@@ -49,7 +51,7 @@ const MARK_DIGITS: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountThrottle {
     salt: u64,
-    /// Of version 3, then of version 5; the latter is empty where the account has none.
+    /// Of version 3, then of version 5. The latter is empty if the account has no version 5 credentials.
     marks: [String; 2],
     throttles: [Throttle; 2],
 }
@@ -68,18 +70,19 @@ struct Lane {
 }
 
 impl AccountThrottle {
-    /// Throttles that have seen nothing yet. `salt` is any number, better an unpredictable one.
+    /// Creates throttles for new credentials. `salt` is any number, preferably unpredictable.
     #[must_use]
     pub fn new(account: &Account, limits: ThrottleLimits, salt: u64) -> Self {
         let throttle = Throttle::new(limits).with_dialect(Arc::clone(account.dialect()));
         Self { salt, marks: marks(account, salt), throttles: [throttle.clone(), throttle] }
     }
 
-    /// Goes on from what was stored, within these limits, whatever they were then. Requests that were in flight count as
-    /// lost. A set of credentials that is another one now may send.
+    /// Resumes from a saved state, with these limits. Requests that were in flight count as lost. Credentials that have
+    /// changed may send again.
     ///
     /// # Errors
-    /// When that is no such state.
+    ///
+    /// [`ResumeError`] if `saved` is not the state of an account's throttles.
     pub fn resume(saved: &SavedState, account: &Account, limits: ThrottleLimits) -> Result<Self, ResumeError> {
         let Stored { salt, gateway, enterprise } = saved.open(NAME, VERSION)?;
         let marks = marks(account, salt);
@@ -95,24 +98,24 @@ impl AccountThrottle {
         Ok(Self { salt, marks, throttles })
     }
 
-    /// Everything that has to survive a crash. It holds no request and no credentials.
+    /// Returns the state that must survive a crash. It contains no request and no credentials.
     #[must_use]
     pub fn save(&self) -> SavedState {
         let lane = |at: usize| Lane { credentials: self.marks[at].clone(), throttle: self.throttles[at].state.clone() };
         SavedState::of(NAME, VERSION, &Stored { salt: self.salt, gateway: lane(0), enterprise: lane(1) })
     }
 
-    /// The throttle of version 3.
+    /// Returns the throttle of version 3.
     pub const fn gateway(&mut self) -> &mut Throttle {
         &mut self.throttles[0]
     }
 
-    /// The throttle of version 5.
+    /// Returns the throttle of version 5.
     pub const fn enterprise(&mut self) -> &mut Throttle {
         &mut self.throttles[1]
     }
 
-    /// The same with other limits.
+    /// Sets other limits.
     #[must_use]
     pub fn limits(mut self, limits: ThrottleLimits) -> Self {
         for throttle in &mut self.throttles {
@@ -122,8 +125,8 @@ impl AccountThrottle {
     }
 }
 
-/// What tells credentials apart that the service sees as others. The address is part of it: the same ones are wrong at one and
-/// right at another.
+/// Returns the marks of credentials. The address is part of a mark: the same credentials may be invalid at one address
+/// and valid at another.
 fn marks(account: &Account, salt: u64) -> [String; 2] {
     let salt = salt.to_string();
     let mark = |base: &BaseUrl, key: &str, password: &str, sha_key: &ShaKey| {
@@ -187,7 +190,7 @@ mod tests {
         let mut again = resumed(&stopped(), &wrong());
         assert_eq!(again.save(), stopped(), "nothing was lost, and nothing forgotten");
         assert_eq!(again.gateway().ask(at(80_000)), Permit::Stopped(StopReason::Credentials("102".to_owned())));
-        // Those of version 5 were not.
+        // The credentials of version 5 were not refused.
         assert!(matches!(again.enterprise().ask(at(1)), Permit::Go(_)));
         again.gateway().resume_sending(at(2));
         assert!(matches!(resumed(&again.save(), &wrong()).gateway().ask(at(3)), Permit::Go(_)));
@@ -261,7 +264,7 @@ mod tests {
         assert!(matches!(ask_twice(resumed(&saved, &wrong()).gateway()), Permit::Go(_)));
     }
 
-    /// Stored by a clock that was years ahead, and asked by processes that live for a minute each.
+    /// The clock was years ahead when the state was saved. The processes that ask live for a minute each.
     #[test]
     fn a_clock_that_was_put_right_ends_a_closure_though_no_process_waits_it_out() {
         let mut throttle = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7);

@@ -8,26 +8,26 @@ use pg_model::{Dialect, Remedy, ServiceError, decode_into, mask};
 
 use crate::{Refused, ReplyError};
 
-/// Errors are short: a longer body with a status of success is not parsed for an error.
+/// Errors are short: a longer body with a success status is not parsed for an error.
 const LONGEST_ERROR: usize = 4096;
 
 /// What a reply says about the account that sent the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CameBack {
-    /// The service took the credentials.
+    /// The service accepted the credentials.
     Accepted,
-    /// It did not: the code, if there is one.
+    /// It refused them, with the code if there is one.
     CredentialError(String),
-    /// It wants no requests for so long.
+    /// It wants no requests for this long.
     Closed(Duration),
-    /// Nothing: it may have been refused before the credentials were checked.
+    /// Nothing: it may have been refused before the service checked the credentials.
     Other,
-    /// Not a reply of the service: something on the way replaced or damaged what may have been a credential error.
+    /// Not a reply of the service: a proxy replaced or damaged what may have been a credential error.
     Foreign,
 }
 
 impl CameBack {
-    /// What a reply says, read by the account's dialect.
+    /// Classifies a reply, with the account's dialect.
     pub(super) fn of(response: &http::Response<Bytes>, dialect: &Dialect) -> Self {
         let success = response.status().is_success();
         let ours = is_of_the_service(response.body());
@@ -42,7 +42,7 @@ impl CameBack {
         Self::of_error(response.status(), error, readable, dialect)
     }
 
-    /// What a reply says that was read already.
+    /// Classifies a reply that was already read.
     pub(super) fn of_result<R>(reply: &Result<R, ReplyError>, dialect: &Dialect) -> Self {
         match reply {
             Ok(_) => Self::Accepted,
@@ -61,7 +61,8 @@ impl CameBack {
     }
 }
 
-/// Whether a body begins as the service's do: JSON, or XML with their root (spec 2). A page of a gateway is neither.
+/// Whether a body begins like one of the service: JSON, or XML with its root (spec 2). A proxy's error page does
+/// neither.
 fn is_of_the_service(body: &[u8]) -> bool {
     let body = body.trim_ascii_start();
     let head = &body[..body.len().min(512)];
@@ -74,7 +75,7 @@ impl From<&Refused> for CameBack {
     fn from(refused: &Refused) -> Self {
         match refused.remedy() {
             Remedy::FixCredentials => Self::CredentialError(mask::text(refused.code().as_str())),
-            // A second more, since two clocks count milliseconds.
+            // A second longer, since two clocks count milliseconds.
             Remedy::WaitOneMinute => Self::Closed(Duration::from_secs(61)),
             Remedy::WaitFiveMinutes => Self::Closed(Duration::from_secs(301)),
             _ => Self::Other,
@@ -96,7 +97,7 @@ mod tests {
         let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("a", "b", "c"));
         let reply = account.with_dialect(dialect.clone()).reply_as::<Token>(&response);
         let by_result = CameBack::of_result(&reply, &dialect);
-        // A reply of another shape than expected is not taken for a reply of the service.
+        // A reply of an unexpected shape does not count as a reply of the service.
         let misshapen = matches!(reply, Err(ReplyError::Unreadable(_))) && by_bytes == CameBack::Accepted;
         assert_eq!(by_result, if misshapen { CameBack::Foreign } else { by_bytes.clone() }, "{status} {body}");
         by_bytes

@@ -1,4 +1,4 @@
-//! The state of a throttle: slots, failures, and why it is closed.
+//! The state of a throttle: slots, failures, and the reason for a stop.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -7,30 +7,30 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{StopReason, ThrottleLimits, Ticket, came_back::CameBack};
 use crate::machine::Moment;
 
-/// A minute as the service counts it, and a second for two clocks that round and drift.
+/// A minute as the service counts it, plus a second for two clocks that round and drift.
 const WINDOW: Duration = Duration::from_secs(61);
-/// A day as the service counts it, and the same second.
+/// A day as the service counts it, plus the same second.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60 + 1);
-/// The longest time that a reply closes it for.
+/// The longest time that a reply stops sending for.
 const LONGEST_CLOSED: Duration = Duration::from_secs(301);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) limits: ThrottleLimits,
     pub(super) next: u64,
-    /// Tickets before this one were given to the credentials that were wrong.
+    /// Tickets with a lower number belong to the credentials that were wrong.
     pub(super) renewed: u64,
     pub(super) flights: Vec<Flight>,
-    /// When slots of requests that have ended become free, in that order. A client with high limits asks often, so no request
-    /// looks at all of them.
+    /// When the slots of finished requests become free, in order. A client with high limits asks often, so a request
+    /// must not scan all of them.
     #[serde(deserialize_with = "sorted")]
     pub(super) slots: VecDeque<Moment>,
-    /// Failures of the last day: when each happened at the latest.
+    /// Failures of the last day, each with the latest time at which it can have happened.
     pub(super) failures: Vec<Moment>,
-    /// Requests that were lost since the credentials were accepted last, no more than matter: when each was executed at the
-    /// latest.
+    /// Lost requests since the credentials were last accepted, each with the latest time at which it was executed. No
+    /// more are kept than the limits need.
     pub(super) unanswered: Vec<Moment>,
-    /// The service has accepted the credentials.
+    /// Whether the service has accepted the credentials.
     pub(super) accepted: bool,
     pub(super) stopped: Option<StopReason>,
     pub(super) closed_until: Option<Moment>,
@@ -58,18 +58,18 @@ impl State {
         }
     }
 
-    /// The slot of a request that was answered now is free a minute later.
+    /// Frees the slot of a request that was answered now in a minute.
     pub(super) fn hold(&mut self, now: Moment) {
         self.free_at(now.after(WINDOW));
     }
 
     fn free_at(&mut self, free: Moment) {
-        // Only slots of lost requests become free later than the newest reply's.
+        // Only the slots of lost requests become free later than that of the newest reply.
         let later = self.slots.iter().rev().take_while(|slot| **slot > free).count();
         self.slots.insert(self.slots.len() - later, free);
     }
 
-    /// Drops what no longer counts, and what only a clock that was set back could have made.
+    /// Drops entries that no longer count, and entries that only a clock that was set back can have made.
     pub(super) fn tidy(&mut self, now: Moment) {
         let latest = now.after(self.limits.longest_way);
         let longest = latest.after(WINDOW);
@@ -114,7 +114,7 @@ impl State {
             return self.closed_until;
         }
         if self.failures_left() == 0 {
-            // With a limit of no failures at all, nothing is ever permitted.
+            // With a limit of no failures, nothing is ever permitted.
             let oldest = self.failures.iter().min();
             return Some(oldest.map_or(Moment::from_millis(u64::MAX), |oldest| oldest.after(DAY)));
         }
@@ -132,7 +132,7 @@ impl State {
         size(self.limits.failures).saturating_sub(self.failures.len())
     }
 
-    /// How many requests may be in flight.
+    /// Returns how many requests may be in flight.
     fn places(&self) -> usize {
         let doubtful = if self.accepted { 0 } else { self.unanswered.len() };
         self.failures_left().saturating_sub(doubtful).min(size(self.limits.in_flight))
@@ -149,14 +149,14 @@ impl State {
         self.doubt(latest);
     }
 
-    /// The process that waited for their replies has ended.
+    /// Counts all requests in flight as lost: the process that waited for their replies has ended.
     pub(super) fn lose_all(&mut self) {
         for flight in std::mem::take(&mut self.flights) {
             self.lose(flight);
         }
     }
 
-    /// The credentials of all later requests are neither accepted nor refused yet.
+    /// Marks the credentials of later requests as neither accepted nor refused.
     pub(super) fn renew(&mut self) {
         self.stopped = None;
         self.renewed = self.next;
@@ -164,8 +164,8 @@ impl State {
         self.unanswered.clear();
     }
 
-    /// The account has other credentials than those that failed. The service counts failures by address, so the old failures
-    /// count until the new credentials are accepted; but one request at a time is always permitted.
+    /// Replaces the credentials that failed. The service counts failures by address, so old failures count until it
+    /// accepts the new credentials. One request at a time is always permitted.
     pub(super) fn change_credentials(&mut self) {
         let mut counted = std::mem::take(&mut self.failures);
         if !self.accepted {
@@ -178,25 +178,25 @@ impl State {
         self.unanswered = counted;
     }
 
-    /// A request may have failed without a reply that says so.
+    /// Records a request that may have failed without a reply.
     fn doubt(&mut self, latest: Moment) {
         if self.unanswered.len() < size(self.limits.failures) {
             self.unanswered.push(latest);
         }
     }
 
-    /// `current`: the request bore the credentials that are in use now.
+    /// `current`: the request had the present credentials.
     pub(super) fn learn(&mut self, came_back: CameBack, current: bool, now: Moment) {
         match came_back {
             CameBack::Accepted if current && self.stopped.is_none() => {
-                // Whatever was lost before bore the same credentials.
+                // Earlier lost requests had the same credentials.
                 self.accepted = true;
                 self.unanswered.clear();
             }
             CameBack::CredentialError(code) => {
                 self.failures.push(now);
                 if current {
-                    // What was lost before may have failed in the same way.
+                    // Earlier lost requests may have failed in the same way.
                     self.failures.append(&mut self.unanswered);
                     self.accepted = false;
                     self.stopped = Some(StopReason::Credentials(code));
@@ -209,7 +209,7 @@ impl State {
     }
 }
 
-/// States of earlier versions hold their slots in any order.
+/// States of earlier versions have their slots in any order.
 fn sorted<'de, D: Deserializer<'de>>(deserializer: D) -> Result<VecDeque<Moment>, D::Error> {
     let mut slots = VecDeque::<Moment>::deserialize(deserializer)?;
     slots.make_contiguous().sort_unstable();
